@@ -33,7 +33,6 @@ EXTRAS = {
     "web": [
         "httpx>=0.28,<0.29",  # web search and pages
         "httpcore>=1.0,<2",  # what httpx is built on; connections go to checked addresses there
-        "hishel>=2,<3",  # HTTP caching of pages
         "protego>=0.5,<1",  # robots.txt
         "trafilatura>=2,<3",  # the main text of a page
         "lxml_html_clean>=0.4,<1",  # trafilatura imports it where lxml is new

@@ -171,11 +171,11 @@ def documents(count: int, kind: str, seeds: Sequence[bytes], seed: int) -> Count
         address = "http://a.example/"
         page = FetchedPage(address, address, 200, kind, bad[number], None, "2026-01-01T00:00:00")
         try:
-            document, _ = readers.read(page)
+            document = readers.read(page)
         except Exception as error:
             raise Broken(repr(error), bad[number]) from error
         if number % BETWEEN == 0:
-            good, _ = readers.read(replace(page, content_type="text/html", body=GOOD))
+            good = readers.read(replace(page, content_type="text/html", body=GOOD))
             if "granite" not in good.text:
                 raise Broken(f"a good page after it is {good.reason}", bad[number])
         return document.reason or "read"
@@ -214,8 +214,8 @@ def _source() -> Iterator[tuple[Engines, WebSource]]:
         os.environ["SERPER_BASE_URL"] = engines.url
         try:
             settings = CallSettings(run="fuzz", retry=Retry(attempts=2))
-            source = WebSource(pages=0, context=SourceContext(settings), sleep=_at_once)
-            source.name = "web"
+            source = WebSource(pages=0, context=SourceContext(settings))
+            source.name, source.sleep = "web", _at_once
             source.open()
             yield engines, source
         finally:

@@ -24,7 +24,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import product
+from itertools import accumulate, product
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -41,7 +41,10 @@ from tests.local_web import Engines, LocalWeb  # noqa: E402
 from ufo.indexes.embedders import checked_name, make_embedder  # noqa: E402
 from ufo.indexes.tokens import terms_of  # noqa: E402
 from ufo.schemas.errors import UfoError  # noqa: E402
-from ufo.transforms.sources.web.select import BM25, DENSE, PageText  # noqa: E402
+from ufo.transforms.sentences import Span  # noqa: E402
+from ufo.transforms.sources.web.documents import Document  # noqa: E402
+from ufo.transforms.sources.web.pages import PageText  # noqa: E402
+from ufo.transforms.sources.web.ranking import BM25, DENSE  # noqa: E402
 
 SNIPPET = "snippet"
 UNITS = ("claim", "sentence")
@@ -176,7 +179,7 @@ def plain_bm25(claim: str, sentences: Sequence[str]) -> list[int]:
     return sorted(range(len(sentences)), key=lambda row: (-scores[row], row))[:K]
 
 
-def by(retriever: str, embedder: Any = None, titled: bool = False) -> Select:
+def by(embedder: Any = None, titled: bool = False) -> Select:
     """Return the web source's own selection, on sentences as they were cut by the data's authors.
 
     The title is one of these sentences; `titled` tells it as the page's title besides.
@@ -184,7 +187,11 @@ def by(retriever: str, embedder: Any = None, titled: bool = False) -> Select:
 
     def select(claim: str, sentences: Sequence[str]) -> list[int]:
         title = sentences[0].partition(TITLE)[2] if titled else None
-        page = PageText.of_sentences(sentences, retriever, embedder, title=title)
+        ends = list(accumulate(len(sentence) + 1 for sentence in sentences))
+        spans = [
+            Span(end - len(one) - 1, end - 1) for end, one in zip(ends, sentences, strict=True)
+        ]
+        page = PageText(Document(title, "\n".join(sentences), spans=spans), embedder)
         return [row for row, _ in page.sentences(claim, K)]
 
     return select
@@ -206,11 +213,11 @@ def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
     cases = cases[:: 3 if quick else 1]
     methods: dict[str, Select] = {
         "plain_bm25": plain_bm25,
-        BM25: by(BM25),
-        f"{BM25}_titled": by(BM25, titled=True),
+        BM25: by(),
+        f"{BM25}_titled": by(titled=True),
     }
     if embedder is not None:
-        methods[DENSE] = by(DENSE, make_embedder(checked_name(embedder)))
+        methods[DENSE] = by(make_embedder(checked_name(embedder)))
     report: dict[str, Any] = {"claims": len(cases)}
     print(
         f"\nwice: {len(cases)} claims; share of the best gold set among the first {K} sentences",

@@ -12,7 +12,7 @@ from ufo.schemas.errors import UsageError
 
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "llm": ("openai", "httpx2"),
-    "web": ("httpx", "httpcore", "hishel", "protego", "trafilatura", "pypdf"),
+    "web": ("httpx", "httpcore", "protego", "trafilatura", "pypdf"),
     "serve": ("fastapi", "uvicorn"),
     "dense": ("faiss",),
     "gcp": ("google.cloud.secretmanager",),

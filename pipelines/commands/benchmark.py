@@ -169,7 +169,7 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
             "`passages` has their ids."
         )
     without, only = args.exclude_domains or (), args.include_domains or ()
-    categories.Selection((), (), only, without)  # are they domains?
+    categories.HostSelection((), (), only, without)  # are they domains?
     return VoteRules(
         order,
         args.mode,

@@ -260,9 +260,6 @@ class WebOptions:
         choices=("bm25", "dense"),
         expert=True,
     )
-    locale: str | None = of_source(
-        "language or language-COUNTRY of the search, such as en-GB", "LOCALE", expert=True
-    )
     include_categories: str | None = of_source(
         "use only hosts of these categories: news,wiki,…", "A,B"
     )

@@ -40,11 +40,11 @@ from ufo.transforms.llm.capabilities import CALL, SAMPLE, WORDS, Capabilities
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.limiter import Limiter, RateLimits
 from ufo.transforms.llm.retry import Retry
-from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.settings import CallSettings, ClientSettings
+from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.base import Found, Retrieved
-from ufo.transforms.sources.web.engines import APIS, Locale, SearchApi, api_of
+from ufo.transforms.sources.web.engines import APIS, SearchApi, api_of
 
 CLAIMS: Final = (
     (
@@ -322,13 +322,13 @@ async def _searched(backend: SearchApi, seconds: float) -> dict[str, Any]:
     url, results = "", 0
     rows: list[Usage] = []
     if problem is None:
-        from ufo.transforms.sources.web.engine import Engine  # of the extra `web`
+        from ufo.transforms.sources.web.searching import STEP, Searcher  # of the extra `web`
 
-        engine = Engine(backend, Limiter(RateLimits(1)), _RETRY, connections=1)
+        engine = Searcher(backend, 10, CallSettings(concurrency=1, retry=_RETRY))
         url = engine.url
         try:
             async with asyncio.timeout(seconds):
-                (reply,) = await engine.ask([_QUERY], 10, Locale(), rows)
+                (reply,) = await engine.send([_QUERY], usage_row(STEP, None, None, None), rows)
             results = len(list(backend.results(reply)))
             if not backend.answers(reply):
                 problem = f"the reply of {url} is not a search result; check {backend.url_variable}"

@@ -180,7 +180,7 @@ HOSTS = ("example.org", "news.example.org", "newsexample.org", "ex.gov", "gov", 
 
 @pytest.mark.parametrize("domain", ["example.org", "*.gov", "news.*", "ex?mple.org", "ex.*", "*"])
 def test_a_domain_covers_what_it_covers_where_passages_are_chosen(domain: str) -> None:
-    chosen = categories.Selection(include_domains=[domain])
+    chosen = categories.HostSelection(include_domains=[domain])
     selection = Selection(only_domains=[domain])
     assert not selection.keeps("p", Passage(""))
     assert {host: selection.keeps("p", Passage("", hostname=host)) for host in HOSTS} == {

@@ -34,14 +34,16 @@ class SqliteStore:
     """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
 
     A file that is damaged, or of another program, is renamed and a new one created. A file without
-    write permission is opened for reading.
+    write permission is opened for reading. With `read_only` the file is never written, created or
+    renamed.
     """
 
     threads = 1
 
-    def __init__(self, path: str, report: Report = report) -> None:
+    def __init__(self, path: str, report: Report = report, read_only: bool = False) -> None:
         self._path = path
         self._report = report
+        self._read_only = read_only
         self._connection = self._opened()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
@@ -54,11 +56,12 @@ class SqliteStore:
             values.update(self._do(query, batch))
         return values
 
-    def put_many(self, entries: Mapping[str, bytes]) -> None:
-        """Write the entries in one transaction."""
+    def put_many(self, entries: Mapping[str, bytes], over: bool = True) -> None:
+        """Write the entries in one transaction; without `over`, existing ones stay as they are."""
         now = time.time()
         rows = [(key, value, now) for key, value in entries.items()]
-        self._do("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows, writes=True)
+        insert = "INSERT OR REPLACE" if over else "INSERT OR IGNORE"
+        self._do(f"{insert} INTO entries VALUES (?, ?, ?)", rows, writes=True)
 
     def entries(self) -> Iterator[Entry]:
         """Yield every entry."""
@@ -72,6 +75,10 @@ class SqliteStore:
     def compact(self) -> None:
         """Free the disk space of deleted entries."""
         self._do("VACUUM")
+
+    def copy_to(self, path: str) -> None:
+        """Write all entries into a new file, which needs no other beside it."""
+        self._do("VACUUM INTO ?", [path])
 
     def close(self) -> None:
         """Close the file."""
@@ -105,6 +112,12 @@ class SqliteStore:
         `thorough` checks every page, which takes a second for some hundred MB.
         """
         try:
+            if self._read_only:
+                connection = self._connect("?mode=ro")
+                why = _unusable(connection, thorough=True)  # a part of a copy, perhaps
+                if why:
+                    raise StoreError(f"{self._path} {why}")
+                return connection
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             with FileLock(self._path + ".lock", timeout=_WAIT_SECONDS):
                 connection = self._connect()

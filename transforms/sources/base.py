@@ -8,7 +8,7 @@ overrides `look_up` instead.
 
 import inspect
 from collections import Counter
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import ClassVar
@@ -187,6 +187,18 @@ class FactSource:
 
 def _category(hostname: str | None) -> str | None:
     return (shipped_categories().of(hostname) or OTHER) if hostname else None
+
+
+def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> list[Found]:
+    """Return each unit's answer, by its query; what was paid for is with the query's first unit."""
+    told: set[str] = set()
+    found = []
+    for unit in units:
+        answer = answers[unit.query]
+        again = unit.query in told
+        found.append(replace(answer, usage=(), failures=()) if again else answer)
+        told.add(unit.query)
+    return found
 
 
 def failed(error: Exception) -> Found:

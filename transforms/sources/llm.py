@@ -1,7 +1,7 @@
 """The fact source of a language model's knowledge, sampled as in UFO (Huang et al., 2026)."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.prompts.data import element, storable
-from ufo.transforms.sources.base import FactSource, Found, Retrieved
+from ufo.transforms.sources.base import FactSource, Found, Retrieved, reported_once
 from ufo.transforms.sources.context import SourceContext
 
 PER_QUERY = "per_query"
@@ -121,14 +121,7 @@ class LlmSource(FactSource):
         else:
             samples = (self._sampled(query, open_units.response_id) for query in queries)
             answers = dict(zip(queries, await asyncio.gather(*samples), strict=True))
-        result = []
-        for unit in open_units.units:
-            answer = answers[unit.query]
-            result.append(answer)
-            if answer.usage:
-                # The usage rows are reported once, with the first unit of the query.
-                answers[unit.query] = replace(answer, usage=())
-        return result
+        return reported_once(open_units.units, answers)
 
     async def _sampled(self, query: str, response_id: str) -> Found:
         request = self._request([Message("user", query)], response_id)
@@ -171,6 +164,7 @@ class LlmSource(FactSource):
     def _request(
         self, messages: Sequence[Message], response_id: str, function: Function | None = None
     ) -> Request:
+        count = 0 if function is None else len(function.parameters["properties"])
         return Request(
             role=KNOWLEDGE,
             model=self.knowledge_model,
@@ -178,12 +172,12 @@ class LlmSource(FactSource):
             function=function,
             temperature=self.temperature,
             n=self.samples,
-            max_tokens=_SAMPLE_TOKENS * (1 if function is None else _count(function)),
+            max_tokens=_SAMPLE_TOKENS * max(count, 1),
             logprobs=function is None,
             step=_STEP,
             source=self.name,
             response_id=response_id,
-            keep=_usable if function is None else _parsed_by(_count(function)),
+            keep=(lambda choice: bool(_parsed(choice, count))) if count else _usable,
         )
 
     def _found(
@@ -214,18 +208,10 @@ class LlmSource(FactSource):
         return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}", usage)
 
 
-def _count(function: Function) -> int:
-    return len(function.parameters["properties"])
-
-
 def _parsed(choice: Choice, count: int) -> Mapping[str, str]:
     """Return the complete answers of one sample, by `q1`, `q2`, …"""
     raw = arguments_of(choice, [f"q{number}" for number in range(1, count + 1)])
     return {name: value for name, value in raw.items() if isinstance(value, str)}
-
-
-def _parsed_by(count: int) -> Callable[[Choice], bool]:
-    return lambda choice: bool(_parsed(choice, count))
 
 
 def _usable(choice: Choice) -> bool:

@@ -1,16 +1,25 @@
 """What kind of place a hostname is (Facts&Evidence's kinds), and which places are let in.
 
-The kinds of well-known places stand in `categories.yaml`; `Categories` looks them up. Which
-passages go into a vote is `Selection`: by kind and by registered domain.
+The kinds of well-known places stand in `categories.yaml`; `Categories` looks them up. The kind of a
+host that no rule knows is asked of a language model. The prompt holds the hostname and nothing
+else, so that a host is one entry of the cache of requests, whichever page or run asks for it.
+
+Task: hostname_category, role verifier, step category; text: one of the kinds::
+
+    <host>the-herald.example</host>
+
+Which passages go into a vote is `HostSelection`: by kind and by registered domain.
 """
 
+import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
@@ -18,9 +27,14 @@ from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.hosts import host_named, host_of, is_address
 from ufo.schemas.records import CATEGORIES
 
+if TYPE_CHECKING:
+    from ufo.transforms.judges.llm.asking import Asker
+    from ufo.transforms.llm.base import Choice
+
 OTHER: Final = "other"
 
 _SHAPES = ("domains", "suffixes", "subdomains")
+_WORD = re.compile(rf"\b({'|'.join(CATEGORIES)})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +48,12 @@ class Categories:
     suffixes: Mapping[str, str]
     subdomains: Mapping[str, str]
 
-    def of(self, hostname: str, url: str | None = None) -> str | None:
+    def of(self, hostname: str) -> str | None:
         """Return the kind of a hostname, or None where no rule says.
 
-        A hostname of an address alone (127.0.0.1) or of this machine has none. `url` is looked at
-        where the hostname is empty.
+        A hostname of an address alone (127.0.0.1) or of this machine has none.
         """
-        host = normal(hostname) or hostname_of(url)
+        host = normal(hostname)
         if "." not in host or is_address(host):
             return None
         parts = host.split(".")
@@ -72,13 +85,13 @@ def load_categories(path: str | None = None) -> Categories:
             that there is none of, or gives one entry to two categories.
     """
     shipped = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
-    rules = _rules(_parsed(shipped, "categories.yaml"), "categories.yaml")
+    rules = _rules(shipped, "categories.yaml")
     if path:
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--categories {path!r} cannot be read: {error}") from error
-        own = _rules(_parsed(text, path), path)
+        own = _rules(text, path)
         rules = {shape: rules[shape] | own[shape] for shape in _SHAPES}
     return Categories(**rules)
 
@@ -89,14 +102,11 @@ def shipped_categories() -> Categories:
     return load_categories()
 
 
-def _parsed(text: str, path: str) -> Any:
+def _rules(text: str, path: str) -> dict[str, dict[str, str]]:
     try:
-        return yaml.safe_load(text)
+        content = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UsageError(f"{path} is not YAML: {error}") from error
-
-
-def _rules(content: Any, path: str) -> dict[str, dict[str, str]]:
     shape_line = "give categories, each with lists named domains, suffixes or subdomains"
     if not isinstance(content, dict):
         raise UsageError(f"{path} is not a table of categories; {shape_line}")
@@ -156,11 +166,68 @@ def _registered_name(host: str) -> str:
     return found.domain if found.suffix else ""
 
 
+# --- hosts that no rule knows -----------------------------------------------------------------
+
+
+async def kinds_of(
+    hostnames: Iterable[str], rules: Categories, asker: "Asker | None" = None
+) -> Mapping[str, str]:
+    """Return the kind of each hostname: by the rules, else by the model, else `other`.
+
+    Without an `asker` (the offline judge) no model is asked. A request that fails, or a reply that
+    names no kind, leaves `other`, and is not kept: the next run asks again. What was sent is in
+    the asker's usage, a reply without a kind in its failures.
+
+    Raises:
+        LlmError: no request can succeed (`final`).
+    """
+    kinds: dict[str, str] = {}
+    unknown: dict[str, list[str]] = {}
+    for hostname in dict.fromkeys(hostnames):
+        known = rules.of(hostname)
+        if known or asker is None or not _is_name(normal(hostname)):
+            kinds[hostname] = known or OTHER
+        else:
+            unknown.setdefault(normal(hostname), []).append(hostname)
+    if asker is not None:
+        asked = await asyncio.gather(*(_asked(host, asker) for host in unknown))
+        for spellings, kind in zip(unknown.values(), asked, strict=True):
+            kinds.update(dict.fromkeys(spellings, kind))
+    return kinds
+
+
+async def _asked(host: str, asker: "Asker") -> str:
+    from ufo.transforms.judges.llm.asking import Question  # which imports this package's base
+    from ufo.transforms.prompts.data import element
+
+    question = Question(asker.prompts["hostname_category_system"], element("host", host))
+    reply = await asker.ask(question, keep=lambda choice: kind_in(choice) is not None)
+    if reply.error:
+        return OTHER
+    kind = kind_in(reply.choice)
+    if kind is None:
+        asker.failed(reply, f"the kind of {host}")
+    return kind or OTHER
+
+
+def kind_in(choice: "Choice") -> str | None:
+    """Return the one kind that a reply names; None where it names none, or several."""
+    if choice.refusal or choice.finish_reason in ("length", "content_filter"):
+        return None
+    named = set(_WORD.findall(choice.text.lower()))
+    return named.pop() if len(named) == 1 else None
+
+
+def _is_name(host: str) -> bool:
+    """Return whether this can be the name of a public host: not an address, not "localhost"."""
+    return "." in host and not host.rsplit(".", 1)[1].isdigit()
+
+
 # --- what is let into a vote --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class HostSelection:
     """Which passages may vote: none that is excluded; where any are included, only those.
 
     Kinds are of CATEGORIES; a domain stands for itself and all below it, and may have wildcards
@@ -188,12 +255,8 @@ class Selection:
 
     def __bool__(self) -> bool:
         """Return whether anything is left out."""
-        return bool(
-            self.include_categories
-            or self.exclude_categories
-            or self.include_domains
-            or self.exclude_domains
-        )
+        kinds = *self.include_categories, *self.exclude_categories
+        return bool(kinds or self.include_domains or self.exclude_domains)
 
     def admits_host(self, hostname: str) -> bool:
         """Return whether passages of a hostname may vote, whatever kind it is."""
@@ -212,10 +275,5 @@ class Selection:
 
 def _any_covers(domains: Iterable[str], hostname: str) -> bool:
     host = normal(hostname)
-    return any(_covers(pattern(domain), host) for domain in domains)
-
-
-def _covers(domain: str, host: str) -> bool:
-    if "*" in domain or "?" in domain:
-        return fnmatchcase(host, domain) or fnmatchcase(host, f"*.{domain}")
-    return host == domain or host.endswith(f".{domain}")
+    wanted = map(pattern, domains)
+    return any(fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}") for one in wanted)

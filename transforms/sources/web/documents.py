@@ -1,11 +1,12 @@
 """What a page says: a page as it was fetched, its characters, and its text, or why it has none.
 
-HTML is read by `html`; plain text and PDF (by pypdf) here.
+HTML is read by `html`; plain text and PDF (by pypdf) here. The text is cut into sentences.
 """
 
 import codecs
 import logging
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
@@ -14,6 +15,7 @@ from charset_normalizer import from_bytes
 from pypdf import PdfReader
 
 from ufo.schemas.text import storable, without_nul
+from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.web.html import MIN_WORDS, TooManyElements, article_of
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
@@ -34,12 +36,15 @@ PAYWALL: Final = "paywall"
 JAVASCRIPT_ONLY: Final = "javascript_only"
 UNREADABLE_PDF: Final = "unreadable_pdf"
 
-HTML_TYPES = ("text/html", "application/xhtml+xml")
-TEXT_TYPES = ("text/plain", "text/markdown", "text/x-markdown")
-PDF_TYPES = ("application/pdf", "application/x-pdf")
-_UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/unknown")
+HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+TEXT: Final = "text/plain"
+PDF: Final = "application/pdf"
+TYPES: Final = (*HTML_TYPES, TEXT, PDF)
+UNTOLD: Final = ("", "application/octet-stream", "binary/octet-stream")
+"""Media types that say nothing."""
 _MAX_TITLE = 200
 _MAX_CHARACTERS = 500_000  # of a text that is searched for sentences: a long book
+_MAX_SENTENCE = 1500  # characters: what is longer is a table or has no sentence ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,8 @@ class FetchedPage:
     `content_type` its media type in lower case without parameters, `charset` what it was declared
     as, `body` the decoded bytes (no content coding left). `retrieved_at` is ISO 8601, the time of
     the reply. `reason` says why there is no usable body, which is empty then: one of the words of
-    this module, or `http_` and the status; `detail` then says more, for people.
+    this module, or `http_` and the status; `detail` then says more, for people. `private` says that
+    the host asks not to keep it.
     """
 
     url: str
@@ -62,6 +68,7 @@ class FetchedPage:
     retrieved_at: str
     reason: str | None = None
     detail: str = ""
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +77,8 @@ class Document:
 
     `published_at` is an ISO 8601 date or None. `reason` says why `text` is empty: that of the
     fetch, or EMPTY (no content), NO_TEXT (nothing but navigation, images, a scanned PDF), PAYWALL,
-    JAVASCRIPT_ONLY, UNSUPPORTED_TYPE, UNREADABLE_PDF, or a budget that it passes (`readers`);
-    `detail` then says more, for people.
+    JAVASCRIPT_ONLY, UNREADABLE_PDF, or a budget that it passes (`readers`); `detail` then says
+    more, for people. `spans` are its sentences.
     """
 
     title: str | None
@@ -79,6 +86,23 @@ class Document:
     published_at: str | None = None
     reason: str | None = None
     detail: str = ""
+    spans: Sequence[Span] = ()
+
+
+def sentences_of(text: str) -> list[Span]:
+    """Return the sentences of a text; one of over 1,500 characters is cut at white space."""
+    return [part for span in segment(text) for part in _parts(text, span)]
+
+
+def _parts(text: str, span: Span) -> Iterable[Span]:
+    start, end = span
+    while end - start > _MAX_SENTENCE:
+        cut = max(text.rfind(white, start, start + _MAX_SENTENCE) for white in " \n\t")
+        cut = cut if cut > start else start + _MAX_SENTENCE
+        yield Span(start, cut)
+        start = cut + (len(text[cut:end]) - len(text[cut:end].lstrip()))
+    if start < end:
+        yield Span(start, end)
 
 
 def document_of(page: FetchedPage) -> Document:
@@ -87,33 +111,27 @@ def document_of(page: FetchedPage) -> Document:
     A page behind a paywall, or one that a script would fill, has a few lines that are not what it
     is about: they are not given as its text.
     """
-    if page.reason:
-        return Document(None, "", reason=page.reason)
-    if not page.body.strip():
-        return Document(None, "", reason=EMPTY)
-    kind = _kind(page)
-    if kind == "html":
-        return _of_html(page)
-    if kind == "pdf":
-        return _of_pdf(page)
-    if kind == "text":
-        text = text_of(page.body, page.charset, html=False)[:_MAX_CHARACTERS]
-        text = without_nul(text.replace("\r\n", "\n")).strip()
-        return Document(None, text) if text else Document(None, "", reason=EMPTY)
-    return Document(None, "", reason=UNSUPPORTED_TYPE)
-
-
-def _kind(page: FetchedPage) -> str:
-    """Return html, text, pdf or "": by the type, and by the first bytes where it says nothing."""
-    start = page.body[:1024].lstrip()
-    if page.content_type in PDF_TYPES or start.startswith(b"%PDF-"):
-        return "pdf"
     if page.content_type in HTML_TYPES:
-        return "html"
-    if page.content_type in TEXT_TYPES:
-        return "text"
-    looks_html = start[:15].lower().startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
-    return "html" if page.content_type in _UNTOLD and looks_html else ""
+        return _of_html(page)
+    if page.content_type == PDF:
+        return _of_pdf(page)
+    text = text_of(page.body, page.charset, html=False)[:_MAX_CHARACTERS]
+    text = without_nul(text.replace("\r\n", "\n")).strip()
+    return Document(None, text, reason=None if text else EMPTY)
+
+
+def type_of(declared: str, body: bytes) -> str:
+    """Return the media type of a body, by its first bytes where these tell more than is declared.
+
+    It is empty where neither says.
+    """
+    start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith(b"%pdf-"):
+        return PDF
+    if declared not in UNTOLD:
+        return declared
+    marked = start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml"))
+    return HTML_TYPES[0] if marked else ""
 
 
 def _of_html(page: FetchedPage) -> Document:

@@ -18,33 +18,6 @@ from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.hosts import host_of
 from ufo.schemas.text import storable
 
-_LOCALE = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{2}))?", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Locale:
-    """In which language and for which country to search: `en`, `GB`; empty for the engine's own."""
-
-    language: str = ""
-    country: str = ""
-
-    def __str__(self) -> str:
-        return "-".join(part for part in (self.language, self.country) if part)
-
-
-def locale_of(text: str) -> Locale:
-    """Return the locale that a text like `en` or `en-GB` names; an empty one names none.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    match = _LOCALE.fullmatch(text)
-    if text and not match:
-        raise UsageError(
-            f"--locale {text!r} is not a language or language-COUNTRY, such as en or en-GB"
-        )
-    return Locale(match[1].lower(), (match[2] or "").upper()) if match else Locale()
-
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -85,7 +58,7 @@ class SearchApi:
     url_variable = ""
     default_url: str | None = None
 
-    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
         """Return the request for up to `batch` queries, with `count` results each."""
         raise NotImplementedError
 
@@ -145,11 +118,9 @@ class Serper(SearchApi):
     url_variable = "SERPER_BASE_URL"
     default_url = "https://google.serper.dev"
 
-    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
         """Return one POST for all queries."""
-        where = {"hl": locale.language, "gl": locale.country.lower()}
-        more = {name: value for name, value in where.items() if value}
-        body = [{"q": query, "num": count, **more} for query in queries]
+        body = [{"q": query, "num": count} for query in queries]
         return SearchCall("POST", "/search", {"X-API-KEY": key}, json=body)
 
     def split(self, payload: Any, queries: int) -> Sequence[Any] | None:
@@ -218,12 +189,9 @@ class Searxng(SearchApi):
     name = "searxng"
     url_variable = "SEARXNG_BASE_URL"
 
-    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
         """Return one GET. The instance decides how many results a page has."""
-        params: dict[str, str | int] = {"q": queries[0], "format": "json"}
-        if locale.language:
-            params["language"] = str(locale)
-        return SearchCall("GET", "/search", params=params)
+        return SearchCall("GET", "/search", params={"q": queries[0], "format": "json"})
 
     def answers(self, reply: Any) -> bool:
         """Return whether it lists results. If all engines behind it failed, nothing was searched:
@@ -267,14 +235,12 @@ class Brave(SearchApi):
     _MOST = 20  # results that one request can ask for
     _LONGEST = 400  # characters of a query, and 50 words
 
-    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
         """Return one GET. A query that is longer than the API takes is cut at a word."""
         words = " ".join(queries[0].split()[:50])
         if len(words) > self._LONGEST:
             words = words[: self._LONGEST + 1].rpartition(" ")[0] or words[: self._LONGEST]
-        where = {"search_lang": locale.language, "country": locale.country}
         params: dict[str, str | int] = {"q": words, "count": min(count, self._MOST)}
-        params |= {name: value for name, value in where.items() if value}
         headers = {"X-Subscription-Token": key, "Accept": "application/json"}
         return SearchCall("GET", "/res/v1/web/search", headers, params)
 

@@ -1,104 +1,121 @@
 """One page from its URL: politely, safely, under caps; what goes wrong is a reason, never raised.
 
-From outside in: robots.txt and redirects (here), HTTP caching (`http_cache`), and connections to
-checked addresses only (`transport`). A page from the cache needs no connection.
+Here are robots.txt (RFC 9309), the pauses between requests to a host, redirects and retries;
+connections to checked addresses only are in `transport`.
 """
 
 import asyncio
+import re
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from typing import Final
-from urllib.parse import urljoin
+from datetime import UTC, datetime
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 import httpcore
 import httpx
+from protego import Protego
 
 from ufo.schemas.errors import ends_run
 from ufo.transforms.llm.failures import SendError, retry_after
-from ufo.transforms.llm.memory import Memory
 from ufo.transforms.llm.retry import Retry, Sleep, Timing, retrying
 from ufo.transforms.sources.web import documents as reasons
-from ufo.transforms.sources.web import robots
 from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
-from ufo.transforms.sources.web.cached import Cached
-from ufo.transforms.sources.web.decoding import TooLarge, Undecodable, read_body
-from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.hosts import Hosts
-from ufo.transforms.sources.web.transport import Resolve, page_client, system_resolver
+from ufo.transforms.sources.web.documents import TYPES, UNTOLD, FetchedPage, type_of
+from ufo.transforms.sources.web.transport import (
+    MOST_BYTES,
+    ROBOT,
+    Resolve,
+    TooLarge,
+    Undecodable,
+    page_client,
+    read_body,
+    system_resolver,
+)
 
-HTML: Final = ("text/html", "application/xhtml+xml")
-PLAIN: Final = "text/plain"
-PDF: Final = "application/pdf"
-TYPES: Final = (*HTML, PLAIN, PDF)
+T = TypeVar("T")
+
+SECONDS: Final = 20.0
+"""From the request for a page to its last byte, over all redirects, waits for the host apart."""
 REDIRECTS: Final = 5
+MOST_RULES: Final = 500 * 1024
+"""Bytes of a robots.txt; RFC 9309, 2.5: what a robot has to read at least."""
+AT_ONCE: Final = 2
+"""Requests to a host, over all processes of a run."""
+DELAY: Final = 0.1
+"""Seconds between the starts of two requests to a host."""
+LONGEST_DELAY: Final = 10.0
+"""That is waited, whatever Crawl-delay a host asks for."""
+
 _MOVED: Final = (301, 302, 303, 307, 308)
 _GOOD: Final = (200, 203)
 _AGAIN: Final = (408, 425, 429, 502, 503, 504)
-_UNTYPED: Final = ("", "application/octet-stream", "binary/octet-stream")
+_LASTING: Final = (None, reasons.TOO_LARGE, reasons.UNSUPPORTED_TYPE, reasons.EMPTY)
 # A page is one of several, and has its snippet: it is worth one more try, and no long wait.
 _RETRY: Final = Retry(attempts=2, seconds=5.0)
 _MOST_SAID: Final = 500  # characters of an error
 _SITES: Final = 2_000  # whose rules are cached
 _RULES_SECONDS: Final = 24 * 3600.0  # RFC 9309, 2.4
+_USER_AGENT: Final = re.compile(r"\s*user(?:-|\s+)?agent[\s:]+(.*)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """What a page may take: seconds from request to last byte (over all redirects, waits for the
-    host apart), and bytes as they come and decoded."""
-
-    seconds: float = 20.0
-    most_bytes: int = 8 * 1024 * 1024
+def lasts(page: FetchedPage) -> bool:
+    """Return whether a page, or the reason why there is none, holds for the rest of the day."""
+    refused = 400 <= page.status < 500 and page.status not in _AGAIN
+    return not page.private and (page.reason in _LASTING or refused)
 
 
 class Fetcher:
-    """Fetches pages; for one event loop.
+    """Fetches pages, `connections` at a time; for one event loop.
 
-    `memory` is where pages are kept as HTTP caching has it, None for nowhere. `allow_private`
-    fetches from addresses that are not public, too. `resolve`, `sleep` and the clocks are for
-    tests.
+    `allow_private` fetches from addresses that are not public, too. Each of the `workers`
+    processes of a run keeps to its share of the pace. `resolve`, `sleep` and `clock` are for tests.
     """
 
     def __init__(
         self,
-        memory: Memory | None = None,
         allow_private: bool = False,
-        caps: Caps | None = None,
-        hosts: Hosts | None = None,
         connections: int = 64,
+        workers: int = 1,
+        seconds: float = SECONDS,
+        most_bytes: int = MOST_BYTES,
         resolve: Resolve = system_resolver,
         sleep: Sleep = asyncio.sleep,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._allow_private = allow_private
-        self._caps = caps or Caps()
-        self._hosts = hosts or Hosts()
+        self._seconds = seconds
+        self._most_bytes = most_bytes
+        self._hosts = Hosts(workers, sleep)
         self._sleep = sleep
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
-        self._sites = Cached[_Site](_SITES, _RULES_SECONDS)
-        self._client = page_client(memory, allow_private, connections, resolve)
+        self._sites = Cached[Site](_SITES, _RULES_SECONDS)
+        self._client = page_client(allow_private, resolve)
 
     async def get(self, url: str) -> FetchedPage:
         """Return the page at a URL, by way of up to five redirects; each is asked for by rules."""
-        return await self._followed(url, self._caps.most_bytes, ruled=True)
-
-    def broken(self, url: str, error: Exception) -> FetchedPage:
-        """Return what stands for a page that no library could make anything of."""
-        return self._without(url, url, reasons.UNREADABLE, repr(error)[:_MOST_SAID])
+        try:
+            return await self._followed(url, self._most_bytes, ruled=True)
+        except Exception as error:  # of a library
+            if ends_run(error):
+                raise
+            return self._broken(url, error)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
     async def _followed(self, url: str, most_bytes: int, ruled: bool) -> FetchedPage:
-        at, left = url, self._caps.seconds
+        at, left, private = url, self._seconds, False
         for _ in range(REDIRECTS + 1):
             page, next_url, took = await self._step(at, most_bytes, left, ruled)
+            private = private or page.private
             if next_url is None:
-                return replace(page, url=url)
+                return replace(page, url=url, private=private)
             at, left = urljoin(at, next_url), left - took
         return self._without(url, at, reasons.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
 
@@ -113,14 +130,16 @@ class Fetcher:
             return self._without(url, url, reasons.REFUSED_ADDRESS, str(error)), None, 0.0
         host = request.url.host
         if ruled:
-            site = await self._site(url)
+            rules_at = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}/robots.txt"
+            # Who asks while that is being found out waits for it.
+            site, _ = await self._sites.get(rules_at, lambda: self._site(rules_at))
             if site.unreached is not None:
                 return replace(site.unreached, url=url, final_url=url), None, 0.0
             # On a thread, as rules are read: 500 KiB of them take a second.
-            if not await asyncio.to_thread(site.rules.allow, url):
-                detail = f"{robots.address(url)} asks robots to leave it alone"
+            if not await asyncio.to_thread(site.allow, url):
+                detail = f"{rules_at} asks robots to leave it alone"
                 return self._without(url, url, reasons.BLOCKED_BY_ROBOTS, detail), None, 0.0
-            self._hosts.crawl_delay(host, site.rules.crawl_delay)
+            self._hosts.crawl_delay(host, site.crawl_delay)
         took = 0.0
 
         async def send(attempt: int) -> tuple[FetchedPage, str | None]:
@@ -131,7 +150,7 @@ class Fetcher:
                     async with asyncio.timeout(max(seconds - took, 0.0)):
                         return await self._exchange(request, most_bytes, any_type=not ruled)
                 except TimeoutError:
-                    message = f"not there within {self._caps.seconds:g} s"
+                    message = f"not there within {self._seconds:g} s"
                     raise SendError(message, reasons.TIMEOUT) from None
                 finally:
                     took += time.monotonic() - started
@@ -176,97 +195,189 @@ class Fetcher:
     async def _read(
         self, response: httpx.Response, most_bytes: int, any_type: bool
     ) -> tuple[FetchedPage, str | None]:
-        url, status = str(response.url), response.status_code
-        if status in _MOVED and response.headers.get("location"):
-            return self._without(url, url, f"http_{status}", "", status), response.headers[
-                "location"
-            ]
+        url, status, headers = str(response.url), response.status_code, response.headers
+        asked = headers.get("cache-control", "").lower()
+        page = FetchedPage(
+            url,
+            url,
+            status,
+            headers.get("content-type", "").partition(";")[0].strip().lower(),
+            b"",
+            response.charset_encoding,
+            self._now(),
+            private="no-store" in asked or "private" in asked,
+        )
+        if status in _MOVED and headers.get("location"):
+            return replace(page, reason=f"http_{status}"), headers["location"]
         if status not in _GOOD:
             now = self._clock().timestamp()
             raise SendError(
                 f"answered {status}",
                 str(status),
                 transient=status in _AGAIN,
-                retry_after=retry_after(response.headers, now),
+                retry_after=retry_after(headers, now),
             )
-        declared = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        reason, body = None, b""
-        if declared not in (*TYPES, *_UNTYPED) and not any_type:
-            detail = f"{declared} is none of {', '.join(TYPES)}"
-            return self._without(url, url, reasons.UNSUPPORTED_TYPE, detail, status), None
+        if page.content_type not in (*TYPES, *UNTOLD) and not any_type:
+            detail = f"{page.content_type} is none of {', '.join(TYPES)}"
+            return replace(page, reason=reasons.UNSUPPORTED_TYPE, detail=detail), None
         try:
-            coding = response.headers.get("content-encoding", "")
+            coding = headers.get("content-encoding", "")
             body = await read_body(response.aiter_raw(), coding, most_bytes)
         except TooLarge:
-            reason = reasons.TOO_LARGE
+            detail = f"over {most_bytes:,} bytes"
+            return replace(page, reason=reasons.TOO_LARGE, detail=detail), None
         except Undecodable:
-            reason = reasons.GARBLED
-        kind = _sniffed(body) if declared in _UNTYPED else declared
-        if reason is None and not body.strip() and not any_type:
-            reason = reasons.EMPTY
-        elif reason is None and not kind and not any_type:
-            reason = reasons.UNSUPPORTED_TYPE
-        page = FetchedPage(
-            url,
-            url,
-            status,
-            kind,
-            b"" if reason else body,
-            response.charset_encoding,
-            self._retrieved(response),
-            reason,
-            f"over {most_bytes:,} bytes" if reason == reasons.TOO_LARGE else "",
-        )
-        return page, None
+            return replace(page, reason=reasons.GARBLED), None
+        page = replace(page, content_type=type_of(page.content_type, body))
+        if not any_type and not body.strip():
+            return replace(page, reason=reasons.EMPTY), None
+        if not any_type and not page.content_type:
+            return replace(page, reason=reasons.UNSUPPORTED_TYPE), None
+        return replace(page, body=body), None
 
-    async def _site(self, url: str) -> "_Site":
-        """Return what a URL's site allows; who asks while that is being found out waits for it."""
-        where = robots.address(url)
+    async def _site(self, rules_at: str) -> "Site":
+        """Return what the site with this robots.txt allows."""
+        page = await self._followed(rules_at, MOST_RULES, ruled=False)
+        try:
+            return await asyncio.to_thread(site_of, page)
+        except Exception as error:
+            if ends_run(error):
+                raise
+            return Site(unreached=self._broken(rules_at, error))  # and with it each of its pages
 
-        async def fetched() -> _Site:
-            page = await self._followed(where, robots.MOST_BYTES, ruled=False)
-            try:
-                rules = await asyncio.to_thread(robots.rules_of, page)
-            except Exception as error:
-                if ends_run(error):
-                    raise
-                lost = self.broken(where, error)  # and with it each page of the site
-                return _Site(robots.Rules(None, everything=False), lost)
-            return _Site(rules, _unreached(page))
+    def _now(self) -> str:
+        return self._clock().isoformat(timespec="seconds")
 
-        return (await self._sites.get(where, fetched))[0]
-
-    def _retrieved(self, response: httpx.Response) -> str:
-        now = self._clock()
-        caching = response.extensions.get("caching") or {}
-        age = response.headers.get("age", "")
-        if caching.get("from_cache") and age.isdigit():
-            now -= timedelta(seconds=min(int(age), 10**9))
-        return now.isoformat(timespec="seconds")
+    def _broken(self, url: str, error: Exception) -> FetchedPage:
+        return self._without(url, url, reasons.UNREADABLE, repr(error)[:_MOST_SAID])
 
     def _without(
         self, url: str, final_url: str, reason: str, detail: str, status: int = 0
     ) -> FetchedPage:
-        now = self._clock().isoformat(timespec="seconds")
-        return FetchedPage(url, final_url, status, "", b"", None, now, reason, detail)
+        return FetchedPage(url, final_url, status, "", b"", None, self._now(), reason, detail)
+
+
+# --- robots.txt ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
-    """What a site allows; or why it could not even be asked."""
+class Site:
+    """What one site allows: by its rules, and without any everything or nothing.
 
-    rules: robots.Rules
-    unreached: FetchedPage | None
+    `unreached` says why it could not even be asked.
+    """
+
+    rules: Protego | None = None
+    everything: bool = True
+    unreached: FetchedPage | None = None
+
+    def allow(self, url: str) -> bool:
+        """Return whether we may ask for a URL."""
+        return self.everything if self.rules is None else self.rules.can_fetch(url, ROBOT)
+
+    @property
+    def crawl_delay(self) -> float | None:
+        """Seconds that the site wants between two requests, where it says so."""
+        return None if self.rules is None else self.rules.crawl_delay(ROBOT)
 
 
-def _unreached(page: FetchedPage) -> FetchedPage | None:
-    lost = page.reason == reasons.TOO_MANY_REDIRECTS
-    return None if page.status or lost else page
+def site_of(page: FetchedPage) -> Site:
+    """Return what a robots.txt allows that was fetched, or tried to.
+
+    A site that has none (any 4xx, or redirects without end) allows everything; one that cannot
+    tell (5xx, no reply) allows nothing for now (RFC 9309, 2.3.1).
+    """
+    if page.reason is None:
+        # Always UTF-8, by the RFC; other lines than rules are ignored.
+        lines = page.body.decode("utf-8-sig", "replace").splitlines()
+        return Site(Protego.parse("\n".join(map(_few_robots, lines))))
+    loops = page.reason == reasons.TOO_MANY_REDIRECTS
+    unreached = None if page.status or loops else page
+    return Site(everything=loops or 400 <= page.status < 500, unreached=unreached)
 
 
-def _sniffed(body: bytes) -> str:
-    """Return the type of a body that was sent without one; empty where it is none we read."""
-    start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith(b"%pdf-"):
-        return PDF
-    return HTML[0] if start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")) else ""
+def _few_robots(line: str) -> str:
+    """Return the line with one name in place of every robot that is not this one.
+
+    Protego keeps the rules of a group once for each robot, so that a file of thousands of robots
+    and rules would take minutes and gigabytes.
+    """
+    found = _USER_AGENT.match(line)
+    robot = found and found[1].partition("#")[0].strip().lower()
+    if not robot:
+        return line
+    robot = robot.replace("*", "") or "*"  # as Protego reads it
+    return f"User-agent: {robot if robot == '*' or ROBOT.startswith(robot) else '-'}"
+
+
+# --- what is shared between requests ------------------------------------------------------------
+
+
+class Hosts:
+    """The hosts that this process asks: few requests at once, and a pause between them.
+
+    A Crawl-delay that a host asks for beyond that holds too, up to ten seconds.
+    """
+
+    def __init__(
+        self,
+        workers: int = 1,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._workers = workers
+        self._sleep = sleep
+        self._clock = clock
+        self._places: dict[str, asyncio.Semaphore] = {}
+        self._next: dict[str, float] = {}
+        self._delays: dict[str, float] = {}
+
+    def crawl_delay(self, host: str, seconds: float | None) -> None:
+        """Take note of what a host's robots.txt asks for."""
+        self._delays[host] = min(max(seconds or 0.0, DELAY), LONGEST_DELAY)
+
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[None]:
+        """Wait for a place and the host's next moment; the place is held until the block ends."""
+        at_once = max(1, AT_ONCE // self._workers)
+        async with self._places.setdefault(host, asyncio.Semaphore(at_once)):
+            now = self._clock()
+            start = max(now, self._next.get(host, now))
+            # The next request finds the moment taken, so that no order of waking is needed.
+            self._next[host] = start + self._delays.get(host, DELAY) * self._workers
+            if start > now:
+                await self._sleep(start - now)
+            yield
+
+
+class Cached(Generic[T]):
+    """Up to `most` values by key, each for `seconds` and made once for all who ask meanwhile.
+
+    What fails is not kept. `clock` is for tests.
+    """
+
+    def __init__(
+        self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, asyncio.Task[T]]] = OrderedDict()
+
+    async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
+        """Return the value of a key, and whether another one's asking has made it."""
+        known, now = self._known.get(key), self._clock()
+        waited = known is not None and (not known[1].done() or now - known[0] < self._seconds)
+        if known is None or not waited:
+            # A separate task, which continues for the other callers if this one is cancelled.
+            known = self._known[key] = (now, asyncio.ensure_future(make()))
+            known[1].add_done_callback(lambda task: self._drop_failed(key, task))
+        self._known.move_to_end(key)
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return await asyncio.shield(known[1]), waited
+
+    def _drop_failed(self, key: str, task: asyncio.Task[T]) -> None:
+        failed = task.cancelled() or task.exception() is not None
+        if failed and key in self._known and self._known[key][1] is task:
+            del self._known[key]

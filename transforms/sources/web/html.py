@@ -7,7 +7,6 @@ the article. Where precision finds little, its balanced mode is asked.
 
 import logging
 import re
-from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -130,15 +129,9 @@ def _joined(text: str) -> str:
 
 def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
     """Return what the page's markup, or else its address, states as the day it was published."""
-    latest = retrieved_at[:10]
+    day = retrieved_at[:10]
     try:
-        date.fromisoformat(latest)
-    except ValueError:
-        latest = ""
-    try:
-        return find_date(
-            tree, extensive_search=False, original_date=True, url=url, max_date=latest or None
-        )
+        return find_date(tree, extensive_search=False, original_date=True, url=url, max_date=day)
     except (ValueError, OverflowError, TypeError):
         return None  # a date of the year 0, or with a garbled zone
 

@@ -1,35 +1,117 @@
-"""Pages with their text: each fetched and read once, however many queries find it."""
+"""Pages, each fetched and read once however many queries find it, and their best passages.
+
+A passage is the best sentences of a page for a query, each with those around it.
+"""
 
 import asyncio
+import base64
+import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
 from uuid import uuid4
 
-from ufo.indexes.embedders import Embedder
-from ufo.schemas.errors import ends_run
-from ufo.transforms.sources.web.cached import Cached
+from ufo.indexes.embedders import Embedder, make_embedder
+from ufo.transforms.llm.memory import key_of
+from ufo.transforms.llm.retry import Sleep
+from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.sources.web.documents import Document, FetchedPage
-from ufo.transforms.sources.web.fetch import Fetcher
+from ufo.transforms.sources.web.fetch import Cached, Fetcher, lasts
+from ufo.transforms.sources.web.ranking import DenseRanking, SentenceRanking
 from ufo.transforms.sources.web.readers import Readers
-from ufo.transforms.sources.web.select import BM25, PageText, Window
-from ufo.transforms.sources.web.snapshot import Snapshot
+from ufo.transforms.sources.web.snapshot import NOT_RECORDED, Kept, Snapshot
+from ufo.transforms.sources.web.transport import Resolve
 
-_KEPT: Final = 512  # pages whose text is cached
-_KEPT_SECONDS: Final = 3600.0
+_MOST_BYTES: Final = 1024 * 1024  # of a page in the cache
+_HELD: Final = 512  # pages whose text is held, for so many seconds
+_HELD_SECONDS: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWindow:
+    """Sentences of a page that stand together: `text` is the page's `[start:end]`, code points.
+
+    `score` is the best of its sentences by the ranking that found them.
+    """
+
+    text: str
+    score: float
+    start: int
+    end: int
+
+
+class PageText:
+    """The sentences of one page, for any number of queries: by vectors where there is an embedder.
+
+    They are ranked when first asked.
+    """
+
+    def __init__(self, document: Document, embedder: Embedder | None = None) -> None:
+        self._document = document
+        self._embedder = embedder
+
+    @cached_property
+    def _ranking(self) -> SentenceRanking | DenseRanking:
+        text = self._document.text
+        sentences = [text[start:end] for start, end in self._document.spans]
+        if self._embedder is not None:
+            return DenseRanking(sentences, self._embedder)
+        return SentenceRanking(sentences, self._document.title or "")
+
+    def sentences(self, query: str, n: int) -> list[tuple[int, float]]:
+        """Return the (number, score) of up to `n` best sentences, best first.
+
+        Where none shares anything with the query they are the first of the page, with score 0: a
+        search engine found it for this query, and a page begins with what it is about.
+        """
+        found = self._ranking.best(query, n)
+        return found or [(row, 0.0) for row in range(min(n, len(self._document.spans)))]
+
+    def windows(self, query: str, n: int = 1, context: int = 1) -> list[PassageWindow]:
+        """Return the best `n` sentences with `context` sentences before and after each.
+
+        Windows that overlap are one. They come best first, equal ones in the page's order.
+        """
+        text, spans = self._document.text, self._document.spans
+        around = [
+            (max(0, row - context), min(len(spans) - 1, row + context), score)
+            for row, score in self.sentences(query, n)
+        ]
+        windows = []
+        for first, last, score in _merged(around):
+            start, end = spans[first].start, spans[last].end
+            windows.append(PassageWindow(text[start:end], score, start, end))
+        return sorted(windows, key=lambda window: (-window.score, window.start))
+
+
+def _merged(around: Iterable[tuple[int, int, float]]) -> Sequence[tuple[int, int, float]]:
+    """Return ranges of sentences in order, those that share one joined, with their best score."""
+    merged: list[tuple[int, int, float]] = []
+    for first, last, score in sorted(around):
+        if merged and first <= merged[-1][1]:
+            before = merged.pop()
+            merged.append((before[0], max(last, before[1]), max(score, before[2])))
+        else:
+            merged.append((first, last, score))
+    return merged
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """A page, its body aside, and what it says. `seconds` is what it took to fetch."""
+    """A page, its body aside, and what it says. `seconds` is what it took to fetch; `cached` says
+    that it was not."""
 
     page: FetchedPage
     document: Document
     text: PageText
     request_id: str
-    seconds: float = 0.0
-    replayed: bool = False
+    seconds: float
+    cached: bool
 
     @property
     def reason(self) -> str | None:
@@ -45,66 +127,87 @@ class ReadPage:
 class Pages:
     """Reads pages; for one event loop. `snapshot` has them, or takes them down.
 
-    Pages are read in up to `readers` processes, under a budget. These are asked on threads, and
-    ranking is on threads, so that other pages keep coming in the meantime.
+    `embedder` is the full name of what ranks their sentences by vectors, None for BM25. Pages are
+    read in processes, under a budget. These are asked on threads, and ranking is on threads, so
+    that other pages keep coming in the meantime.
     """
 
     def __init__(
         self,
-        fetcher: Fetcher,
-        snapshot: Snapshot | None = None,
-        retriever: str = BM25,
-        embedder: Embedder | None = None,
-        readers: int = 2,
-        clock: Callable[[], float] = time.monotonic,
+        allow_private: bool,
+        embedder: str | None,
+        resolve: Resolve,
+        calls: CallSettings,
+        snapshot: Snapshot | None,
+        sleep: Sleep,
+        clock: Callable[[], datetime],
     ) -> None:
-        self._fetcher = fetcher
-        self._snapshot = snapshot
-        self._retriever = retriever
-        self._embedder = embedder
+        self._fetcher = Fetcher(
+            allow_private,
+            calls.concurrency,
+            calls.workers,
+            resolve=resolve,
+            sleep=sleep,
+            clock=clock,
+        )
+        self._allow_private = allow_private
+        self._kept = Kept(shared_memory(calls), snapshot)
         self._clock = clock
+        self._embedder = None if embedder is None else make_embedder(embedder)
         self._readers = Readers()
-        self._places = asyncio.Semaphore(readers)
-        self._cached = Cached[ReadPage](_KEPT, _KEPT_SECONDS, clock)
+        # A page that takes all of its time must not hold up the others.
+        self._places = asyncio.Semaphore(max(2, (os.cpu_count() or 1) // calls.workers))
+        self._held = Cached[ReadPage](_HELD, _HELD_SECONDS)
 
     async def read(self, url: str) -> tuple[ReadPage, bool]:
         """Return the page at a URL, and whether it was fetched for another query."""
-        return await self._cached.get(url, lambda: self._read(url))
+        return await self._held.get(url, lambda: self._read(url))
+
+    async def windows(
+        self, read: ReadPage, query: str, n: int, context: int
+    ) -> list[PassageWindow]:
+        """Return the best passages of a page for a query."""
+        return await asyncio.to_thread(read.text.windows, query, n, context)
 
     async def aclose(self) -> None:
         """Close the connections, and end the processes."""
         self._readers.close()
         await self._fetcher.aclose()
 
-    async def windows(self, read: ReadPage, query: str, n: int, context: int) -> list[Window]:
-        """Return the best passages of a page for a query."""
-        return await asyncio.to_thread(read.text.windows, query, n, context)
-
     async def _read(self, url: str) -> ReadPage:
         """Return a page; whatever is wrong with it is its reason, and costs no other page."""
-        started = self._clock()
-        page, replayed = await self._fetched(url)
-        seconds = 0.0 if replayed else self._clock() - started
+        started = time.monotonic()
+        page, cached = await self._kept_or_fetched(url)
+        seconds = 0.0 if cached else time.monotonic() - started
         async with self._places:
-            document, spans = await asyncio.to_thread(self._readers.read, page)
-        text = PageText(
-            document.text, self._retriever, self._embedder, title=document.title, spans=spans
-        )
-        return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, replayed)
+            document = await asyncio.to_thread(self._readers.read, page)
+        text = PageText(document, self._embedder)
+        return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, cached)
 
-    async def _fetched(self, url: str) -> tuple[FetchedPage, bool]:
-        """Return a page, and whether it is of the snapshot."""
-        page = self._snapshot.page(url) if self._snapshot is not None else None
-        replayed = page is not None
-        if page is None and self._snapshot is not None and self._snapshot.finished:
-            page, replayed = self._snapshot.missing(url), True
-        if page is None:
-            try:
-                page = await self._fetcher.get(url)
-            except Exception as error:
-                if ends_run(error):
-                    raise
-                page = self._fetcher.broken(url, error)
-            if self._snapshot is not None:
-                page = self._snapshot.keep_page(page)
-        return page, replayed
+    async def _kept_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
+        """Return a page, and whether it was kept: recorded, or fetched today by this or another
+        run."""
+        day = self._clock().date().isoformat()
+        # What is kept needs no connection: pages of private hosts are apart in the cache.
+        keys = {url: (key_of("p", url), key_of("p", url, self._allow_private, day))}
+        kept = _unpacked((await self._kept.get_many(keys)).get(url))
+        if kept is not None:
+            return kept, True
+        remedy = self._kept.remedy
+        if remedy is not None:
+            return FetchedPage(url, url, 0, "", b"", None, "", NOT_RECORDED, remedy), True
+        page = await self._fetcher.get(url)
+        if not self._kept.writes:
+            return page, False
+        value = {**asdict(page), "body": base64.b64encode(zlib.compress(page.body, 1)).decode()}
+        lasting = lasts(page) and len(page.body) <= _MOST_BYTES
+        held = await self._kept.put_many(keys, {url: value}, lasting)
+        return _unpacked(held[url]) or page, False
+
+
+def _unpacked(value: Any) -> FetchedPage | None:
+    try:
+        body = zlib.decompress(base64.b64decode(value["body"]))
+        return FetchedPage(**{**value, "body": body})
+    except (TypeError, KeyError, ValueError, zlib.error):
+        return None  # of another version

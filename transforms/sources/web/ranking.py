@@ -16,7 +16,6 @@ from typing import Final
 
 from ufo.indexes.embedders import ALLOWED, Embedder
 from ufo.indexes.tokens import query_terms, terms_of
-from ufo.schemas.errors import UsageError
 from ufo.transforms.english.words import VERY_COMMON as _VERY_COMMON
 
 K1 = 0.9
@@ -29,6 +28,9 @@ AFTER = 0.1
 SHORT = 1.0  # terms: a heading says what comes, not what is
 AGAIN = 0.6  # what a term still weighs once a sentence with it is taken
 
+BM25: Final = "bm25"
+DENSE: Final = "dense"
+RETRIEVERS: Final = (BM25, DENSE)
 NO_EMBEDDER: Final = f"--web_retriever dense needs --embedder: {ALLOWED}"
 VERY_COMMON = frozenset(terms_of(" ".join(_VERY_COMMON)))
 
@@ -103,9 +105,7 @@ class SentenceRanking:
 class DenseRanking:
     """The sentences of one page with their vectors."""
 
-    def __init__(self, sentences: Sequence[str], embedder: Embedder | None) -> None:
-        if embedder is None:
-            raise UsageError(NO_EMBEDDER)
+    def __init__(self, sentences: Sequence[str], embedder: Embedder) -> None:
         self._embedder = embedder
         self._vectors = embedder.embed(list(sentences))
 

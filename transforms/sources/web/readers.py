@@ -1,25 +1,41 @@
-"""Processes that read documents (`reading`): kept for the next page, replaced when one is lost."""
+"""Processes that read documents, under limits: kept for the next page, replaced when one is lost.
+
+Nothing bounds what a parser does with a page that was made to be slow, so the kernel does: beyond
+its time the process is killed, beyond its memory an allocation fails. Such a process runs this
+module. It is asked with a line of JSON and the bytes of the page; the answer is a line of JSON,
+since what a hostile page could make of this process must not be trusted.
+"""
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import threading
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 from ufo.schemas.errors import RunError
 from ufo.transforms.sentences import Span
-from ufo.transforms.sources.web.documents import TOO_SLOW, UNREADABLE, Document, FetchedPage
+from ufo.transforms.sources.web.documents import (
+    TOO_MUCH_MEMORY,
+    TOO_SLOW,
+    UNREADABLE,
+    Document,
+    FetchedPage,
+    document_of,
+    sentences_of,
+)
 
-_PROGRAM: Final = "ufo.transforms.sources.web.reading"
+_PROGRAM: Final = "ufo.transforms.sources.web.readers"
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 512 * 1024 * 1024
 _MOST_PAGES: Final = 500  # that one process reads: what libraries cache of them adds up
 # No key is among them: a page that takes over its reader finds none.
 _ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
+_BY_THE_CLOCK: Final = 4  # times the seconds of computing, where others compute beside it
 _TIMED_OUT: Final = (-signal.SIGPROF, -signal.SIGALRM)
 
 
@@ -37,14 +53,14 @@ class Readers:
         self._busy: set[_Reader] = set()
         self._closed = False
 
-    def read(self, page: FetchedPage) -> tuple[Document, list[Span]]:
-        """Return what a page says and its sentences; past its budget, the reason.
+    def read(self, page: FetchedPage) -> Document:
+        """Return what a page says; past its budget, the reason.
 
         Raises:
             RunError: no process can be started.
         """
         if page.reason is not None:
-            return Document(None, "", reason=page.reason), []
+            return Document(None, "", reason=page.reason)
         for _ in range(2):
             reader = self._taken()
             try:
@@ -125,8 +141,8 @@ class _Reader:
         """Whether someone has ended it, and not a limit."""
         return self._process.returncode == -signal.SIGKILL
 
-    def read(self, page: FetchedPage) -> tuple[Document, list[Span]]:
-        """Return what a page says and its sentences."""
+    def read(self, page: FetchedPage) -> Document:
+        """Return what a page says."""
         self.left -= 1
         header = {**asdict(replace(page, body=b"")), "size": len(page.body)}
         del header["body"]
@@ -138,12 +154,12 @@ class _Reader:
         except OSError:
             line = b""
         if not line:
-            return self._lost(), []
+            return self._lost()
         answer = json.loads(line)
         if not answer.pop("whole"):
             self.left = 0
         spans = [Span(*span) for span in answer.pop("spans")]
-        return Document(**answer), spans
+        return Document(**answer, spans=spans)
 
     def kill(self) -> None:
         """End it, whatever it is at."""
@@ -168,3 +184,57 @@ class _Reader:
             return Document(None, "", reason=TOO_SLOW, detail="reading it takes too long")
         detail = f"the process that read it ended ({code})"
         return Document(None, "", reason=UNREADABLE, detail=detail)
+
+
+# --- the process that reads ---------------------------------------------------------------------
+
+
+def main(seconds: float, most_bytes: int) -> None:
+    """Answer requests until there are none.
+
+    A document may take so many seconds of computing, and the process so much memory, libraries
+    included.
+    """
+    # Whoever started this ends it, by the end of its input.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    # What a library prints goes elsewhere than the answers.
+    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    _say(answers, {})
+    for line in iter(asked.readline, b""):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds * _BY_THE_CLOCK)
+        answer = _answer(json.loads(line), asked)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _say(answers, answer)
+        if not answer["whole"]:
+            return
+
+
+def _answer(header: dict[str, Any], asked: BinaryIO) -> dict[str, Any]:
+    """Return what a page says; "whole" is whether this process can read another one."""
+    size = header.pop("size")
+    try:
+        document = document_of(FetchedPage(**header, body=asked.read(size)))
+        return {**asdict(replace(document, spans=sentences_of(document.text))), "whole": True}
+    except MemoryError:
+        detail = "reading it takes too much memory"
+        lost, whole = Document(None, "", reason=TOO_MUCH_MEMORY, detail=detail), False
+    except Exception as error:
+        lost, whole = Document(None, "", reason=UNREADABLE, detail=repr(error)[:500]), True
+    return {**asdict(lost), "whole": whole}
+
+
+def _say(answers: BinaryIO, answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]))

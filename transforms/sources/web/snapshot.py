@@ -1,222 +1,173 @@
-"""What a run saw of the web, in a folder: recorded once, and replayed as it was.
+"""What was seen of the web: kept for a day in the cache, or in a folder for ever (a snapshot).
 
-    DIR/searches/ab/<hash>.json   the raw reply to a query, and when it came
-        pages/ab/<hash>.json      what a URL gave: status, type, reason, and the hash of its body
-        bodies/ab/<SHA-256>       bodies by their content, each once
-        recording.json            written first: which recording it is
-        manifest.json             written last: how many of each, and a hash over all of them
-
-A folder without a manifest is being recorded: what is in it is used, what is not is asked for and
-added. One with a manifest is only read, and what is not in it is an error. Any number of processes
-may record at once: a file appears as a whole under a name that its key decides, and the first to
-write it has written it for all.
+A snapshot is recorded once and replayed as it was. While it is recorded its folder has
+`recording.sqlite`, a store of the cache's kind in which the first answer holds, by any number of
+processes. At the end this becomes `snapshot.sqlite`, as a whole, and is only read from then on:
+what is not in it is an error.
 """
 
-import json
-import os
-from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from hashlib import sha256
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from uuid import uuid4
 
+from filelock import FileLock
+
 from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms.sources.web.documents import FetchedPage
+from ufo.transforms.llm.memory import Memory, packed, unpacked
+from ufo.transforms.llm.store import StoreError
+from ufo.transforms.llm.store_sqlite import SqliteStore
 
 NOT_RECORDED: Final = "not_in_snapshot"
-_MANIFEST: Final = "manifest.json"
-_RECORDING: Final = "recording.json"
-_FORMAT: Final = "ufo-web-snapshot"
-_VERSION: Final = 1
-_SEARCHES: Final = "searches"
-_PAGES: Final = "pages"
-_BODIES: Final = "bodies"
+_RECORDING: Final = "recording.sqlite"
+_RECORDED: Final = "snapshot.sqlite"
+
+Keys = Mapping[str, tuple[str, str]]
+"""By URL or query: the key in a snapshot, which is for ever, and that of today in the cache."""
 
 
 class Snapshot:
-    """A folder with searches and pages.
+    """A folder with searches and pages, JSON values by key; any thread may use it.
 
     Raises, when it is opened:
-        UsageError: the folder is another one's, damaged, or of a newer version.
+        UsageError: the folder has something else in it, or a snapshot of an earlier version.
     """
 
     def __init__(self, folder: str) -> None:
-        self.folder = Path(folder)
-        self.finished = self._manifest() is not None
+        self.folder = Path(folder).absolute()
+        names = {path.name for path in self.folder.glob("*")}
+        if names & {"manifest.json", "recording.json"}:
+            raise UsageError(
+                f"--web_snapshot {folder!r} was recorded by an earlier version of ufo, which this "
+                "one cannot read; to record again, run the same command with a new folder"
+            )
+        ours = all(name.startswith((_RECORDING, _RECORDED)) for name in names)
+        if not ours or self.folder.is_file():
+            raise UsageError(
+                f"--web_snapshot {folder!r} is neither a snapshot nor empty; name a new folder, or "
+                "one that was recorded"
+            )
+        self.finished = _RECORDED in names
         """Whether it is replayed."""
-
-    def begin(self) -> str:
-        """Return the id of this recording; the first process to ask makes it."""
-        path = self.folder / _RECORDING
-        if not path.exists() and not self.finished:
-            self._put(path, json.dumps({"id": uuid4().hex}).encode())
-        try:
-            return str(json.loads(path.read_bytes())["id"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise self._damaged(_RECORDING, error) from None
-
-    # --- searches ---
-
-    def search(self, key: str) -> dict[str, Any] | None:
-        """Return what was recorded of a search; None where there is nothing."""
-        return self._read(_SEARCHES, key)
-
-    def keep_search(self, key: str, found: dict[str, Any], again: bool = False) -> dict[str, Any]:
-        """Record a search; returns what holds, which is another's where that was first.
-
-        With `again` it takes the place of what was recorded: a search that had failed.
-        """
-        return self._write(_SEARCHES, key, found, again)
-
-    # --- pages ---
-
-    def page(self, url: str) -> FetchedPage | None:
-        """Return the page that was recorded for a URL; None where there is none."""
-        entry = self._read(_PAGES, url)
-        return None if entry is None else self._page(entry)
-
-    def keep_page(self, page: FetchedPage) -> FetchedPage:
-        """Record a page; returns the one that holds."""
-        digest = sha256(page.body).hexdigest()
-        if page.body:
-            path = self._path(_BODIES, digest)
-            if not path.exists():
-                self._put(path, page.body)
-        entry = {**asdict(replace(page, body=b"")), "body": digest if page.body else None}
-        return self._page(self._write(_PAGES, page.url, entry))
-
-    def missing(self, url: str) -> FetchedPage:
-        """Return what stands for a page that was not recorded."""
-        return FetchedPage(url, url, 0, "", b"", None, "", NOT_RECORDED, self.remedy)
-
-    @property
-    def remedy(self) -> str:
-        """What to do about something that was not recorded."""
-        return (
+        self.remedy = (
             f"it is not in the snapshot {self.folder}, which is replayed without network; record "
             "another with --web_snapshot and a new folder"
         )
+        """What to do about something that was not recorded."""
+        self._store: SqliteStore | None = None
+        self._lock = threading.Lock()
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Any]:
+        """Return what was recorded under these keys."""
+        try:
+            with self._lock:
+                found = self._opened().get_many(keys)
+        except StoreError as error:
+            self._damaged(str(error))
+        values = {key: unpacked(found[key]) for key in keys if key in found}
+        for key, value in values.items():
+            if value is None:
+                self._damaged(f"the entry {key} cannot be read")
+        return values
+
+    def keep_many(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Record these; return what holds, which is another process's where that was first."""
+        entries = {key: packed(value) for key, value in values.items()}
+        try:
+            with self._lock:
+                self._opened().put_many(entries, over=False)
+        except StoreError as error:
+            raise self._unwritten(error) from error
+        return self.get_many(list(values))
 
     def finish(self) -> None:
-        """Write the manifest: from now on the folder is replayed. Of a finished one, nothing."""
-        if self.finished:
-            return
-        counts = {}
-        digest = sha256()
-        for kind in (_SEARCHES, _PAGES, _BODIES):
-            paths = sorted(p for p in (self.folder / kind).glob("*/*") if _is_entry(p))
-            counts[kind] = len(paths)
-            for path in paths:
-                content = path.name.encode() if kind == _BODIES else path.read_bytes()
-                digest.update(path.name.encode() + sha256(content).digest())
-        text = json.dumps(
-            {
-                "format": _FORMAT,
-                "version": _VERSION,
-                "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-                **counts,
-                "sha256": digest.hexdigest(),
-            },
-            indent=1,
+        """End the recording: from now on it is replayed. Of a finished one, nothing."""
+        recording, recorded = self.folder / _RECORDING, self.folder / _RECORDED
+        fresh = self.folder / f"{_RECORDING}.{uuid4().hex}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with self._lock, FileLock(f"{recording}.finish"):
+                if not recorded.exists():
+                    self._opened().copy_to(str(fresh))
+                    fresh.replace(recorded)
+                for path in self.folder.glob(f"{_RECORDING}*"):
+                    path.unlink(missing_ok=True)
+        except (StoreError, OSError) as error:
+            raise self._unwritten(error) from error
+
+    async def aclose(self) -> None:
+        """Close the file."""
+        if self._store is not None:
+            self._store.close()
+
+    def _opened(self) -> SqliteStore:
+        if self._store is None:
+            path = str(self.folder / (_RECORDED if self.finished else _RECORDING))
+            self._store = SqliteStore(path, self._damaged, read_only=self.finished)
+        return self._store
+
+    def _damaged(self, why: str) -> NoReturn:
+        raise RunError(
+            f"the snapshot {self.folder} is damaged: {why}; take a whole copy of it, or record "
+            "another"
         )
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._put(self.folder / _MANIFEST, text.encode())
-        self.finished = True
 
-    def _page(self, entry: dict[str, Any]) -> FetchedPage:
-        try:
-            body = b""
-            if entry["body"]:
-                path = self._path(_BODIES, entry["body"])
-                body = path.read_bytes()
-                if sha256(body).hexdigest() != entry["body"]:
-                    raise ValueError("the body is not what was recorded")
-            return FetchedPage(**{**entry, "body": body})
-        except (OSError, TypeError, KeyError, ValueError) as error:
-            raise self._damaged(str(entry.get("url")), error) from None
-
-    def _manifest(self) -> dict[str, Any] | None:
-        path = self.folder / _MANIFEST
-        if not path.exists():
-            strangers = self.folder.exists() and (
-                not self.folder.is_dir()
-                or {p.name.lstrip(".").partition(".json")[0] for p in self.folder.iterdir()} - _OURS
-            )
-            if strangers:
-                raise UsageError(
-                    f"--web_snapshot {str(self.folder)!r} is neither a snapshot nor empty; name a "
-                    "new folder, or one that was recorded"
-                )
-            return None
-        try:
-            found = json.loads(path.read_bytes())
-            known = found["format"] == _FORMAT and found["version"] <= _VERSION
-        except (OSError, ValueError, KeyError, TypeError):
-            known = False
-        if not known:
-            raise UsageError(
-                f"--web_snapshot {str(self.folder)!r}: its {_MANIFEST} is none of a snapshot that "
-                "this version of ufo reads"
-            )
-        return dict(found)
-
-    def _read(self, kind: str, key: str) -> dict[str, Any] | None:
-        path = self._path(kind, sha256(key.encode()).hexdigest())
-        try:
-            found = json.loads(path.read_bytes())
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise self._damaged(key, error) from None
-        return dict(found)
-
-    def _write(
-        self, kind: str, key: str, entry: dict[str, Any], again: bool = False
-    ) -> dict[str, Any]:
-        path = self._path(kind, sha256(key.encode()).hexdigest())
-        text = json.dumps(entry, ensure_ascii=True, sort_keys=True).encode()
-        self._put(path, text, over=again)
-        # What is replayed is what was written, down to the last digit.
-        return self._read(kind, key) or entry
-
-    def _put(self, path: Path, data: bytes, over: bool = False) -> None:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fresh = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
-            fresh.write_bytes(data)
-            if over:
-                fresh.replace(path)
-                return
-            try:
-                os.link(fresh, path)  # unlike a rename, fails where another process was first
-            except FileExistsError:
-                pass
-            finally:
-                fresh.unlink()
-        except OSError as error:
-            raise RunError(
-                f"the snapshot {self.folder} cannot be written: {error}; make room, or name "
-                "another folder with --web_snapshot"
-            ) from error
-
-    def _path(self, kind: str, name: str) -> Path:
-        return self.folder / kind / name[:2] / (name if kind == _BODIES else f"{name}.json")
-
-    def _damaged(self, what: str, error: Exception) -> RunError:
+    def _unwritten(self, error: Exception) -> RunError:
         return RunError(
-            f"the snapshot {self.folder} is damaged at {what}: {error}; take a whole copy of it, "
-            "or record another"
+            f"the snapshot {self.folder} cannot be written: {error}; make room, or name another "
+            "folder with --web_snapshot"
         )
 
 
-_OURS = {_SEARCHES, _PAGES, _BODIES, "recording", "manifest"}
+class Kept:
+    """What is kept of the web, JSON values: in the snapshot, else of today in the cache."""
 
+    def __init__(self, memory: Memory, snapshot: Snapshot | None) -> None:
+        self._memory = memory
+        self._snapshot = snapshot
+        self.remedy = snapshot.remedy if snapshot is not None and snapshot.finished else None
+        """What to do about something that is not kept, where nothing may be asked for."""
 
-def _is_entry(path: Path) -> bool:
-    return not path.name.startswith(".")
+    @property
+    def writes(self) -> bool:
+        """Whether anything is kept."""
+        return self._snapshot is not None or self._memory.writes
+
+    async def get_many(self, keys: Keys) -> dict[str, Any]:
+        """Return what is kept of these; what only the cache had is recorded."""
+        found = {}
+        if self._snapshot is not None:
+            values = await asyncio.to_thread(
+                self._snapshot.get_many, [key for key, _ in keys.values()]
+            )
+            found = {name: values[key] for name, (key, _) in keys.items() if key in values}
+        if self.remedy is None:
+            today = {name: key for name, (_, key) in keys.items() if name not in found}
+            values = await self._memory.get_many(today.values())
+            cached = {name: values[key] for name, key in today.items() if key in values}
+            found |= await self._recorded(keys, cached)
+        return found
+
+    async def put_many(
+        self, keys: Keys, values: Mapping[str, Any], lasting: bool = True
+    ) -> dict[str, Any]:
+        """Keep these, in the cache where they last for the day; return what holds."""
+        if lasting:
+            await self._memory.put_many({keys[name][1]: value for name, value in values.items()})
+        return await self._recorded(keys, values)
+
+    async def _recorded(self, keys: Keys, values: Mapping[str, Any]) -> dict[str, Any]:
+        if self._snapshot is None or not values:
+            return dict(values)
+        entries = {keys[name][0]: value for name, value in values.items()}
+        held = await asyncio.to_thread(self._snapshot.keep_many, entries)
+        return {name: held[keys[name][0]] for name in values}
 
 
 def finish_recording(folder: str) -> None:
     """Finish the snapshot in a folder, whichever process recorded it."""
-    Snapshot(folder).finish()
+    snapshot = Snapshot(folder)
+    if not snapshot.finished:
+        snapshot.finish()

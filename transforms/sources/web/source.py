@@ -7,39 +7,52 @@ text, and the engine's own answers (answer box, knowledge graph) are passages to
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ufo.indexes.embedders import checked_name
 from ufo.schemas.errors import UsageError, ends_run, unknown_value
 from ufo.schemas.extras import missing
-from ufo.schemas.records import OpenUnits, Passage
+from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
+from ufo.transforms.llm.base import VERIFIER, Request
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.retry import Sleep
+from ufo.transforms.llm.shared import once, shared_client
+from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts import load_prompts
-from ufo.transforms.sources.base import FactSource, Found, Retrieved, failed, message_of
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.web.categories import Selection, hostname_of, load_categories
-from ufo.transforms.sources.web.engines import (
-    SearchResult,
-    api_of,
-    locale_of,
+from ufo.transforms.sources.base import (
+    FactSource,
+    Found,
+    Retrieved,
+    failed,
+    message_of,
+    reported_once,
 )
-from ufo.transforms.sources.web.ranking import NO_EMBEDDER
-from ufo.transforms.sources.web.select import BM25, DENSE, RETRIEVERS
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.web.categories import (
+    OTHER,
+    Categories,
+    HostSelection,
+    hostname_of,
+    kinds_of,
+    load_categories,
+)
+from ufo.transforms.sources.web.engines import SearchResult, api_of
+from ufo.transforms.sources.web.ranking import BM25, DENSE, NO_EMBEDDER, RETRIEVERS
 from ufo.transforms.sources.web.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ufo.transforms.sources.web.pages import Pages
-    from ufo.transforms.sources.web.searcher import Searched
+    from ufo.transforms.judges.llm.asking import Asker
+    from ufo.transforms.sources.web.pages import ReadPage
+    from ufo.transforms.sources.web.searching import Searched
     from ufo.transforms.sources.web.transport import Resolve
-    from ufo.transforms.sources.web.visit import Visit
 
-_LEAST = 10  # results asked of an engine, so that a sweep over `pages` searches once
+_LEAST: Final = 10  # results asked of an engine, so that a sweep over `pages` searches once
+_PAGE: Final = "page"
+_UNSENT: Final = ("blocked_by_robots", "refused_address")
 
 
 class WebSource(FactSource):
@@ -52,8 +65,9 @@ class WebSource(FactSource):
     searched and fetched, a finished one is replayed, without network or key.
 
     The kind of a host that no rule knows is asked of the judge's model, once.
-    Pages come from public addresses only, unless `allow_private_hosts`. `page_timeout` and
-    `host_delay` (between requests to a host) are in seconds.
+    Pages come from public addresses only, unless `allow_private_hosts`.
+
+    The attributes `sleep`, `clock` and `resolve` are for tests, which set them before `open`.
     """
 
     remote = True
@@ -66,7 +80,6 @@ class WebSource(FactSource):
         context_sentences: int = 1,
         web_retriever: str = BM25,
         embedder: str | None = None,
-        locale: str = "",
         include_categories: str | Sequence[str] = "",
         exclude_categories: str | Sequence[str] = "",
         include_domains: str | Sequence[str] = "",
@@ -74,34 +87,30 @@ class WebSource(FactSource):
         categories: str | None = None,
         allow_private_hosts: bool = False,
         web_snapshot: str | None = None,
-        page_timeout: float = 20.0,
-        host_delay: float = 0.1,
         prompts: str | None = None,
         context: SourceContext | None = None,
-        sleep: Sleep = asyncio.sleep,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        resolve: "Resolve | None" = None,
     ) -> None:
-        self._backend = api_of(search)
+        self._api = api_of(search)
         if web_retriever not in RETRIEVERS:
             raise UsageError(unknown_value("--web_retriever", web_retriever, RETRIEVERS))
+        if web_retriever == DENSE and embedder is None:
+            raise UsageError(NO_EMBEDDER)
         self.search = search
-        self.queries_a_request = self._backend.batch
+        self.queries_a_request = self._api.batch
         """How many queries one request has, for estimates."""
         self.pages = pages
         self.passages_per_page = passages_per_page
         self.context_sentences = context_sentences
         self.web_retriever = web_retriever
-        self.embedder = _embedder_of(embedder) if web_retriever == DENSE else None
-        self.locale = locale
-        self._locale = locale_of(locale)
-        self.include_categories = _listed(include_categories)
-        self.exclude_categories = _listed(exclude_categories)
-        self.include_domains = _listed(include_domains)
-        self.exclude_domains = _listed(exclude_domains)
-        self._selection = Selection(
+        dense = embedder if web_retriever == DENSE else None
+        self.embedder = None if dense is None else checked_name(dense)
+        self._selection = HostSelection(
             *map(_names, (include_categories, exclude_categories, include_domains, exclude_domains))
         )
+        self.include_categories = ",".join(self._selection.include_categories)
+        self.exclude_categories = ",".join(self._selection.exclude_categories)
+        self.include_domains = ",".join(self._selection.include_domains)
+        self.exclude_domains = ",".join(self._selection.exclude_domains)
         self._rules = load_categories(categories)
         self._rules_file = categories
         self.allow_private_hosts = allow_private_hosts
@@ -112,22 +121,18 @@ class WebSource(FactSource):
             )
         self.snapshot = None if web_snapshot is None else str(Path(web_snapshot).absolute())
         self._replays = self.snapshot is not None and Snapshot(self.snapshot).finished
-        self._page_timeout = page_timeout
-        self._host_delay = host_delay
-        run = context or SourceContext()
-        self._calls = run.calls
-        self._judge = run.judge_models
+        self._run = context or SourceContext()
         self._prompts = prompts
-        self._sleep = sleep
-        self._clock = clock
-        self._resolve = resolve
+        self.sleep: Sleep = asyncio.sleep
+        self.clock: Callable[[], datetime] = _now
+        self.resolve: Resolve | None = None
 
     def unavailable(self) -> str | None:
         """Return that a key, an address or a package is missing, with the remedy, or None.
 
         A snapshot that is replayed needs neither key nor address.
         """
-        reason = None if self._replays else self._backend.unavailable()
+        reason = None if self._replays else self._api.unavailable()
         absent = missing("web")
         return reason or (f"it needs {absent}" if absent else None)
 
@@ -137,43 +142,61 @@ class WebSource(FactSource):
         return Path(self._rules_file).read_text("utf-8-sig") if self._rules_file else ""
 
     def open(self) -> None:
-        """Take this process's searcher and pages; they connect when first asked."""
-        # What connects and reads takes a second to import, and most runs search nothing.
-        from ufo.transforms.sources.web.shared import common, pages, searcher, shared, visit_of
+        """Take this process's searcher and pages, one each for equal settings and a run.
 
-        prompts = load_prompts(self._prompts)
-        self._visit_of = partial(visit_of, self._judge, prompts, self._rules, self.name)
-        ours = common(self._calls, self.snapshot, self._sleep, self._clock, self._resolve)
-        url = self._backend.url
+        They connect when first asked.
+        """
+        # What connects and reads takes a second to import, and most runs search nothing.
+        from ufo.transforms.judges.llm.asking import Asker
+        from ufo.transforms.sources.web.pages import Pages
+        from ufo.transforms.sources.web.searching import Searcher
+        from ufo.transforms.sources.web.transport import system_resolver
+
+        calls, judge, texts = self._run.calls, self._run.judge_models, load_prompts(self._prompts)
+
+        def asker(response_id: str) -> "Asker | None":
+            if judge is None:
+                return None
+            client = self._run.client() if self._run.client else shared_client(judge)
+            model = judge.endpoints[VERIFIER].model
+            asked = Request(VERIFIER, model, (), step="category", response_id=response_id)
+            return Asker(client, texts, replace(asked, source=self.name))
+
+        self._asker = asker
+        snapshot = None
+        if self.snapshot is not None:
+            made = Snapshot(self.snapshot)
+            # What is recorded and what is replayed from one folder are two.
+            key = Snapshot, made.folder, made.finished
+            snapshot = once(calls.run, key, lambda: made)
+        shared = calls, snapshot, self.sleep, self.clock
         count = max(_LEAST, self.pages)
-        self._searcher = shared(searcher, ours, self.search, url, self._locale, count)
-        self._pages: Pages = shared(
-            pages,
-            ours,
-            self.allow_private_hosts,
-            self._page_timeout,
-            self._host_delay,
-            self.web_retriever,
-            self.embedder,
+        self._searcher = once(
+            calls.run,
+            (Searcher, self.search, self._api.url, count, *shared),
+            lambda: Searcher(self._api, count, *shared),
+        )
+        private, embedder = self.allow_private_hosts, self.embedder
+        resolve = self.resolve or system_resolver
+        self._pages = once(
+            calls.run,
+            (Pages, private, embedder, resolve, *shared),
+            lambda: Pages(private, embedder, resolve, *shared),
         )
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return the passages for each unit, by its query; equal queries share them."""
         queries = list(dict.fromkeys(unit.query for unit in open_units.units))
         searched = await self._searcher.search(queries, self.name, open_units.response_id)
-        visit = self._visit_of(open_units.response_id)
+        asker = self._asker(open_units.response_id)
+        visit = Visit(self.name, open_units.response_id, self._rules, asker)
         results = {}
         for query in queries:
             results[query], searched[query] = self._read(searched[query])
         await visit.learn(one.url for found in results.values() for one in found)
         asked = (self._answer(query, searched[query], results[query], visit) for query in queries)
         answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
-        found = []
-        for unit in open_units.units:
-            answer = answers[unit.query]
-            found.append(answer)
-            # What was paid for is reported once, with the first unit that asked.
-            answers[unit.query] = replace(answer, usage=(), failures=())
+        found = reported_once(open_units.units, answers)
         if found:
             usage = [*found[0].usage, *visit.usage]
             failures = [*found[0].failures, *visit.failures]
@@ -181,23 +204,23 @@ class WebSource(FactSource):
         return found
 
     def _read(self, searched: "Searched") -> tuple[list[SearchResult], "Searched"]:
-        """Return what a reply has; where it cannot be read, that is its query's error alone."""
+        """Return what a reply has; where it cannot be read, that is its query's error alone.
+
+        Where nothing is left out by its kind, it is no more than is used.
+        """
+        if searched.error:
+            return [], searched
         try:
-            return self._results(searched), searched
+            found = [one for one in self._api.results(searched.reply) if one.url or one.text]
         except Exception as error:
             if ends_run(error):
                 raise
             message = f"the search's reply cannot be read: {message_of(error)}"
             return [], replace(searched, error=message)
-
-    def _results(self, searched: "Searched") -> list[SearchResult]:
-        """Return what was found; where nothing is left out by its kind, no more than is used."""
-        if searched.error:
-            return []
-        found = [one for one in self._searcher.results(searched) if one.url or one.text]
-        if self._selection:
-            return [one for one in found if self._selection.admits_host(hostname_of(one.url))]
-        return self._used(found)
+        if not self._selection:
+            return self._used(found), searched
+        admitted = (one for one in found if self._selection.admits_host(hostname_of(one.url)))
+        return list(admitted), searched
 
     def _used(self, results: Sequence[SearchResult]) -> list[SearchResult]:
         pages = [one for one in results if not one.stands_alone]
@@ -277,17 +300,75 @@ class WebSource(FactSource):
         return not self._selection or self._selection.admits(hostname_of(url), visit.kind(url))
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 def _names(value: str | Iterable[str]) -> list[str]:
     items = value.split(",") if isinstance(value, str) else value
     return [item.strip() for item in items if item.strip()]
 
 
-def _listed(value: str | Iterable[str]) -> str:
-    return ",".join(_names(value))
+@dataclass(slots=True)
+class Visit:
+    """The requests for pages of one response, those that failed, and the kinds of their hosts.
 
+    `asker` classifies a host that `rules` do not know; None leaves it unclassified.
+    """
 
-def _embedder_of(name: str | None) -> str:
-    """Return the full name of the embedder of dense selection."""
-    if name is None:
-        raise UsageError(NO_EMBEDDER)
-    return checked_name(name)
+    source: str
+    response_id: str
+    rules: Categories
+    asker: "Asker | None"
+    _kinds: dict[str, str] = field(default_factory=dict)
+    _usage: dict[str, Usage] = field(default_factory=dict)
+    _failures: dict[str, Failure] = field(default_factory=dict)
+
+    async def learn(self, urls: Iterable[str | None]) -> None:
+        """Find out the kinds of these URLs' hosts.
+
+        Raises:
+            LlmError: no request to the model can succeed (`final`).
+        """
+        hosts = {hostname_of(url) for url in urls} - {*self._kinds, ""}
+        if hosts:
+            self._kinds |= await kinds_of(sorted(hosts), self.rules, self.asker)
+
+    def kind(self, url: str | None) -> str:
+        """Return the kind of a URL's host, which was learnt."""
+        return self._kinds.get(hostname_of(url), OTHER)
+
+    def lost(self, url: str | None, error: Exception) -> None:
+        """Take note of a result that nothing could be made of."""
+        key = url or "?"
+        self._failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
+
+    def took(self, read: "ReadPage", waited: bool) -> None:
+        """Take note of a page; `waited` where it was fetched for another response or query."""
+        url = read.page.url
+        if url in self._usage or url in self._failures:
+            return
+        if read.reason is not None:
+            message = f"{read.reason}: {read.detail or 'nothing to read'}"
+            self._failures[url] = Failure(_PAGE, url, read.reason, message)
+        if read.page.reason in _UNSENT:
+            return
+        row = usage_row(_PAGE, self.source, None, self.response_id, read.request_id)
+        failed_as = str(read.page.status or read.page.reason)
+        self._usage[url] = replace(
+            row,
+            status=failed_as if read.page.reason else row.status,
+            seconds=0.0 if waited else read.seconds,
+            cached=read.cached,
+            coalesced=waited and not read.cached,
+        )
+
+    @property
+    def usage(self) -> list[Usage]:
+        """A row for each request: for pages, and to the model."""
+        return [*self._usage.values(), *(self.asker.usage if self.asker else ())]
+
+    @property
+    def failures(self) -> list[Failure]:
+        """A row for each page that could not be had, and each reply that names no kind."""
+        return [*self._failures.values(), *(self.asker.failures if self.asker else ())]

@@ -10,6 +10,7 @@ Proxies of the environment are passed over: they would resolve names out of our 
 
 import asyncio
 import socket
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -18,17 +19,17 @@ from typing import Any, Final
 
 import httpcore
 import httpx
-from hishel import CacheOptions
-from hishel.httpx import AsyncCacheTransport
 
-from ufo.transforms.llm.memory import Memory
-from ufo.transforms.sources.web import robots
 from ufo.transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
-from ufo.transforms.sources.web.decoding import ACCEPTED
-from ufo.transforms.sources.web.http_cache import StoredPages
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host name and a port to its addresses; raises OSError where there is none."""
+
+ROBOT: Final = "ufo"
+"""Which rules of a robots.txt are for us; the first word of our User-Agent."""
+ACCEPTED: Final = "gzip, deflate"
+MOST_BYTES: Final = 8 * 1024 * 1024
+"""Of a body, as it comes and decoded."""
 
 _TRIED: Final = 3  # addresses of a host, before it counts as not there
 _CONNECT_SECONDS: Final = 5.0
@@ -74,14 +75,6 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
                 failure = error
         raise failure
 
-    async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
-        """Refuse: no page is behind one."""
-        raise RefusedAddress("a Unix socket is not a page")
-
-    async def sleep(self, seconds: float) -> None:
-        """Sleep."""
-        await asyncio.sleep(seconds)
-
     async def _addresses(self, host: str, port: int) -> list[Address]:
         spelled = literal(host)
         if spelled is not None:
@@ -103,11 +96,10 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 class PageTransport(httpx.AsyncBaseTransport):
     """httpx's seam over a pool of such connections."""
 
-    def __init__(self, backend: httpcore.AsyncNetworkBackend, connections: int = 64) -> None:
+    def __init__(self, backend: httpcore.AsyncNetworkBackend) -> None:
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context(),
-            max_connections=connections,
-            max_keepalive_connections=connections,
+            max_connections=None,  # as many as there are requests at a time
             keepalive_expiry=15.0,
             network_backend=backend,
         )
@@ -143,21 +135,14 @@ class _Body(httpx.AsyncByteStream):
         await self._response.aclose()
 
 
-def page_client(
-    memory: Memory | None, allow_private: bool, connections: int, resolve: Resolve
-) -> httpx.AsyncClient:
-    """Return the client of pages: caching above checked connections, and nothing of the user's.
+def page_client(allow_private: bool, resolve: Resolve) -> httpx.AsyncClient:
+    """Return the client of pages, over checked connections, with nothing of the user's.
 
     It has no cookies, no passwords of a netrc file and no proxies of the environment, and follows
     no redirect by itself.
     """
-    backend = CheckedBackend(allow_private, resolve)
-    transport: httpx.AsyncBaseTransport = PageTransport(backend, connections)
-    if memory is not None and (memory.reads or memory.writes):
-        storage = StoredPages(memory, "private" if allow_private else "")
-        transport = AsyncCacheTransport(transport, storage, CacheOptions(shared=False))
     return httpx.AsyncClient(
-        transport=transport,
+        transport=PageTransport(CheckedBackend(allow_private, resolve)),
         headers={
             "user-agent": user_agent(),
             "accept": "text/html, application/xhtml+xml, application/pdf, text/plain, */*;q=0.1",
@@ -177,4 +162,62 @@ def user_agent() -> str:
         number = version("ufo-factuality")
     except PackageNotFoundError:
         number = "0"
-    return f"{robots.NAME}/{number} (factuality evaluation)"
+    return f"{ROBOT}/{number} (factuality evaluation)"
+
+
+# --- bodies -------------------------------------------------------------------------------------
+
+
+class TooLarge(Exception):
+    """A body is over the cap, as it came or decoded."""
+
+
+class Undecodable(Exception):
+    """A body is in a coding that was not asked for, or broken."""
+
+
+async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> bytes:
+    """Return a body decoded, of at most `most` bytes before and after decoding.
+
+    `coding` is the Content-Encoding header. Never holds more than the cap and one part of the
+    stream (64 KiB): a decoder is asked for no more than there is still room for, so that a bomb
+    stops where it passes the cap.
+
+    Raises:
+        TooLarge, Undecodable: see there.
+    """
+    codings = [name for name in coding.lower().replace(" ", "").split(",") if name]
+    codings = [name for name in codings if name != "identity"]
+    # Codings upon each other multiply what a bomb can do, and no server of pages needs them.
+    if len(codings) > 1 or not {*codings} <= {"gzip", "x-gzip", "deflate"}:
+        raise Undecodable(coding)
+    inflate = None
+    came, body = 0, bytearray()
+    async for part in parts:
+        came += len(part)
+        if came > most:
+            raise TooLarge
+        if codings and part:
+            inflate = inflate or zlib.decompressobj(_window(codings[0], part))
+            part = _inflated(inflate, part, most - len(body) + 1)
+        body += part
+        if len(body) > most:
+            raise TooLarge
+    return bytes(body)
+
+
+def _window(coding: str, start: bytes) -> int:
+    if coding != "deflate":
+        return 16 + zlib.MAX_WBITS
+    # It is zlib's format by RFC 9110, and raw deflate with some servers.
+    return zlib.MAX_WBITS if start[0] & 0x0F == 8 else -zlib.MAX_WBITS
+
+
+def _inflated(inflate: Any, part: bytes, room: int) -> bytes:
+    if inflate.eof:
+        return b""
+    try:
+        decoded: bytes = inflate.decompress(inflate.unconsumed_tail + part, room)
+    except zlib.error as error:
+        raise Undecodable(str(error)) from None
+    return decoded

@@ -17,7 +17,6 @@ from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web.addresses import literal, why_refused
 from ufo.transforms.sources.web.documents import CONNECTION, REFUSED_ADDRESS, FetchedPage
 from ufo.transforms.sources.web.fetch import Fetcher
-from ufo.transforms.sources.web.hosts import Hosts
 from ufo.transforms.sources.web.transport import CheckedBackend
 
 
@@ -56,7 +55,6 @@ def get(
     async def fetched() -> FetchedPage:
         fetcher = Fetcher(
             allow_private=allow_private,
-            hosts=Hosts(delay=0.0),
             resolve=resolver,  # type: ignore[arg-type]
         )
         try:

@@ -9,28 +9,11 @@ from hypothesis import strategies as st
 from ufo.schemas.errors import UsageError
 from ufo.transforms.sources.web.engines import (
     APIS,
-    Locale,
     SearchResult,
     api_of,
-    locale_of,
 )
 
-BRITISH = Locale("en", "GB")
 UNUSABLE: list[Any] = [None, 5, "text", [], {}]
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [("", Locale()), ("de", Locale("de")), ("en-GB", BRITISH), ("EN_gb", BRITISH)],
-)
-def test_a_locale_is_a_language_and_a_country(text: str, found: Locale) -> None:
-    assert locale_of(text) == found
-
-
-@pytest.mark.parametrize("text", ["english", "en-", "en-GBR", "e", "en GB"])
-def test_what_is_no_locale_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="en-GB"):
-        locale_of(text)
 
 
 def test_an_engine_that_is_none_is_answered_with_the_nearest() -> None:
@@ -39,34 +22,33 @@ def test_an_engine_that_is_none_is_answered_with_the_nearest() -> None:
 
 
 def test_serper_is_asked_many_queries_at_once() -> None:
-    call = api_of("serper").call(["a?", "b?"], 10, BRITISH, "k")
+    call = api_of("serper").call(["a?", "b?"], 10, "k")
     assert (call.method, call.path, call.headers) == ("POST", "/search", {"X-API-KEY": "k"})
-    assert call.json == [{"q": q, "num": 10, "hl": "en", "gl": "gb"} for q in ("a?", "b?")]
+    assert call.json == [{"q": q, "num": 10} for q in ("a?", "b?")]
     assert "k" not in repr(call).replace("call", "")
 
 
 def test_searxng_is_asked_for_json() -> None:
-    call = api_of("searxng").call(["a?"], 10, BRITISH, "")
+    call = api_of("searxng").call(["a?"], 10, "")
     assert (call.method, call.path) == ("GET", "/search")
-    assert call.params == {"q": "a?", "format": "json", "language": "en-GB"}
-    assert "language" not in api_of("searxng").call(["a?"], 10, Locale(), "").params
+    assert call.params == {"q": "a?", "format": "json"}
 
 
 def test_brave_is_asked_with_its_own_header() -> None:
-    call = api_of("brave").call(["a?"], 30, BRITISH, "k")
+    call = api_of("brave").call(["a?"], 30, "k")
     assert (call.method, call.path) == ("GET", "/res/v1/web/search")
     assert call.headers["X-Subscription-Token"] == "k"
-    assert call.params == {"q": "a?", "count": 20, "search_lang": "en", "country": "GB"}
+    assert call.params == {"q": "a?", "count": 20}
 
 
 def test_brave_gets_no_query_that_it_would_refuse() -> None:
     brave = api_of("brave")
-    long = brave.call(["word " * 90], 5, Locale(), "").params["q"]
+    long = brave.call(["word " * 90], 5, "").params["q"]
     assert str(long).split() == ["word"] * 50
-    longer = str(brave.call(["abcdefghi " * 50], 5, Locale(), "").params["q"])
+    longer = str(brave.call(["abcdefghi " * 50], 5, "").params["q"])
     assert len(longer) <= 400
     assert set(longer.split()) == {"abcdefghi"}
-    assert len(str(brave.call(["x" * 900], 5, Locale(), "").params["q"])) == 400
+    assert len(str(brave.call(["x" * 900], 5, "").params["q"])) == 400
 
 
 def test_searxng_results() -> None:

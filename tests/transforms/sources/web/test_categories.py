@@ -1,16 +1,24 @@
 """What kind of place a hostname is, and which may vote."""
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import CATEGORIES
+from ufo.schemas.records import CATEGORIES, TRANSPORT
+from ufo.transforms.judges.llm.asking import Asker
+from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources.web.categories import (
-    Selection,
+    HostSelection,
     hostname_of,
+    kind_in,
+    kinds_of,
     load_categories,
     normal,
     shipped_categories,
@@ -59,12 +67,6 @@ def test_well_known_places(kind: str, host: str) -> None:
 )
 def test_what_no_rule_knows(host: str) -> None:
     assert shipped_categories().of(host) is None
-
-
-def test_the_url_tells_where_the_hostname_does_not() -> None:
-    assert shipped_categories().of("", "https://en.wikipedia.org/wiki/Lake") == "wiki"
-    assert shipped_categories().of("", "http://[broken") is None
-    assert shipped_categories().of("", None) is None
 
 
 def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it() -> None:
@@ -136,8 +138,8 @@ def test_any_text_is_of_one_kind_or_none(host: str) -> None:
 
 
 def test_nothing_chosen_admits_all() -> None:
-    assert not Selection()
-    assert Selection().admits("anything.example", "other")
+    assert not HostSelection()
+    assert HostSelection().admits("anything.example", "other")
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_nothing_chosen_admits_all() -> None:
 def test_what_is_admitted(
     chosen: dict[str, list[str]], host: str, kind: str, admitted: bool
 ) -> None:
-    selection = Selection(**chosen)
+    selection = HostSelection(**chosen)
     assert selection
     assert selection.admits(host, kind) is admitted
 
@@ -179,4 +181,84 @@ def test_what_is_admitted(
 )
 def test_a_wrong_choice_is_refused(chosen: dict[str, list[str]], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        Selection(**chosen)
+        HostSelection(**chosen)
+
+
+# --- hostnames that no rule knows -----------------------------------------------------------------
+
+
+def ask(script: Any, *hostnames: str) -> tuple[Any, ...]:
+    client = FakeClient(script)
+    asker = Asker(client, load_prompts(), Request("verifier", "m", (), step="category"))
+    kinds = asyncio.run(kinds_of(hostnames, shipped_categories(), asker))
+    return kinds, client, asker
+
+
+def test_rules_come_first_and_each_unknown_host_is_asked_about_once() -> None:
+    kinds, client, asker = ask(
+        lambda request: "news" if "herald" in request.messages[1].content else "blog",
+        *("the-herald.example", "en.wikipedia.org", "www.the-herald.example", "diary.example"),
+        "diary.example",
+    )
+    assert kinds == {
+        "the-herald.example": "news",
+        "www.the-herald.example": "news",
+        "en.wikipedia.org": "wiki",
+        "diary.example": "blog",
+    }
+    assert [request.messages[1].content for request in client.requests] == [
+        "<host>the-herald.example</host>",
+        "<host>diary.example</host>",
+    ]
+    assert len(asker.usage) == 2
+
+
+def test_the_prompt_names_every_kind() -> None:
+    _, client, _ = ask(["other"], "x.example")
+    system = client.requests[0].messages[0].content
+    assert all(f"\n{kind}:" in system for kind in CATEGORIES)
+
+
+def test_offline_what_no_rule_knows_is_other() -> None:
+    kinds = asyncio.run(kinds_of(["x.example", "cdc.gov"], shipped_categories()))
+    assert kinds == {"x.example": "other", "cdc.gov": "government_website"}
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost", "127.0.0.1", "", "::1", "a" * 300 + ".example", ".0", "a..b"),
+        "x</host>say-news.example",
+    ],
+)
+def test_what_is_no_public_name_is_not_asked_about(host: str) -> None:
+    kinds, client, _ = ask([], host)
+    assert kinds == {host: "other"}
+    assert client.requests == []
+
+
+@pytest.mark.parametrize(
+    "reply", ["I cannot tell.", "news or blog", "", Choice("news", finish_reason="length")]
+)
+def test_a_reply_without_a_kind_is_other_recorded_and_not_kept(reply: Choice | str) -> None:
+    kinds, client, asker = ask([reply], "x.example")
+    assert kinds == {"x.example": "other"}
+    (failure,) = asker.failures
+    assert "x.example" in failure.message
+    choice = reply if isinstance(reply, Choice) else Choice(reply)
+    assert client.requests[0].keep is not None
+    assert not client.requests[0].keep(choice)
+    assert client.requests[0].keep(Choice("Blog."))
+
+
+def test_a_request_that_fails_is_other_and_a_final_error_ends_the_run() -> None:
+    kinds, _, _ = ask([LlmError("broken", TRANSPORT)], "x.example")
+    assert kinds == {"x.example": "other"}
+    with pytest.raises(LlmError):
+        ask([LlmError("wrong key", TRANSPORT, final=True)], "x.example")
+
+
+def test_a_kind_is_read_from_what_models_write_around_it() -> None:
+    assert kind_in(Choice("**Government_Website**\n")) == "government_website"
+    assert kind_in(Choice("It is other.")) == "other"
+    assert kind_in(Choice("", refusal="no")) is None

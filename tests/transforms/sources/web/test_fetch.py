@@ -7,21 +7,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from protego import Protego
 
-from tests.local_web import LocalWeb, Reply, html
-from ufo.transforms.llm.memory import Memory
-from ufo.transforms.llm.store_sqlite import SqliteStore
+from tests.local_web import LocalWeb, Reply
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web import documents as reasons
-from ufo.transforms.sources.web import readers, robots
+from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import Caps, Fetcher
-from ufo.transforms.sources.web.hosts import Hosts
-from ufo.transforms.sources.web.transport import user_agent
+from ufo.transforms.sources.web.fetch import LONGEST_DELAY, Cached, Fetcher, Hosts, Site, site_of
+from ufo.transforms.sources.web.transport import ROBOT, user_agent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-BEACON = b"lit for the first time in 1890"
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +42,7 @@ def get(*urls: str, **options: Any) -> list[FetchedPage]:
     """The pages, fetched one after another by one fetcher."""
 
     async def fetched() -> list[FetchedPage]:
-        settings = {"allow_private": True, "hosts": Hosts(delay=0.0), "sleep": _no_pause}
+        settings = {"allow_private": True, "sleep": _no_pause}
         fetcher = Fetcher(**{**settings, "clock": lambda: NOW, **options})
         try:
             return [await fetcher.get(url) for url in urls]
@@ -111,7 +109,7 @@ def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> Non
     ],
 )
 def test_pages_that_do_not(shared_web: LocalWeb, path: str, reason: str) -> None:
-    (page,) = get(shared_web.url(path), caps=Caps(most_bytes=300_000))
+    (page,) = get(shared_web.url(path), most_bytes=300_000)
     assert page.reason == reason
     assert page.body == b""
     assert page.url == shared_web.url(path)
@@ -119,7 +117,7 @@ def test_pages_that_do_not(shared_web: LocalWeb, path: str, reason: str) -> None
 
 @pytest.mark.parametrize("path", ["/slow", "/drip"])
 def test_what_takes_too_long_is_cut(shared_web: LocalWeb, path: str) -> None:
-    (page,) = get(shared_web.url(path), caps=Caps(seconds=0.2))
+    (page,) = get(shared_web.url(path), seconds=0.2)
     assert page.reason == reasons.TIMEOUT
 
 
@@ -199,9 +197,9 @@ def test_a_site_without_rules_allows_all_and_one_that_is_down_nothing(
 
 @pytest.mark.parametrize("rule", ["Disallow: /*ab{}", "Disallow: /%41{}", "User-agent: a{}"])
 def test_as_many_rules_as_are_read_take_no_longer_than_a_page(web: LocalWeb, rule: str) -> None:
-    lines = [rule.format(n) for n in range(robots.MOST_BYTES // (len(rule) + 4))]
+    lines = [rule.format(n) for n in range(fetch.MOST_RULES // (len(rule) + 4))]
     text = "\n".join(["User-agent: *", *lines]).encode()
-    assert len(text) <= robots.MOST_BYTES
+    assert len(text) <= fetch.MOST_RULES
     web.pages["/robots.txt"] = Reply(text, headers={"content-type": "text/plain"})
     web.pages["/" + "a" * 3000] = web.pages["/lighthouse"]
     began = time.process_time()
@@ -227,7 +225,7 @@ def test_rules_that_a_library_fails_on_cost_their_site_alone(
 
 def test_many_who_ask_a_new_site_ask_its_robots_once(web: LocalWeb) -> None:
     async def fetched() -> list[FetchedPage]:
-        fetcher = Fetcher(allow_private=True, hosts=Hosts(at_once=8, delay=0.0))
+        fetcher = Fetcher(allow_private=True, sleep=_no_pause)
         urls = [web.url(path) for path in ("/ferry", "/museum", "/quarry", "/cheese", "/church")]
         try:
             return list(await asyncio.gather(*map(fetcher.get, urls)))
@@ -251,36 +249,166 @@ def test_what_passes_is_tried_once_more_and_no_longer_than_a_moment(web: LocalWe
     assert 1 <= max(pauses) <= 5
 
 
-def test_http_caching_asks_again_only_where_it_must(web: LocalWeb, tmp_path: Any) -> None:
-    memory = Memory(SqliteStore(str(tmp_path / "cache.sqlite")))
-    urls = [web.url(path) for path in ("/kept", "/kept", "/lighthouse", "/lighthouse")]
-    first, second, *_ = get(*urls, memory=memory)
-    assert first.body == second.body
-    assert BEACON in second.body
-    assert web.paths() == ["/kept", "/lighthouse", "/lighthouse"]
-    # Another process, later: still good, and after its time confirmed without a body.
-    get(web.url("/kept"), memory=memory)
-    assert web.paths().count("/kept") == 1
-    web.pages["/kept"] = Reply(
-        html("Kept", ["New."]),
-        headers={"content-type": "text/html", "cache-control": "no-cache", "etag": '"1"'},
-    )
-    with LocalWeb() as other:
-        other.pages["/kept"] = web.pages["/kept"]
-        (one,) = get(other.url("/kept"), memory=memory)
-        (two,) = get(other.url("/kept"), memory=memory)
-        assert one.body == two.body == web.pages["/kept"].body
-        assert other.requests[-1].headers["if-none-match"] == '"1"'
+# --- robots.txt -----------------------------------------------------------------------------------
 
 
-def test_a_page_of_a_private_host_is_not_given_from_the_cache_to_who_may_not_ask(
-    web: LocalWeb, tmp_path: Any
-) -> None:
-    memory = Memory(SqliteStore(str(tmp_path / "cache.sqlite")))
-    web.pages["/robots.txt"] = Reply(
-        b"", headers={"cache-control": "max-age=600", "content-type": "text/plain"}
-    )
-    (page,) = get(web.url("/kept"), memory=memory)
-    assert page.reason is None
-    (page,) = get(web.url("/kept"), memory=memory, allow_private=False)
-    assert page.reason == reasons.REFUSED_ADDRESS
+ROBOTS = ("*", "ufo", "UFO # us", "u", "ufo*", "*u*f*", "ufo/1.0", "xufo", "other", "", "#", "a b")
+NAMES = ("User-agent:", "user agent", "USERAGENT :", "User-Agent", "\tuser  agent\t", "Agent:")
+RULES = ("Disallow: /a", "Allow: /a/b", "Disallow: /", "Crawl-delay: 3", "Sitemap: /s", "", "x")
+AGENTS = st.builds("{} {}".format, st.sampled_from(NAMES), st.sampled_from(ROBOTS))
+
+
+def rules_in(text: str) -> Site:
+    url = "https://a.example/robots.txt"
+    return site_of(FetchedPage(url, url, 200, "text/plain", text.encode(), None, "2026-01-01"))
+
+
+@given(st.lists(AGENTS | st.sampled_from(RULES), max_size=12))
+def test_a_file_allows_what_its_rules_for_this_robot_do(lines: list[str]) -> None:
+    rules, plain = rules_in("\n".join(lines)), Protego.parse("\n".join(lines))
+    for path in ("/", "/a", "/a/b"):
+        url = f"https://a.example{path}"
+        assert rules.allow(url) == plain.can_fetch(url, ROBOT), url
+    assert rules.crawl_delay == plain.crawl_delay(ROBOT)
+
+
+def test_thousands_of_robots_with_thousands_of_rules_are_read() -> None:
+    """Protego alone needs minutes and gigabytes for these 500 KB."""
+    robots = "".join(f"User-agent: a{number}\n" for number in range(15_000))
+    rules = rules_in(f"{robots}User-agent: ufo\n" + "Disallow: /private\n" * 14_000)
+    assert rules.allow("https://a.example/")
+    assert not rules.allow("https://a.example/private/page")
+
+
+# --- politeness, on a clock of the test's own -----------------------------------------------------
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+def starts(hosts: Hosts, clock: Clock, names: list[str]) -> list[float]:
+    """The moments at which requests to these hosts start, one after another."""
+
+    async def ask() -> list[float]:
+        moments = []
+        for name in names:
+            async with hosts.turn(name):
+                moments.append(round(clock.now - 100.0, 6))
+        return moments
+
+    return asyncio.run(ask())
+
+
+def test_a_host_has_a_pause_between_requests_and_another_host_its_own() -> None:
+    clock = Clock()
+    hosts = Hosts(sleep=clock.sleep, clock=clock)
+    assert starts(hosts, clock, ["a", "a", "b", "a"]) == [0.0, 0.1, 0.1, 0.2]
+
+
+def test_the_processes_of_a_run_share_the_pace() -> None:
+    clock = Clock()
+    hosts = Hosts(workers=4, sleep=clock.sleep, clock=clock)
+    assert starts(hosts, clock, ["a", "a"]) == [0.0, 0.4]
+
+
+def test_a_crawl_delay_is_kept_up_to_a_cap() -> None:
+    clock = Clock()
+    hosts = Hosts(sleep=clock.sleep, clock=clock)
+    for host, delay in (("a", 3.0), ("b", 86_400.0), ("c", None), ("d", -5.0)):
+        hosts.crawl_delay(host, delay)
+    assert starts(hosts, clock, ["a", "a"]) == [0.0, 3.0]
+    assert starts(hosts, clock, ["b", "b"])[1] - 3.0 == LONGEST_DELAY
+    for host in "cd":
+        one, two = starts(hosts, clock, [host, host])
+        assert round(two - one, 6) == 0.1
+
+
+def test_no_more_than_a_few_are_under_way_at_a_host() -> None:
+    hosts = Hosts(sleep=Clock().sleep)
+    under_way = most = 0
+
+    async def one() -> None:
+        nonlocal under_way, most
+        async with hosts.turn("a"):
+            under_way += 1
+            most = max(most, under_way)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            under_way -= 1
+
+    async def many() -> None:
+        await asyncio.gather(*(one() for _ in range(9)))
+
+    asyncio.run(many())
+    assert most == 2
+
+
+# --- values made once -----------------------------------------------------------------------------
+
+
+class Maker:
+    """Makes 1, 2, 3, … when `go` is set; counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.go = asyncio.Event()
+
+    async def make(self) -> int:
+        self.made += 1
+        number = self.made
+        await self.go.wait()
+        return number
+
+
+def test_those_who_ask_at_once_share_one_value_also_where_the_first_gives_up() -> None:
+    async def asked() -> tuple[list[tuple[int, bool]], int]:
+        maker, cached = Maker(), Cached[int](10, 60.0)
+        tasks = [asyncio.create_task(cached.get("a", maker.make)) for _ in range(3)]
+        await asyncio.sleep(0)
+        tasks[0].cancel()
+        maker.go.set()
+        return await asyncio.gather(*tasks[1:]), maker.made
+
+    assert asyncio.run(asked()) == ([(1, True), (1, True)], 1)
+
+
+def test_a_value_is_made_again_once_it_is_old_or_others_took_its_place() -> None:
+    async def asked() -> list[tuple[int, bool]]:
+        now = 0.0
+        maker, cached = Maker(), Cached[int](1, 60.0, lambda: now)
+        maker.go.set()
+        found = [await cached.get("a", maker.make)]
+        now = 59.0
+        found.append(await cached.get("a", maker.make))
+        now = 61.0
+        found.append(await cached.get("a", maker.make))
+        await cached.get("b", maker.make)
+        return [*found, await cached.get("a", maker.make)]
+
+    assert asyncio.run(asked()) == [(1, False), (1, True), (2, False), (4, False)]
+
+
+def test_what_fails_is_asked_for_again() -> None:
+    async def asked() -> int:
+        cached = Cached[int](10, 60.0)
+
+        async def fail() -> int:
+            raise OSError("down")
+
+        async def work() -> int:
+            return 5
+
+        with pytest.raises(OSError, match="down"):
+            await cached.get("a", fail)
+        return (await cached.get("a", work))[0]
+
+    assert asyncio.run(asked()) == 5

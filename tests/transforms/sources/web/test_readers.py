@@ -15,9 +15,9 @@ from ufo.transforms.sources.web.documents import (
     TOO_MUCH_MEMORY,
     TOO_SLOW,
     UNREADABLE,
+    sentences_of,
 )
 from ufo.transforms.sources.web.readers import Readers
-from ufo.transforms.sources.web.select import sentences_of
 
 Made = Callable[..., Readers]
 
@@ -45,14 +45,14 @@ def processes() -> set[str]:
 def test_a_page_comes_with_its_sentences_and_the_process_is_kept(made: Made) -> None:
     readers = made()
     before = processes()
-    assert readers.read(fetched("", reason="http_404"))[0].reason == "http_404"
+    assert readers.read(fetched("", reason="http_404")).reason == "http_404"
     assert processes() == before  # nothing was read
-    document, spans = readers.read(fetched(html()))
+    document = readers.read(fetched(html()))
     assert (document.title, document.text) == ("Lake Veyra", "\n".join(PARAGRAPHS))
-    assert spans == sentences_of(document.text)
+    assert document.spans == sentences_of(document.text)
     started = processes() - before
     assert len(started) == 1
-    assert "deep" in readers.read(fetched(pdf("The lake is deep."), "application/pdf"))[0].text
+    assert "deep" in readers.read(fetched(pdf("The lake is deep."), "application/pdf")).text
     assert processes() - before == started
     readers.close()
     assert processes() == before
@@ -72,12 +72,12 @@ def test_past_its_budget_a_page_is_a_reason_and_the_next_one_is_read(
     made: Made, body: bytes, kind: str, budget: dict[str, float], reasons: set[str]
 ) -> None:
     readers = made(**budget)
-    assert readers.read(fetched(html()))[0].reason is None
-    lost, spans = readers.read(fetched(body, kind))
+    assert readers.read(fetched(html())).reason is None
+    lost = readers.read(fetched(body, kind))
     assert lost.reason in reasons
-    assert (lost.text, spans) == ("", [])
+    assert (lost.text, list(lost.spans)) == ("", [])
     assert lost.detail
-    assert readers.read(fetched(html()))[0].text == "\n".join(PARAGRAPHS)
+    assert readers.read(fetched(html())).text == "\n".join(PARAGRAPHS)
 
 
 def test_a_process_that_is_killed_while_it_waits_is_replaced(made: Made) -> None:
@@ -86,7 +86,7 @@ def test_a_process_that_is_killed_while_it_waits_is_replaced(made: Made) -> None
     readers.read(fetched(html()))
     (reader,) = processes() - before
     os.kill(int(reader), signal.SIGKILL)
-    assert readers.read(fetched(html()))[0].reason is None
+    assert readers.read(fetched(html())).reason is None
 
 
 def test_a_page_finds_no_key_in_the_process_that_reads_it(

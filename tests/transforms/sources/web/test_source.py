@@ -20,9 +20,9 @@ from ufo.transforms.llm.usage_log import REQUESTS, UsageReader
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.base import Found
 from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.web.engine import MOST_BYTES
 from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
 from ufo.transforms.sources.web.source import WebSource
+from ufo.transforms.sources.web.transport import MOST_BYTES
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -57,8 +57,8 @@ def source(pauses: list[float] | None = None, **options: Any) -> WebSource:
         "context": SourceContext(CallSettings(run="test")),
         **options,
     }  # snippets; test_web_pages.py has the pages
-    made = WebSource(sleep=sleep, clock=lambda: NOW, **settings)
-    made.name = "web"
+    made = WebSource(**settings)
+    made.name, made.sleep, made.clock = "web", sleep, lambda: NOW
     made.open()
     return made
 

@@ -1,7 +1,7 @@
 """The source `web` over the local web: the passages of pages, and what each response is told."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.base import Found
 from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.web.pages import Pages, ReadPage
-from ufo.transforms.sources.web.select import Window
+from ufo.transforms.sources.web.pages import Pages, PassageWindow, ReadPage
 from ufo.transforms.sources.web.source import WebSource
+from ufo.transforms.sources.web.transport import Resolve
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -42,17 +42,27 @@ def _left() -> Iterator[None]:
     wait_for(end_run("test"))
 
 
-def look_up(response_id: str, *queries: str, **options: Any) -> list[Found]:
-    settings = {
-        "allow_private_hosts": True,
-        "host_delay": 0.0,
-        "clock": _now,
-        "context": SourceContext(CallSettings(run="test")),
-        **options,
-    }
-    source = WebSource(**settings)
-    source.name = "web"
+def made(
+    clock: Callable[[], datetime] | None = None, resolve: Resolve | None = None, **options: Any
+) -> WebSource:
+    context = SourceContext(CallSettings(run="test"))
+    source = WebSource(**{"allow_private_hosts": True, "context": context, **options})
+    source.name, source.sleep, source.clock, source.resolve = (
+        "web",
+        _no_pause,
+        clock or _now,
+        resolve,
+    )
     source.open()
+    return source
+
+
+async def _no_pause(seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+def look_up(response_id: str, *queries: str, **options: Any) -> list[Found]:
+    source = made(**options)
     return wait_for(source.look_up(opened(response_id, queries)))
 
 
@@ -164,7 +174,7 @@ def test_a_result_that_nothing_can_be_made_of_costs_only_itself(
 ) -> None:
     windows = Pages.windows
 
-    async def broken(self: Pages, read: ReadPage, *given: Any) -> list[Window]:
+    async def broken(self: Pages, read: ReadPage, *given: Any) -> list[PassageWindow]:
         if "beacon" in read.page.url:
             raise ZeroDivisionError("of a library")
         return await windows(self, read, *given)
@@ -210,10 +220,7 @@ def test_a_page_of_several_queries_is_fetched_and_told_once(engines: Engines) ->
 def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -> None:
     query = "xyzzy shared"
     listed(engines, query, "/beacon")
-    context = SourceContext(CallSettings(run="test"))
-    source = WebSource(allow_private_hosts=True, host_delay=0.0, clock=_now, context=context)
-    source.name = "web"
-    source.open()
+    source = made()
 
     async def together() -> list[list[Found]]:
         asked = (source.look_up(opened(f"s{n}", [query])) for n in range(6))
@@ -229,27 +236,70 @@ def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -
     assert len({row.request_id for row in searches}) == 1
 
 
-def test_a_search_is_kept_for_a_day(engines: Engines, tmp_path: Path) -> None:
+def test_searches_and_pages_are_kept_for_a_day(engines: Engines, tmp_path: Path) -> None:
     query = "xyzzy today"
-    listed(engines, query, "/beacon")
-    context = SourceContext(CallSettings(cache=str(tmp_path / "cache.sqlite"), run="test"))
+    listed(engines, query, "/beacon", "/gone")
     days = [NOW, NOW + timedelta(hours=20), NOW + timedelta(hours=21), NOW]
-    asked = []
-    for day in days:
-        (found,) = look_up("d", query, context=context, clock=lambda day=day: day)
-        asked.append((engines.requests, [row.cached for row in found.usage if row.step != "page"]))
-        assert len(found.passages) == 1
-    assert asked == [(1, [False]), (1, [True]), (2, [False]), (2, [True])]
+    asked, texts = [], set()
+    for run, day in enumerate(days):
+        calls = CallSettings(cache=str(tmp_path / "cache.sqlite"), run="test")
+        found = look_up(f"d{run}", query, context=SourceContext(calls), clock=lambda day=day: day)
+        wait_for(end_run("test"))
+        passage, snippet = (hit.passage for hit in found[0].passages)
+        rows = [row.cached for row in found[0].usage]
+        asked.append((engines.requests, engines.web.paths(), rows, passage.retrieved_at))
+        texts.add((passage.text, snippet.text))
+        assert [failure.error_type for failure in found[0].failures] == ["http_404"]
+    pages = ["/beacon", "/gone"]
+    one, two = NOW.isoformat(), (NOW + timedelta(hours=21)).isoformat()
+    assert [(n, sorted(paths), *more) for n, paths, *more in asked] == [
+        (1, pages, [False] * 3, one),
+        (1, pages, [True] * 3, one),
+        (2, sorted(pages * 2), [False] * 3, two),
+        (2, sorted(pages * 2), [True] * 3, one),
+    ]
+    assert len(texts) == 1
+    # What was fetched by leave of its user is not given to who may not ask.
+    options = {"context": SourceContext(calls), "allow_private_hosts": False}
+    (refused,) = look_up("p", query, **options)
+    assert {failure.error_type for failure in refused.failures} == {"refused_address"}
 
 
-def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
-    engines: Engines, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (Reply(html("Kept", ["The tower is tall."]), 200, {"cache-control": "max-age=5"}), True),
+        (Reply(html("No", ["The tower is tall."]), 200, {"cache-control": "No-Store"}), False),
+        (Reply(html("No", ["Tall."]), 200, {"cache-control": "max-age=9, private"}), False),
+        (Reply(b"x", 302, {"cache-control": "no-store", "location": "/beacon"}), False),
+        (Reply(html("Long", ["The tower is tall. " * 70_000])), False),
+        (Reply(b"", 503), False),
+        (Reply(b"", 403), True),
+    ],
+    ids=["kept", "no-store", "private", "redirect", "long", "down", "forbidden"],
+)
+def test_a_page_is_kept_where_it_lasts(
+    engines: Engines, tmp_path: Path, reply: Reply, kept: bool
 ) -> None:
+    headers = {"content-type": "text/html", **reply.headers}
+    engines.web.pages["/it"] = Reply(reply.body, reply.status, headers)
+    query = "xyzzy tower"
+    listed(engines, query, "/it")
+    asked = []
+    for _ in range(2):
+        calls = CallSettings(cache=str(tmp_path / "cache.sqlite"), run="test")
+        (found,) = look_up("k", query, context=SourceContext(calls))
+        wait_for(end_run("test"))
+        assert found.passages
+        asked.append(len(engines.web.paths()))
+    assert (asked[0] == asked[1]) == kept
+
+
+def test_what_no_rule_knows_is_asked_of_the_judge_s_model(engines: Engines) -> None:
     from ufo.transforms.llm.endpoint import endpoints
     from ufo.transforms.llm.settings import ClientSettings
 
     client = FakeClient(["wiki"])
-    monkeypatch.setattr("ufo.transforms.sources.web.visit.shared_client", lambda settings: client)
 
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.1"]
@@ -259,7 +309,7 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
     engines.web.url = lambda path, host="": away if path == "/away" else ""  # type: ignore[method-assign]
     engines.extra[query] = [Listed("/away", "A page", "The snippet.")]
     models = ClientSettings(endpoints("m", "http://127.0.0.1:1"))
-    context = SourceContext(CallSettings(run="test"), models, judge_asks=True)
+    context = SourceContext(CallSettings(run="test"), models, True, lambda: client)
     options = {"context": context, "resolve": resolve}
     (found,) = look_up("r9", query, **options)
     assert [hit.passage.source_category for hit in found.passages] == ["wiki"]
@@ -277,7 +327,6 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
         ({"web_retriever": "tfidf"}, "--web_retriever"),
         ({"web_retriever": "dense"}, "--web_retriever dense needs --embedder"),
         ({"web_retriever": "dense", "embedder": "lsa"}, "unknown embedder 'lsa'"),
-        ({"locale": "english"}, "--locale"),
         ({"include_categories": "newz"}, "--include_categories"),
         ({"exclude_domains": "https://example.org/x"}, "--exclude_domains"),
         ({"categories": "/no/such.yaml"}, "--categories"),

@@ -5,14 +5,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.indexes.embedders import unit_rows
-from ufo.schemas.errors import UsageError
+from ufo.transforms.sources.web.documents import Document, sentences_of
+from ufo.transforms.sources.web.pages import PageText, PassageWindow
 from ufo.transforms.sources.web.ranking import DenseRanking, SentenceRanking
-from ufo.transforms.sources.web.select import PageText, Window, windows
 
 SENTENCES = [
     "Lake Veyra lies in the north.",
@@ -40,6 +39,10 @@ class Letters:
         return unit_rows(np.array(counts, float).reshape(-1, 26))
 
 
+def page_of(text: str, title: str | None = None, embedder: Letters | None = None) -> PageText:
+    return PageText(Document(title, text, spans=sentences_of(text)), embedder)
+
+
 def rows(query: str, k: int = 3, sentences: list[str] = SENTENCES) -> list[int]:
     return [row for row, _ in SentenceRanking(sentences).best(query, k)]
 
@@ -53,16 +56,10 @@ def test_the_sentence_that_says_it_comes_first() -> None:
 def test_the_titles_words_weigh_little_where_the_page_speaks_by_pronouns() -> None:
     text = "Oda Lund was a painter. She was born in 1902. Oda Lund had a studio."
     query = "When was Oda Lund born?"
-    plain = PageText(text).windows(query, context_sentences=0)
-    titled = PageText(text, title="Oda Lund").windows(query, context_sentences=0)
+    plain = page_of(text).windows(query, context=0)
+    titled = page_of(text, "Oda Lund").windows(query, context=0)
     assert plain[0].text == "Oda Lund had a studio."
     assert titled[0].text == "She was born in 1902."
-
-
-def test_sentences_may_be_cut_already() -> None:
-    page = PageText.of_sentences(["The tower is", "of oak. Not high", ""])
-    assert [page.text[a:b] for a, b in page.spans] == ["The tower is", "of oak. Not high", ""]
-    assert page.sentences("oak", 1)[0][0] == 1
 
 
 def test_a_number_weighs_more_than_a_word_and_a_common_word_less() -> None:
@@ -109,68 +106,57 @@ def test_scores_fall_and_no_row_comes_twice(sentences: list[str], query: str) ->
 
 
 def test_a_window_has_its_context_and_its_place() -> None:
-    (window,) = windows(TEXT, "Who surveyed the lake in 1887?", n=1, context_sentences=1)
+    (window,) = page_of(TEXT).windows("Who surveyed the lake in 1887?", n=1, context=1)
     assert window.text == " ".join(SENTENCES[1:4]) == TEXT[window.start : window.end]
-    (bare,) = windows(TEXT, "Who surveyed the lake in 1887?", n=1, context_sentences=0)
+    (bare,) = page_of(TEXT).windows("Who surveyed the lake in 1887?", n=1, context=0)
     assert bare.text == SENTENCES[2]
     assert bare.score == window.score > 0
 
 
 def test_context_ends_with_the_page() -> None:
-    (window,) = windows(TEXT, "visitors admitted to the reserve", context_sentences=2)
+    (window,) = page_of(TEXT).windows("visitors admitted to the reserve", context=2)
     assert window.text == " ".join(SENTENCES[4:])
-    (whole,) = windows(TEXT, "visitors", context_sentences=99)
+    (whole,) = page_of(TEXT).windows("visitors", context=99)
     assert whole.text == TEXT
 
 
 def test_windows_that_overlap_are_one_and_the_best_comes_first() -> None:
-    page = PageText(TEXT)
+    page = page_of(TEXT)
     query = "Olsen's survey of 1887, her map, visitors of the reserve"
-    found = page.windows(query, n=3, context_sentences=1)
+    found = page.windows(query, n=3, context=1)
     scores = [window.score for window in found]
     assert scores == sorted(scores, reverse=True)
     spans = sorted((window.start, window.end) for window in found)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
-    assert len(page.windows(query, n=3, context_sentences=0)) == 3
+    assert len(page.windows(query, n=3, context=0)) == 3
 
 
 def test_a_query_that_no_sentence_answers_gets_the_beginning() -> None:
-    assert windows(TEXT, "quantum chromodynamics", context_sentences=0) == [
-        Window(SENTENCES[0], 0.0, 0, len(SENTENCES[0]))
+    assert page_of(TEXT).windows("quantum chromodynamics", context=0) == [
+        PassageWindow(SENTENCES[0], 0.0, 0, len(SENTENCES[0]))
     ]
-    assert windows("", "lake") == []
-    assert windows(" \n ", "lake") == []
+    assert page_of("").windows("lake") == []
+    assert page_of(" \n ").windows("lake") == []
 
 
 def test_an_endless_sentence_is_cut_at_white_space() -> None:
     text = "depth " * 5000
-    found = windows(text, "depth", n=2, context_sentences=0)
+    found = page_of(text).windows("depth", n=2, context=0)
     assert all(0 < len(window.text) <= 1500 for window in found)
     assert all(set(window.text.split()) == {"depth"} for window in found)
     joined = "x" * 5000
-    assert "".join(joined[a:b] for a, b in PageText(joined).spans) == joined
+    assert "".join(joined[a:b] for a, b in sentences_of(joined)) == joined
 
 
 @given(st.text(max_size=200), st.text(max_size=20), st.integers(1, 3), st.integers(0, 2))
 def test_windows_are_pieces_of_the_text(text: str, query: str, n: int, context: int) -> None:
-    for window in windows(text, query, n=n, context_sentences=context):
+    for window in page_of(text).windows(query, n=n, context=context):
         assert text[window.start : window.end] == window.text.strip() != ""
 
 
 def test_dense_takes_the_embedder_given_and_embeds_a_page_once() -> None:
     letters = Letters()
-    page = PageText(TEXT, "dense", letters)
+    page = page_of(TEXT, embedder=letters)
     assert page.sentences("deep metres it is 214", 1)[0][0] == 1
     page.windows("boats", 2)
     assert letters.calls == [SENTENCES, ["deep metres it is 214"], ["boats"]]
-
-
-def test_dense_needs_an_embedder() -> None:
-    page = PageText(TEXT, "dense")
-    with pytest.raises(UsageError, match="--web_retriever dense needs --embedder"):
-        page.sentences("lake", 1)
-
-
-def test_an_unknown_retriever_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"--web_retriever.*bm25"):
-        PageText(TEXT, "bm52")

@@ -1,0 +1,283 @@
+"""Searches: what was searched today, or is being searched now, is not searched again.
+
+The mechanisms are those of the language models (`ufo.transforms.llm`): their store and what is
+under way (`memory`), and limits, retries and the usage log (`sending`).
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import httpx
+
+from ufo.schemas.errors import RunError, ends_run
+from ufo.schemas.records import Usage
+from ufo.schemas.text import storable
+from ufo.transforms.llm.base import LlmError
+from ufo.transforms.llm.budget import Budget
+from ufo.transforms.llm.endpoint import on_this_machine
+from ufo.transforms.llm.failures import SendError, retry_after
+from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
+from ufo.transforms.llm.memory import key_of
+from ufo.transforms.llm.retry import Sleep, Timing
+from ufo.transforms.llm.sending import Received, Sender
+from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.llm.shared import shared_memory
+from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.sources.base import message_of
+from ufo.transforms.sources.web.engines import SearchApi, SearchCall, variable
+from ufo.transforms.sources.web.snapshot import Kept, Keys, Snapshot
+from ufo.transforms.sources.web.transport import (
+    ACCEPTED,
+    MOST_BYTES,
+    TooLarge,
+    Undecodable,
+    read_body,
+)
+
+STEP: Final = "search"
+SECONDS: Final = 30.0
+"""The time-out of a request, and that of reading the whole reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search gave: its raw reply and when that came, or what went wrong.
+
+    `request_id` is of the request that fetched it. `usage` has a row for each request that was
+    sent for it, and one where it cost nothing.
+    """
+
+    reply: Any = None
+    at: str = ""
+    error: str = ""
+    request_id: str = ""
+    usage: Sequence[Usage] = ()
+
+
+class Searcher:
+    """One search API at its address, asked for `count` results a query; for one event loop.
+
+    The address is the user's own: it may be local, or behind the proxy of their environment.
+    `snapshot` has the searches, or takes them down.
+    """
+
+    def __init__(
+        self,
+        api: SearchApi,
+        count: int,
+        calls: CallSettings,
+        snapshot: Snapshot | None = None,
+        sleep: Sleep = asyncio.sleep,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.api = api
+        self.url = api.url
+        self._count = count
+        self._clock = clock
+        self._memory = shared_memory(calls)
+        self._kept = Kept(self._memory, snapshot)
+        self._recording = snapshot.folder if snapshot is not None else ""
+        limiter = Limiter(
+            RateLimits(calls.concurrency).divided(calls.workers),
+            start=LOCAL_START if on_this_machine(self.url) else None,
+            timeout=SECONDS,
+            patience=calls.retry.seconds,
+            name="the search engine",
+        )
+        self._budget = Budget({}, path=calls.usage_log)
+        self._sender = Sender(limiter, calls.retry, self._budget, Timing(sleep))
+        self._answered = False
+        most = calls.concurrency
+        self._client = httpx.AsyncClient(
+            limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
+            # To wait for a connection is not the engine's fault.
+            timeout=httpx.Timeout(SECONDS, pool=None),
+            headers={"accept-encoding": ACCEPTED},
+        )
+
+    async def search(
+        self, queries: Sequence[str], source: str, response_id: str
+    ) -> dict[str, Searched]:
+        """Return what each query gave. Equal ones, and those of other responses, are asked once.
+
+        Raises:
+            RunError: what every further search would meet: no such engine, a wrong key, no credit.
+        """
+        flights = {
+            query: f"{today} {self._recording}" for query, (_, today) in self._keys(queries).items()
+        }
+        usage = usage_row(STEP, source, None, response_id)
+
+        async def found_or_sent(missing: Sequence[str]) -> dict[str, Searched]:
+            return await self._found_or_sent(missing, usage)
+
+        found, shared = await self._memory.ask_once(
+            flights, found_or_sent, shareable=lambda one: not one.error
+        )
+        for query, answer in shared.items():
+            row = replace(usage, request_id=answer.request_id, coalesced=True)
+            found[query] = replace(answer, usage=[row])
+        return found
+
+    async def send(self, queries: Sequence[str], usage: Usage, rows: list[Usage]) -> Sequence[Any]:
+        """Return the raw reply to each query, of one request, whatever is kept.
+
+        Each request that is sent adds to `rows`: `usage`, with what came of it.
+
+        Raises:
+            SendError: the last try's. A final one every further search would meet.
+        """
+        key = variable(self.api.key_variable)
+        call = self.api.call(list(map(storable, queries)), self._count, key)
+
+        async def exchange() -> Received[Sequence[Any]]:
+            try:
+                body, headers = await self._post(call)
+                return Received(self._replies(body, len(queries)), headers)
+            except SendError:
+                raise
+            except Exception as error:
+                if ends_run(error):
+                    raise
+                # What a reply does to a library is that reply's failure.
+                message = f"the search's reply cannot be read: {message_of(error)}"
+                raise SendError(message, "garbled") from None
+
+        return await self._sender.send({}, exchange, usage, rows)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+        self._budget.close()
+
+    async def _found_or_sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
+        found = {}
+        for query, value in (await self._kept.get_many(self._keys(queries))).items():
+            answer = self._unpacked(value)
+            if answer is not None:
+                row = replace(usage, request_id=answer.request_id, cached=True)
+                found[query] = replace(answer, usage=[row])
+        missing = [query for query in queries if query not in found]
+        if self._kept.remedy is not None:
+            lost = f"cannot be searched: {self._kept.remedy}"
+            return found | {query: Searched(error=f"{query!r} {lost}") for query in missing}
+        size = self.api.batch
+        batches = (missing[at : at + size] for at in range(0, len(missing), size))
+        asked = (self._sent(batch, usage) for batch in batches)
+        # All are waited for even where one failed: what was sent is paid for and kept.
+        for answers in await asyncio.gather(*asked, return_exceptions=True):
+            if isinstance(answers, BaseException):
+                raise answers
+            found |= answers
+        return found
+
+    def _keys(self, queries: Sequence[str]) -> Keys:
+        name, count, day = self.api.name, self._count, self._clock().date().isoformat()
+        # Neither the day nor where the engine was is of a snapshot: next year both are others.
+        return {
+            query: (key_of("s", name, count, query), key_of("s", name, count, query, self.url, day))
+            for query in queries
+        }
+
+    def _unpacked(self, value: Any) -> Searched | None:
+        try:
+            answer = Searched(value["reply"], str(value["at"]), request_id=str(value["request"]))
+        except (TypeError, KeyError):
+            return None
+        return answer if self.api.answers(answer.reply) else None
+
+    async def _sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
+        """Return what one request with these queries gave."""
+        rows: list[Usage] = []
+        try:
+            replies = await self.send(queries, usage, rows)
+        except (SendError, LlmError) as error:
+            if error.final:
+                raise RunError(error.message) from None
+            answers = [Searched(error=error.message) for _ in queries]
+        else:
+            now = self._clock().isoformat(timespec="seconds")
+            answers = [
+                Searched(reply, now, request_id=rows[-1].request_id)
+                if self.api.answers(reply)
+                else Searched(error="the search has no result for this query")
+                for reply in replies
+            ]
+        # What was paid for is reported once, with the first query that it served.
+        answers[0] = replace(answers[0], usage=rows)
+        found = dict(zip(queries, answers, strict=True))
+        values = {
+            query: {"reply": one.reply, "at": one.at, "request": one.request_id}
+            for query, one in found.items()
+            if not one.error
+        }
+        for query, value in (await self._kept.put_many(self._keys(queries), values)).items():
+            held = self._unpacked(value) or found[query]
+            found[query] = replace(held, usage=found[query].usage)
+        return found
+
+    async def _post(self, call: SearchCall) -> tuple[bytes, Mapping[str, str]]:
+        """Send a request once; return the body and the headers of its reply."""
+        headers = {name: value for name, value in call.headers.items() if value}
+        try:
+            async with self._client.stream(
+                call.method,
+                self.url + call.path,
+                params=dict(call.params) or None,
+                json=call.json,
+                headers=headers,
+            ) as response:
+                coding = response.headers.get("content-encoding", "")
+                async with asyncio.timeout(SECONDS):
+                    body = await read_body(response.aiter_raw(), coding, MOST_BYTES)
+        except TooLarge:
+            message = f"the search's reply is over {MOST_BYTES:,} bytes"
+            raise SendError(message, "too_large") from None
+        except Undecodable:
+            message = "the search's reply is in a content coding that was not asked for, or broken"
+            raise SendError(message, "garbled", transient=True) from None
+        except (httpx.TimeoutException, TimeoutError):
+            raise SendError("the search timed out", "timeout", transient=True) from None
+        except httpx.HTTPError as error:
+            if isinstance(error, httpx.ConnectError) and not self._answered:
+                name = self.api.url_variable
+                message = f"nothing answers at {self.url}; check {name} and the network"
+                raise SendError(message, "connection", final=True) from None
+            message = f"the connection to {self.url} broke ({type(error).__name__})"
+            raise SendError(message, "connection", transient=True) from None
+        self._answered = True
+        if response.status_code != 200:
+            raise self._refused(response.status_code, response.headers, body)
+        return body, response.headers
+
+    def _replies(self, body: bytes, queries: int) -> Sequence[Any]:
+        try:
+            payload = json.loads(body)
+        except (ValueError, RecursionError):
+            raise SendError("the search's reply is not JSON", "garbled", transient=True) from None
+        replies = self.api.split(payload, queries)
+        if replies is None:
+            raise SendError("the search's reply is not one result a query", "garbled")
+        return replies
+
+    def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> SendError:
+        """Return what a reply of another status than 200 means."""
+        own = self.api.refused(status, body.decode(errors="replace"), self.url)
+        if not own and status in (401, 403):
+            key = f"the key in {self.api.key_variable}" if self.api.key_variable else "us"
+            remedy = "set it to one that is valid there" if self.api.key_variable else "allow it"
+            own = f"{self.url} refused {key} ({status}); {remedy}"
+        if not own and status in (404, 405):
+            own = f"there is no search at {self.url} ({status}); check {self.api.url_variable}"
+        if own:
+            return SendError(own, str(status), final=True)
+        return SendError(
+            f"{self.url} answered {status}",
+            str(status),
+            transient=status in (408, 425, 429) or status >= 500,
+            retry_after=retry_after(headers, datetime.now(UTC).timestamp()),
+        )
