@@ -130,8 +130,8 @@ setup(
             "llm = ufo.transforms.sources.llm:LlmSource",
         ],
         "ufo.judges": [
-            "offline = ufo.transforms.judges.offline.judge:OfflineJudge",
-            "llm = ufo.transforms.judges.llm.judge:LlmJudge",
+            "offline = ufo.transforms.judges.offline.offline_judge:OfflineJudge",
+            "llm = ufo.transforms.judges.llm.llm_judge:LlmJudge",
         ],
         "ufo.verifiers": [
             "bundled = ufo.transforms.verifiers.bundled:BundledVerifier",

@@ -34,7 +34,7 @@ from ufo.pipelines.runs.inputs import find_inputs  # noqa: E402
 from ufo.schemas.errors import UfoError  # noqa: E402
 from ufo.schemas.records import FactUnit, Passage  # noqa: E402
 from ufo.schemas.results import open_results  # noqa: E402
-from ufo.transforms.sources.base import FactSource  # noqa: E402
+from ufo.transforms.sources.fact_source import FactSource  # noqa: E402
 
 PROMPTS = ROOT / "benchmarks" / "baseline_prompts"
 RUNS = ("selfcheck", "one_document")

@@ -51,18 +51,18 @@ from tests.llm_server.judge import OfflineAnswers  # noqa: E402
 from tests.llm_server.tokens import count  # noqa: E402
 from ufo.schemas.records import FactUnit, InputRecord, OpenUnits, Passage  # noqa: E402
 from ufo.transforms.check_text import CheckedText, check_text  # noqa: E402
-from ufo.transforms.judges.context import JudgeContext  # noqa: E402
-from ufo.transforms.judges.llm.judge import LlmJudge  # noqa: E402
-from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
-from ufo.transforms.judges.offline.judge import OfflineJudge  # noqa: E402
-from ufo.transforms.llm.base import Client  # noqa: E402
+from ufo.transforms.judges.judge import JudgeContext  # noqa: E402
+from ufo.transforms.judges.llm.llm_judge import LlmJudge  # noqa: E402
+from ufo.transforms.judges.llm.llm_settings import LlmSettings  # noqa: E402
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge  # noqa: E402
 from ufo.transforms.llm.cache import CachingClient  # noqa: E402
 from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
+from ufo.transforms.llm.client_settings import ClientSettings  # noqa: E402
 from ufo.transforms.llm.endpoint import endpoints  # noqa: E402
 from ufo.transforms.llm.memory import Memory  # noqa: E402
-from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
-from ufo.transforms.sources.base import FactSource, Found, Retrieved  # noqa: E402
+from ufo.transforms.llm.request import Client  # noqa: E402
 from ufo.transforms.sources.context import SourceContext  # noqa: E402
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved  # noqa: E402
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # noqa: E402
 from ufo.transforms.sources.reference import ReferenceSource  # noqa: E402
 

@@ -25,16 +25,15 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.calls_cases import PASSAGES, build  # noqa: E402
 from tests.llm_server import PROFILES, LlmServer  # noqa: E402
 from ufo.schemas.records import FactUnit, OpenUnits  # noqa: E402
-from ufo.transforms.judges.base import Judged  # noqa: E402
-from ufo.transforms.judges.context import JudgeContext  # noqa: E402
-from ufo.transforms.judges.llm.judge import LlmJudge  # noqa: E402
-from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
-from ufo.transforms.judges.offline.judge import OfflineJudge  # noqa: E402
+from ufo.transforms.judges.judge import JudgeContext, Judged  # noqa: E402
+from ufo.transforms.judges.llm.llm_judge import LlmJudge  # noqa: E402
+from ufo.transforms.judges.llm.llm_settings import LlmSettings  # noqa: E402
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge  # noqa: E402
 from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
+from ufo.transforms.llm.client_settings import ClientSettings  # noqa: E402
 from ufo.transforms.llm.endpoint import endpoints  # noqa: E402
-from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
 from ufo.transforms.sentences import segment  # noqa: E402
-from ufo.transforms.sources.base import Found, Retrieved  # noqa: E402
+from ufo.transforms.sources.fact_source import Found, Retrieved  # noqa: E402
 
 FACTS = 24
 CONTEXTS = (512, 2_048, 8_192)

@@ -29,8 +29,8 @@ from benchmarks.regressions import (  # noqa: E402
     examples_of_families,
     regression,
 )
-from ufo.transforms.verifiers.base import Pair, Probabilities  # noqa: E402
 from ufo.transforms.verifiers.overlap import WEIGHTS, features, probabilities  # noqa: E402
+from ufo.transforms.verifiers.verifier import Pair, Probabilities  # noqa: E402
 
 NAMES = tuple(WEIGHTS)
 # What each of the developers' sets weighs; all training pairs together weigh `TRAINING`. Claims

@@ -33,8 +33,8 @@ from ufo.schemas.records import ERROR, FactUnit, OpenUnits
 from ufo.transforms.judges.llm.fact_function import Control, Fact, FactFunction
 from ufo.transforms.judges.llm.parsing import arguments_of
 from ufo.transforms.llm import wire
+from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.retry import Retry
-from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.context import SourceContext

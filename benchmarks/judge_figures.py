@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.judge_sets import REFUTED, SUPPORTED, Record
-from ufo.transforms.verifiers.base import Probabilities
+from ufo.transforms.verifiers.verifier import Probabilities
 
 Array = np.ndarray[Any, np.dtype[Any]]
 BINS = 10

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ufo.transforms.extraction.queries import query_of
+from ufo.transforms.extraction.by_rules import query_of
 from ufo.transforms.passages import Ranking, windows
-from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.verifier import Pair
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SETS = ("stance", "claims", "wice", "wice_whole", "begin_wow", "begin_cmu")

@@ -2,7 +2,7 @@
 
 Data: Factcheck-GPT (`factcheck_gpt/benchmark.jsonl`, standalone claims) and FActScore
 (`factscore/*.jsonl`, atomic facts of biographies). Each response's sentences go through
-`ufo.transforms.extraction.extract` in order, with the prompt as `question` and with the paragraphs
+`ufo.transforms.extraction.by_rules` in order, with the prompt as `question` and with the paragraphs
 of the response. The last line of stdout is JSON.
 
     python benchmarks/measure_claims.py [--data FOLDER] [--quick] [--show N]

@@ -43,11 +43,11 @@ from ufo.schemas.records import (  # noqa: E402
     Passage,
 )
 from ufo.transforms.judges.llm.formulation import Case  # noqa: E402
-from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
-from ufo.transforms.llm.base import VERIFIER, Completion, Request  # noqa: E402
+from ufo.transforms.judges.llm.llm_settings import LlmSettings  # noqa: E402
 from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
+from ufo.transforms.llm.client_settings import ClientSettings  # noqa: E402
 from ufo.transforms.llm.endpoint import Endpoint  # noqa: E402
-from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
+from ufo.transforms.llm.request import VERIFIER, Completion, Request  # noqa: E402
 
 PASSAGE = "passage"
 ALL = "all attacks"

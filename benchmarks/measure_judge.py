@@ -36,11 +36,11 @@ from benchmarks import fit_overlap  # noqa: E402
 from benchmarks.judge_figures import Said, summary  # noqa: E402
 from benchmarks.judge_sets import DATA, Record, load  # noqa: E402
 from benchmarks.regressions import Array, Examples, examples_of  # noqa: E402
-from ufo.transforms.verifiers.base import Probabilities, Verifier  # noqa: E402
+from ufo.transforms.verifiers.by_name import make_verifier  # noqa: E402
 from ufo.transforms.verifiers.grounds import DENIALS, ruled  # noqa: E402
 from ufo.transforms.verifiers.overlap import OverlapVerifier  # noqa: E402
-from ufo.transforms.verifiers.reading import match  # noqa: E402
-from ufo.transforms.verifiers.registry import make_verifier  # noqa: E402
+from ufo.transforms.verifiers.texts import match  # noqa: E402
+from ufo.transforms.verifiers.verifier import Probabilities, Verifier  # noqa: E402
 
 FIGURES = ROOT / "transforms" / "verifiers" / "figures.json"
 TOLD = ("balanced_accuracy", "auc", "refuted_precision", "refuted_recall", "refuted_called")

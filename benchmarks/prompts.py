@@ -46,12 +46,16 @@ from ufo.schemas.records import (  # noqa: E402  # noqa: E402
     RecallAnswer,
     RecallInput,
 )
-from ufo.transforms.judges.context import JudgeContext  # noqa: E402
+from ufo.transforms.judges.judge import JudgeContext  # noqa: E402
 from ufo.transforms.judges.llm.asking import Askers  # noqa: E402
 from ufo.transforms.judges.llm.formulation import Case  # noqa: E402
-from ufo.transforms.judges.llm.judge import LlmJudge, case_of, formulation  # noqa: E402
-from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
-from ufo.transforms.llm.base import (  # noqa: E402
+from ufo.transforms.judges.llm.llm_judge import LlmJudge, case_of, formulation  # noqa: E402
+from ufo.transforms.judges.llm.llm_settings import LlmSettings  # noqa: E402
+from ufo.transforms.llm.capabilities import Capabilities  # noqa: E402
+from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
+from ufo.transforms.llm.client_settings import ClientSettings  # noqa: E402
+from ufo.transforms.llm.endpoint import Endpoint  # noqa: E402
+from ufo.transforms.llm.request import (  # noqa: E402
     EXTRACTOR,
     VERIFIER,
     Choice,
@@ -59,10 +63,6 @@ from ufo.transforms.llm.base import (  # noqa: E402
     Completion,
     Request,
 )
-from ufo.transforms.llm.capabilities import Capabilities  # noqa: E402
-from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
-from ufo.transforms.llm.endpoint import Endpoint  # noqa: E402
-from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
 from ufo.transforms.llm.window import count  # noqa: E402
 from ufo.transforms.llm.wire import body  # noqa: E402
 from ufo.transforms.prompts import load_prompts  # noqa: E402

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import ufo
-from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 
 
 class Contained(ufo.Judge):

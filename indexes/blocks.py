@@ -17,7 +17,7 @@ from ufo.indexes.dump import Page, PageBroken, RawPage, Wiki, parse_page, title_
 from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, RawDocument
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
-from ufo.indexes.wikitext import Section, is_disambiguation, redirect_target, sections_of
+from ufo.indexes.wikitext import PageSection, is_disambiguation, redirect_target, sections_of
 from ufo.schemas.records import Failure
 from ufo.schemas.text import storable, without_nul
 
@@ -112,7 +112,7 @@ class PageArticle:
     page_id: int | None
     revision_id: int | None
     published_at: str | None
-    sections: Sequence[Section]
+    sections: Sequence[PageSection]
 
 
 @dataclass(slots=True)
@@ -223,7 +223,7 @@ def _document(raw: RawDocument) -> PageArticle:
     if url is not None and not isinstance(url, str):
         raise PageBroken(f"the url is {type(url).__name__}; a text or nothing is needed")
     lines = tuple(line for line in map(str.strip, storable(text).splitlines()) if line)
-    sections = [Section("", lines)] if lines else []
+    sections = [PageSection("", lines)] if lines else []
     title = " ".join(storable(title).split())
     return PageArticle(title, storable(url) if url else None, None, None, None, sections)
 

@@ -17,9 +17,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ufo.schemas.errors import IndexUnusable, RunError, UsageError
-from ufo.schemas.extras import need
-from ufo.schemas.models import (
+from ufo.schemas.errors import IndexUnusable, RunError, UsageError, need
+from ufo.schemas.model_files import (
     TENSORS,
     TEXTS,
     OnnxModel,

@@ -29,8 +29,7 @@ from ufo.indexes.names import (
     normal_name,
 )
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
-from ufo.schemas.errors import UsageError
-from ufo.schemas.extras import need
+from ufo.schemas.errors import UsageError, need
 from ufo.schemas.records import Failure
 from ufo.schemas.tables import sort_key, to_arrow
 

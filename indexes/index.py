@@ -22,8 +22,7 @@ from ufo.indexes.names import NameTable
 from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Hybrid, Retriever
 from ufo.indexes.store import PassageStore, StoredPassage
-from ufo.schemas.errors import IndexUnusable, UsageError, unknown_value
-from ufo.schemas.extras import need
+from ufo.schemas.errors import IndexUnusable, UsageError, need, unknown_value
 
 
 @dataclass(frozen=True, slots=True)

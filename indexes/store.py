@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ufo.schemas.hosts import host_of
-from ufo.schemas.ids import passage_id
-from ufo.schemas.records import Passage
+from ufo.schemas.records import Passage, passage_id
 
 PASSAGES = "passages.arrow"
 PAGES = "pages.arrow"

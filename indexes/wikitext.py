@@ -356,7 +356,7 @@ _DOUBLED = re.compile(r"([,;])(?: ?[,;])+")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """A section of an article; `heading` is "" for the lead section.
 
     The headings of the sections around it come first, joined by " > ". Each line is a paragraph or
@@ -367,7 +367,7 @@ class Section:
     lines: tuple[str, ...]
 
 
-def sections_of(wikitext: str, dropped_links: frozenset[str] = _MEDIA) -> list[Section]:
+def sections_of(wikitext: str, dropped_links: frozenset[str] = _MEDIA) -> list[PageSection]:
     """Return the sections of an article that have any text, in order.
 
     `dropped_links` are the namespaces, in lower case, whose links have no text.
@@ -378,13 +378,13 @@ def sections_of(wikitext: str, dropped_links: frozenset[str] = _MEDIA) -> list[S
         text = _POWER.sub("^", text)
         text = _TAG.sub("", _BREAK.sub("\n", text))
     text = _MAGIC.sub("", _QUOTES.sub("", text))
-    found: list[Section] = []
+    found: list[PageSection] = []
     path: list[tuple[int, str]] = []
     lines: list[str] = []
 
     def finish() -> None:
         if lines:
-            found.append(Section(" > ".join(title for _, title in path), tuple(lines)))
+            found.append(PageSection(" > ".join(title for _, title in path), tuple(lines)))
             lines.clear()
 
     for line in text.split("\n"):

@@ -11,8 +11,14 @@ from ufo.pipelines import logs
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.stopping import end_with_owner, signals_interrupt
 from ufo.pipelines.version import VERSION
-from ufo.schemas.errors import EXIT_FAILED, EXIT_USAGE, UfoError, UsageError, unknown_value
-from ufo.schemas.extras import explained
+from ufo.schemas.errors import (
+    EXIT_FAILED,
+    EXIT_USAGE,
+    UfoError,
+    UsageError,
+    explained,
+    unknown_value,
+)
 from ufo.schemas.folders import temporary_files_in_own_folder
 
 # The commands in the order of `ufo --help`: the module that adds each by its `register`, and what

@@ -14,28 +14,28 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ufo.pipelines.options.recall import RecallSettings
+from ufo.pipelines.options.recall_options import RecallSettings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file
-from ufo.pipelines.runs.sources import choose
+from ufo.pipelines.runs.jobs import choose
 from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage, RecallInput
 from ufo.transforms.columns import is_used
 from ufo.transforms.extract import extract
 from ufo.transforms.judges import JUDGES, asks_llm_judge, make_judge
-from ufo.transforms.judges.base import Judge
-from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
 from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.request import KNOWLEDGE, Choice, Completion, Request
 from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 from ufo.transforms.loop import wait_for
 from ufo.transforms.read import parse
-from ufo.transforms.recall import read as recall_read
+from ufo.transforms.recall import recall_input as recall_read
 from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import recall
-from ufo.transforms.sources.base import FactSource, Found
+from ufo.transforms.sources.fact_source import FactSource, Found
 from ufo.transforms.sources.llm import LlmSource
 
 SAMPLE: Final = 200

@@ -23,8 +23,8 @@ from datetime import UTC, datetime
 from ufo.pipelines.options.beam_flags import NO_WAIT, waits
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
+from ufo.pipelines.runs.jobs import choose
 from ufo.pipelines.runs.run import Finished, run_evaluate
-from ufo.pipelines.runs.sources import choose
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError
 

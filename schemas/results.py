@@ -19,10 +19,9 @@ import duckdb
 import pyarrow as pa
 
 from ufo.schemas.errors import RunError, UfoError, UsageError
-from ufo.schemas.labels import label_files
 from ufo.schemas.runs import Run, check_files, check_part, choose_runs, finished_runs
 from ufo.schemas.statistics import add_statistics
-from ufo.schemas.tables import LABELS, TABLES, arrow_schema
+from ufo.schemas.tables import LABELS, TABLES, arrow_schema, label_files
 from ufo.schemas.views import THRESHOLD, View, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]

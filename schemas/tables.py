@@ -1,11 +1,18 @@
-"""Declare the result tables, and convert rows between records, Arrow and Parquet."""
+"""Declare the result tables, and convert rows between records, Arrow and Parquet.
+
+A run's folder is never changed once it is finished, so labels that come later have a table of their
+own beside the runs: `DIR/labels/SHEET.parquet`. Its keys, response and unit, are functions of the
+content: a label holds for every run in the folder that has the unit.
+"""
 
 import dataclasses
 import io
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pyarrow as pa
@@ -13,11 +20,37 @@ import pyarrow.parquet as pq
 
 from ufo.schemas import records, storage
 from ufo.schemas.errors import REMEDY, damaged_part
-from ufo.schemas.labels import Label
 from ufo.schemas.records import Part
 from ufo.schemas.storage import RemoteError
 
 SCHEMA_VERSION = 1
+# Beside the runs of a folder, and of none of them: what people said of their units.
+LABELS = "labels"
+PAGE_SHEET = "page"  # what people said on the page of `ufo serve`
+# Why a verdict is wrong, as a person tags it.
+TAGS = ("wrong_claim", "wrong_evidence", "wrong_judgement")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A row of `labels`: what one sheet says of one fact unit.
+
+    `run` is the run that the sheet was drawn from. `label` is 1 (true), 0 (false) or None, `tag`
+    one of TAGS or None. `weight` is how many units of its `stratum` a labelled one stands for; None
+    where the sheet was not drawn as a sample.
+    """
+
+    run: str
+    response_id: str
+    unit_id: str
+    label: int | None
+    tag: str | None
+    note: str | None
+    stratum: str | None
+    weight: float | None
+    annotator: str
+    sheet: str
+
 
 TABLES: dict[str, type] = {
     "responses": records.Response,
@@ -40,8 +73,6 @@ OF_RECALL = (
     *("failures", "usage"),
 )
 OF_EVALUATE = tuple(name for name in TABLES if not name.startswith("recall_"))
-# Beside the runs of a folder, and of none of them: what people said of their units.
-LABELS = "labels"
 RECORDS: dict[str, type] = {**TABLES, LABELS: Label}
 
 # What makes a row unique, and the order in which a part file holds its rows: equal inputs give
@@ -140,3 +171,8 @@ def write_part(table: str, path: str, rows: pa.Table) -> Part:
     with storage.writing(path) as sink:
         sink.write(content)
     return Part(table, path, rows.num_rows, sha256(content).hexdigest())
+
+
+def label_files(directory: Path) -> tuple[Path, ...]:
+    """Return the imported sheets of a folder of runs, by name."""
+    return tuple(sorted((directory / LABELS).glob("*.parquet")))

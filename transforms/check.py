@@ -16,8 +16,8 @@ from ufo.schemas.records import (
     Usage,
     Verdict,
 )
-from ufo.transforms.judges.base import Judge, Judged
-from ufo.transforms.sources.base import FactSource, Found, failed, message_of
+from ufo.transforms.judges.judge import Judge, Judged
+from ufo.transforms.sources.fact_source import FactSource, Found, failed, message_of
 from ufo.transforms.votes import SEQ, decides, tally, verdicts
 
 

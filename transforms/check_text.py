@@ -22,9 +22,9 @@ from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, 
 from ufo.transforms.extract import CLAIM, Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges import make_judge
-from ufo.transforms.judges.base import Judge
-from ufo.transforms.llm.base import Client
-from ufo.transforms.sources.base import FactSource
+from ufo.transforms.judges.judge import Judge
+from ufo.transforms.llm.request import Client
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.transforms.sources.registry import make_source
 from ufo.transforms.votes import SEQ
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ufo.schemas.errors import ends_run
-from ufo.schemas.ids import unit_ids
 from ufo.schemas.records import (
     FactUnit,
     Failure,
@@ -19,12 +18,13 @@ from ufo.schemas.records import (
     Response,
     Sentence,
     Usage,
+    unit_ids,
 )
 from ufo.transforms.align import align
-from ufo.transforms.judges.base import Draft, Drafts, Judge, Queries
+from ufo.transforms.judges.judge import Draft, Drafts, Judge, Queries
 from ufo.transforms.read import record_hash
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.sources.base import message_of
+from ufo.transforms.sources.fact_source import message_of
 
 CLAIM = "claim"
 SENTENCE = "sentence"

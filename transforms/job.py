@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ufo.schemas.storage import is_remote
 from ufo.transforms.columns import Columns
 from ufo.transforms.judges import JudgeSpec
-from ufo.transforms.llm.base import VERIFIER
+from ufo.transforms.llm.request import VERIFIER
+from ufo.transforms.plugins import absolute_type
 from ufo.transforms.read import MAX_LINE_BYTES
-from ufo.transforms.registry import absolute_type
 from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.registry import SourceSpec
 
 if TYPE_CHECKING:
-    from ufo.transforms.llm.settings import ClientSettings
+    from ufo.transforms.llm.client_settings import ClientSettings
 
 IN_FLIGHT = 256
 COUNTED = "ufo."

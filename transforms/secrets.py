@@ -10,8 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.extras import need
+from ufo.schemas.errors import RunError, UsageError, need
 
 Read = Callable[[str], bytes]
 """The content of a version of a secret, by its name."""

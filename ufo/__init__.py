@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ufo.pipelines.reports.answers import Check, Evaluation, Recall
+from ufo.pipelines.reports.evaluation import Check, Evaluation, Recall
 from ufo.pipelines.version import VERSION as __version__
 from ufo.schemas.errors import (
     IndexUnusable,
@@ -34,17 +34,16 @@ from ufo.schemas.errors import (
 )
 from ufo.schemas.folders import own_folder
 from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
-from ufo.transforms.judges.base import Judge, Judged, Judgement
-from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.llm.base import Client, LlmError
+from ufo.transforms.judges.judge import Judge, JudgeContext, Judged, Judgement
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Client, LlmError
 from ufo.transforms.loop import process_loop, wait_for
-from ufo.transforms.sources.base import FactSource, Found, Retrieved
 from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
+from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
-    from ufo.pipelines.runs.given import Given
+    from ufo.pipelines.runs.jobs import Given
     from ufo.pipelines.runs.run import Finished
     from ufo.schemas.results import Results
     from ufo.transforms.job import Job
@@ -119,7 +118,7 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
-    from ufo.pipelines.options.reading import settings_of
+    from ufo.pipelines.options.command_line import settings_of
     from ufo.pipelines.runs.run import run_evaluate
 
     values = {"mode": mode, **options}
@@ -156,7 +155,7 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from ufo.pipelines.options.recall import recall_settings_of
+    from ufo.pipelines.options.recall_options import recall_settings_of
     from ufo.pipelines.runs.run import run_recall
 
     return Recall(*_finished(records, "records", output, options, recall_settings_of, run_recall))
@@ -172,8 +171,8 @@ def _finished(
 ) -> tuple["Results", str, ExitStack]:
     """Return the results of a run of what is given, its folder, and what deletes the output folder
     if that is a temporary one; the next command does so if this process is killed."""
-    from ufo.pipelines.runs.given import input_path
-    from ufo.pipelines.runs.results import open_results
+    from ufo.pipelines.runs.jobs import input_path
+    from ufo.pipelines.runs.remote_results import open_results
 
     temporary = ExitStack()
     if output is None:
@@ -225,7 +224,7 @@ async def check(
         >>> result.score
         1.0
     """
-    from ufo.pipelines.runs.sources import job_of_text
+    from ufo.pipelines.runs.jobs import job_of_text
 
     job = job_of_text({"mode": mode, **options}, sources)
     checked = _check(text, question, references, job, client)

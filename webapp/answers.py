@@ -4,7 +4,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ufo.schemas.labels import Label
 from ufo.schemas.records import (
     Evidence,
     FactUnit,
@@ -15,6 +14,7 @@ from ufo.schemas.records import (
     Usage,
     Verdict,
 )
+from ufo.schemas.tables import Label
 from ufo.transforms.scores import Scores
 
 

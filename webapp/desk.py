@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from ufo.schemas.labels import Label
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
+from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.sources.web.categories import shipped_categories
 from ufo.webapp.limits import ServiceLimits, Slots
-from ufo.webapp.runs import OpenRuns
+from ufo.webapp.run_routes import OpenRuns
 from ufo.webapp.uploads import Uploads
 
 JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]

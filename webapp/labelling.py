@@ -6,9 +6,8 @@ import io
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from ufo.schemas.labels import PAGE_SHEET, Label
 from ufo.schemas.runs import RUN_PREFIX
-from ufo.schemas.tables import LABELS, from_arrow
+from ufo.schemas.tables import LABELS, PAGE_SHEET, Label, from_arrow
 from ufo.schemas.text import without_formula
 from ufo.transforms.votes import main_mode
 from ufo.webapp import models

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetPydanticSchema
 
 from ufo.schemas.text import without_nul
-from ufo.transforms.judges.llm.settings import LLM_OPTIONS
+from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
 
 MAX_TEXT = 100_000
 MAX_ITEMS = 2_000

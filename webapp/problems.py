@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ufo.schemas.errors import CostCapped, RunError, UfoError, UsageError
-from ufo.transforms.llm.base import LlmError
+from ufo.transforms.llm.request import LlmError
 from ufo.webapp.answers import FieldError, Problem
 from ufo.webapp.limits import Refused
 

@@ -11,7 +11,7 @@ from ufo.schemas.errors import UsageError, ends_run
 from ufo.schemas.records import NO_PASSAGES, NOANS, InputRecord, OpenUnits, Passage
 from ufo.transforms.check_text import CheckedText, check_text, opened
 from ufo.transforms.extract import Extracted, extract
-from ufo.transforms.sources.base import FactSource, Found, Retrieved, failed
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, failed
 from ufo.transforms.votes import SINGLE
 from ufo.webapp import answers, models
 from ufo.webapp.asked import job_of, record_of

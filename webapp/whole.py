@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from ufo.schemas.labels import PAGE_SHEET
 from ufo.schemas.records import Evidence, FactUnit, Passage
 from ufo.schemas.results import Results
 from ufo.schemas.runs import Run
-from ufo.schemas.tables import LABELS, from_arrow
+from ufo.schemas.tables import LABELS, PAGE_SHEET, from_arrow
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.scores import score
 from ufo.webapp import answers

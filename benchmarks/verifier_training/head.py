@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.judge_sets import REFUTED
 from benchmarks.regressions import Array, examples_of_families, regression
 from benchmarks.verifier_training.pairs import Labelled, family, held
-from ufo.transforms.verifiers.base import SUPPORTED_FROM
-from ufo.transforms.verifiers.bundled.verifier import INPUTS, BundledVerifier
+from ufo.transforms.verifiers.bundled.classifier import INPUTS, BundledVerifier
+from ufo.transforms.verifiers.verifier import SUPPORTED_FROM
 
 SAYS = {"intercept": 0.3, "model_supported": 0.1, "supported_all": 0.2}
 """What the model's log-odds count beside those of `overlap`, and how much sooner supported is said.

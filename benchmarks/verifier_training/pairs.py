@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.verifier import Pair
 
 LABELS = ("supported", "refuted", "noans", "not")
 """`not` is refuted or noans: the labels of the set do not say which."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from benchmarks.verifier_training.pairs import Labelled
 from benchmarks.verifier_training.texts import COUNTRIES, FAMILIES, FIRST, LINES, TOWNS, words_of
-from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.verifier import Pair
 
 _NAMES: Mapping[str, Sequence[str]] = {
     "P": [f"{one} {other}" for one in FIRST for other in FAMILIES],

@@ -44,10 +44,10 @@ from ufo.indexes.blocks import process_block
 from ufo.indexes.reader import read_blocks
 from ufo.indexes.slices import Slice
 from ufo.transforms.english.words import STOP_WORDS
-from ufo.transforms.extraction.extract import extract
+from ufo.transforms.extraction.by_rules import extract
 from ufo.transforms.sentences import segment
-from ufo.transforms.verifiers.base import Pair
 from ufo.transforms.verifiers.bundled.encoding import content
+from ufo.transforms.verifiers.verifier import Pair
 
 _DUMP = "enwiki/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 _CLAIMS = 3

@@ -9,7 +9,7 @@ import pyarrow as pa
 from ufo.pipelines.commands.report import add_raw, print_reader_as, until_closed
 from ufo.pipelines.options.groups import TIES
 from ufo.pipelines.options.option import number, one_of
-from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.records import CATEGORIES
 from ufo.schemas.results import Results

@@ -12,17 +12,17 @@ from typing import Any, Final
 from ufo.pipelines.options.option import Parser, number
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.storage import is_remote
-from ufo.transforms.llm.memory import open_store
-from ufo.transforms.llm.store import (
+from ufo.transforms.llm.answer_store import (
     KINDS,
     OFF,
     Entry,
+    SqliteStore,
     Store,
     StoreError,
     checked_uri,
     default_uri,
+    open_store,
 )
-from ufo.transforms.llm.store_sqlite import SqliteStore
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0

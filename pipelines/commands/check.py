@@ -13,7 +13,7 @@ from ufo.pipelines import logs
 from ufo.pipelines.options.groups import OF_TEXT
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
-from ufo.pipelines.reports.text import print_claim
+from ufo.pipelines.reports.terminal import print_claim
 from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 from ufo.transforms.extract import EXTRACT

@@ -15,9 +15,9 @@ from ufo.pipelines.services.doctor import (
     search_in_words,
 )
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
+from ufo.transforms.llm.answer_store import default_uri
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
-from ufo.transforms.llm.settings import ClientSettings
-from ufo.transforms.llm.store import default_uri
 from ufo.transforms.loop import wait_for
 
 _NAMES = (

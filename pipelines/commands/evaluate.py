@@ -7,15 +7,15 @@ from typing import Any
 
 from ufo.pipelines import logs
 from ufo.pipelines.estimates import estimate, print_estimate
+from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.means import means, score_in_words
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.compare import compare, in_words, is_worse
-from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError

@@ -10,8 +10,8 @@ from ufo.pipelines.options.settings import flags_of
 from ufo.schemas.errors import EXIT_DONE
 from ufo.transforms.judges import JUDGES
 from ufo.transforms.judges.offline import judged_by
-from ufo.transforms.registry import Spec
-from ufo.transforms.verifiers.registry import VERIFIERS
+from ufo.transforms.plugins import Spec
+from ufo.transforms.verifiers.by_name import VERIFIERS
 
 _CAN = {
     "extracts": "extracts",

@@ -8,11 +8,11 @@ from typing import Any
 from ufo.pipelines import logs
 from ufo.pipelines.estimates import estimate_recall, print_estimate
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.recall import GROUPS, recall_settings
+from ufo.pipelines.options.recall_options import GROUPS, recall_settings
 from ufo.pipelines.reports.tabular import as_json, page, print_rows
 from ufo.pipelines.reports.unusable import Unusable, in_numbers, unusable
 from ufo.pipelines.runs import attempt
-from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import SHEET, run_recall
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
 from ufo.schemas.results import Results

@@ -22,8 +22,8 @@ from ufo.pipelines.reports.tabular import (
     write_csv,
     write_json,
 )
-from ufo.pipelines.reports.text import print_overview
-from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.reports.terminal import print_overview
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote

@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from ufo.indexes.index import open_index
 from ufo.indexes.manifest import local_index
+from ufo.pipelines.options.command_line import fitting, settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.option import number
-from ufo.pipelines.options.reading import fitting, settings_of
 from ufo.pipelines.options.settings import LLM, default_judge
-from ufo.pipelines.runs.sources import choose, job_of_text, unused
+from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
-from ufo.schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
-from ufo.schemas.extras import need
+from ufo.schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError, need
 from ufo.schemas.folders import cache_folder
-from ufo.schemas.labels import Label
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote
+from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import judged_by
-from ufo.transforms.llm.base import VERIFIER
+from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.sources.web.categories import load_categories
 
 if TYPE_CHECKING:

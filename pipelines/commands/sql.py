@@ -13,7 +13,7 @@ from ufo.pipelines.commands.report import (
     until_closed,
 )
 from ufo.pipelines.options.option import number
-from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError, UsageError
 from ufo.schemas.results import Results
 

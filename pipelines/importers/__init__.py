@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ufo.pipelines.importers import formats
-from ufo.pipelines.importers.reading import LEFT_OUT, Record, read_objects
+from ufo.pipelines.importers.objects import LEFT_OUT, Record, read_objects
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.values import UnusableValue
+from ufo.transforms.columns import UnusableValue
 
 # (an object of the file, the file, the object's number) → a record, or several.
 Importer = Callable[[Record, Path, int], Record | list[Record]]

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from ufo.pipelines.importers.reading import (
+from ufo.pipelines.importers.objects import (
     NEITHER,
     UNPLACED,
     Record,
@@ -28,7 +28,7 @@ from ufo.pipelines.importers.reading import (
     share_of_true,
     text_of,
 )
-from ufo.transforms.values import UnusableValue, structure_of
+from ufo.transforms.columns import UnusableValue, structure_of
 
 _CHATGPT: Final = "ChatGPT"  # whose responses these data sets have, without saying so
 _NO_TEXT: Final = "evidence without a text"

@@ -15,12 +15,11 @@ from filelock import FileLock
 
 from ufo.pipelines.outputs import sent_to
 from ufo.pipelines.reports.tabular import one_line
-from ufo.pipelines.runs.formats import delimiter_of
-from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.inputs import delimiter_of
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError
-from ufo.schemas.labels import FOLDER, TAGS, Label
 from ufo.schemas.storage import join
-from ufo.schemas.tables import LABELS, from_arrow, sort_key, to_arrow
+from ufo.schemas.tables import LABELS, TAGS, Label, from_arrow, sort_key, to_arrow
 from ufo.schemas.text import with_formula
 
 _LABELS = {
@@ -127,7 +126,7 @@ def import_sheet(
 
 def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
     """Write a sheet's labels, replacing its earlier ones; equal labels give equal files."""
-    folder = directory / FOLDER
+    folder = directory / LABELS
     folder.mkdir(exist_ok=True)
     path = folder / f"{sheet}.parquet"
     unfinished = folder / f".{sheet}.unfinished"
@@ -140,7 +139,7 @@ def keep_label(directory: Path, label: Label) -> None:
 
     Safe with several services on one folder of runs.
     """
-    folder = directory / FOLDER
+    folder = directory / LABELS
     folder.mkdir(exist_ok=True)
     with FileLock(folder / f".{label.sheet}.lock"):
         path = folder / f"{label.sheet}.parquet"

@@ -21,10 +21,10 @@ from ufo.pipelines.options.option import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.transforms.columns import named_columns
-from ufo.transforms.judges.llm.settings import LLM_OPTIONS
+from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
+from ufo.transforms.llm.answer_store import checked_uri
 from ufo.transforms.llm.endpoint import check_url
-from ufo.transforms.llm.store import checked_uri
-from ufo.transforms.registry import Spec
+from ufo.transforms.plugins import Spec
 from ufo.transforms.secrets import named_secrets
 
 TIES = ("not_factual", "factual")

@@ -15,23 +15,22 @@ from ufo.pipelines.options.groups import (
     WebOptions,
 )
 from ufo.pipelines.options.option import Affects, names_of, options_of
-from ufo.schemas.errors import UsageError
-from ufo.schemas.extras import need
+from ufo.schemas.errors import UsageError, need
 from ufo.transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.base import Judge
-from ufo.transforms.judges.llm.settings import LLM_OPTIONS, LlmSettings
+from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings
 from ufo.transforms.judges.offline import judged_by
-from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Client
+from ufo.transforms.llm.answer_store import VARIABLE, default_uri
 from ufo.transforms.llm.budget import load_prices
+from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
+from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.retry import Retry
-from ufo.transforms.llm.settings import CallSettings, ClientSettings
-from ufo.transforms.llm.store import VARIABLE, default_uri
-from ufo.transforms.registry import Spec
-from ufo.transforms.sources.base import FactSource
+from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.transforms.sources.registry import SourceSpec, make_source
-from ufo.transforms.verifiers.registry import default_verifier, described
+from ufo.transforms.verifiers.by_name import default_verifier, described
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ufo.pipelines.reports.unusable import beside, no_score
-from ufo.pipelines.runs.results import choose_runs
+from ufo.pipelines.runs.remote_results import choose_runs
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity

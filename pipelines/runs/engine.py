@@ -31,7 +31,7 @@ from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
 from ufo.schemas import storage
 from ufo.schemas.errors import Interrupted, RunError
-from ufo.transforms.splits import Split
+from ufo.transforms.read import Split
 
 CHUNK = "portable"
 FILE = "job.json"
@@ -73,7 +73,7 @@ def run_on_engine(
     from apache_beam.options.pipeline_options import PipelineOptions
 
     from ufo.pipelines.graph import evaluate, finish_in_graph
-    from ufo.transforms.beam.write import written_parts
+    from ufo.transforms.beam.write_steps import written_parts
 
     check_ipython()
     n_lines = sum(chunk.n_lines for chunk in chunks)

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ufo.pipelines.runs.attempt import differences
 from ufo.pipelines.runs.finish import manifest_of
-from ufo.pipelines.runs.results import choose_runs, open_results
+from ufo.pipelines.runs.remote_results import choose_runs, open_results
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord, Part

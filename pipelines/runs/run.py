@@ -16,7 +16,7 @@ from typing import Any
 
 from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of, waits
-from ufo.pipelines.options.recall import RecallSettings
+from ufo.pipelines.options.recall_options import RecallSettings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import (
     FINAL,
@@ -57,10 +57,10 @@ from ufo.pipelines.runs.inputs import (
     plain_file,
     total_lines,
 )
+from ufo.pipelines.runs.jobs import Chosen, choose, job_of, recall_job_of, recorded
 from ufo.pipelines.runs.progress import Progress
-from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
-from ufo.pipelines.runs.sources import Chosen, choose, job_of, recall_job_of, recorded
 from ufo.pipelines.runs.workers import run_chunks
 from ufo.pipelines.services import endpoints
 from ufo.schemas import storage
@@ -73,9 +73,9 @@ from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
 from ufo.transforms.read import parse
-from ufo.transforms.recall import read as recall_read
+from ufo.transforms.recall import recall_input as recall_read
 from ufo.transforms.recall.sheet import sheet
-from ufo.transforms.verifiers.registry import make_verifier
+from ufo.transforms.verifiers.by_name import make_verifier
 
 SHEET = "facts.csv"
 """The sheet of facts to annotate that `--facts_only` writes into the output folder."""

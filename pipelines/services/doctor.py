@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, Final
 
 from ufo.pipelines.services.endpoints import remember
-from ufo.schemas.extras import missing
+from ufo.schemas.errors import missing
 from ufo.schemas.records import (
     ERROR,
     REFUTED,
@@ -24,11 +24,15 @@ from ufo.schemas.records import (
     Passage,
     Usage,
 )
-from ufo.transforms.judges.base import Judged
-from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.judges.llm.judge import LlmJudge
-from ufo.transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
-from ufo.transforms.llm.base import (
+from ufo.transforms.judges.judge import JudgeContext, Judged
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
+from ufo.transforms.llm.capabilities import CALL, SAMPLE, WORDS, Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
+from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.request import (
     EXTRACTOR,
     KNOWLEDGE,
     VERIFIER,
@@ -36,14 +40,9 @@ from ufo.transforms.llm.base import (
     Message,
     Request,
 )
-from ufo.transforms.llm.capabilities import CALL, SAMPLE, WORDS, Capabilities
-from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
-from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.retry import Retry
-from ufo.transforms.llm.settings import CallSettings, ClientSettings
 from ufo.transforms.llm.usage import usage_row
-from ufo.transforms.sources.base import Found, Retrieved
+from ufo.transforms.sources.fact_source import Found, Retrieved
 from ufo.transforms.sources.web.engines import APIS, SearchApi, api_of
 
 CLAIMS: Final = (

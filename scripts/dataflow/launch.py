@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from ufo.pipelines.options.beam_flags import beam_parser, takes_value
-from ufo.pipelines.options.dataflow import IMAGE
+from ufo.pipelines.options.command_line import IMAGE
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 

@@ -7,7 +7,7 @@ import pytest
 import ufo
 from benchmarks.evidence_agreement import Labels, agreement, labels_of
 from benchmarks.measure_extraction import scored
-from ufo.pipelines.reports.answers import Evaluation
+from ufo.pipelines.reports.evaluation import Evaluation
 
 REFERENCE = "Etna is a volcano in Sicily. Etna is 3,400 metres high. Etna last erupted in 2021."
 

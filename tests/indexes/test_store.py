@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from ufo.indexes.store import PassageStore
-from ufo.schemas.ids import passage_id
+from ufo.schemas.records import passage_id
 
 
 def test_rows_at_random(build_folder: Any) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 from ufo.schemas.records import NOANS, SUPPORTED, Evidence, FactUnit, InputRecord, OpenUnits
 from ufo.schemas.records import Passage as PassageRow
-from ufo.transforms.judges.base import Drafts
-from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.judges.judge import Drafts
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.loop import run_now
 from ufo.transforms.prompts.data import escape, read
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.sources.base import Found, Retrieved
+from ufo.transforms.sources.fact_source import Found, Retrieved
 
 from . import prompts
 from .chat import Chat, Reply

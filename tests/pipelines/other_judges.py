@@ -3,7 +3,7 @@
 from typing import Any, Never
 
 from ufo import Judge, Judged, Judgement
-from ufo.transforms.llm.base import VERIFIER, Message, Request
+from ufo.transforms.llm.request import VERIFIER, Message, Request
 
 
 def judge(name: Any) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.llm_server import LlmServer, faults
 from tests.pipelines.llm_runs import results
-from ufo.transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.llm.answer_store import SqliteStore
 
 Ufo = Callable[..., Any]
 

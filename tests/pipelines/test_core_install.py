@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ufo.schemas.extras import MODULES
+from ufo.schemas.errors import MODULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OPTIONAL = {

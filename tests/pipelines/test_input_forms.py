@@ -13,11 +13,19 @@ import pyarrow.parquet as pq
 import pytest
 
 from ufo.pipelines.runs.chunks import Chunk, in_chunks
-from ufo.pipelines.runs.formats import ARRAY, CSV, OBJECT, PARQUET
-from ufo.pipelines.runs.inputs import GZIP, LINES, format_of, measure, plain_file
+from ufo.pipelines.runs.inputs import (
+    ARRAY,
+    CSV,
+    GZIP,
+    LINES,
+    OBJECT,
+    PARQUET,
+    format_of,
+    measure,
+    plain_file,
+)
 from ufo.schemas.records import InputRecord
-from ufo.transforms.read import parse
-from ufo.transforms.splits import lines
+from ufo.transforms.read import lines, parse
 
 Records = list[dict[str, Any]]
 Ufo = Callable[..., Any]

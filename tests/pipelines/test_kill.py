@@ -16,7 +16,7 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.killed import AFTER, BEFORE, FILE, kill, started
 from tests.pipelines.llm_runs import results
-from ufo.transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.llm.answer_store import SqliteStore
 
 ASKED = "at a request"
 TOWNS = ["Aachen", "Bergen", "Cadiz", "Delft", "Evora", "Fulda"]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
+from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings, cores
-from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE
 from ufo.transforms.llm.limiter import RateLimits
+from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE
 
 Ufo = Callable[..., Any]
 

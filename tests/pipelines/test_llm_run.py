@@ -10,9 +10,9 @@ import pytest
 
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import at, rows
+from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
 
 Ufo = Callable[..., Any]

@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 from ufo.pipelines import streaming
+from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.run import run_evaluate
 from ufo.pipelines.streaming import Arrivals, ArrivedFile, stream

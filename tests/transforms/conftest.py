@@ -17,9 +17,9 @@ from ufo.schemas.records import (
     OpenUnits,
     Passage,
 )
-from ufo.transforms.judges.base import Draft, Drafts, Judge, Judged, Queries
+from ufo.transforms.judges.judge import Draft, Drafts, Judge, Judged, Queries
 from ufo.transforms.sentences import Span
-from ufo.transforms.sources.base import FactSource, Found
+from ufo.transforms.sources.fact_source import FactSource, Found
 
 LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: None, ERROR: None}
 

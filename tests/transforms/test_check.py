@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ufo.schemas.records import ERROR, NO_PASSAGES, NO_SOURCE, NOANS, TRANSPORT, OpenUnits
 from ufo.transforms.check import check, pooled_verdicts, settle, undecided
-from ufo.transforms.judges.base import Judge
-from ufo.transforms.sources.base import FactSource, Found
+from ufo.transforms.judges.judge import Judge
+from ufo.transforms.sources.fact_source import FactSource, Found
 
 Opened = Callable[..., OpenUnits]
 Source = Callable[..., Any]

@@ -4,7 +4,7 @@ from typing import Any
 
 from ufo.schemas.records import InputRecord
 from ufo.transforms.check_text import CheckedText, check_text
-from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.judge import Judge
 
 TEXT = "Etna erupts. Oslo is warm. Lava flows."
 

@@ -15,7 +15,7 @@ from ufo.transforms.extract import (
     extract,
     human_label,
 )
-from ufo.transforms.judges.base import Draft, Drafts, Judge
+from ufo.transforms.judges.judge import Draft, Drafts, Judge
 from ufo.transforms.sentences import Span
 
 TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."

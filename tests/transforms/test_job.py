@@ -7,11 +7,11 @@ import pytest
 
 from ufo.transforms.job import Job
 from ufo.transforms.judges import JudgeSpec
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.llm.base import KNOWLEDGE, VERIFIER
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
-from ufo.transforms.llm.settings import CallSettings, ClientSettings
+from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER
 from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.registry import SourceSpec
 

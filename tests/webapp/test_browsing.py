@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ufo.webapp.desk import Setup
-from ufo.webapp.runs import OpenRuns
+from ufo.webapp.run_routes import OpenRuns
 from ufo.webapp.server import served
 
 

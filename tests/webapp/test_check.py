@@ -13,7 +13,7 @@ from tests.llm_server import LlmServer
 from ufo.schemas.records import FactUnit, Passage
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import judged_by
-from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.desk import Setup
 from ufo.webapp.server import served
 

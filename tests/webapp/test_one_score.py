@@ -15,7 +15,7 @@ from ufo.pipelines.cli import main
 from ufo.pipelines.reports.html.page import render_html
 from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.plots import score_bar
-from ufo.pipelines.reports.text import render_overview
+from ufo.pipelines.reports.terminal import render_overview
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText
 from ufo.webapp.desk import Setup

@@ -14,8 +14,7 @@ from typing import Final
 from ufo.transforms.english import grammar as en
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
-from ufo.transforms.extraction.clause import LISTS, Clause, Words, is_name, may_be_person
-from ufo.transforms.extraction.wording import Wording
+from ufo.transforms.extraction.clause import LISTS, Clause, Wording, Words, is_name, may_be_person
 
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
 _MAX_DEPTH: Final = 8

@@ -8,8 +8,15 @@ import re
 from typing import Final
 
 from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core, word_set
-from ufo.transforms.extraction.clause import LISTS, bare_name, is_name, only_opens
-from ufo.transforms.extraction.wording import is_claim, is_talk, wording
+from ufo.transforms.extraction.clause import (
+    LISTS,
+    bare_name,
+    is_claim,
+    is_name,
+    is_talk,
+    only_opens,
+    wording,
+)
 
 _HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 _BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")

@@ -11,8 +11,7 @@ from typing import Final
 from ufo.transforms.english import grammar as en
 from ufo.transforms.english.grammar import BE, PLURAL, is_past
 from ufo.transforms.extraction import clause
-from ufo.transforms.extraction.clause import LISTS, NO_NAMES, bare_name, may_be_person
-from ufo.transforms.extraction.wording import Wording
+from ufo.transforms.extraction.clause import LISTS, NO_NAMES, Wording, bare_name, may_be_person
 
 _PRONOUNS: Final = {
     "he": "he", "his": "he", "she": "she", "her": "she",

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ufo.transforms.judges.base import Judge
-from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.llm.base import Client
-from ufo.transforms.registry import Registry, Spec
+from ufo.transforms.judges.judge import Judge, JudgeContext
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.llm.request import Client
+from ufo.transforms.plugins import Registry, Spec
 
 if TYPE_CHECKING:  # imports the client's code, which only a process that asks a model needs
-    from ufo.transforms.llm.settings import ClientSettings
+    from ufo.transforms.llm.client_settings import ClientSettings
 
 JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 
@@ -71,6 +70,6 @@ def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | Non
 
 
 def _llm_judge(context: JudgeContext, judge: Judge | None) -> Judge:
-    from ufo.transforms.judges.llm.judge import LlmJudge
+    from ufo.transforms.judges.llm.llm_judge import LlmJudge
 
     return judge or LlmJudge(context)

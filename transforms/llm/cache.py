@@ -10,11 +10,11 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.base import Choice, Client, Completion, LlmError, Request
 from ufo.transforms.llm.capabilities import PROBE
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.failures import Tokens
 from ufo.transforms.llm.memory import Keys, Memory
-from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Request
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
 _OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")

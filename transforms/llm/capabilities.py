@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from ufo.schemas.parameters import closed, listed, one_of
 from ufo.schemas.records import TRUNCATED
-from ufo.transforms.llm.base import Choice, Function, Message, Request
 from ufo.transforms.llm.failures import CAP, STREAM, SendError
+from ufo.transforms.llm.request import Choice, Function, Message, Request
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""

@@ -14,10 +14,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ufo.schemas.extras import need
+from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.base import Choice, Completion, LlmError, Request
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.capabilities import (
     CALL,
@@ -28,17 +27,18 @@ from ufo.transforms.llm.capabilities import (
     Change,
     learned,
 )
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import LARGER, MODEL, THOUGHTS, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 from ufo.transforms.llm.retry import REAL, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
-from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.usage import OK, usage_row
 from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 
 if TYPE_CHECKING:
-    from ufo.transforms.llm.transport import Transport
+    from ufo.transforms.llm.connection import Transport
 
 _MUSING: Final = re.compile(
     r"\W*(?:ok(?:ay)?|alright|h+m+|wait|let(?:['’]s| me| us)|(?:so,? )?(?:i|we) (?:need|have))\b",
@@ -386,7 +386,7 @@ class OpenAiClient:
         key = endpoint.place, endpoint.timeout
         if key not in self._transports:
             need("llm", f"the model {endpoint.model!r}")
-            from ufo.transforms.llm.transport import Transport  # `openai` is slow to import
+            from ufo.transforms.llm.connection import Transport  # `openai` is slow to import
 
             reached = endpoint.url in self._settings.reached
             self._transports[key] = Transport(endpoint, self._settings.concurrency, reached)

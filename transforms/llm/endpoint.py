@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.hosts import host_of, is_address
-from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
+from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"

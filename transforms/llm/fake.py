@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ufo.transforms.llm.base import Choice, Completion, LlmError, Request
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 from ufo.transforms.llm.usage import usage_row
 
 Reply = str | Mapping[str, Any] | Choice | Completion | Exception | Sequence[Any]

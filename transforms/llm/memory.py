@@ -14,30 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from ufo.transforms.llm.base import Report
-from ufo.transforms.llm.store import Store, StoreError, report
-from ufo.transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.llm.answer_store import Store, StoreError, report
+from ufo.transforms.llm.request import Report
 
 _DIGITS: Final = 40
 _VERSION: Final = 1  # of the format of keys and values
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-def open_store(uri: str, report: Report = report) -> Store:
-    """Open the store at a URI that `checked_uri` returned; create it if it does not exist.
-
-    Raises:
-        StoreError: it can be neither opened nor created.
-    """
-    if not uri.endswith("/"):
-        return SqliteStore(uri, report)
-    from ufo.transforms.llm.store_prefix import (
-        PrefixStore,  # needs pyarrow, which is slow to import
-    )
-
-    return PrefixStore(uri)
 
 
 class Memory:

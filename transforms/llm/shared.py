@@ -9,13 +9,13 @@ from collections.abc import Callable, Hashable
 from math import inf
 from typing import Any, Protocol, TypeVar
 
-from ufo.transforms.llm.base import Client
+from ufo.transforms.llm.answer_store import OFF, StoreError, open_store, report
 from ufo.transforms.llm.cache import CachingClient
 from ufo.transforms.llm.client import OpenAiClient, Shared
-from ufo.transforms.llm.memory import Memory, open_store
+from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
+from ufo.transforms.llm.memory import Memory
+from ufo.transforms.llm.request import Client
 from ufo.transforms.llm.retry import Stop
-from ufo.transforms.llm.settings import CallSettings, ClientSettings
-from ufo.transforms.llm.store import OFF, StoreError, report
 
 
 class Closable(Protocol):

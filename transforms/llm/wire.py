@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ufo.schemas.text import storable
-from ufo.transforms.llm.base import Choice, Function, Message, Request
 from ufo.transforms.llm.capabilities import (
     JSON_OBJECT,
     JSON_OBJECT_SCHEMA,
@@ -26,6 +25,7 @@ from ufo.transforms.llm.capabilities import (
     Capabilities,
 )
 from ufo.transforms.llm.failures import Tokens
+from ufo.transforms.llm.request import Choice, Function, Message, Request
 
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
 

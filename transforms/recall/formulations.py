@@ -12,7 +12,7 @@ from typing import Final
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.transforms.judges.llm.fact_function import OPTIONS
-from ufo.transforms.judges.llm.settings import JSON, PROMPT, XML
+from ufo.transforms.judges.llm.llm_settings import JSON, PROMPT, XML
 
 HUMAN: Final = "human"
 CITATION: Final = "citation"

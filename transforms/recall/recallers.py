@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
-from ufo.schemas.ids import unit_ids
 from ufo.schemas.parameters import facts_parameters
 from ufo.schemas.records import (
     TRUNCATED,
@@ -19,24 +18,25 @@ from ufo.schemas.records import (
     Passage,
     RecallAnswer,
     RecallInput,
+    unit_ids,
 )
 from ufo.transforms.job import Job
 from ufo.transforms.judges import JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.base import Judge, Work
-from ufo.transforms.judges.llm import asking, judge
+from ufo.transforms.judges.judge import Judge, Work
+from ufo.transforms.judges.llm import asking, llm_judge
 from ufo.transforms.judges.llm.asking import Form, Parsed, Question
 from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.fact_function import TF
 from ufo.transforms.judges.llm.formulation import Case, Finding
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, XML, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
-from ufo.transforms.judges.llm.settings import FUNCTION, JSON, PROMPT, XML, LlmSettings
-from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
+from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Choice, Client, Function
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import Prompts, load_prompts
 from ufo.transforms.prompts.data import element, read
 from ufo.transforms.recall.formulations import CITATION
 from ufo.transforms.sentences import segment
-from ufo.transforms.sources.base import Found, Retrieved
+from ufo.transforms.sources.fact_source import Found, Retrieved
 
 _LONGER: Final = 2  # the length of the facts as a multiple of the ground truth's
 _EXAMPLE: Final = {"facts": ["The Alma Bridge was opened in 1932."]}
@@ -109,7 +109,7 @@ class LlmRecaller:
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = asking.Askers(settings, self._prompts, cache(client))
         self._formulations = {
-            name: judge.formulation(_settings_of(name, settings), self._prompts)
+            name: llm_judge.formulation(_settings_of(name, settings), self._prompts)
             for name in formulations
         }
 

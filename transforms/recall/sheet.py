@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import Any
 
 from ufo.schemas.results import Results
-from ufo.transforms.recall.read import ANSWER, GROUND_TRUTHS, LABELS
+from ufo.transforms.recall.recall_input import ANSWER, GROUND_TRUTHS, LABELS
 
 Row = dict[str, Any]
 

@@ -18,12 +18,12 @@ from ufo.schemas.records import (
     RecallRecord,
     RecallVerdict,
 )
+from ufo.transforms.judges.judge import citation_found
 from ufo.transforms.judges.llm.asking import together
 from ufo.transforms.judges.llm.formulation import Finding
-from ufo.transforms.judges.rows import citation_found
 from ufo.transforms.recall.formulations import HUMAN
 from ufo.transforms.recall.recallers import Made, Recaller, fact_units
-from ufo.transforms.sources.base import message_of
+from ufo.transforms.sources.fact_source import message_of
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: 0}
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.llm.client_settings import CallSettings
 
 if TYPE_CHECKING:
-    from ufo.transforms.llm.base import Client
-    from ufo.transforms.llm.settings import ClientSettings
+    from ufo.transforms.llm.client_settings import ClientSettings
+    from ufo.transforms.llm.request import Client
 
 
 @dataclass(frozen=True, slots=True)

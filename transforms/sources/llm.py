@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.extras import missing
+from ufo.schemas.errors import UsageError, missing, unknown_value
 from ufo.schemas.parameters import closed
 from ufo.schemas.records import (
     ERROR,
@@ -19,7 +18,9 @@ from ufo.schemas.records import (
     Usage,
 )
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
-from ufo.transforms.llm.base import (
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.request import (
     KNOWLEDGE,
     Choice,
     Completion,
@@ -28,13 +29,11 @@ from ufo.transforms.llm.base import (
     Message,
     Request,
 )
-from ufo.transforms.llm.endpoint import endpoints
-from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.prompts.data import element, storable
-from ufo.transforms.sources.base import FactSource, Found, Retrieved, reported_once
 from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, reported_once
 
 PER_QUERY = "per_query"
 BUNDLED = "bundled"

@@ -2,7 +2,7 @@
 
 from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
 from ufo.transforms.passages import Ranking, windows
-from ufo.transforms.sources.base import FactSource, Found, Retrieved
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 
 class ReferenceSource(FactSource):

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ufo.transforms.registry import Registry, Spec
-from ufo.transforms.sources.base import FactSource
+from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import FactSource
 
 SOURCES: Final = Registry("ufo.fact_sources", FactSource, "fact source")
 SourceSpec = Spec

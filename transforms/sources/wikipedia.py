@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ufo.schemas.records import OpenUnits
-from ufo.transforms.sources.base import FactSource, Found, Retrieved
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
     from ufo.indexes.index import Index

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import REFUTED, SUPPORTED
-from ufo.transforms.verifiers.base import Probabilities
+from ufo.transforms.verifiers.verifier import Probabilities
 
 
 class Outputs(NamedTuple):

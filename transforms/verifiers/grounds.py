@@ -7,16 +7,19 @@ What a verifier calls supported or contradicted is held to rules here, the same 
 - contradicted only where a number, a date, a name or a negation differs in a sentence about the
   claim's subject;
 - neither where the passage is about another subject.
+
+An outcome is explained by the deciding sentence of the passage and a one-line rationale. These
+compare claim and passage themselves: correct for any verifier, but not the reasoning of a trained
+model, which gives no reasons.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ufo.schemas.records import REFUTED
+from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.english.numbers import DAY, YEAR, Quantity, agree, differ, said
-from ufo.transforms.verifiers.base import SUPPORTED_FROM, Probabilities
-from ufo.transforms.verifiers.reading import (
+from ufo.transforms.verifiers.texts import (
     CACHED,
     POSSESSIVE,
     POSSESSIVES,
@@ -27,6 +30,7 @@ from ufo.transforms.verifiers.reading import (
     ReadClause,
     mask,
 )
+from ufo.transforms.verifiers.verifier import SUPPORTED_FROM, Probabilities
 
 _HALF: Final = 0.5  # A sentence that says less of the rest of the claim speaks of something else.
 _MOST: Final = 0.75  # The same for a negation, which is of the whole.
@@ -300,3 +304,73 @@ def _follows(found: Match, clause: ReadClause, claimed: int, place: int) -> bool
     names = [name for name in clause.names if name[1] <= at]
     owner = [name for name in names if clause.keys[name[0] - 1] not in _PLACED or not name[0]][-1:]
     return not any(claim.others(clause.words[start:end]) for start, end in owner)
+
+
+_NAMED: Final = 4  # Parts of a claim that a rationale lists; the rest are counted.
+
+
+class Explanation(NamedTuple):
+    """An explanation: `citation` is an exact substring of the passage, `rationale` one line."""
+
+    citation: str | None
+    rationale: str
+
+
+def explain(found: Match, outcome: str) -> Explanation:
+    """Explain the outcome "supported", "refuted" or "noans" of a pair; "noans" has no citation.
+
+    The citation is the sentence with most of the claim's words; for "refuted" the one that the
+    claim's number, date, name or negation differs from.
+    """
+    sentences = found.passage.sentences
+    against = grounds(found)
+    if outcome == REFUTED and against:
+        return Explanation(sentences[against[0].sentence], _differs(against[0]))
+    if outcome not in (SUPPORTED, REFUTED):
+        return Explanation(None, _unsettled(found, against))
+    if not sentences:
+        return Explanation(None, "the passage is empty")
+    said, missing = _parts(found, said=True), _parts(found, said=False)
+    if not said:
+        missing = f"does not say {missing}" if missing else "the claim has no content words"
+        return Explanation(sentences[max(found.best, 0)], missing)
+    rationale = f"says {said}, not {missing}" if missing else f"says {said}"
+    return Explanation(sentences[max(found.best, 0)], rationale)
+
+
+def _differs(one: Ground) -> str:
+    if one.said and one.claimed:
+        return f'says "{one.said}", the claim says "{one.claimed}"'
+    if one.said:
+        return f'says "{one.said}", the claim does not'
+    return f'does not say "{one.claimed}", the claim does'
+
+
+def _unsettled(found: Match, against: Sequence[Ground]) -> str:
+    other = elsewhere(found)
+    if other:
+        own = " ".join([word.surface for word in found.claim.named_subject])
+        named = f'not "{own}"' if own else "the claim does not say whom it is about"
+        return f'is about "{" ".join(other.split())}", {named}'
+    if against and against[0].sure:
+        return f"{_differs(against[0])}, but does not settle it"
+    missing = _parts(found, said=False)
+    if missing:
+        return f"does not say {missing}"
+    if not found.claim.everything:
+        return "the claim has no content words"
+    return "says the words of the claim, but does not settle it"
+
+
+def _parts(found: Match, *, said: bool) -> str:
+    """Return the parts of the claim that are said, or those that are not, in their order.
+
+    A date of which a part is missing counts as missing.
+    """
+    claim = found.claim
+    unsaid = {claim.places[k] for k in claim.order if not found.said >> k & 1}
+    texts = [claim.text(k) for k in claim.order if (claim.places[k] in unsaid) != said]
+    listed = list(dict.fromkeys(texts))
+    quoted = ", ".join([f'"{one}"' for one in listed[:_NAMED]])
+    more = len(listed) - _NAMED
+    return f"{quoted} and {more} more" if more > 0 else quoted

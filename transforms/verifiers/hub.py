@@ -3,7 +3,7 @@
 It is run by onnxruntime where it has an ONNX file, else by transformers with torch (extra `hub`).
 Its family (`ufo.transforms.verifiers.families`) defines the input format and the meaning of the
 outputs. One pair is computed at a time and on one thread, so that a pair's probabilities do not
-depend on the others (`ufo.schemas.models.OnnxModel`).
+depend on the others (`ufo.schemas.model_files.OnnxModel`).
 """
 
 import json
@@ -15,12 +15,11 @@ from typing import Any, Final
 
 from tokenizers import Encoding, Tokenizer
 
-from ufo.schemas import models
-from ufo.schemas.errors import UsageError
-from ufo.schemas.extras import missing
+from ufo.schemas import model_files
+from ufo.schemas.errors import UsageError, missing
 from ufo.transforms.sentences import segment
 from ufo.transforms.verifiers import families
-from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
+from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 _EXTRA: Final = "hub"
 _CONFIG: Final = "config.json"
@@ -73,9 +72,11 @@ class HubVerifier(Verifier):
 
     def fingerprint(self) -> str:
         """Return a checksum of the files that the outputs depend on."""
-        weights = [self._onnx] if self._onnx else _files(self._folder, models.TENSORS)
-        own = models.checksum(self._folder, [*_files(self._folder, models.TEXTS), *weights])
-        return f"{own}-{models.checksum(self._texts, _files(self._texts, models.TEXTS))}"
+        weights = [self._onnx] if self._onnx else _files(self._folder, model_files.TENSORS)
+        own = model_files.checksum(
+            self._folder, [*_files(self._folder, model_files.TEXTS), *weights]
+        )
+        return f"{own}-{model_files.checksum(self._texts, _files(self._texts, model_files.TEXTS))}"
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order."""
@@ -90,11 +91,11 @@ class HubVerifier(Verifier):
 
     @cached_property
     def _folder(self) -> str:
-        return models.folder_of(self._given, _EXTRA)
+        return model_files.folder_of(self._given, _EXTRA)
 
     @cached_property
     def _onnx(self) -> str | None:
-        return models.onnx_file(self._folder)
+        return model_files.onnx_file(self._folder)
 
     @cached_property
     def _config(self) -> Mapping[str, Any]:
@@ -115,7 +116,7 @@ class HubVerifier(Verifier):
         if self._onnx or not families.is_hhem(self._config):
             return self._folder
         foundation = str(self._config.get("foundation") or _FOUNDATION)
-        return models.folder_of(foundation, _EXTRA, weights=False)
+        return model_files.folder_of(foundation, _EXTRA, weights=False)
 
     def _loaded(self) -> Logits:
         # RoBERTa has types in its configuration, and takes none.
@@ -230,7 +231,7 @@ class PairEncoder:
 
 
 def _by_onnx(path: str, types: bool) -> Logits:
-    model = models.OnnxModel(path)
+    model = model_files.OnnxModel(path)
     output = "logits" if "logits" in model.outputs else model.outputs[0]
 
     def logits(encoding: Encoding) -> list[float]:

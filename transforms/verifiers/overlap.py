@@ -8,9 +8,9 @@ from operator import mul
 from typing import Final
 
 from ufo.transforms.english.grammar import word_set
-from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.grounds import UNSURE, grounds
-from ufo.transforms.verifiers.reading import match
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 WEIGHTS: Final = {
     "said_together": 2.3204,  # share of the claim's words that two neighbouring sentences say

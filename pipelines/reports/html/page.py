@@ -13,7 +13,7 @@ from ufo.pipelines.reports.html.sections import MOST_ROWS, RunRows, Section, col
 from ufo.pipelines.reports.overview import Row, contradicted, overview
 from ufo.pipelines.reports.tabular import cell
 from ufo.pipelines.reports.templates import environment
-from ufo.pipelines.reports.text import MODES
+from ufo.pipelines.reports.terminal import MODES
 from ufo.pipelines.reports.unusable import beside, no_score, without_score
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results

@@ -15,9 +15,8 @@ from ufo.pipelines.runs.chunks import MAX_LINES, Chunk, even_chunk_size, in_chun
 from ufo.pipelines.runs.inputs import PlainFile, measure, spool
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
-from ufo.transforms.read import parse
-from ufo.transforms.splits import lines
-from ufo.transforms.values import OF_CELLS
+from ufo.transforms.columns import OF_CELLS
+from ufo.transforms.read import lines, parse
 
 RECORDS = [{"question": "Q?", "answer": 'one\ntwo, "three"'}, {"question": "R?", "answer": "no"}]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.llm_server import LlmServer
-from ufo.pipelines.options.reading import settings_of
+from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.services.endpoints import probed
 
 

@@ -17,9 +17,9 @@ from ufo.schemas.records import FactUnit, InputRecord, Passage
 from ufo.schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
 from ufo.transforms.check_text import check_text
 from ufo.transforms.job import Job
-from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.judge import Judge
 from ufo.transforms.read import parse
-from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.transforms.sources.registry import SourceSpec
 
 ANSWERS: list[dict[str, Any]] = [

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction.claims import split, written
-from ufo.transforms.extraction.wording import wording
+from ufo.transforms.extraction.clause import wording
 
 
 def claims_of(sentence: str) -> list[str]:

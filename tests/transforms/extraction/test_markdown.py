@@ -1,6 +1,6 @@
 import pytest
 
-from ufo.transforms.extraction.extract import extract, extract_sentences
+from ufo.transforms.extraction.by_rules import extract, extract_sentences
 from ufo.transforms.sentences import segment
 
 TEXT = """# Marie Curie

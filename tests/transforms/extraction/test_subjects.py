@@ -2,8 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from ufo.transforms.extraction.clause import wording
 from ufo.transforms.extraction.subjects import Subjects
-from ufo.transforms.extraction.wording import wording
 
 
 def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:

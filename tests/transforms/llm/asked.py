@@ -4,7 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from ufo.transforms.llm.base import (
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.request import (
     KNOWLEDGE,
     VERIFIER,
     Completion,
@@ -13,11 +17,7 @@ from ufo.transforms.llm.base import (
     Message,
     Request,
 )
-from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.retry import Timing
-from ufo.transforms.llm.settings import ClientSettings
 
 FUNCTION = Function(
     "choose",

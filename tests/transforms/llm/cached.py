@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.base import VERIFIER, Choice, Completion, Message, Request
 from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.request import VERIFIER, Choice, Completion, Message, Request
 
 SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 ASKED = Request(VERIFIER, "m", [Message("user", "One?")], step="verify", response_id="r1")

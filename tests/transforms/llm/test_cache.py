@@ -10,12 +10,12 @@ import pytest
 
 from tests.transforms.llm.cached import ASKED, SETTINGS, Ask, Model, complete, texts
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
+from ufo.transforms.llm.answer_store import SqliteStore
 from ufo.transforms.llm.cache import CachingClient, request_keys
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.memory import Memory, packed
-from ufo.transforms.llm.settings import ClientSettings
-from ufo.transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
 
 
 @pytest.fixture

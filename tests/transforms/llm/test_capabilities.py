@@ -10,7 +10,6 @@ import pytest
 from tests.llm_server import IGNORED, PROFILES, REJECTED, WORKS, LlmServer, Switches
 from tests.transforms.llm.asked import call
 from ufo.schemas.records import TRUNCATED
-from ufo.transforms.llm.base import VERIFIER, Choice, LlmError, Request
 from ufo.transforms.llm.capabilities import (
     CALL,
     FORMS,
@@ -26,9 +25,10 @@ from ufo.transforms.llm.capabilities import (
     probe_call,
 )
 from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
 from ufo.transforms.llm.failures import SendError, of_response
-from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Request
 
 
 def probe(server: LlmServer, *shapes: str) -> Capabilities:

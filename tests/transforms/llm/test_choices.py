@@ -10,17 +10,17 @@ import pytest
 
 from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, sample
-from ufo.transforms.llm.base import (
+from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.request import (
     VERIFIER,
     Completion,
     LlmError,
     Message,
 )
-from ufo.transforms.llm.cache import CachingClient
-from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.shared import shared_memory
 
 

@@ -12,15 +12,15 @@ import pytest
 from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.base import (
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.connection import Transport
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.request import (
     KNOWLEDGE,
     VERIFIER,
     Request,
 )
-from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.settings import ClientSettings
-from ufo.transforms.llm.transport import Transport
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:

@@ -11,18 +11,18 @@ import pytest
 from tests.llm_server import LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
-from ufo.transforms.llm.base import (
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.client import OpenAiClient, Shared
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.request import (
     KNOWLEDGE,
     VERIFIER,
     Completion,
     LlmError,
     Message,
 )
-from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client import OpenAiClient, Shared
-from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.retry import Retry, Stop, Timing
-from ufo.transforms.llm.settings import ClientSettings
 
 
 @pytest.mark.parametrize(

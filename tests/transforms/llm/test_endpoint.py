@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from ufo.transforms.llm.endpoint import DEFAULT_MODEL, NO_KEY, OPENAI_URL, Endpoint, endpoints
+from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
 LOCAL = "http://localhost:8000/v1"
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from ufo.transforms.llm.base import Choice, Completion, Function, LlmError, Message, Request
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Choice, Completion, Function, LlmError, Message, Request
 
 REQUEST = Request("verifier", "m", [Message("user", "ready?")], step="verify", response_id="r1")
 FUNCTION = Function("report", "Reports a word.", {"type": "object"})

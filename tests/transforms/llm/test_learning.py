@@ -12,8 +12,8 @@ from tests.llm_server.errors import ApiError
 from tests.llm_server.profiles import of_example, refusals
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRANSPORT, TRUNCATED
-from ufo.transforms.llm.base import Function, LlmError, Message
 from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
+from ufo.transforms.llm.request import Function, LlmError, Message
 
 SCHEMA = {
     "type": "object",

@@ -10,8 +10,8 @@ from tests.llm_server import PROFILES, LlmServer, Switches
 from tests.llm_server.chat import Chat, Reply
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRUNCATED
-from ufo.transforms.llm.base import Message
 from ufo.transforms.llm.capabilities import PROBE
+from ufo.transforms.llm.request import Message
 from ufo.transforms.llm.wire import answer, body
 
 LONG = "word " * 3000

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.llm_server.log import Logged, most_in
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
 from ufo.schemas.records import TRANSPORT
-from ufo.transforms.llm.base import LlmError
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.limiter import LOCAL_START, RateLimits, estimated
+from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.retry import Stop
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.transforms.llm.test_wire import ALL, request
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.base import Function, Message
 from ufo.transforms.llm.capabilities import FORMS, Capabilities
+from ufo.transforms.llm.request import Function, Message
 from ufo.transforms.llm.wire import without_marks
 
 MARKS = (

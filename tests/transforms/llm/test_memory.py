@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.transforms.llm.cached import ASKED, SETTINGS, Model, complete
-from ufo.transforms.llm.base import Completion, Message
+from ufo.transforms.llm.answer_store import Entry, StoreError
 from ufo.transforms.llm.cache import CachingClient
 from ufo.transforms.llm.memory import Memory
-from ufo.transforms.llm.store import Entry, StoreError
+from ufo.transforms.llm.request import Completion, Message
 
 
 class Broken:

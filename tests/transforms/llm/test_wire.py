@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.base import Choice, Function, Message, Request
 from ufo.transforms.llm.capabilities import (
     FORMS,
     JSON_OBJECT,
@@ -19,6 +18,7 @@ from ufo.transforms.llm.capabilities import (
     WORDS,
     Capabilities,
 )
+from ufo.transforms.llm.request import Choice, Function, Message, Request
 
 SCHEMA = {
     "type": "object",

@@ -12,10 +12,10 @@ from ufo.schemas.records import (
     RecallInput,
     RecallLabel,
 )
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.judges.offline.judge import OfflineJudge
-from ufo.transforms.llm.base import Choice, LlmError
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Choice, LlmError
 from ufo.transforms.loop import run_now
 from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import Recalled, recall

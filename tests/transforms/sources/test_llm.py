@@ -22,14 +22,13 @@ from ufo.schemas.records import (
     OpenUnits,
 )
 from ufo.transforms.check import Checked, check
-from ufo.transforms.judges.base import Judge
-from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.judges.llm.judge import LlmJudge
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.judges.judge import Judge, JudgeContext
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
-from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.prompts.data import read
 from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource

@@ -20,8 +20,8 @@ from ufo.schemas.records import (
     TRUNCATED,
     UNPARSABLE,
 )
-from ufo.transforms.llm.base import Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY
 
 NOTHING = [

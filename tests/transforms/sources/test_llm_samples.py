@@ -7,9 +7,9 @@ import pytest
 
 from ufo.schemas.records import ERROR, SUPPORTED, TRANSPORT, FactUnit, OpenUnits
 from ufo.transforms.check import check
-from ufo.transforms.judges.offline.judge import OfflineJudge
-from ufo.transforms.llm.base import Choice, LlmError
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Choice, LlmError
 from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 

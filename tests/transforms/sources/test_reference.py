@@ -3,7 +3,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits
-from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.fact_source import Found
 from ufo.transforms.sources.reference import ReferenceSource
 
 Opened = Callable[..., OpenUnits]

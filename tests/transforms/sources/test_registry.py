@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ufo.schemas.errors import PluginError, UsageError
-from ufo.transforms import registry
-from ufo.transforms.sources.base import FactSource
+from ufo.transforms import plugins
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.transforms.sources.reference import ReferenceSource
 from ufo.transforms.sources.registry import SOURCES, SourceSpec, make_source
 
@@ -42,7 +42,7 @@ def mine(tmp_path: Path) -> str:
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Puts a distribution with entry points and a module on the path, as an installer would."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry._declared.cache_clear()
+    plugins._declared.cache_clear()
     made = []
 
     def make(name: str, entry_points: str, code: str | None = None) -> None:
@@ -55,7 +55,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             made.append(f"{name}_module")
 
     yield make
-    registry._declared.cache_clear()
+    plugins._declared.cache_clear()
     # No others: an extension in C that is imported a second time may end the process.
     for module in made:
         sys.modules.pop(module, None)

@@ -9,7 +9,7 @@ from ufo.indexes.index import open_index
 from ufo.pipelines.build_index import build
 from ufo.schemas.errors import IndexUnusable, UsageError
 from ufo.schemas.records import OpenUnits
-from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.fact_source import Found
 from ufo.transforms.sources.wikipedia import WikipediaSource
 
 Opened = Callable[..., OpenUnits]

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, DANUBE, NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.base import Pair
-from ufo.transforms.verifiers.explain import Explanation
-from ufo.transforms.verifiers.explain import explain as explained
-from ufo.transforms.verifiers.reading import match
+from ufo.transforms.verifiers.grounds import Explanation
+from ufo.transforms.verifiers.grounds import explain as explained
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair
 
 
 def explain(pair: Pair, outcome: str) -> Explanation:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ufo.schemas.errors import UsageError
-from ufo.transforms.verifiers.base import Probabilities
 from ufo.transforms.verifiers.families import (
     FAMILIES,
     Outputs,
@@ -16,6 +15,7 @@ from ufo.transforms.verifiers.families import (
     outputs_of,
     probabilities,
 )
+from ufo.transforms.verifiers.verifier import Probabilities
 
 
 def config(*labels: str, **more: object) -> dict[str, Any]:

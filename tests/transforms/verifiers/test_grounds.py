@@ -3,9 +3,9 @@
 import pytest
 
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.base import Pair, Probabilities
 from ufo.transforms.verifiers.grounds import grounds, ruled
-from ufo.transforms.verifiers.reading import match
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 SURE = Probabilities(0.9, 0.08, 0.02)
 AGAINST = Probabilities(0.1, 0.8, 0.1)

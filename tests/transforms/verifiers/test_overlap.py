@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.base import Pair
 from ufo.transforms.verifiers.grounds import ruled
 from ufo.transforms.verifiers.overlap import WEIGHTS, OverlapVerifier, features
-from ufo.transforms.verifiers.reading import match
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (
     U.S. 5% $3 million the first last may e.g. 1990s – ½ İ ß 漢字"""

@@ -14,10 +14,10 @@ from ufo.pipelines.commands.serve import setup
 from ufo.schemas.records import InputRecord, OpenUnits
 from ufo.transforms.job import Job
 from ufo.transforms.judges import JudgeSpec
-from ufo.transforms.judges.base import Drafts, Judged
-from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.judges.judge import Drafts, Judged
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sentences import Span
-from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.fact_source import Found
 from ufo.webapp.desk import Setup
 from ufo.webapp.server import serve
 

@@ -16,9 +16,17 @@ from typing import Final, Generic, TypeVar
 from ufo.schemas import records
 from ufo.schemas.text import quantity, storable
 from ufo.transforms.judges.llm.excerpts import tokens_of
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.llm.parsing import reason_of
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.llm.base import EXTRACTOR, Choice, Client, Function, LlmError, Message, Request
+from ufo.transforms.llm.request import (
+    EXTRACTOR,
+    Choice,
+    Client,
+    Function,
+    LlmError,
+    Message,
+    Request,
+)
 from ufo.transforms.prompts import Prompts
 
 T = TypeVar("T")

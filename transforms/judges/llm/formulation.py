@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from ufo.schemas import records
 from ufo.transforms.judges.llm.asking import AskedValue, Asker
 from ufo.transforms.judges.llm.fact_function import SHORT
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, LlmSettings
 from ufo.transforms.judges.llm.packing import Pair as Pair
-from ufo.transforms.judges.llm.settings import FUNCTION, LlmSettings
 
 
 @dataclass(frozen=True, slots=True)

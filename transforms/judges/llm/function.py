@@ -27,10 +27,10 @@ from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_
 from ufo.transforms.judges.llm.excerpts import Text, ranges, repeats, tokens_of
 from ufo.transforms.judges.llm.fact_function import FactFunction, argument
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.llm_settings import XML, LlmSettings
 from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.judges.llm.parsing import arguments_of, tagged, xml_arguments
-from ufo.transforms.judges.llm.settings import XML, LlmSettings
-from ufo.transforms.llm.base import Choice, Function
+from ufo.transforms.llm.request import Choice, Function
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, escape, read, wrapped
 

@@ -16,12 +16,12 @@ from ufo.schemas.records import ERROR, OUTCOMES, Usage
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.judges.llm.excerpts import Text, paragraph
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.packing import by_fact
-from ufo.transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
-from ufo.transforms.llm.base import VERIFIER
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.failures import Tokens
 from ufo.transforms.llm.memory import Keys, Memory
-from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
 # Settings that do not affect a judgement. The version of the prompts is in the key, and `model` is

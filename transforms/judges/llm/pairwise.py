@@ -24,9 +24,9 @@ from ufo.transforms.judges.llm import asking, fact_function
 from ufo.transforms.judges.llm.asking import AskedValue, Asker, Form, Parsed, Question, T
 from ufo.transforms.judges.llm.excerpts import paragraph, repeats
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.llm_settings import PROMPT, RATIONALE, STEPWISE, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
-from ufo.transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, LlmSettings
-from ufo.transforms.llm.base import Choice, Function
+from ufo.transforms.llm.request import Choice, Function
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 

@@ -18,7 +18,7 @@ from ufo.transforms.judges.llm.fact_function import (
     FactFunction,
     argument,
 )
-from ufo.transforms.llm.base import Choice
+from ufo.transforms.llm.request import Choice
 
 _MAX_FALSE_STARTS: Final = 1000
 _MAX_DEPTH: Final = 100  # brackets in each other; what a reply holds takes six

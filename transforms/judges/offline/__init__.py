@@ -21,7 +21,7 @@ def judged_by(verifier: str | None = None) -> str:
 
     None is the default verifier; where that is not DEFAULT, the text says why.
     """
-    from ufo.transforms.verifiers.registry import DEFAULT, default_verifier, make_verifier
+    from ufo.transforms.verifiers.by_name import DEFAULT, default_verifier, make_verifier
 
     name, reason = (verifier, "") if verifier else default_verifier()
     made = make_verifier(name)
@@ -38,7 +38,7 @@ def judged_as(models: Iterable[str]) -> str:
 
 
 def _of_model(model: str) -> str:
-    from ufo.transforms.verifiers.registry import VERIFIERS, shown
+    from ufo.transforms.verifiers.by_name import VERIFIERS, shown
 
     name = model.rpartition("@")[0] or model
     try:

@@ -29,7 +29,7 @@ from ufo.schemas.records import CATEGORIES
 
 if TYPE_CHECKING:
     from ufo.transforms.judges.llm.asking import Asker
-    from ufo.transforms.llm.base import Choice
+    from ufo.transforms.llm.request import Choice
 
 OTHER: Final = "other"
 

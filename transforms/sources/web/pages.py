@@ -16,9 +16,9 @@ from typing import Any, Final
 from uuid import uuid4
 
 from ufo.indexes.embedders import Embedder, make_embedder
+from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.memory import key_of
 from ufo.transforms.llm.retry import Sleep
-from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.sources.web.documents import Document, FetchedPage
 from ufo.transforms.sources.web.fetch import Cached, Fetcher, lasts

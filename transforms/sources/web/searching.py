@@ -16,18 +16,18 @@ import httpx
 from ufo.schemas.errors import RunError, ends_run
 from ufo.schemas.records import Usage
 from ufo.schemas.text import storable
-from ufo.transforms.llm.base import LlmError
 from ufo.transforms.llm.budget import Budget
+from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.endpoint import on_this_machine
 from ufo.transforms.llm.failures import SendError, retry_after
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
 from ufo.transforms.llm.memory import key_of
+from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.retry import Sleep, Timing
 from ufo.transforms.llm.sending import Received, Sender
-from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.llm.usage import usage_row
-from ufo.transforms.sources.base import message_of
+from ufo.transforms.sources.fact_source import message_of
 from ufo.transforms.sources.web.engines import SearchApi, SearchCall, variable
 from ufo.transforms.sources.web.snapshot import Kept, Keys, Snapshot
 from ufo.transforms.sources.web.transport import (

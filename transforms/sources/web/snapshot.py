@@ -16,9 +16,8 @@ from uuid import uuid4
 from filelock import FileLock
 
 from ufo.schemas.errors import RunError, UsageError
+from ufo.transforms.llm.answer_store import SqliteStore, StoreError
 from ufo.transforms.llm.memory import Memory, packed, unpacked
-from ufo.transforms.llm.store import StoreError
-from ufo.transforms.llm.store_sqlite import SqliteStore
 
 NOT_RECORDED: Final = "not_in_snapshot"
 _RECORDING: Final = "recording.sqlite"

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ufo.indexes.embedders import checked_name
-from ufo.schemas.errors import UsageError, ends_run, unknown_value
-from ufo.schemas.extras import missing
+from ufo.schemas.errors import UsageError, ends_run, missing, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
-from ufo.transforms.llm.base import VERIFIER, Request
 from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.request import VERIFIER, Request
 from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts import load_prompts
-from ufo.transforms.sources.base import (
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import (
     FactSource,
     Found,
     Retrieved,
@@ -31,7 +31,6 @@ from ufo.transforms.sources.base import (
     message_of,
     reported_once,
 )
-from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.web.categories import (
     OTHER,
     Categories,

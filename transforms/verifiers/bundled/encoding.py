@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from tokenizers import Tokenizer
 
 from ufo.transforms.english.words import STOP_WORDS
-from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.verifier import Pair
 
 CLAIM_PIECES: Final = 96
 PIECES: Final = 176

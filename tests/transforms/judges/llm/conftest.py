@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from ufo.schemas.records import FactUnit, InputRecord, OpenUnits, Passage
-from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.judges.llm.judge import LlmJudge
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.llm.base import Request
+from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Request
 from ufo.transforms.prompts.data import read
 from ufo.transforms.sentences import segment
-from ufo.transforms.sources.base import Found, Retrieved
+from ufo.transforms.sources.fact_source import Found, Retrieved
 
 TEXT = "Ada was born in 1815. She wrote notes.\n\nIs that not nice?"
 

@@ -16,8 +16,8 @@ from ufo.transforms.judges.llm.asking import (
     Question,
     ask_for_items,
 )
-from ufo.transforms.llm.base import VERIFIER, Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Request
 from ufo.transforms.prompts import load_prompts
 
 

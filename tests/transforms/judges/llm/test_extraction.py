@@ -9,7 +9,7 @@ import pytest
 
 from tests.transforms.judges.llm.conftest import Asked
 from ufo.transforms.judges.llm.extraction import related
-from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.prompts.data import read
 
 GOOD: dict[str, Any] = {

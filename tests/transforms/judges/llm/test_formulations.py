@@ -9,7 +9,7 @@ import pytest
 from tests.transforms.judges.llm.conftest import Asked
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Evidence
-from ufo.transforms.llm.base import Choice, LlmError
+from ufo.transforms.llm.request import Choice, LlmError
 from ufo.transforms.prompts import load_prompts
 
 CLAIM = "Ada was born in 1815."

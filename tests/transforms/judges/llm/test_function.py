@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.transforms.judges.llm.conftest import Asked
-from ufo.transforms.llm.base import Function, Request
-from ufo.transforms.sources.base import Found
+from ufo.transforms.llm.request import Function, Request
+from ufo.transforms.sources.fact_source import Found
 
 BORN, WROTE = "Ada was born in 1815.", "Ada wrote notes."
 YES = {"answer": "1815", "rationale": "Says so.", "verdict": "T"}

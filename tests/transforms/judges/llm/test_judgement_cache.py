@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from ufo.schemas.records import OpenUnits
-from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.llm.base import VERIFIER, Choice
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.llm.answer_store import SqliteStore
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.memory import Memory
-from ufo.transforms.llm.settings import ClientSettings
-from ufo.transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.llm.request import VERIFIER, Choice
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."

@@ -11,7 +11,7 @@ from ufo.transforms.judges.llm.fact_function import Control, Fact, FactCheck, Fa
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of, xml_arguments
-from ufo.transforms.llm.base import Choice
+from ufo.transforms.llm.request import Choice
 
 A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
 TEXT = json.dumps(A)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.transforms.judges.llm.conftest import Asked
 from ufo.schemas.records import REASONS
-from ufo.transforms.llm.base import Choice, Completion, LlmError, Request
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 
 BORN, WROTE = "Ada was born in 1815.", "Ada wrote notes."
 YES = {"answer": "1815", "rationale": "Says so.", "verdict": "T"}

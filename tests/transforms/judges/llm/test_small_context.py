@@ -11,7 +11,7 @@ import pytest
 from benchmarks.bench_context import FACTS, FORMULATIONS, judged
 from benchmarks.calls_cases import PASSAGES
 from tests.llm_server import PROFILES, LlmServer
-from ufo.transforms.judges.base import Judged
+from ufo.transforms.judges.judge import Judged
 
 FITS = [(8192, "function"), (2048, "function"), (512, "prompt")]
 

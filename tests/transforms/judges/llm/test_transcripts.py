@@ -20,11 +20,11 @@ import pytest
 
 from tests.transforms.judges.llm.conftest import as_tags, asked_for, open_units, passages, record
 from ufo.schemas.records import TRUNCATED, RecallAnswer, RecallInput
-from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.judges.llm.judge import LlmJudge
-from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.recall.step import recall
 from ufo.transforms.sentences import segment

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import CATEGORIES, TRANSPORT
 from ufo.transforms.judges.llm.asking import Asker
-from ufo.transforms.llm.base import Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources.web.categories import (
     HostSelection,

@@ -13,13 +13,13 @@ from tests.serper_server import KEY, RESET, SerperServer, result, snippet
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits
 from ufo.transforms.check import Checked, check
-from ufo.transforms.judges.offline.judge import OfflineJudge
-from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
+from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import REQUESTS, UsageReader
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.base import Found
 from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import Found
 from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import MOST_BYTES

@@ -14,12 +14,12 @@ from tests.local_web.documents import hostile
 from tests.local_web.pages import Reply, html
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import FactUnit, OpenUnits
+from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.base import Found
 from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import Found
 from ufo.transforms.sources.web.pages import Pages, PassageWindow, ReadPage
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import Resolve
@@ -296,8 +296,8 @@ def test_a_page_is_kept_where_it_lasts(
 
 
 def test_what_no_rule_knows_is_asked_of_the_judge_s_model(engines: Engines) -> None:
+    from ufo.transforms.llm.client_settings import ClientSettings
     from ufo.transforms.llm.endpoint import endpoints
-    from ufo.transforms.llm.settings import ClientSettings
 
     client = FakeClient(["wiki"])
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ufo.schemas.records import REFUTED, SUPPORTED
-from ufo.transforms.verifiers.base import Pair
 from ufo.transforms.verifiers.bundled import BundledVerifier
 from ufo.transforms.verifiers.grounds import ruled
-from ufo.transforms.verifiers.reading import match
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair
 
 
 @pytest.fixture(scope="module")

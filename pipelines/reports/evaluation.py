@@ -1,0 +1,249 @@
+"""Hold what the Python interface returns: a finished run, or one checked text; see `ufo`."""
+
+import weakref
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ufo.pipelines.reports.unusable import in_numbers, is_many
+from ufo.schemas.errors import need
+from ufo.schemas.records import Verdict
+from ufo.transforms.extract import EXTRACT
+from ufo.transforms.judges.offline import NAME, judged_as
+from ufo.transforms.scores import is_unusable, usable_of
+from ufo.transforms.states import CONTRADICTED, headline, state_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from ufo.schemas.results import Results
+    from ufo.transforms.check_text import CheckedText
+
+
+class FinishedRun:
+    """A finished run: its tables and views as Arrow tables, and SQL over them.
+
+    `run` is the run's name and `path` its folder. Without an output folder of yours the results
+    live as long as this object.
+    """
+
+    def __init__(self, results: "Results", path: str, temporary: ExitStack) -> None:
+        self._results = results
+        self._forget = weakref.finalize(self, temporary.close)
+        self.path = path
+        self.run = results.runs[0].name
+
+    @property
+    def failures(self) -> "pa.Table":
+        """One row for each input or step that failed, with the reason."""
+        return self.sql("FROM failures ORDER BY step, key")
+
+    def sql(self, query: str, params: Sequence[object] = ()) -> "pa.Table":
+        """Return what a SELECT over the tables and views gives.
+
+        Raises:
+            UsageError: the SQL is wrong.
+        """
+        return self._results.query(query, params)
+
+    def close(self) -> None:
+        """Close the database over the results, and delete them if no output folder was given.
+
+        Tables that were taken from it stay valid.
+        """
+        self._results.close()
+        self._forget()
+
+
+class Evaluation(FinishedRun):
+    """A finished run of `ufo.evaluate`: the tables and views that are asked for most, and plots."""
+
+    @property
+    def scores(self) -> "pa.Table":
+        """One row a response: factuality_score, decided_score, coverage and counts of units."""
+        return self.sql("FROM scores ORDER BY mode, source, response_id")
+
+    @property
+    def contributions(self) -> "pa.Table":
+        """One row a source: the share of units it decided, `none` being the undecided ones."""
+        return self.sql("FROM source_contributions ORDER BY mode, position")
+
+    @property
+    def verdicts(self) -> "pa.Table":
+        """One row a fact unit (and way of voting): label 1, 0 or NULL, who decided, the votes."""
+        return self.sql("FROM verdicts ORDER BY response_id, unit_id, mode, source")
+
+    @property
+    def evidence(self) -> "pa.Table":
+        """One row for each passage that was held against a fact unit, with the passage's text."""
+        return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
+
+    def plot_contributions(self, path: str | Path | None = None) -> "Figure":
+        """Draw which source decided how much as a pie; `path` saves it as .png or .svg."""
+        need("plots", "a plot")
+        from ufo.pipelines.reports.plots import plot_contributions
+
+        return plot_contributions(self._results, path)
+
+    def plot_scores(self, path: str | Path | None = None) -> "Figure":
+        """Draw the factuality scores as bars; `path` saves it as .png or .svg."""
+        need("plots", "a plot")
+        from ufo.pipelines.reports.plots import plot_scores
+
+        return plot_scores(self._results, path)
+
+    def __repr__(self) -> str:
+        """Return the report of the run, as `ufo report` prints it."""
+        from ufo.pipelines.reports.terminal import render_overview
+
+        return render_overview(self._results)
+
+    def _repr_html_(self) -> str:
+        from ufo.pipelines.reports.notebook import evaluation_html
+
+        return evaluation_html(self._results)
+
+
+class Recall(FinishedRun):
+    """A finished recall run; the tables and views of facts and what the answers say of them."""
+
+    @property
+    def scores(self) -> "pa.Table":
+        """Accuracy and recall of each variant, by people and by each formulation."""
+        return self.sql("FROM recall_scores ORDER BY formulation, variant")
+
+    @property
+    def errors(self) -> "pa.Table":
+        """Error rate and F1 of the class false of each formulation, against people."""
+        return self.sql("FROM recall_errors ORDER BY formulation, variant")
+
+    @property
+    def cost(self) -> "pa.Table":
+        """Calls and tokens of each formulation."""
+        return self.sql("FROM recall_cost ORDER BY formulation")
+
+    @property
+    def facts(self) -> "pa.Table":
+        """One row a fact."""
+        return self.sql("FROM recall_facts ORDER BY record_id, fact_index")
+
+    @property
+    def verdicts(self) -> "pa.Table":
+        """One row for each fact, answer and formulation, those of people among them."""
+        return self.sql("FROM recall_verdicts ORDER BY record_id, variant, fact_id, formulation")
+
+
+class Check:
+    """What the sources say of one text. The rows are records as the tables hold them."""
+
+    def __init__(self, rows: "CheckedText") -> None:
+        self.sentences = rows.sentences
+        self.fact_units = rows.fact_units
+        self.evidence = rows.evidence
+        self.passages = rows.passages
+        self.verdicts = rows.verdicts
+        self.failures = rows.failures
+        self.usage = rows.usage
+        self.text = rows.response.text
+
+    @property
+    def score(self) -> float | None:
+        """The share of claims that are factual, undecided ones as 0; None without any claim or any
+        usable judgement.
+
+        With `mode="all"` that of the sources in their order, with `"single"` that of the source.
+        """
+        labels = [verdict.label for verdict in self._main()]
+        asked, usable = usable_of(self.evidence)
+        if not labels or (asked and not usable):
+            return None
+        return sum(label or 0 for label in labels) / len(labels)
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of claims that some source decided; None where `score` is."""
+        labels = [verdict.label for verdict in self._main()]
+        decided = sum(label is not None for label in labels)
+        return None if self.score is None else decided / len(labels)
+
+    @property
+    def headline(self) -> str:
+        """The result as a sentence: "7 of 9 claims supported, 1 contradicted, 1 not found"."""
+        return headline(
+            (self._state([unit.unit_id]) for unit in self.fact_units), self._not_extracted
+        )
+
+    @property
+    def judged_by(self) -> str:
+        """Which verifier of the offline judge decided, and how often it is right; "" if none."""
+        return judged_as(
+            row.model for row in self.evidence if row.judge == NAME and row.model is not None
+        )
+
+    @property
+    def states(self) -> list[str]:
+        """The state of each sentence: supported, contradicted, partly supported, not found, no
+        claim or error."""
+        units: dict[int | None, list[str]] = {}
+        for unit in self.fact_units:
+            units.setdefault(unit.sentence_index, []).append(unit.unit_id)
+        return [self._state(units.get(one.sentence_index, [])) for one in self.sentences]
+
+    @property
+    def _not_extracted(self) -> bool:
+        return any(failure.step == EXTRACT for failure in self.failures)
+
+    def _state(self, unit_ids: Collection[str]) -> str:
+        labels = [row.label for row in self._main() if row.unit_id in unit_ids]
+        failed = any(is_unusable(row) for row in self.evidence if row.unit_id in unit_ids)
+        return state_of(labels, failed if unit_ids else self._not_extracted)
+
+    def _main(self) -> list[Verdict]:
+        modes = {verdict.mode for verdict in self.verdicts}
+        main = "seq" if "seq" in modes else next(iter(modes), "")
+        return [verdict for verdict in self.verdicts if verdict.mode == main]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        names = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
+        rows = {name: [asdict(row) for row in getattr(self, name)] for name in names}
+        own = {name: getattr(self, name) for name in ("text", "score", "coverage", "judged_by")}
+        return own | rows
+
+    def __repr__(self) -> str:
+        """Return the headline, the score, and each claim with what became of it."""
+        verdicts = {verdict.unit_id: verdict for verdict in self._main()}
+        lines = [self.headline]
+        if self.score is not None:
+            lines.append(f"factuality {self.score:.2f}, coverage {self.coverage:.2f}")
+        asked, usable = usable_of(self.evidence)
+        if is_many(asked - usable, asked):
+            lines.append(in_numbers(asked - usable, asked))
+        if self.judged_by:
+            lines.append(self.judged_by)
+        for unit in self.fact_units:
+            verdict = verdicts[unit.unit_id]
+            by = "" if verdict.label is None else f" by {verdict.source}"
+            lines.append(f"  {self._state([unit.unit_id])}{by}: {unit.claim}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from ufo.pipelines.reports.notebook import check_html, refuting
+
+        passages = {one.passage_id: one for one in self.passages}
+        wrong = [
+            (unit, *refuting(unit.unit_id, self.evidence, passages))
+            for unit in self.fact_units
+            if self._state([unit.unit_id]) == CONTRADICTED
+        ]
+        return check_html(
+            self.text,
+            self.headline,
+            self.judged_by,
+            self.sentences,
+            dict(enumerate(self.states)),
+            wrong,
+        )

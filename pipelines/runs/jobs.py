@@ -1,0 +1,286 @@
+"""Choose which fact sources a run asks, and make the workers' job and the input of a Python call.
+
+A source that is not asked has the reason in the table `sources`. What a Python program gives to be
+evaluated, a list or a table, is written as an input file.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ufo.pipelines.options.command_line import settings_of
+from ufo.pipelines.options.groups import ModelOptions
+from ufo.pipelines.options.option import names_of
+from ufo.pipelines.options.recall_options import RecallSettings
+from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
+from ufo.schemas.errors import SourceUnavailable, UsageError
+from ufo.schemas.records import MULTI, NO_SOURCE, SourceStatus
+from ufo.transforms.job import IN_FLIGHT, Job
+from ufo.transforms.judges import JUDGES
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.plugins import Spec, options_of, takes_context
+from ufo.transforms.recall.recallers import RecallJob
+from ufo.transforms.sources.fact_source import FactSource
+from ufo.transforms.sources.registry import SOURCES, SourceSpec
+
+# Where the user names none: those of these that can serve, the most trusted first.
+DEFAULTS = ("reference", "wikipedia", "web", "llm")
+USED = "used"
+UNAVAILABLE = "unavailable"
+_OF_KNOWLEDGE = ("samples", "temperature", "sampling")
+_FLAGS_OF_MODELS = (*names_of(ModelOptions), *_OF_KNOWLEDGE, "prompts")
+_OF_AN_INDEX = "retriever"
+_OF_CALLS = {"concurrency", "retry_seconds", "cache"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint; `remote`
+    if one of them waits for something elsewhere."""
+
+    specs: tuple[SourceSpec, ...] = ()
+    statuses: tuple[SourceStatus, ...] = ()
+    fingerprint: tuple[Mapping[str, Any], ...] = ()
+    remote: bool = False
+
+
+def choose(settings: Settings) -> Chosen:
+    """Return the sources of a run, each made once to see whether it can serve.
+
+    Raises:
+        UsageError: an unknown source or option, a name used twice, several sources for `single`.
+        SourceUnavailable: a source named explicitly is not configured.
+        PluginError: a plug-in does not load.
+    """
+    settings.made_judge()
+    explicit = settings.sources is not None
+    wanted = settings.sources or [name for name in DEFAULTS if name in SOURCES.types()]
+    specs: list[SourceSpec] = []
+    statuses: list[SourceStatus] = []
+    prints: list[Mapping[str, Any]] = []
+    remote = False
+    for item in wanted:
+        spec = SOURCES.spec(item, settings.source_definitions)
+        source = settings.source(spec)
+        reason = source.unavailable()
+        if reason and explicit:
+            raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
+        if spec.name in [other.name for other in specs]:
+            raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
+        if spec.name in (NO_SOURCE, MULTI):
+            raise UsageError(
+                f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} is that no "
+                f"source answered, and {MULTI!r} that all voted; give it another name"
+            )
+        status = UNAVAILABLE if reason else USED
+        shown = json.dumps(SOURCES.options(spec, source), sort_keys=True, default=str)
+        statuses.append(
+            SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown)
+        )
+        if not reason:
+            specs.append(spec)
+            prints.append(SOURCES.described(spec, source))
+            remote |= source.remote
+    if not specs:
+        raise SourceUnavailable(
+            "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
+        )
+    _check_used(settings, specs)
+    _check_abstaining(settings, len(specs))
+    if settings.mode == "single" and len(specs) > 1:
+        names = ", ".join(spec.name for spec in specs)
+        raise UsageError(
+            f"--mode single asks one source, and there are {len(specs)}: {names}. Name one with "
+            "--sources, or use --mode all to have each by itself."
+        )
+    return Chosen(tuple(specs), tuple(statuses), tuple(prints), remote)
+
+
+def _check_abstaining(settings: Settings, n_sources: int) -> None:
+    if settings.mode != "seq" or n_sources < 2:
+        return
+    if settings.verdict_labels == "tf":
+        who, other = "--verdict_labels tf", "tfn"
+    elif not settings.judge_class.abstains:
+        who, other = f"the judge {settings.judge.name!r}", "another judge"
+    else:
+        return
+    raise UsageError(
+        f"{who} cannot say that a passage does not tell, so the first of several sources would "
+        f"decide everything; use {other}, or --mode mv, single or all"
+    )
+
+
+def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
+    """Refuse an option that neither the judge nor a source uses; it would be ignored silently."""
+    for name, value in settings.given(*_unused(settings.judge, sources)).items():
+        if value == Settings.__dataclass_fields__[name].default:
+            continue
+        why = (
+            f"neither the judge {settings.judge.name!r} nor a source asks a model; add --judge llm "
+            "or the source llm, with OPENAI_API_KEY or --base_url"
+        )
+        if name == _OF_AN_INDEX:
+            why = "no source that is asked searches an index; add the source wikipedia, and --index"
+        raise UsageError(f"--{name} {value!r} would be passed over: {why}, or leave it out")
+
+
+def unused(judge: str, sources: Sequence[str]) -> list[str]:
+    """Return the options of models, and of an index, that neither the judge nor sources of these
+    types use."""
+    return _unused(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
+
+
+def _unused(judge: Spec, sources: Iterable[Spec]) -> list[str]:
+    kinds = [SOURCES.kind(spec) for spec in sources]
+    no_index = not any(_OF_AN_INDEX in options_of(kind) for kind in kinds)
+    unused = [_OF_AN_INDEX] if no_index else []
+    if JUDGES.kind(judge).needs_endpoint or any(kind.needs_endpoint for kind in kinds):
+        return unused
+    used = set(JUDGES.parameters(judge))
+    for kind in kinds:
+        used |= options_of(kind).keys() | (_OF_CALLS if takes_context(kind) else set())
+    return [*unused, *(name for name in _FLAGS_OF_MODELS if name not in used)]
+
+
+def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
+    """Return the folders of the web's snapshots that a run uses, each once."""
+    sources = (settings.source(spec) for spec in specs)
+    found = (getattr(source, "snapshot", None) for source in sources)
+    return list(dict.fromkeys(folder for folder in found if isinstance(folder, str)))
+
+
+def job_of(
+    settings: Settings,
+    sources: Sequence[SourceSpec],
+    client: ClientSettings | None = None,
+    run: str | None = None,
+    usage_log: str | None = None,
+) -> Job:
+    """Return the job of a run; `client` has the settings of the clients, `run` is its id."""
+    return Job(
+        sources=tuple(sources),
+        flags=settings.source_flags(),
+        context=settings.source_context(client, run),
+        judge=settings.judge_spec(client),
+        units=settings.units,
+        mode=settings.mode,
+        tie=settings.tie,
+        max_line_bytes=settings.max_line_bytes,
+        columns=settings.map or {},
+        usage_log=usage_log,
+        in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
+        secrets=settings.secrets or {},
+        paths=OPENED_BY_WORKERS,
+    )
+
+
+def recall_job_of(
+    settings: RecallSettings, client: ClientSettings | None, usage_log: str | None
+) -> RecallJob:
+    """Return the job of a recall run."""
+    return RecallJob(
+        sources=(),
+        judge=settings.judge_spec(client),
+        mode="recall",
+        max_line_bytes=settings.max_line_bytes,
+        usage_log=usage_log,
+        in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
+        formulations=settings.formulations,
+    )
+
+
+def job_of_text(
+    values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
+) -> Job:
+    """Return the job of one text, of which `settings_of` checks the options; it needs no pipeline.
+
+    Raises:
+        UsageError: an option or a source is wrong, or a source named is not configured.
+    """
+    settings = settings_of({"input": "-", "output": "-", **values}, sources)
+    return job_of(settings, choose(settings).specs)
+
+
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+
+
+class Table(Protocol):
+    """A table or data frame that gives its rows to Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Given = str | Path | Table | Iterable[Mapping[str, Any] | str]
+
+
+def input_path(given: Given, name: str, folder: str) -> str:
+    """Return the path of the input: a file in `folder` unless a path was given. `name` is what the
+    parameter is called.
+
+    Raises:
+        UsageError: it is no path, list or table, or is empty, or no file can hold it.
+    """
+    if isinstance(given, (str, Path)):
+        return str(given)
+    table = _table(given, name)
+    if table is None:
+        path = f"{folder}/{name}.jsonl"
+        n = _write_records(given, path, name)
+    else:
+        path, n = f"{folder}/{name}.parquet", table.num_rows
+        try:
+            pq.write_table(table, path)
+        except pa.ArrowNotImplementedError:  # of views, or of categories of them, as Polars has
+            pq.write_table(pa.Table.from_pylist(table.to_pylist()), path)
+    if not n:
+        raise UsageError(f"{name} is empty; there is nothing to evaluate")
+    return path
+
+
+def _table(given: Any, name: str) -> pa.Table | None:
+    """Return a table or data frame as Arrow; None for what is none, as a list or one column."""
+    if not (hasattr(given, "__arrow_c_stream__") or hasattr(given, "columns")):
+        return None
+    try:
+        table = pa.table(given)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        if isinstance(error, pa.ArrowInvalid) and not hasattr(given, "columns"):
+            return None
+        raise UsageError(
+            f"{name} is no table that Arrow can hold: {error} (of a data frame, a list of records "
+            "can: frame.to_dict('records'))"
+        ) from error
+    # pandas numbers its rows where no column does, and keeps even numbers as a range.
+    for index in (table.schema.pandas_metadata or {}).get("index_columns", []):
+        if isinstance(index, dict) and index["name"]:
+            numbers = range(index["start"], index["stop"], index["step"])
+            table = table.append_column(index["name"], pa.array(numbers))
+    return table.drop_columns([one for one in table.column_names if _UNNAMED_INDEX.fullmatch(one)])
+
+
+def _write_records(given: object, path: str, name: str) -> int:
+    """Write texts and records as JSON Lines; returns how many there are."""
+    # A mapping would be taken for a list of texts: those of its keys.
+    if not isinstance(given, Iterable) or isinstance(given, (Mapping, bytes)):
+        raise UsageError(
+            f"{name} is a path, a list of texts and records, or a table, not {type(given).__name__}"
+        )
+    n = 0
+    with open(path, "w", encoding="utf-8", errors="surrogatepass") as sink:
+        for n, item in enumerate(given, start=1):
+            record = {"response": item} if isinstance(item, str) else item
+            try:
+                # The NaN of a data frame is read as nothing.
+                sink.write(json.dumps(dict(record), ensure_ascii=True) + "\n")
+            except (TypeError, ValueError) as error:
+                raise UsageError(
+                    f"{name}[{n - 1}] is neither a text nor a record for JSON: {error}"
+                ) from error
+    return n

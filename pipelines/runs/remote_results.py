@@ -1,0 +1,120 @@
+"""Open finished runs by path or URI; remote ones are downloaded into a cache first.
+
+Part files never change, so each is downloaded once; manifests and labels are compared each time.
+Only the tables that are needed are downloaded.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from ufo.schemas import runs, storage
+from ufo.schemas.errors import RunError, UfoError
+from ufo.schemas.folders import kept_folder
+from ufo.schemas.results import Results
+from ufo.schemas.runs import MANIFEST, RUN_PREFIX, Run
+from ufo.schemas.tables import LABELS
+from ufo.schemas.views import tables_of, with_needs
+
+_AT_ONCE = 8
+
+
+def open_results(
+    directory: str | Path,
+    run: str | None = None,
+    all_runs: bool = False,
+    *,
+    only: Iterable[str] | None = None,
+    **options: Any,
+) -> Results:
+    """Return the results of a run like `ufo.schemas.results.open_results`, also of a remote folder.
+
+    Raises:
+        UsageError, RunError: as there; also if the folder cannot be reached.
+    """
+    tables = None if only is None else tables_of(with_needs(only))
+    found = choose_runs(directory, run, all_runs, tables)
+    if tables is not None:
+        found = [_with(one, tables) for one in found]
+    return Results(found, only=only, **options)
+
+
+def choose_runs(
+    directory: str | Path,
+    run: str | None = None,
+    all_runs: bool = False,
+    tables: Collection[str] | None = (),
+) -> list[Run]:
+    """Return runs like `ufo.schemas.runs.choose_runs`, also of a remote folder.
+
+    `tables` are those whose part files are needed, None for all.
+    """
+    there = str(directory)
+    if not storage.is_remote(there):
+        return runs.choose_runs(directory, run, all_runs)
+    there = there.rstrip("/")
+    here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
+    with _named(here, there), FileLock(here / ".lock"):
+        only = f"{RUN_PREFIX}{run}/{MANIFEST}"
+        if run is not None and storage.exists(storage.join(there, only)):
+            _download(here, there, [only])
+        else:
+            _sync(here, there, f"{RUN_PREFIX}*/{MANIFEST}")
+        found = runs.choose_runs(here, run, all_runs)
+        _sync(here, there, f"{LABELS}/*.parquet")
+        if tables is not None:
+            found = [_with(one, tables) for one in found]
+        _download_parts(here, there, found)
+    return found
+
+
+def _with(run: Run, tables: Collection[str]) -> Run:
+    return replace(run, files={name: run.files[name] for name in run.files if name in tables})
+
+
+@contextmanager
+def _named(here: Path, there: str) -> Iterator[None]:
+    """Replace the path of the local copy in error messages by the remote folder."""
+    try:
+        yield
+    except UfoError as error:
+        raise type(error)(error.message.replace(str(here), there)) from error
+    except OSError as error:
+        raise RunError(f"{there!r} cannot be read: {error}") from error
+
+
+def _sync(here: Path, there: str, pattern: str) -> None:
+    """Download the files that match, and delete copies of those that are no longer there."""
+    paths = storage.matches(storage.join(there, pattern))
+    found = [path[len(there) + 1 :] for path in paths]
+    for path in here.glob(pattern):
+        if path.relative_to(here).as_posix() not in found:
+            path.unlink()
+    _download(here, there, found)
+
+
+def _download_parts(here: Path, there: str, found: Sequence[Run]) -> None:
+    missing = []
+    for run in found:
+        listed = {path for paths in run.files.values() for path in paths}
+        missing += [path.relative_to(here).as_posix() for path in listed if not path.exists()]
+    _download(here, there, sorted(missing))
+
+
+def _download(here: Path, there: str, names: Sequence[str]) -> None:
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        jobs = [
+            threads.submit(storage.fetch, storage.join(there, name), here / name) for name in names
+        ]
+        try:
+            for job in jobs:
+                job.result()
+        finally:
+            for job in jobs:
+                job.cancel()

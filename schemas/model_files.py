@@ -1,0 +1,161 @@
+"""Find the files of a model, in a folder or on a model hub, and run ONNX files.
+
+Fetched is what computes the outputs: the ONNX file where there is one, else the weights. Code that
+comes with a model is never run.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Final
+
+import numpy as np
+
+from ufo.schemas.errors import UsageError, need
+
+TEXTS: Final = (".json", ".txt", ".model")
+"""How the names of settings and vocabularies end."""
+TENSORS: Final = (".safetensors", ".bin")
+"""How the names of weights end."""
+_ONNX: Final = (
+    "model.onnx",
+    "onnx/model.onnx",
+    "model_quantized.onnx",
+    "onnx/model_quantized.onnx",
+)
+_WEIGHTS: Final = ("*.safetensors", "pytorch_model*.bin")  # the first of these that there is
+_HUB_NAME: Final = re.compile(r"\w[\w.-]*/\w[\w.-]*(@\w[\w./-]*)?", re.ASCII)
+
+
+def is_hub_name(name: str) -> bool:
+    """Return whether the name is like `organisation/model` or `organisation/model@revision`."""
+    return _HUB_NAME.fullmatch(name) is not None
+
+
+def folder_of(name: str, extra: str, weights: bool = True) -> str:
+    """Return the folder with a model's files: `name` itself, or the copy of what a model hub has.
+
+    Args:
+        name: A folder, or a name on the hub (`organisation/model[@revision]`).
+        extra: Our optional dependency (`ufo-factuality[extra]`) that an error recommends.
+        weights: Whether what computes the outputs is needed, or only the tokenizer and settings.
+
+    Raises:
+        UsageError: there is no such model, or the hub cannot be reached.
+    """
+    return name if os.path.isdir(name) else _fetched(name, extra, weights)
+
+
+def onnx_file(folder: str) -> str | None:
+    """Return the path of the folder's ONNX file, None where it has none."""
+    paths = (os.path.join(folder, name) for name in _ONNX)
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def checksum(folder: str, paths: Iterable[str]) -> str:
+    """Return a checksum of these files' content and of their places in the folder."""
+    whole = sha256()
+    for path in sorted(paths):
+        whole.update(f"{os.path.relpath(path, folder)} {digest(path)}\n".encode())
+    return whole.hexdigest()
+
+
+def digest(path: str) -> str:
+    """Return a file's SHA-256; it is read again only where its size or time has changed."""
+    stat = os.stat(path)
+    return _digest(os.path.realpath(path), stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _digest(path: str, size: int, changed: int) -> str:
+    whole = sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            whole.update(block)
+    return whole.hexdigest()
+
+
+def _fetched(name: str, extra: str, weights: bool) -> str:
+    need(extra, f"there is no folder {name!r}; to fetch a model of that name", ["huggingface_hub"])
+    from huggingface_hub import snapshot_download
+
+    repository, _, revision = name.partition("@")
+
+    def snapshot(*patterns: str, local: bool = False) -> str:
+        found: str = snapshot_download(
+            repository,
+            revision=revision or None,
+            allow_patterns=list(patterns),
+            local_files_only=local,
+        )
+        return found
+
+    try:
+        kept = snapshot("*", local=True)
+        if os.path.isfile(os.path.join(kept, "config.json")) and (_has_model(kept) or not weights):
+            return kept
+    except Exception:  # noqa: S110 - it is not kept here, and fetched
+        pass
+    try:
+        texts = [f"*{ending}" for ending in TEXTS]
+        if not weights:
+            return snapshot(*texts)
+        folder = snapshot(*texts, *_ONNX, *(f"{path}_data" for path in _ONNX))
+        for pattern in _WEIGHTS:
+            if not _has_model(folder):
+                folder = snapshot(pattern)
+    except Exception as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise UsageError(
+            f"there is no folder {name!r}, and no model of that name could be fetched from the "
+            f"model hub: {type(error).__name__}: {reason}. Without a network, copy the model's "
+            "files into a folder and name that."
+        ) from error
+    return folder
+
+
+def _has_model(folder: str) -> bool:
+    return onnx_file(folder) is not None or any(
+        name.endswith(TENSORS) for name in os.listdir(folder)
+    )
+
+
+class OnnxModel:
+    """An ONNX file of a text encoder, run by onnxruntime on one thread, one text at a time.
+
+    On one thread a batch is not faster, and a quantised model scales its numbers by all that is in
+    a batch: the outputs for a text would depend on the others.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._session = onnx_session(path)
+        self._inputs = [one.name for one in self._session.get_inputs()]
+        unknown = set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}
+        if unknown:
+            raise ValueError(f"{path} has unknown inputs: {', '.join(sorted(unknown))}")
+        self.outputs = [one.name for one in self._session.get_outputs()]
+
+    def run(self, ids: Sequence[int], types: Sequence[int], output: str) -> Any:
+        """Return the output of that name, an array, for the tokens of one text."""
+        columns = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
+        given = {name: np.array([columns[name]], dtype=np.int64) for name in self._inputs}
+        return self._session.run([output], given)[0][0]
+
+
+def onnx_session(path: str) -> Any:
+    """Return the session of a model in an ONNX file, on one thread of the processor."""
+    import onnxruntime  # heavy, and needed by few commands
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(
+        path,
+        options,
+        providers=["CPUExecutionProvider"],
+        # Its joint kernel takes four times as long as the sum and the normalisation it replaces
+        # (onnxruntime 1.32, 60 x 384 numbers).
+        disabled_optimizers=["SkipLayerNormFusion"],
+    )

@@ -1,0 +1,99 @@
+"""What Dataflow's workers cannot reach is refused; what is usual there is filled in."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ufo.pipelines.options.beam_flags import waits, workers_of
+from ufo.pipelines.options.command_line import IMAGE, settings
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
+from ufo.pipelines.options.settings import Settings
+
+JOB = ("--project=my-project", "--region=europe-west1", "--temp_location=gs://b/temp")
+THERE = ("--runner=DataflowRunner", *JOB, "--sdk_container_image=registry/ufo:1")
+PLACES = ("--input", "gs://b/in.jsonl", "--output", "gs://b/out/")
+
+
+def parsed(*words: str) -> Settings:
+    parser = Parser(prog="ufo evaluate")
+    parser.add_options(GROUPS)
+    return settings(Settings, parser, [*PLACES, *THERE, *words])
+
+
+@pytest.fixture(autouse=True)
+def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (IMAGE, "UFO_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--input", "in.jsonl"), "gcloud storage cp --recursive in.jsonl gs://BUCKET/"),
+        (("--output", "out"), "--output 'out' is on this machine"),
+        (("--cache", "answers.sqlite"), "bucket prefix that ends in /"),
+        (("--index", "/indexes/wiki"), "--recursive /indexes/wiki gs://BUCKET/"),
+        (("--prompts", "mine"), "what is in the image"),
+        (("--categories", "mine.yaml"), "what is in the image"),
+        (("--sources", "mine.py:Mine"), "the source 'Mine', in"),
+        (("--web_snapshot", "gs://b/web"), "processes of one machine"),
+        (("--project="), "--project is missing"),
+        (("--temp_location="), "--temp_location is missing"),
+        (("--sdk_container_image="), "scripts/dataflow/build makes one"),
+        (("--template_location=gs://b/job", "--fail_under", "0.5"), "--template_location does not"),
+    ],
+)
+def test_what_cannot_work_there_is_wrong_usage(
+    ufo: Any, words: tuple[str, ...] | str, message: str
+) -> None:
+    words = (words,) if isinstance(words, str) else words
+    left_out = [flag for flag in THERE if flag.startswith(words[0])]
+    given = [flag for flag in (*PLACES, *THERE) if flag not in left_out]
+    if words[0] in PLACES:
+        at = given.index(words[0])
+        del given[at : at + 2]
+    done = ufo("evaluate", *given, *(word for word in words if not word.endswith("=")))
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_named_source_there_is_looked_at_too(ufo: Any, tmp_path: Path) -> None:
+    config = tmp_path / "ufo.yaml"
+    config.write_text("sources: [{name: mine, type: wikipedia, index: /indexes/wiki}]")
+    done = ufo("evaluate", *PLACES, *THERE, "--config", config)
+    assert done.code == 2
+    assert "index of the source 'mine', '/indexes/wiki' is on this machine" in done.err
+
+
+def test_in_our_image_a_path_is_one_of_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(IMAGE, "registry/ufo:1")
+    found = parsed("--index", "/indexes/wiki", "--prompts", "/prompts")
+    assert found.index == "/indexes/wiki"
+
+
+def test_what_is_usual_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = parsed()
+    assert found.cache_uri() == "gs://b/out/cache/"
+    assert set(found.beam) - set(THERE) == {
+        *("--no_save_main_session", "--experiments=disable_logging_submission_environment"),
+        *("--machine_type=e2-standard-2", "--max_num_workers=10"),
+    }
+    assert workers_of(found.beam, 1) == 20, "a process for each core"
+    template = parsed("--template_location=gs://b/job")
+    assert not waits(template.beam), "it is a job yet to be"
+    named = parsed("--machine_type=n1-highmem-8", "--num_workers=3", "--cache", "gs://b/mine/")
+    assert workers_of(named.beam, 1) == 24
+    assert named.cache_uri() == "gs://b/mine/"
+    alone = parsed("--experiments=no_use_multiple_sdk_containers")
+    assert workers_of(alone.beam, 1) == 10
+    monkeypatch.setenv("UFO_CACHE", "gs://b/answers/")
+    assert parsed().cache_uri() == "gs://b/answers/"
+
+
+def test_an_estimate_needs_nothing_of_it(ufo: Any, responses: Path) -> None:
+    words = ("--input", responses, "--runner=DataflowRunner", "--dry_run", "--json")
+    done = ufo("evaluate", *words, "--sources", "reference", "--judge", "offline")
+    assert done.code == 0, done.err
+    assert done.json["responses"] == 20

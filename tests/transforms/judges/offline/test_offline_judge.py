@@ -1,0 +1,139 @@
+"""The offline judge around its verifier: what is asked, and what becomes of the answers."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from tests.transforms.judges.stated import STATED
+from ufo.schemas.errors import PluginError
+from ufo.schemas.records import (
+    ERROR,
+    NO_PASSAGES,
+    NOANS,
+    REFUTED,
+    SUPPORTED,
+    UNPARSABLE,
+    UNSUPPORTED_LANGUAGE,
+    FactUnit,
+    OpenUnits,
+    Passage,
+)
+from ufo.transforms.judges.judge import Judged
+from ufo.transforms.judges.offline import judged_as, judged_by
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
+from ufo.transforms.sources.fact_source import Found, Retrieved
+from ufo.transforms.verifiers import by_name
+from ufo.transforms.verifiers.by_name import content_of, opened, shown
+from ufo.transforms.verifiers.verifier import Pair
+
+TEXT = "Oslo was founded in 1901. Lima was founded in 1535."
+
+
+def verified(
+    judge: OfflineJudge, passages: Sequence[Sequence[Passage]], language: str = "en"
+) -> Judged:
+    units = [
+        FactUnit("r", f"u{n}", n, "Oslo was founded in 1901.", "When?", None)
+        for n in range(len(passages))
+    ]
+    found = [Found([Retrieved(passage, 0.5) for passage in some]) for some in passages]
+    asked = OpenUnits("r", TEXT, None, language, [], [], units)
+    return asyncio.run(judge.verify(asked, "reference", found))
+
+
+def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
+    said, other = "Oslo was founded in 1901.", "Oslo was founded in 1905."
+    texts = [
+        f"0.6 0.3 0.1 : {said}",
+        f"0.2 0.7 0.1 : {other}",
+        f"0.3 0.3 0.4 : {said}",
+        f"0.5 0 0.5 : {said}",
+    ]
+    rows = verified(OfflineJudge(STATED), [[Passage(text) for text in texts]]).evidence
+    assert [(row.outcome, row.label, row.probability, row.rank) for row in rows] == [
+        (SUPPORTED, 1, 0.6, 1),
+        (REFUTED, 0, 0.2, 2),
+        (NOANS, None, 0.3, 3),
+        (SUPPORTED, 1, 0.5, 4),
+    ]
+    assert {(row.judge, row.model) for row in rows} == {
+        ("offline", f"stated@{content_of(STATED)[:12]}")
+    }
+    assert all(row.rationale for row in rows)
+    assert all(row.citation_found == (True if row.citation else None) for row in rows)
+
+
+def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() -> None:
+    judge = OfflineJudge(STATED)
+    verified(judge, [[Passage("1 0 0")]])
+    calls = opened(STATED).calls  # type: ignore[attr-defined]
+    calls.clear()
+    same, titled = Passage("1 0 0"), Passage("1 0 0", title="Oslo")
+    rows = verified(judge, [[same, titled], [], [same]]).evidence
+    claim = "Oslo was founded in 1901."
+    assert calls == [[Pair(claim, "1 0 0"), Pair(claim, "1 0 0", "Oslo")]]
+    assert [row.unit_id for row in rows] == ["u0", "u0", "u1", "u2"]
+    assert (rows[2].reason, rows[2].passage_id) == (NO_PASSAGES, None)
+
+
+def test_a_passage_that_the_verifier_cannot_read_costs_only_itself() -> None:
+    passages = [[Passage("1 0 0 : 1901"), Passage("no number at all"), Passage("0 0 1")]]
+    rows = verified(OfflineJudge(STATED), passages).evidence
+    assert [(row.outcome, row.rank) for row in rows] == [(SUPPORTED, 1), (ERROR, 2), (NOANS, 3)]
+    assert rows[1].reason == UNPARSABLE
+    assert "could not convert" in (rows[1].rationale or "")
+
+
+def test_another_language_asks_no_verifier() -> None:
+    calls = opened(STATED).calls  # type: ignore[attr-defined]
+    calls.clear()
+    rows = verified(OfflineJudge(STATED), [[Passage("1 0 0")]], "fi").evidence
+    assert [(row.outcome, row.reason, row.probability, row.model) for row in rows] == [
+        (NOANS, UNSUPPORTED_LANGUAGE, None, None)
+    ]
+    assert calls == []
+
+
+def test_it_is_loaded_once_in_a_process_with_the_first_verification() -> None:
+    loaded = opened(STATED)
+    before = loaded.opens  # type: ignore[attr-defined]
+    for _ in range(2):
+        judge = OfflineJudge(STATED)
+        judge.open()
+        verified(judge, [[Passage("1 0 0")]])
+        judge.close()
+    assert loaded.opens == before  # type: ignore[attr-defined]
+    assert opened(STATED) is loaded
+
+
+def test_one_that_does_not_load_ends_the_run() -> None:
+    broken = STATED.replace(":Stated", ":Broken")
+    with pytest.raises(PluginError, match=r"does not load: OSError: no such weights"):
+        verified(OfflineJudge(broken), [[Passage("1 0 0")]])
+
+
+def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = "(a first look; for findings use a language model)"
+    assert judged_by(STATED) == f"Verifier stated {first}: always right."
+    line = re.compile(
+        rf"Verifier (overlap|bundled) {re.escape(first)}: "
+        r"(of 10 claims that it calls contradicted (about \d+|hardly any) are|it called \d of \d+ "
+        r"claims contradicted, \d of them rightly), of 10 false ones it finds "
+        r"(about \d+|hardly any), "
+        r"measured on web evidence that it was not fitted on\."
+    )
+    for name in ("overlap", "bundled"):
+        assert line.fullmatch(judged_by(name))
+        # The line of a finished run: that of its verifier, unless this is another version of it.
+        assert judged_as([shown(name), shown(name)]) == judged_by(name)
+        assert "is not known" in judged_as([f"{name}@other"])
+    assert judged_by() == judged_by(by_name.DEFAULT)
+    assert judged_as(["mine@1", "org/model@main@2"]) == (
+        f"Verifier mine {first}: how often it agrees with people is not known. "
+        f"Verifier org/model@main {first}: how often it agrees with people is not known."
+    )
+    assert judged_as([]) == ""
+    monkeypatch.setattr(by_name, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
+    assert "cannot be used: it is broken; mend it. Verifier overlap (" in judged_by()

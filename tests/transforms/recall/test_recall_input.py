@@ -1,0 +1,207 @@
+"""Records of recall: JSON Lines, WikiEvalFacts' columns, and what cannot be used."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ufo.schemas.records import Failure, RecallInput
+from ufo.transforms.recall.recall_input import parse_recall, same_fact
+
+WIKI = {
+    "unique_id": "7",
+    "question": "Where is Oslo?",
+    "source": "Oslo",
+    "answer": "Oslo is in Norway.",
+    "ungrounded_answer": "Oslo is in Sweden.",
+    "poor_answer": "It is far.",
+    "gt_facts": "- Oslo is a city in Norway\n- Oslo is north",
+    "context_v1": "…",
+    "human_evaluated_facts_answer": "{'Oslo is in Norway.': 'True', \"Oslo isn't small\": 'False'}",
+    "human_evaluated_facts_ungrounded_answer": "{'Oslo is in Norway': 'False'}",
+    "human_evaluated_facts_poor_answer": "{'Oslo is in Norway': 'No_response'}",
+}
+
+
+def read(**raw: Any) -> Any:
+    return parse_recall("file:1", json.dumps(raw).encode())
+
+
+def used(**raw: Any) -> RecallInput:
+    found = read(**raw)
+    assert isinstance(found, RecallInput), found
+    return found
+
+
+def answers(record: RecallInput) -> dict[str, str]:
+    return {answer.variant: answer.text for answer in record.answers}
+
+
+def labels(record: RecallInput) -> set[tuple[str, int, int]]:
+    return {(label.variant, label.fact_index, label.label) for label in record.labels}
+
+
+def test_a_record_of_json_lines() -> None:
+    found = used(
+        id=5,
+        question="Q?",
+        ground_truth="T.",
+        answers={"rag": "A", "none": None, "silent": ""},
+        facts=["F1.", {"fact": "F2.", "labels": {"rag": True, "silent": 0}}],
+    )
+    assert (found.record_id, found.question, found.ground_truth) == ("5", "Q?", "T.")
+    assert answers(found) == {"rag": "A", "silent": ""}
+    assert (found.given, found.facts) == (True, ["F1.", "F2."])
+    assert labels(found) == {("rag", 1, 1), ("silent", 1, 0)}
+
+
+def test_without_facts_they_are_to_be_generated() -> None:
+    found = used(question="Q?", answer="T.", answers={"rag": "A"})
+    assert (found.ground_truth, answers(found), found.given) == ("T.", {"rag": "A"}, False)
+    assert used(question="Q?", answers={"rag": "A"}, facts=[]).given
+
+
+def test_a_row_of_wikievalfacts() -> None:
+    found = used(**WIKI)
+    assert found.record_id == "7"
+    assert found.ground_truth == WIKI["answer"]
+    assert list(answers(found)) == ["answer", "ungrounded_answer", "poor_answer"]
+    # The same fact in other punctuation is one; gt_facts, which words them otherwise, is not read.
+    assert found.facts == ["Oslo is in Norway.", "Oslo isn't small"]
+    assert labels(found) == {("answer", 0, 1), ("answer", 1, 0), ("ungrounded_answer", 0, 0)}
+
+
+def test_rows_without_labels_check_every_answer() -> None:
+    row = {name: text for name, text in WIKI.items() if not name.startswith("human")}
+    found = used(**row)
+    assert list(answers(found)) == ["answer", "ungrounded_answer", "poor_answer"]
+    assert found.facts == ["Oslo is a city in Norway", "Oslo is north"]
+    listed = used(**{**row, "gt_facts": "['One fact.', 'Another.']"})
+    assert listed.facts == ["One fact.", "Another."]
+    assert not used(**{**row, "gt_facts": ""}).given
+
+
+def test_an_answer_beside_a_ground_truth_is_one_to_check() -> None:
+    found = used(question="Q?", ground_truth="T.", answer="A.")
+    assert (found.ground_truth, answers(found)) == ("T.", {"answer": "A."})
+
+
+def test_a_column_that_a_row_leaves_empty_is_no_answer_of_it() -> None:
+    row = {"question": "Q?", "ground_truth": "T.", "a": "A", "b": "", "c": ""}
+    marks = {"a": "{'F': None}", "b": "{'F': None}", "c": ""}
+    found = used(**row, **{f"human_evaluated_facts_{name}": text for name, text in marks.items()})
+    assert answers(found) == {"a": "A", "b": ""}
+
+
+def test_ids_are_functions_of_the_content() -> None:
+    one = used(question="Q?", ground_truth="T.", answers={"a": "A"})
+    assert one.record_id == used(question="Q?", ground_truth="T.", answers={"a": "A"}).record_id
+    assert one.record_id != used(question="Q?", ground_truth="T.", answers={"a": "B"}).record_id
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"question": " "}, "`question` is missing or empty"),
+        ({"ground_truth": None}, "no ground truth to take facts from"),
+        ({"answers": ["A"]}, "`answers` is an object"),
+        ({"answers": {"a": 1}}, "`answers.a` is text, not a number"),
+        ({"answers": {" ": "A"}}, "without a name"),
+        ({"answers": {"question": "A"}}, "name of another column"),
+        ({"facts": {"F": True}}, "`facts` is a list"),
+        ({"facts": [1]}, "`facts[0]` is a text or an object"),
+        ({"facts": ["."]}, "`facts[0]` has an empty fact"),
+        ({"facts": [{"fact": "F", "labels": [1]}]}, "`facts[0].labels` is an object"),
+        ({"facts": [{"fact": "F", "labels": {"a": "maybe"}}]}, "'True', 'False' or None"),
+        ({"facts": [{"fact": "F", "labels": {"b": True}}]}, "labels 'b', and the answers are: a"),
+        ({"facts": "['F'"}, "`facts` cannot be read"),
+        ({"human_evaluated_facts_a": "{'F': 'perhaps'}"}, "'True', 'False' or None"),
+        ({"human_evaluated_facts_a": "__import__('os')"}, "cannot be read"),
+        ({"human_evaluated_facts_a": "{'\\ud800': True}"}, "surrogate"),
+        ({"gt_facts": "['\\ud800']"}, "surrogate"),
+        ({"human_evaluated_facts_a": 5}, "is an object, not a number"),
+        ({"facts": ["F"], "human_evaluated_facts_b": "{'F': True}"}, "the answers are: a"),
+        ({"human_evaluated_facts_a": "{'F': True, 'F.': False}"}, "both true and false"),
+        ({"unusable because": "it has more cells than the header"}, "more cells than the header"),
+        ({"id": ""}, "`id` is empty"),
+    ],
+)
+def test_what_cannot_be_used_is_a_failure_that_says_why(
+    changes: dict[str, Any], message: str
+) -> None:
+    raw = {"question": "Q?", "ground_truth": "T.", "answers": {"a": "A"}, **changes}
+    found = parse_recall("file:1", json.dumps(raw).encode())
+    assert isinstance(found, Failure)
+    assert (found.step, found.key, found.error_type) == ("read", "file:1", "unusable_record")
+    assert message in found.message
+
+
+def test_lines_that_are_none_are_failures() -> None:
+    assert isinstance(parse_recall("file:1", b"not json"), Failure)
+    assert isinstance(parse_recall("file:1", b'{"question": "Q?"}', 5), Failure)
+    assert same_fact(" Oslo's -fact. ") == same_fact("oslos fact") == same_fact("Oslo’s fact")
+    assert same_fact("3.5 million") != same_fact("35 million")
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30)
+
+
+def labelled(cell: str) -> Any:
+    row = {"question": "Q?", "ground_truth": "T.", "a": "A", "human_evaluated_facts_a": cell}
+    return parse_recall("file:1", json.dumps(row).encode())
+
+
+@given(st.dictionaries(TEXTS.filter(same_fact), st.none() | st.booleans(), max_size=5))
+def test_labels_that_python_and_json_write_are_read_back(value: dict[str, Any]) -> None:
+    cells = repr(value), json.dumps(value, ensure_ascii=False), json.dumps(value)
+    first, *others = [labelled(cell) for cell in cells]
+    assert [first, first] == others
+    if isinstance(first, RecallInput):  # else two facts are the same and have different labels
+        assert {same_fact(fact) for fact in first.facts} == set(map(same_fact, value))
+
+
+@given(st.text(max_size=60) | st.text("{}[]'\":, \\xuTrueNon01", max_size=60))
+def test_any_other_cell_is_a_failure_and_raises_nothing(text: str) -> None:
+    assert isinstance(labelled(text), RecallInput | Failure)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "{'a'}",
+        "{'a': True",
+        "{'a': True,, 'b': False}",
+        "{'a': True} {'b': False}",
+        "{True: 'a'}",
+        "{'a': True, 'a': False}",
+        '{"a": true, "a": false}',
+        "{'a': {'b': True}}",
+        "{'a': __import__('os').system('true')}",
+        "{'a': 9**9**9}",
+        "{'a': 'b' * 1000000000}",
+        "{**{'a': True}}",
+        "{'a': True for _ in range(9)}",
+        "{'a': f'{1}'}",
+        "{'a': b'x'}",
+        "{'a': 'unclosed}",
+        "{" * 200_000,
+        "{'a': " * 100_000,
+        "-" * 200_000 + "1",
+        "'" * 200_001,
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_hostile_cell_is_a_failure(text: str) -> None:
+    found = labelled(text)
+    assert isinstance(found, Failure)
+    assert len(found.message) < 250
+
+
+def test_a_cell_that_people_wrote_by_hand_is_read() -> None:
+    found = labelled("{ \"It's so\" : true,\n 'two\nlines' : None , 'x\\u00e9\\q' : 0, }")
+    assert isinstance(found, RecallInput)
+    assert found.facts == ["It's so", "two\nlines", "xé\\q"]
+    assert labels(found) == {("a", 0, 1), ("a", 2, 0)}

@@ -1,0 +1,218 @@
+"""Extract the claims of a response's sentences without a model, with a query for each.
+
+The query is the question that would settle the claim, for a search engine that counts words. Where
+a simple pattern allows it, a real question that leaves out what is asked for ("When was Albert
+Einstein born?"): a wrong year in the query would only draw passages with that year. Where nothing
+can be asked for, the claim turned into a yes-no question; else its keywords. The subject always
+stays.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from ufo.schemas.records import InputRecord
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english.grammar import (
+    AUXILIARIES,
+    BE,
+    HAVE,
+    THIRD,
+    base_of,
+    is_participle,
+    lower,
+)
+from ufo.transforms.english.language import is_english
+from ufo.transforms.extraction.claims import split, written
+from ufo.transforms.extraction.clause import (
+    Wording,
+    asks_for_person,
+    first_verb,
+    is_claim,
+    is_talk,
+    opening_name,
+    subject_start,
+    topic_of,
+    wording,
+)
+from ufo.transforms.extraction.markdown import LineReader, introduced
+from ufo.transforms.extraction.subjects import Subjects
+from ufo.transforms.sentences import Span
+
+_DATE: Final = (
+    r",? ?\b(?:in|on|around|circa|since|during) (?:the )?(?:(?:early|mid|late)[- ])?(?:\d{1,2} )?"
+    r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*,? (?:\d{1,2}[a-z]{0,2},? )?)?"
+    r"(?:\d{3,4}s?|\d{1,2}[a-z]{2} century)(?: (?:BC|BCE|AD|CE))?"
+)
+_TIME: Final = re.compile(_DATE, re.IGNORECASE)
+_TIME_AT_END: Final = re.compile(_DATE + ",?$", re.IGNORECASE)
+_PLACE: Final = re.compile(r"\b(?:in|at|near) (?:the )?[A-Z]")
+_NO_SUBJECTS: Final = en.SUBJECT_PRONOUNS | en.POSSESSIVES | en.PREPOSITIONS | {"there"}
+_MAX_SUBJECT: Final = 12
+
+
+def query_of(claim: str) -> str:
+    """Return the search query for a claim: a question ending in "?", else its keywords; never empty
+    for a claim with a letter or a digit."""
+    return query_of_wording(wording(claim)) or claim.strip()
+
+
+def query_of_wording(claim: Wording) -> str:
+    """`query_of` for a claim whose wording is known; "" if it has no words."""
+    words, lows = claim
+    if not words:
+        return ""
+    words = [*words[:-1], words[-1].rstrip(" .!;,:")]
+    return _question(words, lows) or _keywords(words)
+
+
+def _keywords(words: list[str]) -> str:
+    """Return the distinct content words in order; all words if there is none."""
+    kept: dict[str, str] = {}
+    for word in words:
+        low = en.core(word)
+        if low and low not in en.STOP_WORDS:
+            kept.setdefault(low, word.strip('.,;:!?"“”()[]'))
+    return " ".join(kept.values() if kept else words)
+
+
+def _question(words: list[str], lows: list[str]) -> str | None:
+    start = subject_start(words, lows)
+    verb = first_verb(words, lows, start)
+    if (
+        not start < verb < min(start + _MAX_SUBJECT, len(words) - 1)
+        or lows[start] in _NO_SUBJECTS
+        or not en.CLAUSE_OPENERS.isdisjoint(lows[start:verb])
+    ):
+        return None
+    end = max(start + 1, en.without_adverbs(lows, start, verb))
+    # The "A." of an initial keeps its capital.
+    head = words[start].lower() if words[start].lower() in en.DETERMINERS else words[start]
+    subject = " ".join([head, *words[start + 1 : end]]).rstrip(",")
+    rest = " ".join(words[verb + 1 :])
+    opening = " ".join(words[:start]).rstrip(",")
+    opening = f" {opening[0].lower()}{opening[1:]}" if opening else ""
+    low = lows[verb]
+    has = low in HAVE and not any(map(is_participle, lows[verb + 1 : verb + 4]))
+    base = "have" if has else low not in AUXILIARIES and base_of(low)
+    if low in AUXILIARIES and not has:
+        asks, said = low, rest
+    elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause
+        third = "does" if low == "has" or low in THIRD else "did"
+        asks = "do" if low in ("have", "include") else third
+        said = f"{base} {rest}"
+    else:
+        return None
+    if lows[verb + 1] == "born" and (when_or_where := _asked_of_birth(rest, opening)):
+        return f"{when_or_where} {asks} {subject} born?"
+    if (base and asks == "did") or (low in BE and is_participle(lows[verb + 1])):
+        if _TIME_AT_END.fullmatch(opening):
+            return f"When {asks} {subject} {said}?"
+        dated = any(map(str.isdigit, said[-12:]))
+        if dated and (time := _TIME_AT_END.search(said)):
+            return f"When {asks} {subject} {said[: time.start()].rstrip(' ,')}{opening}?"
+    return f"{asks.capitalize()} {subject} {said}{opening}?"
+
+
+def _asked_of_birth(rest: str, opening: str) -> str:
+    asked = ["when"] if _TIME.search(rest + opening) else []
+    asked += ["where"] if _PLACE.search(rest) else []
+    return " and ".join(asked).capitalize()
+
+
+class ExtractedUnit(NamedTuple):
+    """A fact unit: a claim that can be checked by itself, and the query that would settle it."""
+
+    sentence_index: int
+    claim: str
+    query: str
+
+
+def extract_record(
+    record: InputRecord, spans: Sequence[Span], whole: bool = False
+) -> list[ExtractedUnit]:
+    """Return the claims of a response in any language; `whole`: one for each checkable sentence."""
+    texts = [record.text[span.start : span.end] for span in spans]
+    if is_english(record.text, record.language):
+        extractor = extract_sentences if whole else extract
+        return extractor(texts, record.question, paragraph_starts(record.text, spans))
+    # What of it is checkable is not known, but all of it is said: a claim a sentence.
+    return [ExtractedUnit(number, text, text) for number, text in enumerate(texts)]
+
+
+def extract(
+    sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
+) -> list[ExtractedUnit]:
+    """Return the claims of English sentences, in their order; none for one without checkable claim.
+
+    `question`, which the sentences answer, may name whom a first "he" means. `paragraphs` holds the
+    indexes of the sentences that begin a paragraph, empty for one paragraph (`paragraph_starts`).
+    Linear in the length of the sentences.
+    """
+    found = []
+    for index, resolved, whole in _worthy(sentences, question, paragraphs):
+        claims = [resolved] if whole else split(resolved)
+        if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
+            first = resolved.words[0]
+            claims = [claim for claim in claims if not is_talk(claim, claim.words[0] != first)]
+        found += [
+            ExtractedUnit(index, written(claim.words), query_of_wording(claim)) for claim in claims
+        ]
+    return found
+
+
+def extract_sentences(
+    sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
+) -> list[ExtractedUnit]:
+    """Like `extract`, but every checkable sentence is one claim as a whole."""
+    said: dict[int, list[str]] = {}
+    for index, resolved, _ in _worthy(sentences, question, paragraphs):
+        said.setdefault(index, []).extend(resolved.words)
+    return [
+        ExtractedUnit(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
+        for index, words in said.items()
+    ]
+
+
+def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
+    """Return the indexes of the sentences that begin `text` or follow a blank line."""
+    starts = [0] if spans else []
+    for index, (before, after) in enumerate(pairwise(spans), 1):
+        between = text[before.end : after.start]
+        if between.count("\n") > 1 or between.count("\r") > between.count("\n") + 1:
+            starts.append(index)
+    return starts
+
+
+def _worthy(
+    sentences: Sequence[str], question: str | None, paragraphs: Sequence[int]
+) -> list[tuple[int, Wording, bool]]:
+    """(index, wording with its opening pronoun resolved, whether it is one claim already) of the
+    sentences with a claim; what Markdown says without a sentence is one claim a statement."""
+    topic = topic_of(question)
+    person = topic != "" and asks_for_person(question)
+    reader, subjects = LineReader(topic), Subjects()
+    subjects.section(topic, person)
+    starts = set(paragraphs)
+    found = []
+    for index, sentence in enumerate(sentences):
+        if reader.heading(sentence):
+            known = bool(topic) and reader.is_own
+            subjects.section(reader.topic, person and not reader.is_own, reader.is_own, known)
+            continue
+        if index in starts:
+            subjects.paragraph()
+        statements = reader.read(sentence)
+        if statements is not None:
+            found += [(index, wording(one), True) for one in statements]
+            continue
+        said = wording(introduced(sentence))
+        resolved = subjects.read(said)
+        if is_claim(sentence, said):
+            found.append((index, resolved, False))
+            # What the text opens with is what an opening "he" later on is about.
+            if not topic and (topic := opening_name(said.words)):
+                reader.name(topic)
+                subjects.name(topic)
+    return found

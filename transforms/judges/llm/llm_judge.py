@@ -1,0 +1,129 @@
+"""The LLM judge: extracts and verifies claims by asking a language model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from ufo.schemas.records import InputRecord, OpenUnits, Passage
+from ufo.transforms.judges.judge import Drafts, Judge, JudgeContext, Judged, Queries, evidence_row
+from ufo.transforms.judges.llm import extraction, function, pairwise
+from ufo.transforms.judges.llm.asking import Asker, Askers
+from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, LlmSettings
+from ufo.transforms.llm.request import EXTRACTOR, VERIFIER
+from ufo.transforms.prompts import Prompts, load_prompts
+from ufo.transforms.sentences import Span
+from ufo.transforms.sources.fact_source import Found
+
+
+class LlmJudge(Judge):
+    """Extracts and verifies claims by asking a language model.
+
+    The client belongs to the run and is not closed by the judge.
+
+    Raises:
+        UsageError: a prompt in `context.settings.prompts_dir` is invalid, or settings contradict.
+    """
+
+    name = "llm"
+    needs_endpoint = True
+    asks_llm_judge = True
+
+    def __init__(self, context: JudgeContext) -> None:
+        self._settings = settings = context.settings
+        self.model = settings.model
+        self._cache = context.judgement_cache and cache(context.judgement_cache)
+        self._prompts = load_prompts(settings.prompts_dir)
+        self._askers = Askers(settings, self._prompts, cache(context.client))
+        self._formulation = formulation(settings, self._prompts)
+        self.prompt_version = self._prompts.version(self._formulation.names)
+        """The version of the prompts that verdicts depend on: 12 hex digits."""
+
+    def fingerprint(self) -> str:
+        """Return the versions of the prompts that results depend on."""
+        names = (extraction.CLAIMS, extraction.SENTENCES)
+        extractions = (extraction.prompt_names(name, self._settings) for name in names)
+        return " ".join((self.prompt_version, *map(self._prompts.version, extractions)))
+
+    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return the claims of the response, by one call or a few for a long text."""
+        return await self._extract(extraction.CLAIMS, record, sentences)
+
+    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return one claim for each sentence with a checkable claim."""
+        return await self._extract(extraction.SENTENCES, record, sentences)
+
+    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
+        """Return a query for each claim, in order."""
+        if not claims:
+            return Queries()
+        asker = self._askers.asker(EXTRACTOR, "query", response_id)
+        written = await extraction.write_queries(claims, asker, self._settings)
+        return Queries(written, failures=asker.failures, usage=asker.usage)
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        """Return the evidence rows of each unit, in order."""
+        case = case_of(open_units, found)
+        asker = self._askers.asker(VERIFIER, "verify", open_units.response_id, source)
+        findings = await self._findings(case, asker) if case.wanted else {}
+        judged = Judged(failures=asker.failures, usage=asker.usage)
+        numbers = {_content(passage): at for at, passage in enumerate(case.passages)}
+        by = {"judge": self.name, "model": self._settings.model}
+        by["prompt_version"] = self.prompt_version
+        for at, (unit, answer) in enumerate(zip(open_units.units, found, strict=True)):
+            if not answer.passages:
+                judged.evidence.append(self.without_passages(unit, source, answer))
+            for rank, hit in enumerate(answer.passages, 1):
+                columns: dict[str, Any] = findings[at, numbers[_content(hit.passage)]].columns()
+                del columns["first_reason"]
+                judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
+        return judged
+
+    async def _findings(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
+        if self._cache is None:
+            return await self._formulation.judge(case, asker)
+        return await self._cache().judge(case, asker, self._formulation, self.prompt_version)
+
+    async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
+        if not spans:
+            return Drafts()
+        asker = self._askers.asker(EXTRACTOR, "extract", record.response_id)
+        drafts = await extraction.extract(name, record, spans, asker, self._settings)
+        without_query = [draft.claim for draft in drafts if not draft.query]
+        written = await self.queries(without_query, record.response_id)
+        left = iter(written.queries)
+        return Drafts(
+            [draft if draft.query else replace(draft, query=next(left)) for draft in drafts],
+            failures=asker.failures + written.failures,
+            usage=asker.usage + written.usage,
+        )
+
+
+def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
+    """Return the formulation that the settings name.
+
+    Raises:
+        UsageError: it cannot be asked with these settings.
+    """
+    if settings.formulation == FUNCTION:
+        return function.formulation(prompts, settings)
+    return pairwise.formulation(prompts, settings)
+
+
+def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:
+    """Return the case of these units and their passages; passages of equal text are merged."""
+    numbers: dict[tuple[str, str], int] = {}
+    distinct: list[Passage] = []
+    wanted: dict[int, list[int]] = {}
+    for at, answer in enumerate(found):
+        for hit in answer.passages:
+            number = numbers.setdefault(_content(hit.passage), len(distinct))
+            distinct += [hit.passage] if number == len(distinct) else []
+            if number not in wanted.setdefault(at, []):
+                wanted[at].append(number)
+    return Case(open_units, distinct, wanted)
+
+
+def _content(passage: Passage) -> tuple[str, str]:
+    return passage.title or "", passage.text

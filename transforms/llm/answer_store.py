@@ -1,0 +1,348 @@
+"""The cache's storage between runs: bytes by key, in a SQLite file or below a prefix.
+
+A key is its kind (`KINDS`), a dash, and hex digits. A store may lose entries at any time, and
+callers check the values it returns. Any number of processes may use one at the same time.
+
+A SQLite file is shared by all processes of a machine. A prefix of any file system, with one object
+a key, is for workers on several machines, which can share a bucket but not a SQLite file; objects
+are written atomically, and concurrent writers of one key write the same value.
+"""
+
+import os
+import re
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from filelock import FileLock
+
+from ufo.schemas import storage
+from ufo.schemas.errors import UsageError
+from ufo.schemas.folders import cache_folder
+from ufo.schemas.storage import is_remote
+from ufo.transforms.llm.request import Report
+
+OFF: Final = "off"
+VARIABLE: Final = "UFO_CACHE"
+KINDS: Final = {
+    "j": "judgements",
+    "r": "requests",
+    "c": "capabilities",
+    "s": "searches",
+    "p": "pages",
+}
+KEY: Final = re.compile(rf"[{''.join(KINDS)}]-[0-9a-f]{{40}}")
+
+
+class StoreError(Exception):
+    """The store cannot be read or written: a full disk, no permission, no connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry's key, size in bytes, and time of writing in seconds since the epoch."""
+
+    key: str
+    size: int
+    written: float
+
+
+class Store(Protocol):
+    """Bytes by key. Every method raises StoreError where the store as a whole fails.
+
+    `threads` is the number of threads that may use it at the same time.
+    """
+
+    threads: int
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return the values of those keys that exist."""
+        ...
+
+    def put_many(self, entries: Mapping[str, bytes]) -> None:
+        """Write the entries; when this returns they outlive the process."""
+        ...
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every entry, in any order."""
+        ...
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Delete these keys."""
+        ...
+
+    def close(self) -> None:
+        """Close files and connections."""
+        ...
+
+
+def report(message: str) -> None:
+    """Print a message for the user to stderr."""
+    print(f"ufo: {message}", file=sys.stderr, flush=True)
+
+
+def default_uri() -> str:
+    """Return the URI in UFO_CACHE, else the path of a file in the platform's cache folder."""
+    uri = os.environ.get(VARIABLE, "").strip()
+    if uri:
+        return checked_uri(uri, VARIABLE)
+    return str(cache_folder() / "answers.sqlite")
+
+
+def checked_uri(uri: str, what: str = "--cache") -> str:
+    """Return the URI of a cache with a local path made absolute.
+
+    Raises:
+        UsageError: it is neither `off`, nor a `.sqlite` file, nor a prefix that ends in `/`.
+    """
+    remote, prefix = is_remote(uri), uri.endswith("/")
+    if uri == OFF or (remote and prefix):
+        return uri
+    if not remote and (prefix or uri.endswith(".sqlite")):
+        return str(Path(uri).expanduser().absolute()) + ("/" if prefix else "")
+    raise UsageError(
+        f"{what} {uri!r} cannot be a cache: name a file that ends in .sqlite, a folder or bucket "
+        "prefix that ends in / (gs://bucket/ufo/), or off"
+    )
+
+
+_AT_ONCE: Final = 32  # objects below a prefix
+
+
+class PrefixStore:
+    """A store below `gs://bucket/ufo/`, `s3://bucket/ufo/` or a local folder that ends in `/`."""
+
+    threads = _AT_ONCE
+
+    def __init__(self, uri: str) -> None:
+        self._root = uri.rstrip("/")
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="ufo-store")
+        self._all(storage.make_folder, [self._root])
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return the values of those keys that exist, read concurrently."""
+        values = self._all(self._get, keys)
+        return {k: value for k, value in zip(keys, values, strict=True) if value is not None}
+
+    def put_many(self, entries: Mapping[str, bytes]) -> None:
+        """Write the entries concurrently."""
+        self._all(self._put, list(entries.items()))
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every entry."""
+        for file in self._all(storage.listed, [self._root])[0]:
+            name = file.path.replace("\\", "/").rpartition("/")[2]
+            if KEY.fullmatch(name):
+                yield Entry(name, file.size, file.written)
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Delete these keys."""
+        self._all(lambda key: storage.delete(self._path(key)), keys)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._threads.shutdown()
+
+    def _path(self, key: str) -> str:
+        # 256 folders for each kind: some file systems are slow with many files in one.
+        return storage.join(self._root, key[:4], key)
+
+    def _get(self, key: str) -> bytes | None:
+        try:
+            return storage.read(self._path(key))
+        except FileNotFoundError:
+            return None
+
+    def _put(self, entry: tuple[str, bytes]) -> None:
+        key, value = entry
+        storage.make_folder(storage.join(self._root, key[:4]))
+        with storage.writing(self._path(key)) as sink:
+            sink.write(value)
+
+    def _all(self, operate: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        try:
+            return list(self._threads.map(operate, items))
+        except OSError as error:
+            raise StoreError(f"{self._root}/: {error}") from error
+
+
+_APPLICATION: Final = 0x75666F31  # "ufo1", SQLite's application_id in the file's header
+_VERSION: Final = 1
+_WAIT_SECONDS: Final = 30.0
+_KEYS: Final = 500  # keys of one SELECT; SQLite's own limit is 32,766
+# A commit survives the end of the process; it survives a crash of the machine only after the next
+# checkpoint.
+_NEW: Final = f"""
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_VERSION};
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY, value BLOB NOT NULL, written REAL NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class SqliteStore:
+    """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
+
+    A file that is damaged, or of another program, is renamed and a new one created. A file without
+    write permission is opened for reading. With `read_only` the file is never written, created or
+    renamed.
+    """
+
+    threads = 1
+
+    def __init__(self, path: str, report: Report = report, read_only: bool = False) -> None:
+        self._path = path
+        self._report = report
+        self._read_only = read_only
+        self._connection = self._opened()
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return the values of those keys that exist."""
+        values: dict[str, bytes] = {}
+        for start in range(0, len(keys), _KEYS):
+            batch = keys[start : start + _KEYS]
+            places = ",".join("?" * len(batch))
+            query = f"SELECT key, value FROM entries WHERE key IN ({places})"  # noqa: S608
+            values.update(self._do(query, batch))
+        return values
+
+    def put_many(self, entries: Mapping[str, bytes], over: bool = True) -> None:
+        """Write the entries in one transaction; without `over`, existing ones stay as they are."""
+        now = time.time()
+        rows = [(key, value, now) for key, value in entries.items()]
+        insert = "INSERT OR REPLACE" if over else "INSERT OR IGNORE"
+        self._do(f"{insert} INTO entries VALUES (?, ?, ?)", rows, writes=True)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every entry."""
+        found = self._do("SELECT key, length(value), written FROM entries")
+        yield from (Entry(*row) for row in found)
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Delete these keys."""
+        self._do("DELETE FROM entries WHERE key = ?", [(key,) for key in keys], writes=True)
+
+    def compact(self) -> None:
+        """Free the disk space of deleted entries."""
+        self._do("VACUUM")
+
+    def copy_to(self, path: str) -> None:
+        """Write all entries into a new file, which needs no other beside it."""
+        self._do("VACUUM INTO ?", [path])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _do(self, statement: str, values: Sequence[Any] = (), writes: bool = False) -> list[Any]:
+        """Execute a statement; with `writes` once for each of `values`, all or none."""
+        try:
+            try:
+                return self._execute(statement, values, writes)
+            except sqlite3.DatabaseError as error:
+                if not _damaged(error):
+                    raise
+                self._connection.close()
+                self._connection = self._opened(thorough=True)
+                return self._execute(statement, values, writes)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: {error}") from error
+
+    def _execute(self, statement: str, values: Sequence[Any], writes: bool) -> list[Any]:
+        if not writes:
+            return self._connection.execute(statement, values).fetchall()
+        self._connection.execute("BEGIN IMMEDIATE")
+        with self._connection:  # commits, or rolls back
+            self._connection.executemany(statement, values)
+        return []
+
+    def _opened(self, thorough: bool = False) -> sqlite3.Connection:
+        """Open the file, one process at a time; rename one that is not a usable cache.
+
+        `thorough` checks every page, which takes a second for some hundred MB.
+        """
+        try:
+            if self._read_only:
+                connection = self._connect("?mode=ro")
+                why = _unusable(connection, thorough=True)  # a part of a copy, perhaps
+                if why:
+                    raise StoreError(f"{self._path} {why}")
+                return connection
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            with FileLock(self._path + ".lock", timeout=_WAIT_SECONDS):
+                connection = self._connect()
+                why = _unusable(connection, thorough)
+                if why:
+                    connection.close()
+                    self._set_aside(why)
+                    connection = self._connect()
+                connection.executescript(_NEW)
+                return connection
+        except (sqlite3.Error, OSError) as error:
+            with suppress(sqlite3.Error):
+                connection = self._connect("?mode=ro")
+                if not _unusable(connection, thorough):
+                    return connection
+                connection.close()
+            raise StoreError(f"{self._path}: {error}") from error
+
+    def _connect(self, how: str = "") -> sqlite3.Connection:
+        if not how:
+            # Readable by its owner alone, as are the files that SQLite creates beside it.
+            with suppress(FileExistsError):
+                os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        path = Path(self._path).as_uri() + how
+        return sqlite3.connect(
+            path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+        )
+
+    def _set_aside(self, why: str) -> None:
+        number = 1
+        while os.path.exists(aside := f"{self._path}.aside-{number}"):
+            number += 1
+        for ending in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.replace(self._path + ending, aside + ending)
+        self._report(f"the cache {self._path} {why}; it was moved to {aside}, and a new one made")
+
+
+def _unusable(connection: sqlite3.Connection, thorough: bool) -> str:
+    """Return why a file is neither empty nor a cache of this version, "" where it is."""
+
+    def value(query: str) -> Any:
+        return connection.execute(query).fetchone()[0]
+
+    try:
+        tables = value("SELECT count(*) FROM sqlite_master")
+        if tables and value("PRAGMA application_id") != _APPLICATION:
+            return "is of another program"
+        version = value("PRAGMA user_version")
+        if tables and version != _VERSION:
+            return f"is of version {version}, and this ufo's is {_VERSION}"
+        return "is damaged" if thorough and value("PRAGMA quick_check(1)") != "ok" else ""
+    except sqlite3.DatabaseError as error:
+        if not _damaged(error):
+            raise
+        return "is not a SQLite file, or is damaged"
+
+
+def _damaged(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorname.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+
+
+def open_store(uri: str, report: Report = report) -> Store:
+    """Open the store at a URI that `checked_uri` returned; create it if it does not exist.
+
+    Raises:
+        StoreError: it can be neither opened nor created.
+    """
+    return PrefixStore(uri) if uri.endswith("/") else SqliteStore(uri, report)

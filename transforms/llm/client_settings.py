@@ -1,0 +1,80 @@
+"""Settings of the clients for models and search engines; plain values that are sent to workers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ufo.transforms.llm.budget import Price
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.limiter import RateLimits
+from ufo.transforms.llm.request import VERIFIER
+from ufo.transforms.llm.retry import Retry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings:
+    """Settings of every request, to a model or to a search engine.
+
+    `concurrency` limits the requests in flight to one endpoint. `cache` is the URI of the cache
+    (`ufo.transforms.llm.answer_store`), None for no cache; with `cache_writes` False it is only
+    read. Each of `workers` processes keeps to its share of the limits. `usage_log` is the path of
+    the run's usage log (`ufo.transforms.llm.usage_log`). `run` identifies a run within a process;
+    its connections are closed at its end.
+    """
+
+    concurrency: int = 64
+    retry: Retry = field(default_factory=Retry)
+    cache: str | None = None
+    cache_writes: bool = True
+    workers: int = 1
+    run: str | None = None
+    usage_log: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings(CallSettings):
+    """Settings of the clients for language models.
+
+    `endpoints` are by role; a role without one uses the verifier's. RateLimits a minute hold for an
+    endpoint, whichever roles and models share it. `capabilities` are those probed before; other
+    endpoints are probed at their first request.
+
+    `sent_before` is the number of requests that other processes sent in the current minute, and
+    `reached` are the URLs that answered them. `context` is the size of the models' contexts in
+    tokens, None to learn it from the endpoints' errors.
+
+    With `share` False, responses do not share cached answers. `prices` are by model name.
+    `max_cost` is the cap in US dollars on all requests of the usage log, which only one process can
+    keep.
+    """
+
+    endpoints: Mapping[str, Endpoint]
+    capabilities: Mapping[Endpoint, Capabilities] = field(default_factory=dict)
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    sent_before: int = 0
+    reached: frozenset[str] = frozenset()
+    context: int | None = None
+    share: bool = True
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    max_cost: float | None = None
+
+    def endpoint(self, role: str, model: str = "") -> Endpoint:
+        """Return the endpoint of a role, with `model` in place of its own where given."""
+        endpoint = self.endpoints.get(role) or self.endpoints[VERIFIER]
+        return replace(endpoint, model=model) if model else endpoint
+
+    def elsewhere(self) -> "ClientSettings":
+        """Return the settings with explicit base URLs, for processes with another environment."""
+        known = {*self.endpoints.values(), *self.capabilities}
+        named = {endpoint: replace(endpoint, base_url=endpoint.url) for endpoint in known}
+        return replace(
+            self,
+            endpoints={role: named[endpoint] for role, endpoint in self.endpoints.items()},
+            capabilities={named[endpoint]: can for endpoint, can in self.capabilities.items()},
+        )
+
+    @property
+    def limits(self) -> RateLimits:
+        """The limits of each endpoint, for all processes together."""
+        return RateLimits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)

@@ -1,0 +1,211 @@
+"""The base class of fact sources, which find passages for fact units.
+
+A source implements `find`: the passages for one fact unit. The base class fills in their ids, turns
+an exception into an evidence row with outcome `error`, and loops over the units of a response. A
+source that processes a whole response at once (a batch of queries, the response's references)
+overrides `look_up` instead.
+"""
+
+import inspect
+from collections import Counter
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
+from typing import ClassVar
+
+from ufo.schemas.errors import ends_run
+from ufo.schemas.hosts import host_of
+from ufo.schemas.records import (
+    ERROR,
+    NO_PASSAGES,
+    NOANS,
+    TRANSPORT,
+    FactUnit,
+    Failure,
+    OpenUnits,
+    Passage,
+    Usage,
+    passage_id,
+)
+from ufo.transforms.sources.web.categories import OTHER, shipped_categories
+
+_MAX_MESSAGE = 4096
+_fields = attrgetter(*(field.name for field in fields(Passage)))
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A passage with its retrieval score, None where there is none.
+
+    For a passage that a language model wrote: the index of the sample, the mean log-probability of
+    its tokens where the endpoint returns it, and the id of the request.
+    """
+
+    passage: Passage
+    score: float | None = None
+    sample_index: int | None = None
+    logprob_mean: float | None = None
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A source's passages for one unit, or the reason why there are none.
+
+    `outcome` and `reason` (records.REASONS) are those of the unit's single evidence row if there
+    are no passages: `noans` where the source found nothing, `error` where it failed. `error_type`
+    and `message` describe the error; an `outcome` error with passages means that a part of the
+    search failed. `usage` has a row for each request sent for this unit; a request for several
+    units is with the first of them. `failures` are of parts that are missing, for example a page
+    that could not be fetched.
+    """
+
+    passages: Sequence[Retrieved] = ()
+    outcome: str = NOANS
+    reason: str = NO_PASSAGES
+    error_type: str = ""
+    message: str = ""
+    usage: Sequence[Usage] = ()
+    failures: Sequence[Failure] = ()
+
+
+class FactSource:
+    """Base class of fact sources.
+
+    A subclass implements `find` (plain or `async`). The constructor's keyword parameters are the
+    source's options. An option named like a command-line flag (`passages`, `index`, …) defaults to
+    that flag's value, and `context` is the run's `ufo.SourceContext`: limits, retries, the cache
+    and the settings of models. An instance is created on every worker; open connections and files
+    in `open`.
+
+    `remote` says that `look_up` waits for something outside this process; such sources are asked
+    concurrently on an event loop. It is set automatically where `find` is a coroutine function; set
+    it yourself if you override `look_up`.
+    """
+
+    name: str = ""
+    """The value of the column `source`; set by the registry."""
+
+    remote: ClassVar[bool] = False
+
+    needs_endpoint: ClassVar[bool] = False
+    """Whether it asks a language model, and so uses the flags for models."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "remote" not in cls.__dict__ and "find" in cls.__dict__:
+            cls.remote = inspect.iscoroutinefunction(cls.find)
+
+    def unavailable(self) -> str | None:
+        """Return an error message with the remedy if the source cannot be used here, else None.
+
+        Called once, before the input is read.
+        """
+        return None
+
+    def open(self) -> None:
+        """Open connections and files in this process. Called once before the first unit."""
+
+    def close(self) -> None:
+        """Close what `open` opened."""
+
+    def fingerprint(self) -> str:
+        """Return a text that changes whenever results may change, beside the options: for example
+        an index's checksum."""
+        return ""
+
+    def find(
+        self, unit: FactUnit
+    ) -> Iterable[Passage | Retrieved] | Awaitable[Iterable[Passage | Retrieved]]:
+        """Return the passages for `unit.claim` and `unit.query`, best first."""
+        raise NotImplementedError(f"{type(self).__name__} implements neither find nor look_up")
+
+    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+        """Return the passages for each unit of the response, in order.
+
+        An error on one unit is part of its result; only errors that end the run are raised
+        (`ufo.schemas.errors.ends_run`).
+        """
+        answers = []
+        for unit in open_units.units:
+            try:
+                found = self.find(unit)
+                if inspect.isawaitable(found):
+                    found = await found
+                answers.append(self.found(found or ()))  # `find` may return None
+            except Exception as error:
+                if ends_run(error):
+                    raise
+                answers.append(failed(error))
+        return answers
+
+    def found(self, passages: Iterable[Passage | Retrieved]) -> Found:
+        """Return a `Found` with these passages, their ids and this source's name.
+
+        An item that is not a passage, or that a table cannot store, is left out and sets the
+        result's `outcome` to error.
+        """
+        named = []
+        lost: Found | None = None
+        seen: Counter[tuple[str | None, str]] = Counter()
+        for item in passages:
+            hit = item if isinstance(item, Retrieved) else Retrieved(item)
+            try:
+                if not isinstance(hit.passage, Passage):
+                    kind = type(item).__name__
+                    raise TypeError(f"a source must return ufo.Passage objects, not {kind}")
+                same = hit.passage.url, hit.passage.text
+                named.append(replace(hit, passage=self.named(hit.passage, seen[same])))
+                seen[same] += 1
+            except (TypeError, ValueError) as error:
+                lost = failed(error)
+        return replace(lost, passages=named) if lost else Found(named)
+
+    def named(self, passage: Passage, ordinal: int = 0) -> Passage:
+        """Return the passage with source, id, hostname and category filled in where missing.
+
+        The category of a host is by the shipped rules, `other` for an unknown host. `ordinal` is
+        the number of earlier passages with the same address and text.
+
+        Raises:
+            TypeError, UnicodeEncodeError: a table cannot store a value.
+        """
+        for value in _fields(passage):
+            if value is not None:
+                str.encode(value)
+        if passage.passage_id:
+            return passage
+        hostname = passage.hostname or host_of(passage.url) or None
+        return replace(
+            passage,
+            source=self.name,
+            passage_id=passage_id(self.name, passage.url, passage.text, ordinal),
+            hostname=hostname,
+            source_category=passage.source_category or _category(hostname),
+        )
+
+
+def _category(hostname: str | None) -> str | None:
+    return (shipped_categories().of(hostname) or OTHER) if hostname else None
+
+
+def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> list[Found]:
+    """Return each unit's answer, by its query; what was paid for is with the query's first unit."""
+    told: set[str] = set()
+    found = []
+    for unit in units:
+        answer = answers[unit.query]
+        again = unit.query in told
+        found.append(replace(answer, usage=(), failures=()) if again else answer)
+        told.add(unit.query)
+    return found
+
+
+def failed(error: Exception) -> Found:
+    """Return the result of a source that raised an error."""
+    return Found((), ERROR, TRANSPORT, type(error).__name__, message_of(error))
+
+
+def message_of(error: Exception) -> str:
+    """Return an error's message, cut and escaped for a table."""
+    return str(error)[:_MAX_MESSAGE].encode("utf-8", "backslashreplace").decode()

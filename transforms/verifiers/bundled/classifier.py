@@ -1,0 +1,119 @@
+"""Run the bundled model: word pieces of a pair in, logits out, and two regressions over them."""
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.util import find_spec
+from math import exp
+from operator import mul
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from ufo.schemas.model_files import digest, onnx_session
+from ufo.transforms.verifiers.bundled.encoding import Encoder
+from ufo.transforms.verifiers.overlap import WEIGHTS, features
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
+
+FOLDER: Final = Path(__file__).parent
+MODEL: Final = "model.onnx"
+TOKENIZER: Final = "tokenizer.json"
+SETTINGS: Final = "verifier.json"
+INPUTS: Final = (
+    *WEIGHTS,  # what `overlap` measures
+    "model_supported",  # log-odds of supported against the rest, by the model alone
+    "model_refuted",  # log-odds of refuted against noans
+    "supported_all",  # model_supported where the passage says all words of the claim, else 0
+)
+"""What the regressions read. By the last one the model may deny what shared words do not."""
+_LARGEST: Final = 30.0
+
+
+class BundledVerifier(Verifier):
+    """Verify with the cross-encoder that this project trained, beside what `overlap` measures.
+
+    `folder` has what `benchmarks/train_verifier.py` wrote; by default it is this package. The model
+    runs on one thread.
+
+    Two regressions, of supported and of refuted among the rest, read the model's log-odds and the
+    features of `overlap`. A pair that shares too little with its passage is NOANS without a call of
+    the model; `verifier.json` says how little.
+    """
+
+    name = "bundled"
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = FOLDER if folder is None else Path(folder)
+        if folder is not None:
+            self.name = self._folder.name
+        self._session: Any = None
+
+    def unavailable(self) -> str | None:
+        """Return which package or file is missing, with the remedy, or None."""
+        for package in ("onnxruntime", "tokenizers"):
+            if find_spec(package) is None:
+                return f"the package {package} is missing; run: pip install {package}"
+        for name in (MODEL, TOKENIZER, SETTINGS):
+            if not (self._folder / name).is_file():
+                return f"{self._folder / name} is missing; install the package again"
+        return None
+
+    def open(self) -> None:
+        """Load the model."""
+        settings = json.loads((self._folder / SETTINGS).read_text(encoding="utf-8"))
+        if settings["weights"].keys() != {"intercept", *INPUTS}:
+            raise RuntimeError(f"{SETTINGS} was made for other features; train the verifier again")
+        self._words: int = settings["words"]
+        self._unrelated: float = settings["unrelated"]["below"]
+        self._noans = Probabilities(*settings["unrelated"]["probabilities"])
+        weights = [settings["weights"][name] for name in ("intercept", *INPUTS)]
+        self._supported, self._refuted = zip(*weights, strict=True)
+        tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._encoder = Encoder(tokenizer, settings["common"])
+        self._session = onnx_session(str(self._folder / MODEL))
+
+    def close(self) -> None:
+        """Drop the model."""
+        self._session = None
+
+    def fingerprint(self) -> str:
+        """Return a checksum of the model and its last layer."""
+        parts = [digest(str(self._folder / name)) for name in (MODEL, TOKENIZER, SETTINGS)]
+        return sha256(" ".join(parts).encode()).hexdigest()[:12]
+
+    def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
+        """Return the probabilities of each pair, in order; equal pairs are read once."""
+        found = dict.fromkeys(pairs, self._noans)
+        for pair in found:
+            measured = features(pair)
+            if measured[0] >= self._unrelated:
+                found[pair] = self._weighed([1.0, *self._inputs(pair, measured)])
+        return [found[pair] for pair in pairs]
+
+    def inputs(self, pair: Pair) -> list[float]:
+        """Return what the regressions read of a pair, in the order of INPUTS."""
+        return self._inputs(pair, features(pair))
+
+    def _inputs(self, pair: Pair, measured: Sequence[float]) -> list[float]:
+        # One pair at a time: the weights are int8 and the scale of what they are multiplied with is
+        # that of a whole call, so that a pair would depend on those beside it.
+        ids, types = self._encoder.encode(pair, self._words)
+        (logits,) = self._session.run(None, {"ids": np.array([ids]), "types": np.array([types])})
+        of_supported, of_refuted, of_noans = logits[0].tolist()
+        supported = of_supported - float(np.logaddexp(of_refuted, of_noans))
+        words = match(pair)
+        everything = supported if words.said == words.claim.everything else 0.0
+        return [*measured, supported, of_refuted - of_noans, everything]
+
+    def _weighed(self, vector: Sequence[float]) -> Probabilities:
+        supported, refuted = (
+            1 / (1 + exp(-max(-_LARGEST, min(_LARGEST, sum(map(mul, weights, vector))))))
+            for weights in (self._supported, self._refuted)
+        )
+        refuted *= 1 - supported
+        return Probabilities(supported, refuted, 1 - supported - refuted)
