@@ -90,7 +90,7 @@ def _named(here: Path, there: str) -> Iterator[None]:
 
 
 def _sync(here: Path, there: str, pattern: str) -> None:
-    """Download the files that match, and delete copies of those that are no longer there."""
+    """Download the files that match, and delete copies of files that have gone there."""
     paths = storage.matches(storage.join(there, pattern))
     found = [path[len(there) + 1 :] for path in paths]
     for path in here.glob(pattern):

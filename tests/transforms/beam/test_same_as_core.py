@@ -118,7 +118,7 @@ def make_sources(scripted_source: Callable[..., Any]) -> Callable[[bool], list[F
 def scripted(scripted_judge: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch) -> Judge:
     for module in ("check", "extract"):
         monkeypatch.setattr(
-            f"ufo.transforms.beam.{module}.make_judge", lambda name: scripted_judge()
+            f"ufo.transforms.beam.{module}_steps.make_judge", lambda name: scripted_judge()
         )
     return scripted_judge()
 
