@@ -3,13 +3,11 @@
 A function gets an object of the file, the file and the object's number.
 """
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ufo.pipelines.importers.reading import (
     NEITHER,
@@ -22,10 +20,8 @@ from ufo.pipelines.importers.reading import (
     list_of,
     named_after,
     places_of,
-    read_objects,
     record,
     response_text,
-    share_of_true,
     text_of,
 )
 from ufo.transforms.values import UnusableValue, structure_of
@@ -108,6 +104,7 @@ def factscore(raw: Record, file: Path, number: int) -> Record:
         given = [labels[fact["label"]] for fact in facts]
         claims += claims_of(texts, given, place, text, left_out)
     model, _ = named_after(file)
+    known = [claim["label"] for claim in claims if "label" in claim]
     return record(
         "factscore",
         f"{model}-{number}",
@@ -116,7 +113,7 @@ def factscore(raw: Record, file: Path, number: int) -> Record:
         model=model,
         question=text_of(raw, "input").strip(),
         claims=claims,
-        label=share_of_true(claims),
+        label=sum(known) / len(known) if known else None,
     )
 
 
@@ -165,72 +162,8 @@ def felm(raw: Record, file: Path, number: int) -> Record:
     )
 
 
-def expertqa(raw: Record, file: Path, number: int) -> list[Record]:
-    """Convert ExpertQA (Malaviya et al. 2024): each model's answer is a record.
-
-    A claim is true where the expert called it definitely or probably correct, false where likely or
-    definitely incorrect. Evidence with a text is a reference; an address alone is left out.
-    """
-    answers = get(raw, "answers", dict)
-    if not answers:
-        raise UnusableValue(
-            "expected `answers` of models, found none: the file has questions alone"
-        )
-    records = []
-    for model in answers:
-        answer = get(answers, model, dict)
-        text, left_out = response_text(answer, "answer_string"), list[str]()
-        given = list_of(answer, "claims", dict)
-        labels: list[bool | None] = []
-        references: list[str] = []
-        for claim in given:
-            words = str(claim.get("correctness")).lower().split()
-            labels.append(False if "incorrect" in words else True if "correct" in words else None)
-            for evidence in claim.get("evidence") or []:
-                first, _, rest = as_text("evidence", evidence).strip().partition("\n")
-                is_address = "://" in first and " " not in first.strip()
-                references.append(rest.strip() if is_address else evidence.strip())
-        texts = [text_of(claim, "claim_string").strip() for claim in given]
-        claims = claims_of(texts, labels, None, text, left_out)
-        left_out += [_NO_TEXT for reference in references if not reference]
-        made = record(
-            "expertqa",
-            f"{number}-{model}",
-            text,
-            left_out,
-            model=model,
-            question=text_of(raw, "question").strip(),
-            claims=[claim for claim in claims if claim["claim"]],
-            reference_answers=[one for one in dict.fromkeys(references) if one],
-            metadata=raw.get("metadata") or {},
-            label=share_of_true(claims),
-        )
-        records.append(made)
-    return records
-
-
-HALUEVAL_PAIRS: Final = {
-    ("right_answer", "hallucinated_answer"): ("question", "knowledge"),
-    ("right_response", "hallucinated_response"): ("dialogue_history", "knowledge"),
-    ("right_summary", "hallucinated_summary"): (None, "document"),
-}
-"""By the two answers: what was asked, and what is known."""
-
-
-def halueval(raw: Record, file: Path, number: int) -> list[Record]:
-    """Convert HaluEval (Li et al. 2023): `general`, whose spans are errors of ChatGPT; and `qa`,
-    `dialogue` and `summarization`, where a right and a wrong answer become a record each."""
-    for answers, (asked, knowledge) in HALUEVAL_PAIRS.items():
-        if all(name in raw for name in answers):
-            question = text_of(raw, asked).strip() if asked else None
-            references = [text_of(raw, knowledge)]
-            place = f"{file.stem}-{number}"
-            given: Record = {"question": question, "reference_answers": references}
-            right, wrong = (response_text(raw, name) for name in answers)
-            return [
-                record("halueval", f"{place}-right", right, [], label=True, **given),
-                record("halueval", f"{place}-hallucinated", wrong, [], label=False, **given),
-            ]
+def halueval(raw: Record, file: Path, number: int) -> Record:
+    """Convert the general part of HaluEval (Li et al. 2023): spans are errors of ChatGPT."""
     text = response_text(raw, "chatgpt_response")
     word = text_of(raw, "hallucination").strip().lower()
     if word not in ("yes", "no"):
@@ -238,7 +171,7 @@ def halueval(raw: Record, file: Path, number: int) -> list[Record]:
     places = places_of(list_of(raw, "hallucination_spans", str), text)
     # A sentence without a span counts as right, so that all are given, or none.
     complete = None not in places and bool(places) == (word == "yes")
-    made = record(
+    return record(
         "halueval",
         raw.get("ID", number),
         text,
@@ -248,132 +181,6 @@ def halueval(raw: Record, file: Path, number: int) -> list[Record]:
         label=word == "no",
         spans=[{"start": at.start, "end": at.end} for at in places if at] if complete else None,
     )
-    return [made]
-
-
-RAGTRUTH_SOURCES: Final = "source_info.jsonl"
-_PASSAGE: Final = re.compile(r"\s*\bpassage \d+:\s*")
-
-
-def ragtruth(raw: Record, file: Path, number: int) -> Record:
-    """Convert RAGTruth (Niu et al. 2024): responses with spans that their sources do not support.
-
-    What is right without a source (`implicit_true`) is not an error. If a span cannot be found
-    the response gets none, since a sentence without one counts as right.
-    """
-    text = response_text(raw, "response")
-    left_out: list[str] = []
-    spans: list[Record] = []
-    for label in list_of(raw, "labels", dict):
-        start, end = label.get("start"), label.get("end")
-        if label.get("implicit_true"):
-            left_out.append("spans that are right (implicit_true)")
-        elif isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text):
-            spans.append({"start": start, "end": end, "label": label.get("label_type")})
-        else:
-            left_out.append(UNPLACED)
-    complete = UNPLACED not in left_out
-    source = _sources(file.parent / RAGTRUTH_SOURCES).get(str(raw.get("source_id")), {})
-    if not source:
-        left_out.append(f"sources of responses (none in {RAGTRUTH_SOURCES} beside the file)")
-    known = {name: raw[name] for name in ("temperature", "quality", "split") if name in raw}
-    given: Any = source.get("source_info")
-    question, references = None, []
-    if isinstance(given, dict) and isinstance(given.get("passages"), str):
-        question = given.get("question")
-        references = [*filter(None, map(str.strip, _PASSAGE.split(given["passages"])))]
-    elif isinstance(given, str | dict):
-        references = [given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)]
-    return record(
-        "ragtruth",
-        raw.get("id", number),
-        text,
-        left_out,
-        model=text_of(raw, "model"),
-        question=question,
-        reference_answers=references,
-        label=not spans and complete,
-        metadata=known | {"task": source["task_type"]} if "task_type" in source else known,
-        spans=spans if complete else None,
-    )
-
-
-@lru_cache(1)
-def _sources(path: Path) -> dict[str, Record]:
-    """Return the sources of RAGTruth by their ids; empty if the file does not exist."""
-    if not path.exists():
-        return {}
-    found = (source for _, source in read_objects(path) if isinstance(source, dict))
-    return {str(source.get("source_id")): source for source in found}
-
-
-_ERRORS: Final = ("entity", "relation", "contradictory", "invented", "subjective", "unverifiable")
-_TAG: Final = re.compile(rf"<(/?)({'|'.join((*_ERRORS, 'mark', 'delete'))})>", re.IGNORECASE)
-
-
-def fava(raw: Record, file: Path, number: int) -> Record:
-    """Convert FAVA (Mishra et al. 2024): errors are `spans` (`label` is the error's type).
-
-    `annotated` is the response with tags: an error is inside the tag of its type, in it the
-    erroneous text in <delete> and a correction in <mark>. The synthetic data have the two the other
-    way round, an error put in for what was there: `errored_passage` always, `annotated` where
-    `output` or `passage` says so. A correction that replaces nothing has no place in the response.
-    """
-    synthetic = "annotated" not in raw and "errored_passage" in raw
-    annotated = response_text(raw, "errored_passage" if synthetic else "annotated")
-    text, errors = _without_tags(annotated, "delete" if synthetic else "mark")
-    output = str(raw.get("output", raw.get("passage"))).split()
-    if not synthetic and "".join(text.split()) != "".join(output):
-        other, others = _without_tags(annotated, "delete")
-        if "".join(other.split()) == "".join(output):
-            text, errors = other, others
-    if not text.strip():
-        raise UnusableValue("expected `annotated` to hold a response, found corrections only")
-    placed = [error for error in errors if error["start"] < error["end"]]
-    labels = [error["label"] for error in errors]
-    counts = {kind: labels.count(kind) for kind in _ERRORS if kind in labels}
-    strings = {name: value for name, value in raw.items() if isinstance(value, str)}
-    known = {name: strings[name] for name in ("subject", "dataset") if name in strings}
-    evidence = strings.get("evidence", strings.get("reference", "")).strip()
-    return record(
-        "fava",
-        number,
-        text,
-        [UNPLACED] * (len(errors) - len(placed)),
-        model=strings.get("model"),
-        question=strings["prompt"].strip() if "prompt" in strings else None,
-        reference_answers=[evidence] if evidence else None,
-        spans=placed,
-        metadata={**known, "errors": counts},
-    )
-
-
-def _without_tags(annotated: str, left_out: str) -> tuple[str, list[Record]]:
-    """Return the text without tags and the content of `left_out` tags, and its errors in order."""
-    text, at = "", 0
-    errors: list[Record] = []
-    opened: list[tuple[str, int]] = []
-    for match in _TAG.finditer(annotated):
-        if not any(name == left_out for name, _ in opened):
-            text += annotated[at : match.start()]
-        at = match.end()
-        name = match[2].lower()
-        if not match[1]:
-            opened.append((name, len(text)))
-            continue
-        if not opened or opened[-1][0] != name:
-            inside = f"inside <{opened[-1][0]}>" if opened else "that nothing opens"
-            raise UnusableValue(f"expected tags of `annotated` to match, found </{name}> {inside}")
-        _, start = opened.pop()
-        if name in _ERRORS:
-            start += len(text[start:]) - len(text[start:].lstrip())
-            errors.append({"start": start, "end": max(start, len(text.rstrip())), "label": name})
-    if opened:
-        raise UnusableValue(
-            f"expected tags of `annotated` to match, found <{opened[-1][0]}> left open"
-        )
-    errors.sort(key=lambda error: (error["start"], -error["end"]))
-    return text + annotated[at:], errors
 
 
 # Folders of UFO's data sets, in the spelling of either release; each has a file or folder a model.
@@ -461,20 +268,16 @@ class Fields:
 _FEVER: Final = {"supports": True, "refutes": False, "not enough info": None}
 _WICE: Final = {"supported": True, "not_supported": False, "partially_supported": 0.5}
 _BEGIN: Final = {"fully attributable": True, "not fully attributable": False, "generic": None}
-_MODEL: Final = {"model_name": "model"}
 TEXTS: Final = {
-    # LLM-AggreFact (Tang et al. 2024), AggreFact (Tang et al. 2023)
+    # LLM-AggreFact (Tang et al. 2024)
     "llm_aggrefact": Fields("claim", "doc", "label", others={"dataset": "dataset"}),
-    "aggrefact": Fields(
-        "summary", "doc", "label", is_claim=False, others={**_MODEL, "dataset": "dataset"}
-    ),
     # WiCE (Kamoi et al. 2023)
     "wice": Fields("claim", "evidence", "label", _WICE),
     # BEGIN (Dziri et al. 2022)
     "begin": Fields(
         *("response", "knowledge", "begin_label", _BEGIN),
         is_claim=False,
-        others={**_MODEL, "message": "question"},
+        others={"model_name": "model", "message": "question"},
     ),
     # Fool Me Twice (Eisenschlos et al. 2021)
     "fool_me_twice": Fields("text", "gold_evidence", "label", _FEVER, inside="text"),
