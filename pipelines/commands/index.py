@@ -10,7 +10,6 @@ from typing import Any
 from ufo.indexes.downloaded import local_index
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import read_manifest
-from ufo.pipelines.logs import quiet_beam
 from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import cores
 from ufo.schemas.errors import EXIT_DONE, UsageError
@@ -107,7 +106,6 @@ def run_build(args: argparse.Namespace) -> int:
             f"copy it there: 'gcloud storage cp -r DIR/* {args.output.rstrip('/')}/'. Its prefix "
             "is then an --index like any other."
         )
-    quiet_beam()
     from ufo.pipelines.build_index import build
 
     result = build(
