@@ -65,15 +65,6 @@ def register(
         metavar="NAME",
         help="bm25 (default); dense or hybrid where the index was built with --embedder",
     )
-    search.add_argument(
-        "--embedder", metavar="NAME", help="fail if another embedder made the vectors of the index"
-    )
-    search.add_argument(
-        "--plain",
-        action="store_true",
-        help="the retriever's own order: the pages that the query and the best passages name are "
-        "not looked up",
-    )
     search.set_defaults(handler=run_search)
 
     info = commands.add_parser("info", help="describe an index and check that it is complete")
@@ -129,11 +120,10 @@ def run_build(args: argparse.Namespace) -> int:
 
 def run_search(args: argparse.Namespace) -> int:
     """Print the passages for a query; return the exit code."""
-    index = open_index(args.index, args.retriever, embedder=args.embedder)
+    index = open_index(args.index, args.retriever)
     if not args.query.strip():
         raise UsageError("the query is empty; give a few words or a sentence")
-    named = None if args.plain else [index.names_in(args.query)]
-    [hits] = index.search([args.query], args.passages, named)
+    [hits] = index.search([args.query], args.passages, [index.names_in(args.query)])
     if args.json:
         _print_json([_hit_object(hit) for hit in hits])
     elif not hits:
