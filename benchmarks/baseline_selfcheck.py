@@ -20,6 +20,7 @@ import io
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ def _lines(args: argparse.Namespace) -> Iterator[str]:
         yield from lines[:limit]
         return
     file = args.data / "factcheck_gpt" / "benchmark.jsonl"
-    records = list(import_records("factcheck_gpt", file, lambda problem: print(problem)))
+    records = list(import_records("factcheck_gpt", file, print, Counter()))
     yield from (json.dumps(record) for record in records[:limit])
 
 

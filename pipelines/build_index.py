@@ -3,9 +3,9 @@
     files ─ slices ─ blocks: passages, titles, redirects, on disk ─┬─ passages ─ BM25 ─ vectors
                                                                    └─ pages, names
 
-Slices are worked on in several processes, each a small pipeline; nothing goes through a shuffle,
-which would hold it in memory. Blocks are numbered by the input, so the index does not depend on
-which process works on them or in which order. A build is a folder beside the index and a rename.
+Slices are worked on in several processes. Blocks are numbered by the input, so the index does not
+depend on which process works on them or in which order. A build is a folder beside the index and a
+rename.
 """
 
 import glob
@@ -21,11 +21,10 @@ from pathlib import Path
 from loky import ProcessPoolExecutor
 
 from ufo.indexes import folder
-from ufo.indexes.blocks import WORDS
+from ufo.indexes.blocks import WORDS, process_block, write_block
 from ufo.indexes.embedders import checked_name, make_embedder
-from ufo.indexes.reader import BLOCK_PAGES
+from ufo.indexes.reader import BLOCK_PAGES, read_blocks
 from ufo.indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
-from ufo.pipelines.logs import quiet_beam
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
@@ -53,7 +52,6 @@ def build(
     embedder: str | None = None,
     workers: int = 1,
     slice_bytes: int = SLICE_BYTES,
-    beam_options: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
 ) -> BuildResult:
     """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
@@ -78,14 +76,13 @@ def build(
     try:
         with folder.building(output) as building:
             with _progress(building / folder.BLOCKS, block_pages, progress):
-                _write_blocks(slices, building, words, block_pages, workers, beam_options)
+                _write_all_blocks(slices, building, words, block_pages, workers)
             made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
             if not made.counts["articles"]:
                 raise RunError(_no_articles(paths, made))
             if progress is not None:
                 progress(f"indexing {made.counts['passages']:,} passages")
             folder.add_engines(building, made.content, embedder, progress)
-    # Beam makes a RuntimeError of what a step raises, of Ctrl-C too.
     except (OSError, RuntimeError, KeyboardInterrupt) as error:
         kept = ""
         if embedder is not None:
@@ -104,40 +101,32 @@ def build(
     return BuildResult(output, made.counts, made.failures, warnings, seconds)
 
 
-def _write_blocks(
-    slices: Sequence[Slice],
-    building: Path,
-    words: int,
-    block_pages: int,
-    workers: int,
-    beam_options: Sequence[str],
+def write_blocks(slices: Sequence[Slice], blocks: Path, words: int, block_pages: int) -> None:
+    """Write the blocks of the slices, in this process."""
+    for part in slices:
+        for block in read_blocks(part, block_pages):
+            write_block(blocks, block, process_block(block, words))
+
+
+def _write_all_blocks(
+    slices: Sequence[Slice], building: Path, words: int, block_pages: int, workers: int
 ) -> None:
     """Write the blocks of all slices, in several processes where that is worth starting them."""
-    # Not above: a worker imports this file first of all, and only then keeps Beam from remarking.
-    from ufo.pipelines.index_steps import write_blocks
-
-    settings = (str(building), words, block_pages, list(beam_options))
+    settings = (building / folder.BLOCKS, words, block_pages)
     processes = min(workers, len(slices))
     if processes <= 1:
         write_blocks(slices, *settings)
         return
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
-    with ProcessPoolExecutor(processes, initializer=_start_worker, initargs=(os.getpid(),)) as pool:
+    with ProcessPoolExecutor(processes, initializer=as_worker, initargs=(os.getpid(),)) as pool:
         futures = [pool.submit(write_blocks, [part], *settings) for part in slices]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-            for future in futures:
-                if future.done():
-                    future.result()
+            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                future.result()
         except BaseException:
             # Waited for, since the folder they write to is about to be deleted.
             pool.shutdown(wait=True, kill_workers=True)
             raise
-
-
-def _start_worker(parent: int) -> None:
-    quiet_beam()
-    as_worker(parent)
 
 
 def _input_files(inputs: Sequence[str | Path]) -> list[Path]:

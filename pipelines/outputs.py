@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.storage import is_remote, join, make_folder, send, write
+from ufo.schemas.storage import is_remote, join, make_folder, send, writing
 
 
 @contextmanager
@@ -20,23 +20,13 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
-    if is_remote(path):
-        text = io.StringIO()
-        yield text
-        try:
-            write(path, text.getvalue().encode())
-        except OSError as error:
-            raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error
-        return
-    unfinished = Path(f"{path}.unfinished")
     try:
-        with unfinished.open("w", encoding="utf-8") as out:
+        with writing(path) as file:
+            out = io.TextIOWrapper(file, encoding="utf-8", newline="")
             yield out
-        unfinished.replace(path)
+            out.detach()  # written out; what is behind it closes the file
     except OSError as error:
         raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 @contextmanager

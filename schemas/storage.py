@@ -162,9 +162,12 @@ def writing(path: str) -> Iterator[BinaryIO]:
             system.pipe_file(target, sink.getvalue())
         return
     temporary = f"{path}.{uuid4().hex[:8]}.tmp"
-    with open(temporary, "wb") as file:
-        yield file
-    os.replace(temporary, path)
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -32,10 +32,10 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "doctor",
         description="Ask the configured LLM endpoints what they can do, by small requests, and "
-        "print each thing as soon as it is tested; have the judge's model judge two claims in each "
-        "formulation, and recommend one. Later runs use what is found out, by way of the cache. "
-        "Ask each search engine that the environment names one query. "
-        "Exit code 1 where one cannot be used, 2 where none is configured.",
+        "print each thing as soon as it is tested; have the judge's model judge two claims in one "
+        "formulation after another until both are right, and recommend that one. Later runs use "
+        "what is found out, by way of the cache. Ask each search engine that the environment names "
+        "one query. Exit code 1 where one cannot be used, 2 where none is configured.",
     )
     for one in _OPTIONS:
         one.add(parser)

@@ -9,7 +9,6 @@ from typing import Any
 
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import local_index, read_manifest
-from ufo.pipelines.logs import quiet_beam
 from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import cores
 from ufo.schemas.errors import EXIT_DONE, UsageError
@@ -65,15 +64,6 @@ def register(
         metavar="NAME",
         help="bm25 (default); dense or hybrid where the index was built with --embedder",
     )
-    search.add_argument(
-        "--embedder", metavar="NAME", help="fail if another embedder made the vectors of the index"
-    )
-    search.add_argument(
-        "--plain",
-        action="store_true",
-        help="the retriever's own order: the pages that the query and the best passages name are "
-        "not looked up",
-    )
     search.set_defaults(handler=run_search)
 
     info = commands.add_parser("info", help="describe an index and check that it is complete")
@@ -106,7 +96,6 @@ def run_build(args: argparse.Namespace) -> int:
             f"copy it there: 'gcloud storage cp -r DIR/* {args.output.rstrip('/')}/'. Its prefix "
             "is then an --index like any other."
         )
-    quiet_beam()
     from ufo.pipelines.build_index import build
 
     result = build(
@@ -130,11 +119,10 @@ def run_build(args: argparse.Namespace) -> int:
 
 def run_search(args: argparse.Namespace) -> int:
     """Print the passages for a query; return the exit code."""
-    index = open_index(args.index, args.retriever, embedder=args.embedder)
+    index = open_index(args.index, args.retriever)
     if not args.query.strip():
         raise UsageError("the query is empty; give a few words or a sentence")
-    named = None if args.plain else [index.names_in(args.query)]
-    [hits] = index.search([args.query], args.passages, named)
+    [hits] = index.search([args.query], args.passages, [index.names_in(args.query)])
     if args.json:
         _print_json([_hit_object(hit) for hit in hits])
     elif not hits:

@@ -1,59 +1,42 @@
 """Convert published data sets to input records.
 
-A further format is a function from one object of its file to a record, or to several
-(`formats.py`), and a line in IMPORTERS with the fields that its objects have.
+A further format is a function from one object of its file to a record (`formats.py`), and a line
+in IMPORTERS with the fields that its objects have.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
+from typing import NamedTuple
 
 from ufo.pipelines.importers import formats
 from ufo.pipelines.importers.objects import LEFT_OUT, Record, read_objects
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.transforms.columns import UnusableValue
 
-# (an object of the file, the file, the object's number) → a record, or several.
-Importer = Callable[[Record, Path, int], Record | list[Record]]
+# (an object of the file, the file, the object's number) → a record.
+Importer = Callable[[Record, Path, int], Record]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A published format: the function that converts its objects, and sets of fields; objects
-    that have all fields of one set are of this format."""
+class Format(NamedTuple):
+    """A published format: what converts its objects, and the fields that they alone have."""
 
     importer: Importer
-    known_by: tuple[tuple[str, ...], ...] = ()
-
-    def has(self, raw: Mapping[str, object]) -> bool:
-        """Return whether an object has the fields of this format."""
-        return any(raw.keys() >= set(names) for names in self.known_by)
+    known_by: Set[str] | None = None
 
 
 # An object is of the first format whose fields it has.
 IMPORTERS: dict[str, Format] = {
-    "factcheck_gpt": Format(formats.factcheck_gpt, (("prompt", "response", "sentences"),)),
-    "felm": Format(formats.felm, (("response", "segmented_response", "labels"),)),
-    "factool": Format(formats.factool, (("prompt", "response", "claims", "label"),)),
-    "ragtruth": Format(formats.ragtruth, (("source_id", "response", "labels"),)),
-    "factscore": Format(formats.factscore, (("input", "output", "annotations"),)),
-    "halueval": Format(
-        formats.halueval, (("chatgpt_response", "hallucination"), *formats.HALUEVAL_PAIRS)
-    ),
-    "wice": Format(formats.ONE_TEXT["wice"], (("claim", "evidence", "supporting_sentences"),)),
-    "llm_aggrefact": Format(
-        formats.ONE_TEXT["llm_aggrefact"], (("dataset", "doc", "claim", "label"),)
-    ),
-    "aggrefact": Format(formats.ONE_TEXT["aggrefact"], (("doc", "summary", "label"),)),
-    "begin": Format(formats.ONE_TEXT["begin"], (("knowledge", "response", "begin_label"),)),
-    "fool_me_twice": Format(
-        formats.ONE_TEXT["fool_me_twice"], (("text", "gold_evidence", "label"),)
-    ),
-    "fever": Format(
-        formats.ONE_TEXT["fever"],
-        (("claim", "evidence", "label"), ("claim", "evidence", "gold_label")),
-    ),
+    "factcheck_gpt": Format(formats.factcheck_gpt, {"prompt", "response", "sentences"}),
+    "felm": Format(formats.felm, {"response", "segmented_response", "labels"}),
+    "factool": Format(formats.factool, {"prompt", "response", "claims", "label"}),
+    "factscore": Format(formats.factscore, {"input", "output", "annotations"}),
+    "halueval": Format(formats.halueval, {"chatgpt_response", "hallucination"}),
+    "wice": Format(formats.ONE_TEXT["wice"], {"claim", "evidence", "supporting_sentences"}),
+    "llm_aggrefact": Format(formats.ONE_TEXT["llm_aggrefact"], {"dataset", "doc", "claim"}),
+    "begin": Format(formats.ONE_TEXT["begin"], {"knowledge", "response", "begin_label"}),
+    "fool_me_twice": Format(formats.ONE_TEXT["fool_me_twice"], {"text", "gold_evidence", "label"}),
+    "fever": Format(formats.ONE_TEXT["fever"], {"claim", "evidence"}),
     "ufo": Format(formats.ufo),
 }
 
@@ -62,14 +45,14 @@ def import_records(
     kind: str,
     path: str | Path,
     report: Callable[[str], None],
-    left_out: Counter[str] | None = None,
+    left_out: Counter[str],
 ) -> Iterator[Record]:
     """Yield the records of a published file in any form that `ufo evaluate` reads, in order.
 
     Args:
         kind: one of IMPORTERS.
         path: the file; factscore and ufo take the model's name from it (`ChatGPT.jsonl`, or
-            `ChatGPT/test.jsonl`), ragtruth the sources from `source_info.jsonl` beside it.
+            `ChatGPT/test.jsonl`).
         report: called with a message for each line that cannot be used; other lines go on.
         left_out: gets the number of labels and other things that have no place in a record.
 
@@ -91,9 +74,8 @@ def import_records(
             problems.append(f"{file}:{number}: {problem}")
         else:
             found = True
-            for record in made if isinstance(made, list) else [made]:
-                (left_out if left_out is not None else Counter()).update(record.pop(LEFT_OUT, ()))
-                yield record
+            left_out.update(made.pop(LEFT_OUT, ()))
+            yield made
         # A file of another format is one problem, not one per line: reported once a line fits.
         while found and problems:
             report(problems.pop(0))
@@ -105,6 +87,7 @@ def import_records(
 
 def _check_kind(kind: str, raw: Record) -> None:
     """Raise UnusableValue for an object of another format that this one would read only in part."""
-    other = next((name for name, one in IMPORTERS.items() if one.has(raw)), None)
+    known = ((name, one.known_by) for name, one in IMPORTERS.items() if one.known_by)
+    other = next((name for name, fields in known if raw.keys() >= fields), None)
     if other not in (None, kind):
         raise UnusableValue(f"this looks like {other}: ufo import {other}")

@@ -3,13 +3,11 @@
 A function gets an object of the file, the file and the object's number.
 """
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ufo.pipelines.importers.objects import (
     NEITHER,
@@ -22,10 +20,8 @@ from ufo.pipelines.importers.objects import (
     list_of,
     named_after,
     places_of,
-    read_objects,
     record,
     response_text,
-    share_of_true,
     text_of,
 )
 from ufo.transforms.columns import UnusableValue, structure_of
@@ -108,6 +104,7 @@ def factscore(raw: Record, file: Path, number: int) -> Record:
         given = [labels[fact["label"]] for fact in facts]
         claims += claims_of(texts, given, place, text, left_out)
     model, _ = named_after(file)
+    known = [claim["label"] for claim in claims if "label" in claim]
     return record(
         "factscore",
         f"{model}-{number}",
@@ -116,7 +113,7 @@ def factscore(raw: Record, file: Path, number: int) -> Record:
         model=model,
         question=text_of(raw, "input").strip(),
         claims=claims,
-        label=share_of_true(claims),
+        label=sum(known) / len(known) if known else None,
     )
 
 
@@ -165,28 +162,8 @@ def felm(raw: Record, file: Path, number: int) -> Record:
     )
 
 
-HALUEVAL_PAIRS: Final = {
-    ("right_answer", "hallucinated_answer"): ("question", "knowledge"),
-    ("right_response", "hallucinated_response"): ("dialogue_history", "knowledge"),
-    ("right_summary", "hallucinated_summary"): (None, "document"),
-}
-"""By the two answers: what was asked, and what is known."""
-
-
-def halueval(raw: Record, file: Path, number: int) -> list[Record]:
-    """Convert HaluEval (Li et al. 2023): `general`, whose spans are errors of ChatGPT; and `qa`,
-    `dialogue` and `summarization`, where a right and a wrong answer become a record each."""
-    for answers, (asked, knowledge) in HALUEVAL_PAIRS.items():
-        if all(name in raw for name in answers):
-            question = text_of(raw, asked).strip() if asked else None
-            references = [text_of(raw, knowledge)]
-            place = f"{file.stem}-{number}"
-            given: Record = {"question": question, "reference_answers": references}
-            right, wrong = (response_text(raw, name) for name in answers)
-            return [
-                record("halueval", f"{place}-right", right, [], label=True, **given),
-                record("halueval", f"{place}-hallucinated", wrong, [], label=False, **given),
-            ]
+def halueval(raw: Record, file: Path, number: int) -> Record:
+    """Convert the general part of HaluEval (Li et al. 2023): spans are errors of ChatGPT."""
     text = response_text(raw, "chatgpt_response")
     word = text_of(raw, "hallucination").strip().lower()
     if word not in ("yes", "no"):
@@ -194,7 +171,7 @@ def halueval(raw: Record, file: Path, number: int) -> list[Record]:
     places = places_of(list_of(raw, "hallucination_spans", str), text)
     # A sentence without a span counts as right, so that all are given, or none.
     complete = None not in places and bool(places) == (word == "yes")
-    made = record(
+    return record(
         "halueval",
         raw.get("ID", number),
         text,
@@ -204,63 +181,6 @@ def halueval(raw: Record, file: Path, number: int) -> list[Record]:
         label=word == "no",
         spans=[{"start": at.start, "end": at.end} for at in places if at] if complete else None,
     )
-    return [made]
-
-
-RAGTRUTH_SOURCES: Final = "source_info.jsonl"
-_PASSAGE: Final = re.compile(r"\s*\bpassage \d+:\s*")
-
-
-def ragtruth(raw: Record, file: Path, number: int) -> Record:
-    """Convert RAGTruth (Niu et al. 2024): responses with spans that their sources do not support.
-
-    What is right without a source (`implicit_true`) is not an error. If a span cannot be found
-    the response gets none, since a sentence without one counts as right.
-    """
-    text = response_text(raw, "response")
-    left_out: list[str] = []
-    spans: list[Record] = []
-    for label in list_of(raw, "labels", dict):
-        start, end = label.get("start"), label.get("end")
-        if label.get("implicit_true"):
-            left_out.append("spans that are right (implicit_true)")
-        elif isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text):
-            spans.append({"start": start, "end": end, "label": label.get("label_type")})
-        else:
-            left_out.append(UNPLACED)
-    complete = UNPLACED not in left_out
-    source = _sources(file.parent / RAGTRUTH_SOURCES).get(str(raw.get("source_id")), {})
-    if not source:
-        left_out.append(f"sources of responses (none in {RAGTRUTH_SOURCES} beside the file)")
-    known = {name: raw[name] for name in ("temperature", "quality", "split") if name in raw}
-    given: Any = source.get("source_info")
-    question, references = None, []
-    if isinstance(given, dict) and isinstance(given.get("passages"), str):
-        question = given.get("question")
-        references = [*filter(None, map(str.strip, _PASSAGE.split(given["passages"])))]
-    elif isinstance(given, str | dict):
-        references = [given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)]
-    return record(
-        "ragtruth",
-        raw.get("id", number),
-        text,
-        left_out,
-        model=text_of(raw, "model"),
-        question=question,
-        reference_answers=references,
-        label=not spans and complete,
-        metadata=known | {"task": source["task_type"]} if "task_type" in source else known,
-        spans=spans if complete else None,
-    )
-
-
-@lru_cache(1)
-def _sources(path: Path) -> dict[str, Record]:
-    """Return the sources of RAGTruth by their ids; empty if the file does not exist."""
-    if not path.exists():
-        return {}
-    found = (source for _, source in read_objects(path) if isinstance(source, dict))
-    return {str(source.get("source_id")): source for source in found}
 
 
 # Folders of UFO's data sets, in the spelling of either release; each has a file or folder a model.
@@ -348,20 +268,16 @@ class Fields:
 _FEVER: Final = {"supports": True, "refutes": False, "not enough info": None}
 _WICE: Final = {"supported": True, "not_supported": False, "partially_supported": 0.5}
 _BEGIN: Final = {"fully attributable": True, "not fully attributable": False, "generic": None}
-_MODEL: Final = {"model_name": "model"}
 TEXTS: Final = {
-    # LLM-AggreFact (Tang et al. 2024), AggreFact (Tang et al. 2023)
+    # LLM-AggreFact (Tang et al. 2024)
     "llm_aggrefact": Fields("claim", "doc", "label", others={"dataset": "dataset"}),
-    "aggrefact": Fields(
-        "summary", "doc", "label", is_claim=False, others={**_MODEL, "dataset": "dataset"}
-    ),
     # WiCE (Kamoi et al. 2023)
     "wice": Fields("claim", "evidence", "label", _WICE),
     # BEGIN (Dziri et al. 2022)
     "begin": Fields(
         *("response", "knowledge", "begin_label", _BEGIN),
         is_claim=False,
-        others={**_MODEL, "message": "question"},
+        others={"model_name": "model", "message": "question"},
     ),
     # Fool Me Twice (Eisenschlos et al. 2021)
     "fool_me_twice": Fields("text", "gold_evidence", "label", _FEVER, inside="text"),

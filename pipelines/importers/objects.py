@@ -115,12 +115,6 @@ def record(kind: str, place: object, text: str, left_out: Sequence[str], **given
     return {"id": f"{kind}-{place}", "dataset": kind, "response": text, **known, LEFT_OUT: left_out}
 
 
-def share_of_true(claims: Sequence[Record]) -> float | None:
-    """Return the share of true claims among those with a label, None where none has one."""
-    labels = [claim["label"] for claim in claims if "label" in claim]
-    return sum(labels) / len(labels) if labels else None
-
-
 def places_of(sentences: Sequence[str], text: str) -> list[Span | None]:
     """Return where each sentence stands in the text: after the one before it, if it can.
 

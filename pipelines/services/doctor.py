@@ -1,7 +1,7 @@
 """Diagnose the configured endpoints and search engines within a time limit (`ufo doctor`).
 
 The probe of a run finds out what an endpoint takes. Then the model judges two claims with known
-verdicts in one formulation after another, while there is time. A way of asking for functions by
+verdicts in one formulation after another, until both are right. A way of asking for functions by
 which nothing usable comes is given up, and later runs begin with what is known then. A search
 engine is asked one query.
 """
@@ -72,7 +72,6 @@ _WAYS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 _RETRY: Final = Retry(attempts=2, seconds=60.0)
 _QUERY: Final = "When was the telephone invented?"
-_RUN: Final = 100  # claims of the run whose time is estimated
 _INSTEAD: Final = "another --model, or --judge offline"
 
 
@@ -106,40 +105,28 @@ async def diagnose(
     except LlmError:
         url = "(unusable URL)"
     say(f"{endpoint.model} at {url} ({', '.join(roles)})")
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = {"judging": []} if VERIFIER in roles else {}
     usage: list[Usage] = []
     problem = None
     try:
         async with asyncio.timeout(seconds):
             known = await _probed(settings, endpoint, roles, usage, facts, say)
             if VERIFIER in roles:
-                facts["judging"] = []
-                for flags in _WAYS:
-                    result, known = await _by_a_form_that_works(
-                        settings, endpoint, flags, known, usage
-                    )
-                    facts["judging"].append(result)
-                    facts |= _form(known)
-                    note = "{usable} usable, {requests} requests, {seconds:.1f} s".format(**result)
-                    note += f"; {result['failure']}" if result["failure"] else ""
-                    said = f"{result['right']} of {len(CLAIMS)} right"
-                    _line(say, "judging", said, f"{flags}: {note}")
+                known = await _judge_until_right(settings, endpoint, known, usage, facts, say)
             await remember(settings, endpoint, known)
     except LlmError as error:
         usage += error.usage
         problem = error.message
     except TimeoutError:
         if not facts.get("judging"):
-            least = max(1, round(seconds * _RUN / len(CLAIMS) / 60))
             problem = (
-                f"too slow, or busy: no judgement within {seconds:.0f} s, by which a run of {_RUN} "
-                f"claims takes more than about {least:,} minutes; check that the server runs, give "
-                f"it longer by --timeout, or take {_INSTEAD}"
+                f"too slow, or busy: no judgement within {seconds:.0f} s; check that the server "
+                f"runs, give it longer by --timeout, or take {_INSTEAD}"
             )
         else:
             _line(say, "judging", "no time left", "give it longer by --timeout to try the others")
-    if problem is None and "judging" in facts:
-        problem = _recommend(facts, usage, say)
+    if problem is None and VERIFIER in roles:
+        problem = _recommend(facts, say)
     if problem is not None:
         say(f"  cannot be used: {problem}")
     return {
@@ -194,15 +181,7 @@ async def _probed(
     _line(say, "form", known.form, note)
     note = "" if context else "it is learned from refusals, or set by --context N"
     _line(say, "context", f"about {context:,} tokens" if context else "not known", note)
-    cap, limit = known.most_tokens, known.limit_field
-    note = f"limited by {limit}" if limit else "no field that limits it is obeyed"
-    _line(say, "reply", f"up to {cap:,} tokens" if cap else "no cap known", note)
-    can: dict[str, Any] = {"n": known.n, "logprobs": known.logprobs}
-    can |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
-    told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in can.items())
-    _line(say, "samples", told.replace("_", " "))
-    facts |= {"key_sent": sent, "context": context, "cap": cap, "token_limit_field": limit}
-    facts |= can | _form(known)
+    facts |= {"key_sent": sent, "context": context, **_form(known)}
     return known
 
 
@@ -210,22 +189,32 @@ def _form(known: Capabilities) -> dict[str, Any]:
     return {"structured_output": known.form, "strict": known.strict, "tools": known.tools}
 
 
-async def _by_a_form_that_works(
+async def _judge_until_right(
     settings: ClientSettings,
     endpoint: Endpoint,
-    flags: str,
     known: Capabilities,
     usage: list[Usage],
-) -> tuple[dict[str, Any], Capabilities]:
-    """Judge the claims, by `function` in one form after another until something usable comes.
-
-    Return how it went and what is known then.
-    """
-    first = result, known = await _judged(settings, endpoint, flags, known, usage)
-    while not result["usable"] and flags == _FUNCTION and known.form != WORDS:
-        known = replace(known, forms=known.forms[1:])
+    facts: dict[str, Any],
+    say: Callable[[str], None],
+) -> Capabilities:
+    """Judge the claims in one formulation after another until all are right; return what is known
+    then. By `function` one form after another is tried until something usable comes."""
+    for flags in _WAYS:
         result, known = await _judged(settings, endpoint, flags, known, usage)
-    return (result, known) if result["usable"] else first
+        other = known
+        while flags == _FUNCTION and not result["usable"] and other.form != WORDS:
+            other = replace(other, forms=other.forms[1:])
+            again, other = await _judged(settings, endpoint, flags, other, usage)
+            if again["usable"]:
+                result, known = again, other
+        facts["judging"].append(result)
+        facts |= _form(known)
+        note = "{usable} usable, {requests} requests, {seconds:.1f} s".format(**result)
+        note += f"; {result['failure']}" if result["failure"] else ""
+        _line(say, "judging", f"{result['right']} of {len(CLAIMS)} right", f"{flags}: {note}")
+        if result["right"] == len(CLAIMS):
+            break
+    return known
 
 
 async def _judged(
@@ -268,31 +257,16 @@ async def _judged(
     return result, known
 
 
-def _recommend(
-    facts: dict[str, Any], usage: Sequence[Usage], say: Callable[[str], None]
-) -> str | None:
-    """Tell the speed and recommend the best formulation; return the problem where none is."""
-    results = facts["judging"]
-    counted = [row for row in usage if row.completion_tokens and row.seconds]
-    seconds = sum(row.seconds or 0 for row in counted)
-    speed = sum(row.completion_tokens or 0 for row in counted) / seconds if seconds else None
-    facts["tokens_per_second"] = speed and round(speed, 1)
-    facts["recommended"] = facts["why"] = None
-    usable = [one for one in results if one["usable"]]
-    if not usable:
-        _line(say, "recommended", "none")
-        return f"no formulation gave a usable judgement ({results[0]['failure']}); take {_INSTEAD}"
-    best = max(usable, key=lambda one: (one["right"], one["usable"]))
-    why = f"{best['right']} of {len(CLAIMS)} right, "
+def _recommend(facts: dict[str, Any], say: Callable[[str], None]) -> str | None:
+    """Tell the best formulation; return the problem where none is."""
+    best = max(facts["judging"], key=lambda one: (one["right"], one["usable"]))
+    facts["recommended"] = best["flags"] if best["usable"] else None
+    if not best["usable"]:
+        failure = facts["judging"][0]["failure"]
+        return f"no formulation gave a usable judgement ({failure}); take {_INSTEAD}"
     is_right = best["right"] == len(CLAIMS)
-    why += "by the fewest requests for many claims" if is_right else ""
-    why += "" if is_right else f"no better than guessing: {_INSTEAD}"
-    minutes = max(1, round(best["seconds"] * _RUN / len(CLAIMS) / 60))
-    pace = f"{speed:,.1f} tokens a second" if speed else "tokens are not counted"
-    note = f"a run of {_RUN} claims, one passage each, takes about {minutes:,} min"
-    _line(say, "speed", pace, note)
+    why = "" if is_right else f"no better than guessing: {_INSTEAD}"
     _line(say, "recommended", best["flags"], why)
-    facts |= {"recommended": best["flags"], "why": why}
     return None
 
 

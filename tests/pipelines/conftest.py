@@ -17,7 +17,6 @@ from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, at
 from ufo.pipelines.cli import main
 from ufo.pipelines.commands import report as report_commands
-from ufo.pipelines.commands import sql as sql_commands
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import TABLES
 
@@ -234,8 +233,7 @@ def printed(
     def run(*words: object) -> str:
         parser = argparse.ArgumentParser()
         commands = parser.add_subparsers()
-        for command in (report_commands, sql_commands):
-            command.register(commands)
+        report_commands.register(commands)
         arguments = parser.parse_args([str(word) for word in words])
         assert arguments.handler(arguments) == 0
         return capsys.readouterr().out

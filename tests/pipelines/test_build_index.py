@@ -94,17 +94,11 @@ def test_the_name_of_a_dump_tells_its_date(dump: Path, tmp_path: Path, date: str
     assert read_manifest(tmp_path / "index")[0]["dump_date"] == date
 
 
-@pytest.mark.parametrize(
-    ("block_pages", "options"),
-    [(1, []), (3, ["--direct_running_mode=multi_threading", "--direct_num_workers=3"])],
-)
-def test_the_index_does_not_depend_on_who_did_the_work(
-    dump: Path, tmp_path: Path, block_pages: int, options: list[str]
-) -> None:
+def test_the_index_does_not_depend_on_the_size_of_a_block(dump: Path, tmp_path: Path) -> None:
     more = tmp_path / "more.jsonl"
     more.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x y."}) for n in range(20)))
     one = build([dump, more], tmp_path / "one")
-    other = build([dump, more], tmp_path / "two", block_pages=block_pages, beam_options=options)
+    other = build([dump, more], tmp_path / "two", block_pages=1)
     assert _bytes(one.path) == _bytes(other.path)
 
 
@@ -210,7 +204,7 @@ def test_ctrl_c_leaves_no_folder_and_no_process(
     _multistream(tmp_path / "many.bz2", PAGES)
     before = sorted(tmp_path.iterdir())
     for name, workers, source in (
-        ("ufo.pipelines.index_steps.process_block", 1, dump),
+        ("ufo.pipelines.build_index.process_block", 1, dump),
         ("ufo.pipelines.build_index.wait", 2, tmp_path / "many.bz2"),
     ):
         with monkeypatch.context() as patch:

@@ -99,14 +99,12 @@ def test_each_retriever_of_an_index_with_vectors(
     options = ("--embedder", model, "--workers", "1", "--json")
     assert _run("build", "--input", source, "--output", path, *options) == 0
     capsys.readouterr()
-    for words in (("dense",), ("hybrid", "--embedder", model)):
-        assert _run("search", path, "river countries", "--json", "--retriever", *words) == 0
+    for retriever in ("dense", "hybrid"):
+        assert _run("search", path, "river countries", "--json", "--retriever", retriever) == 0
         hits = json.loads(capsys.readouterr().out)
         assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
     assert _run("info", path) == 0
     assert f"vectors of 4 by {model}" in capsys.readouterr().out
-    with pytest.raises(IndexUnusable, match="not 'openai:text-embedding-3-small'"):
-        _run("search", path, "x", "--retriever", "dense", "--embedder", "openai")
 
 
 @pytest.mark.parametrize("command", [("info",), ("search",)])

@@ -1,12 +1,13 @@
 import gzip
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ufo.pipelines.importers import IMPORTERS, Format, import_records
+from ufo.pipelines.importers import import_records
 from ufo.schemas.errors import UsageError
 from ufo.transforms.sentences import segment
 
@@ -64,7 +65,7 @@ def _read(tmp_path: Path) -> Callable[..., Any]:
         path = tmp_path / name
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         told: list[Any] = []
-        return list(import_records(kind, path, told.append)), told
+        return list(import_records(kind, path, told.append, Counter())), told
 
     return read
 
@@ -242,26 +243,15 @@ def test_a_file_of_another_format_is_one_error(read: Callable[..., Any]) -> None
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing.jsonl"):
         with pytest.raises(UsageError, match="cannot read"):
-            list(import_records("factscore", path, print))
+            list(import_records("factscore", path, print, Counter()))
     packed = tmp_path / "M.jsonl.gz"
     packed.write_bytes(gzip.compress((json.dumps(GOOD["factscore"]) + "\n").encode()))
-    (record,) = import_records("factscore", packed, print)
+    (record,) = import_records("factscore", packed, print, Counter())
     assert record["model"] == "M"
     packed.write_bytes(packed.read_bytes()[:-12])
     with pytest.raises(UsageError, match="cannot read"):
-        list(import_records("factscore", packed, print))
+        list(import_records("factscore", packed, print, Counter()))
     binary = tmp_path / "x.jsonl"
     binary.write_bytes(b"\xff\xfe\x00\n{\n")
     with pytest.raises(UsageError, match="none of 2 records"):
-        list(import_records("factscore", binary, print))
-
-
-def test_a_further_format_is_one_function(
-    read: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def shout(raw: dict[str, str], file: Path, number: int) -> dict[str, str]:
-        return {"id": f"{file.stem}-{number}", "response": raw["text"].upper()}
-
-    monkeypatch.setitem(IMPORTERS, "shout", Format(shout))
-    records, _ = read("shout", {"text": "hi"})
-    assert records == [{"id": "Model-1", "response": "HI"}]
+        list(import_records("factscore", binary, print, Counter()))

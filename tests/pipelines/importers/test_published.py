@@ -40,40 +40,7 @@ FELM = {
     "type": [None, "knowledge_error", None],
     "ref": ["https://example.org/mars"],
 }
-RAGTRUTH = {
-    "id": "12",
-    "source_id": "7",
-    "model": "a-model",
-    "temperature": 0.7,
-    "labels": [
-        {"start": 9, "end": 14, "text": "three", "label_type": "Evident Conflict"},
-        {"start": 0, "end": 4, "text": "Mars", "label_type": "x", "implicit_true": True},
-    ],
-    "split": "test",
-    "quality": "good",
-    "response": "Mars has three moons.",
-}
-SOURCE = {
-    "source_id": "7",
-    "task_type": "QA",
-    "source": "MARCO",
-    "source_info": {
-        "question": "How many moons has Mars?",
-        "passages": "passage 1:Mars has two moons.\n\npassage 2:They are small.\n\n",
-    },
-    "prompt": "…",
-}
 LLM_AGGREFACT = {"dataset": "One", "doc": "Mars has two moons.", "claim": "It has.", "label": 1}
-AGGREFACT = {
-    "dataset": "Two",
-    "origin": "cnndm",
-    "id": "ab12",
-    "doc": "Mars has two moons.",
-    "summary": "Mars has three moons.",
-    "model_name": "BART",
-    "label": "0",
-    "cut": "test",
-}
 WICE = {
     "label": "partially_supported",
     "supporting_sentences": [[0]],
@@ -111,19 +78,11 @@ GENERAL = {
     "hallucination": "yes",
     "hallucination_spans": ["three moons"],
 }
-QA = {
-    "knowledge": "Mars has two moons.",
-    "question": "How many moons has Mars?",
-    "right_answer": "Two.",
-    "hallucinated_answer": "Three.",
-}
 FACTCHECK = {"prompt": "Q?", "response": "A.", "sentences": {}}
 ROWS: dict[str, Row] = {
     "factool": FACTOOL,
     "felm": FELM,
-    "ragtruth": RAGTRUTH,
     "llm_aggrefact": LLM_AGGREFACT,
-    "aggrefact": AGGREFACT,
     "wice": WICE,
     "begin": BEGIN,
     "fool_me_twice": FOOL_ME_TWICE,
@@ -169,38 +128,6 @@ def test_felm_labels_stretches_and_counts_those_that_are_not_there(read: Read) -
     assert left_out == {"labels of stretches that are not in the response": 1}
 
 
-def test_ragtruth_with_its_sources(read: Read, tmp_path: Path) -> None:
-    (tmp_path / "source_info.jsonl").write_text(json.dumps(SOURCE), encoding="utf-8")
-    misplaced = RAGTRUTH | {"labels": [{"start": 5, "end": 99, "text": "x"}]}
-    right = RAGTRUTH | {"labels": []}
-    (record, other, last), left_out = read("ragtruth", RAGTRUTH, misplaced, right)
-    assert record["spans"] == [{"start": 9, "end": 14, "label": "Evident Conflict"}]
-    assert record["reference_answers"] == ["Mars has two moons.", "They are small."]
-    assert record["question"] == "How many moons has Mars?"
-    assert (record["label"], record["metadata"]["task"]) == (False, "QA")
-    assert ("spans" in other, other["label"]) == (False, False)
-    assert (last["spans"], last["label"]) == ([], True)
-    assert left_out == {
-        "spans that are right (implicit_true)": 1,
-        "labels of stretches that are not in the response": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    ("source", "references"),
-    [("An article.", ["An article."]), ({"name": "Café"}, ['{"name": "Café"}']), (None, [])],
-)
-def test_other_sources_of_ragtruth(
-    read: Read, tmp_path: Path, source: Any, references: list[str]
-) -> None:
-    path = tmp_path / "source_info.jsonl"
-    if source is not None:
-        path.write_text(json.dumps(SOURCE | {"source_info": source}), encoding="utf-8")
-    (record,), left_out = read("ragtruth", RAGTRUTH)
-    assert record["reference_answers"] == references
-    assert any("none in source_info.jsonl" in what for what in left_out) == (source is None)
-
-
 @pytest.mark.parametrize(
     ("kind", "row", "expected"),
     [
@@ -208,11 +135,6 @@ def test_other_sources_of_ragtruth(
             "llm_aggrefact",
             LLM_AGGREFACT,
             {"dataset": "One", "label": True, "claims": [{"claim": "It has.", "label": True}]},
-        ),
-        (
-            "aggrefact",
-            AGGREFACT,
-            {"dataset": "Two", "model": "BART", "label": False, "metadata": {"id": "ab12"}},
         ),
         ("begin", BEGIN, {"model": "t5", "question": "I like Mars.", "label": True}),
         ("fool_me_twice", FOOL_ME_TWICE, {"label": False}),
@@ -256,16 +178,6 @@ def test_halueval_general_places_its_spans_or_none(read: Read) -> None:
     assert left_out == {"labels of stretches that are not in the response": 1}
 
 
-def test_halueval_pairs_are_two_records(read: Read) -> None:
-    (right, wrong), _ = read("halueval", QA)
-    assert (right["response"], right["label"]) == ("Two.", True)
-    assert (wrong["response"], wrong["label"]) == ("Three.", False)
-    assert right["reference_answers"] == wrong["reference_answers"] == ["Mars has two moons."]
-    assert right["id"] != wrong["id"]
-    summary = {"document": "D", "right_summary": "R", "hallucinated_summary": "H"}
-    assert len(read("halueval", summary)[0]) == 2
-
-
 @pytest.mark.parametrize("kind", ROWS)
 def test_a_file_is_refused_by_the_name_of_what_it_is(read: Read, kind: str) -> None:
     assert read(kind, ROWS[kind])[0]
@@ -305,6 +217,8 @@ def test_tables_are_read_too(tmp_path: Path, read: Read) -> None:
         writer.writeheader()
         writer.writerows(rows)
     expected, _ = read("begin", *rows)
-    assert list(import_records("begin", tmp_path / "dev.tsv", pytest.fail)) == expected
+    assert list(import_records("begin", tmp_path / "dev.tsv", pytest.fail, Counter())) == expected
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dev.parquet")
-    assert list(import_records("begin", tmp_path / "dev.parquet", pytest.fail)) == expected
+    assert (
+        list(import_records("begin", tmp_path / "dev.parquet", pytest.fail, Counter())) == expected
+    )
