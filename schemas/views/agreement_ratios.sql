@@ -1,109 +1,101 @@
 -- Measures of agreement as ratios, by response
 -- What each response adds to the numerator and the denominator of every measure of `agreement` that
 -- is a ratio of counts, or the mean of two (the second has above_2 and below_2, else NULL); n is how
--- many claims or sentences it rests on. Measures in _all take an undecided claim as not factual.
--- needs: agreement_claims, agreement_sentences
+-- many claims or sentences it rests on. Measures in _all take an undecided claim as not factual. A
+-- sentence is called not factual where its credibility is below --threshold; one without any never.
+-- needs: human_labels, sentence_scores
 -- order: run, level, mode, source, model, response_id, metric
-WITH claims AS (
+WITH labelled AS (
+    SELECT
+        v.run,
+        'claim' AS level,
+        v.mode,
+        CASE WHEN v.mode = 'single' THEN v.source END AS source,
+        v.response_id,
+        h.label,
+        v.label AS said
+    FROM human_labels AS h
+    INNER JOIN verdicts AS v USING (run, response_id, unit_id)
+    UNION ALL BY NAME
+    SELECT
+        run,
+        'sentence' AS level,
+        response_id,
+        human_label AS label,
+        if(credibility < threshold(), 0, 1) AS said,
+        credibility IS NULL AS unscored
+    FROM sentence_scores
+    WHERE human_label IS NOT NULL
+),
+
+-- Undecided claims are left out, or called false.
+taken AS (
     SELECT
         *,
         unnest(['', '_all']) AS suffix,
-        unnest([0, true_open]) AS true_lost,
-        unnest([0, false_open]) AS false_found
-    FROM agreement_claims
+        unnest([said, coalesce(said, 0)]) AS taken
+    FROM labelled
 ),
 
 counted AS (
     SELECT
-        * EXCLUDE (true_wrong, false_right),
-        true_wrong + true_lost AS true_wrong,
-        false_right + false_found AS false_right,
-        true_right + true_wrong + true_lost AS n_true,
-        false_right + false_wrong + false_found AS n_false,
-        n_true + n_false AS n_claims
-    FROM claims
+        t.run,
+        t.level,
+        t.mode,
+        t.source,
+        r.model,
+        t.response_id,
+        t.suffix,
+        count(*) AS n_labelled,
+        count(*) FILTER (WHERE t.label = 1 AND t.taken = 1) AS true_right,
+        count(*) FILTER (WHERE t.label = 1 AND t.taken = 0) AS true_wrong,
+        count(*) FILTER (WHERE t.label = 0 AND t.taken = 0) AS false_right,
+        count(*) FILTER (WHERE t.label = 0 AND t.taken = 1) AS false_wrong,
+        count(*) FILTER (WHERE t.unscored) AS n_unscored,
+        true_right + true_wrong AS n_true,
+        false_right + false_wrong AS n_false,
+        n_true + n_false AS n
+    FROM taken AS t
+    INNER JOIN responses AS r USING (run, response_id)
+    GROUP BY ALL
 ),
 
 measured AS (
     SELECT
-        run,
-        'claim' AS level,
-        mode,
-        source,
-        model,
-        response_id,
-        unnest(list_transform(
-            ['accuracy', 'balanced_accuracy', 'f1_true', 'f1_false'],
-            lambda metric: metric || suffix
-        )) AS metric,
-        unnest([true_right + false_right, true_right, 2 * true_right, 2 * false_right]) AS above,
-        unnest([
-            n_claims,
-            n_true,
-            n_true + true_right + false_wrong,
-            n_false + false_right + true_wrong
-        ]) AS below,
-        unnest([NULL, false_right, NULL, NULL]) AS above_2,
-        unnest([NULL, n_false, NULL, NULL]) AS below_2,
-        n_claims AS n
-    FROM counted
-),
-
-decided AS (
-    SELECT
-        run,
-        'claim' AS level,
-        mode,
-        source,
-        model,
-        response_id,
-        unnest(['faaf_error_rate', 'faaf_f1_false', 'coverage']) AS metric,
-        unnest([true_wrong + false_wrong, 2 * false_right, n_claims]) AS above,
-        unnest([
-            n_claims,
-            n_false + false_right + true_wrong,
-            n_claims + true_open + false_open
-        ]) AS below,
-        NULL AS above_2,
-        NULL AS below_2,
-        unnest([n_claims, n_claims, n_claims + true_open + false_open]) AS n
-    FROM counted
-    WHERE suffix = ''
-),
-
-sentences AS (
-    SELECT
         *,
-        flagged_right + flagged_wrong + missed + passed AS n_labelled
-    FROM agreement_sentences
-),
-
-sentence_ratios AS (
-    SELECT
-        run,
-        'sentence' AS level,
-        NULL AS mode,
-        NULL AS source,
-        model,
-        response_id,
+        true_right + false_right AS n_right,
+        true_wrong + false_wrong AS n_wrong,
+        n_false + false_right + true_wrong AS called_false,
         unnest([
-            'f1_not_factual', 'precision_not_factual', 'recall_not_factual', 'unscored'
-        ]) AS metric,
-        unnest([2 * flagged_right, flagged_right, flagged_right, n_unscored]) AS above,
-        unnest([
-            2 * flagged_right + flagged_wrong + missed,
-            flagged_right + flagged_wrong,
-            flagged_right + missed,
-            n_labelled
-        ]) AS below,
-        NULL AS above_2,
-        NULL AS below_2,
-        n_labelled AS n
-    FROM sentences
+            ('accuracy', 'claim', true, n_right, n, n),
+            ('balanced_accuracy', 'claim', true, true_right, n_true, n),
+            ('f1_true', 'claim', true, 2 * true_right, n_true + true_right + false_wrong, n),
+            ('f1_false', 'claim', true, 2 * false_right, called_false, n),
+            ('faaf_error_rate', 'claim', false, n_wrong, n, n),
+            ('faaf_f1_false', 'claim', false, 2 * false_right, called_false, n),
+            ('coverage', 'claim', false, n, n_labelled, n_labelled),
+            ('f1_not_factual', 'sentence', false, 2 * false_right, called_false, n),
+            ('precision_not_factual', 'sentence', false, false_right, false_right + true_wrong, n),
+            ('recall_not_factual', 'sentence', false, false_right, n_false, n),
+            ('unscored', 'sentence', false, n_unscored, n, n)
+        ]::STRUCT(
+            metric VARCHAR, level VARCHAR, also_all BOOLEAN, above BIGINT, below BIGINT, n BIGINT
+        )[]) AS measure
+    FROM counted
 )
 
-SELECT * FROM measured
-UNION ALL
-SELECT * FROM decided
-UNION ALL
-SELECT * FROM sentence_ratios
+SELECT
+    run,
+    level,
+    mode,
+    source,
+    model,
+    response_id,
+    measure.metric || suffix AS metric,
+    measure.above AS above,
+    measure.below AS below,
+    CASE WHEN measure.metric = 'balanced_accuracy' THEN false_right END AS above_2,
+    CASE WHEN measure.metric = 'balanced_accuracy' THEN n_false END AS below_2,
+    measure.n AS n
+FROM measured
+WHERE measure.level = level AND (measure.also_all OR suffix = '')

@@ -1,5 +1,5 @@
--- Colour of a share of supporting evidence (Facts&Evidence, 2025)
--- Red below .3, orange below .6, else green; grey where there is none.
+-- Band of a credibility
+-- Facts&Evidence's colours; grey where there is nothing to divide by.
 -- parameters: credibility
 CASE
     WHEN credibility IS NULL THEN 'grey'

@@ -8,11 +8,11 @@
 -- order: run, mode, source, model_a, model_b
 -- shows: mode, source, model_a, model_b, comparison, n, difference, low, high, p
 -- empty: it takes responses of two models at least (`model` in the input)
+-- The mode and the source are one value, in which NULL equals NULL.
 WITH scored AS (
     SELECT
         run,
-        mode,
-        source,
+        {'mode': mode, 'source': source} AS way,
         model,
         trim(question) != '' AS asked,
         cluster_of(dataset, question, response_id) AS cluster,
@@ -24,34 +24,31 @@ WITH scored AS (
 models AS (
     SELECT
         run,
-        mode,
-        source,
+        way,
         model,
         count(*) AS n,
         avg(score) AS mean,
         list({'score': score, 'cluster': cluster}) AS responses
     FROM scored
-    GROUP BY run, mode, source, model
+    GROUP BY run, way, model
 ),
 
 questions AS (
     SELECT
         run,
-        mode,
-        source,
+        way,
         model,
         cluster,
         avg(score) AS score
     FROM scored
     WHERE asked
-    GROUP BY run, mode, source, model, cluster
+    GROUP BY run, way, model, cluster
 ),
 
 paired AS (
     SELECT
         a.run,
-        a.mode,
-        a.source,
+        a.way,
         a.model AS model_a,
         b.model AS model_b,
         'paired' AS comparison,
@@ -61,12 +58,7 @@ paired AS (
         paired_t(list({'difference': a.score - b.score})) AS found
     FROM questions AS a
     INNER JOIN questions AS b
-        ON
-            b.run = a.run
-            AND b.mode = a.mode
-            AND b.source IS NOT DISTINCT FROM a.source
-            AND b.cluster = a.cluster
-            AND b.model > a.model
+        ON b.run = a.run AND b.way = a.way AND b.cluster = a.cluster AND b.model > a.model
     GROUP BY ALL
     HAVING count(*) >= 2
 ),
@@ -76,8 +68,7 @@ compared AS (
     UNION ALL
     SELECT
         a.run,
-        a.mode,
-        a.source,
+        a.way,
         a.model AS model_a,
         b.model AS model_b,
         'unpaired' AS comparison,
@@ -86,23 +77,21 @@ compared AS (
         b.mean AS score_b,
         unpaired_t(a.responses, b.responses) AS found
     FROM models AS a
-    INNER JOIN models AS b
-        ON
-            b.run = a.run
-            AND b.mode = a.mode
-            AND b.source IS NOT DISTINCT FROM a.source
-            AND b.model > a.model
+    INNER JOIN models AS b ON b.run = a.run AND b.way = a.way AND b.model > a.model
     ANTI JOIN paired AS p
-        ON
-            p.run = a.run
-            AND p.mode = a.mode
-            AND p.source IS NOT DISTINCT FROM a.source
-            AND p.model_a = a.model
-            AND p.model_b = b.model
+        ON p.run = a.run AND p.way = a.way AND p.model_a = a.model AND p.model_b = b.model
 )
 
 SELECT
-    * EXCLUDE (found),
+    run,
+    way.mode AS mode,
+    way.source AS source,
+    model_a,
+    model_b,
+    comparison,
+    n,
+    score_a,
+    score_b,
     found.difference AS difference,
     found.low AS low,
     found.high AS high,

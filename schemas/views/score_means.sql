@@ -1,6 +1,8 @@
 -- Means of the scores of each run, model or data set
--- `wanted` is the level: run, model or dataset; `name` is whose scores these are.
--- needs: scores, score_intervals
+-- `wanted` is the level: run, model or dataset; `name` is whose scores these are. Intervals are
+-- clustered by question, or by response where it has none: Wilson's at the effective number of
+-- independent responses (Korn and Graubard 1998). One question alone has no interval.
+-- needs: cluster_of, scores
 -- parameters: wanted
 WITH counted AS (
     SELECT
@@ -10,31 +12,43 @@ WITH counted AS (
         CASE wanted WHEN 'model' THEN model WHEN 'dataset' THEN dataset END AS name,
         count(*) AS n_responses,
         count(*) FILTER (WHERE n_units = 0) AS n_without_units,
-        count(*) FILTER (WHERE no_score = 'nothing usable') AS n_unjudged,
-        count(*) FILTER (WHERE no_score = 'unsupported language') AS n_unsupported,
         CAST(sum(n_units) AS BIGINT) AS n_units,
         -- Where nothing was decided, nothing was found.
+        CASE WHEN count(decided_score) > 0 THEN
+            mean_interval(
+                list({
+                    'value': factuality_score,
+                    'weight': 1,
+                    'cluster': cluster_of(dataset, question, response_id)
+                }) FILTER (WHERE factuality_score IS NOT NULL)
+            )
+        END AS found,
         CASE WHEN count(decided_score) > 0 THEN avg(factuality_score) END AS factuality_score,
         avg(decided_score) AS decided_score,
         avg(coverage) AS coverage,
         avg(human_score) FILTER (WHERE factuality_score IS NOT NULL) AS human_score,
         count(human_score) FILTER (WHERE factuality_score IS NOT NULL) AS n_human_scores,
+        count(*) FILTER (WHERE no_score = 'nothing usable') AS n_unjudged,
         CAST(sum(n_judgements) AS BIGINT) AS n_judgements,
-        CAST(sum(n_unusable) AS BIGINT) AS n_unusable
+        CAST(sum(n_unusable) AS BIGINT) AS n_unusable,
+        count(*) FILTER (WHERE no_score = 'unsupported language') AS n_unsupported
     FROM scores
     GROUP BY ALL
 )
 
 SELECT
-    c.*,
-    CASE WHEN c.factuality_score IS NOT NULL THEN i.low END AS low,
-    CASE WHEN c.factuality_score IS NOT NULL THEN i.high END AS high,
-    CASE WHEN c.factuality_score IS NOT NULL THEN i.interval_method END AS interval_method
-FROM counted AS c
-LEFT JOIN score_intervals AS i
-    ON
-        i.run = c.run
-        AND i.mode = c.mode
-        AND i.source IS NOT DISTINCT FROM c.source
-        AND i.level = wanted
-        AND i.name IS NOT DISTINCT FROM c.name
+    run,
+    mode,
+    source,
+    name,
+    n_responses,
+    n_without_units,
+    n_units,
+    factuality_score,
+    found.low AS low,
+    found.high AS high,
+    found.method AS interval_method,
+    * EXCLUDE (
+        run, mode, source, name, n_responses, n_without_units, n_units, factuality_score, found
+    )
+FROM counted

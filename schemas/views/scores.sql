@@ -7,7 +7,7 @@
 -- single, which scores every source.
 -- low and high are the 95 % interval of factuality_score when a response's units are taken as a
 -- sample of what it could have said: Wilson's (1927), as interval_method says.
--- needs: run_modes, scored_units
+-- needs: run_modes
 -- with: scores_by_run, scores_by_model, scores_by_dataset, corrected_scores, judge_errors
 -- order: run, mode, source, response_id
 -- shows: mode, source, response_id, model, n_units, factuality_score, low, high, interval_method, coverage, n_judgements, n_unusable
@@ -75,7 +75,10 @@ joined AS (
         coalesce(j.n_judgements, 0) AS n_judgements,
         coalesce(j.n_unusable, 0) AS n_unusable,
         coalesce(j.n_unsupported, 0) AS n_unsupported,
-        scored_units(c.n_units, j.n_judgements, j.n_unusable) AS n_scored
+        -- None where judgements were asked for and none was usable.
+        CASE
+            WHEN coalesce(j.n_judgements > j.n_unusable OR j.n_unusable = 0, true) THEN c.n_units
+        END AS n_scored
     FROM responses AS r
     INNER JOIN scored AS g USING (run)
     LEFT JOIN counted AS c

@@ -1,7 +1,7 @@
 -- Scores of each data set
 -- Means over the responses that have a score: n_without_units have no claim, n_unjudged no usable
--- judgement, n_unsupported are in a language that the judge does not know. factuality_score is with the 95 % interval of score_intervals (low, high,
--- interval_method); NULL where nothing was decided. decided_score is over those with a decided unit,
+-- judgement, n_unsupported are in a language that the judge does not know. factuality_score has a 95 % interval (low, high,
+-- interval_method); it is NULL where nothing was decided. decided_score is over those with a decided unit,
 -- human_score over those that people scored (n_human_scores). n_unusable of the n_judgements asked
 -- for failed or are about a text in a language that the judge does not know.
 -- needs: score_means

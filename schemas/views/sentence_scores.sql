@@ -40,38 +40,32 @@ decided AS (
 
 not_extracted AS (
     SELECT DISTINCT run, key AS response_id FROM failures WHERE step = 'extract'
-),
-
-scored AS (
-    SELECT
-        s.run,
-        r.mode,
-        s.response_id,
-        s.sentence_index,
-        coalesce(c.n_supported, 0) AS n_supported,
-        coalesce(c.n_refuted, 0) AS n_refuted,
-        coalesce(c.n_noans, 0) AS n_noans,
-        coalesce(c.n_error, 0) AS n_error,
-        c.n_supported / nullif(c.n_supported + c.n_refuted + c.n_noans, 0) AS credibility,
-        CASE
-            WHEN d.run IS NULL THEN if(x.run IS NULL, 'no claim', 'error')
-            WHEN d.contradicted THEN 'contradicted'
-            WHEN d.all_supported THEN 'supported'
-            WHEN d.supported THEN 'partly supported'
-            WHEN c.failed THEN 'error'
-            ELSE 'not found'
-        END AS state,
-        s.n_units,
-        s.human_label,
-        s.text
-    FROM sentences AS s
-    INNER JOIN runs AS r USING (run)
-    LEFT JOIN not_extracted AS x USING (run, response_id)
-    LEFT JOIN decided AS d USING (run, response_id, sentence_index)
-    LEFT JOIN counted AS c USING (run, response_id, sentence_index)
 )
 
 SELECT
-    *,
-    band_of(credibility) AS band
-FROM scored
+    s.run,
+    r.mode,
+    s.response_id,
+    s.sentence_index,
+    coalesce(c.n_supported, 0) AS n_supported,
+    coalesce(c.n_refuted, 0) AS n_refuted,
+    coalesce(c.n_noans, 0) AS n_noans,
+    coalesce(c.n_error, 0) AS n_error,
+    c.n_supported / nullif(c.n_supported + c.n_refuted + c.n_noans, 0) AS credibility,
+    band_of(credibility) AS band,
+    CASE
+        WHEN d.run IS NULL THEN if(x.run IS NULL, 'no claim', 'error')
+        WHEN d.contradicted THEN 'contradicted'
+        WHEN d.all_supported THEN 'supported'
+        WHEN d.supported THEN 'partly supported'
+        WHEN c.failed THEN 'error'
+        ELSE 'not found'
+    END AS state,
+    s.n_units,
+    s.human_label,
+    s.text
+FROM sentences AS s
+INNER JOIN runs AS r USING (run)
+LEFT JOIN not_extracted AS x USING (run, response_id)
+LEFT JOIN decided AS d USING (run, response_id, sentence_index)
+LEFT JOIN counted AS c USING (run, response_id, sentence_index)

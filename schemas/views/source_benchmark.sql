@@ -7,7 +7,7 @@
 -- all and left out. A request that several responses shared counts for the first that asked. A response without a usable judgement is left out, and what decides
 -- nothing has no score. rank_by_people is 1 for what
 -- agrees best with people in its mode, by balanced_accuracy_all.
--- needs: scores, source_patterns, source_orders, source_places, human_labels
+-- needs: scores, source_patterns, source_orders
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
 -- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, rank_by_people
 -- empty: it takes a run of --mode all, which asks every source about every unit, with fact units
@@ -55,6 +55,7 @@ in_order AS (
         o.run,
         o.mode,
         o.source_order,
+        o.given,
         sum(p.weight) AS decided,
         sum(p.weight) FILTER (WHERE (p.supported & o.bit) != 0) AS supported,
         sum(p.n_true) AS n_true,
@@ -64,7 +65,7 @@ in_order AS (
     FROM source_orders AS o
     LEFT JOIN patterns AS p
         ON p.run = o.run AND (p.decided & o.before) = 0 AND (p.decided & o.bit) != 0
-    GROUP BY o.run, o.mode, o.source_order
+    GROUP BY o.run, o.mode, o.source_order, o.given
 ),
 
 requests AS (
@@ -113,68 +114,8 @@ calls AS (
         END AS cost_usd
     FROM source_orders AS o
     LEFT JOIN open_units AS u
-        ON u.run = o.run AND u.source = o.source AND u.before = o.before
+        ON u.run = o.run AND u.before = o.before AND (u.source = o.source OR o.mode = 'mv')
     GROUP BY o.run, o.mode, o.source_order
-),
-
-voted AS (
-    SELECT
-        v.run,
-        v.response_id,
-        count(*) AS n_units,
-        count(v.label) AS n_decided,
-        count(*) FILTER (WHERE v.label = 1) AS n_supported,
-        count(v.label) FILTER (WHERE h.label = 1) AS n_true,
-        count(v.label) FILTER (WHERE h.label = 0) AS n_false,
-        count(*) FILTER (WHERE v.label = 1 AND h.label = 1) AS true_right,
-        count(*) FILTER (WHERE v.label = 0 AND h.label = 0) AS false_right
-    FROM verdicts AS v
-    INNER JOIN runs AS r ON r.run = v.run AND r.mode = 'all'
-    LEFT JOIN human_labels AS h
-        ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
-    SEMI JOIN judged AS j ON j.run = v.run AND j.response_id = v.response_id
-    WHERE v.mode = 'mv'
-    GROUP BY v.run, v.response_id
-),
-
-names AS (
-    SELECT
-        run,
-        string_agg(source, ',' ORDER BY place) AS source_order
-    FROM source_places
-    GROUP BY run
-),
-
-everything AS (
-    SELECT * FROM in_order
-    UNION ALL BY NAME
-    SELECT
-        v.run,
-        'mv' AS mode,
-        n.source_order,
-        sum(v.n_decided / v.n_units) AS decided,
-        sum(v.n_supported / v.n_units) AS supported,
-        sum(v.n_true) AS n_true,
-        sum(v.n_false) AS n_false,
-        sum(v.true_right) AS true_right,
-        sum(v.false_right) AS false_right
-    FROM voted AS v
-    INNER JOIN names AS n ON n.run = v.run
-    GROUP BY v.run, n.source_order
-),
-
-spent AS (
-    SELECT * FROM calls
-    UNION ALL BY NAME
-    SELECT
-        run,
-        'mv' AS mode,
-        string_agg(source_order, ',') AS source_order,
-        sum(n_calls) AS n_calls,
-        CASE WHEN count(*) = count(cost_usd) THEN sum(cost_usd) END AS cost_usd
-    FROM calls
-    WHERE mode = 'single'
-    GROUP BY run
 ),
 
 scored AS (
@@ -182,7 +123,7 @@ scored AS (
         e.run,
         e.mode,
         e.source_order,
-        e.mode = 'seq' AND e.source_order = n.source_order AS given,
+        e.given,
         CASE WHEN e.decided > 0 THEN coalesce(e.supported, 0) / t.n_responses END
             AS factuality_score,
         coalesce(e.decided, 0) / t.n_responses AS coverage,
@@ -201,9 +142,8 @@ scored AS (
             coalesce(e.true_right, 0) / nullif(t.n_true, 0)
             + false_kept / nullif(t.n_false, 0)
         ) / 2 AS balanced_accuracy_all
-    FROM everything AS e
-    INNER JOIN totals AS t ON t.run = e.run
-    INNER JOIN names AS n ON n.run = e.run
+    FROM in_order AS e
+    INNER JOIN totals AS t USING (run)
 )
 
 SELECT
@@ -222,5 +162,4 @@ SELECT
                 )
     END AS rank_by_people
 FROM scored AS s
-INNER JOIN spent AS c
-    ON c.run = s.run AND c.mode = s.mode AND (c.mode = 'mv' OR c.source_order = s.source_order)
+INNER JOIN calls AS c USING (run, mode, source_order)

@@ -1,6 +1,6 @@
 -- Contribution of each source, by the model that wrote the responses
 -- The columns of source_contributions, for the responses of one model.
--- needs: run_modes
+-- needs: run_modes, tallies
 -- order: run, mode, model, position
 WITH models AS (
     SELECT DISTINCT
@@ -37,49 +37,13 @@ verdict_counts AS (
         count(*) AS n_verdicts,
         count(*) FILTER (WHERE v.label IS NOT NULL OR v.source = 'none') AS n_decided
     FROM verdicts AS v
-    INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
+    INNER JOIN responses AS r USING (run, response_id)
     GROUP BY ALL
-),
-
-unit_counts AS (
-    SELECT
-        run,
-        mode,
-        model,
-        CASE WHEN mode = 'single' THEN source END AS source,
-        CAST(sum(n_verdicts) AS BIGINT) AS n_units
-    FROM verdict_counts
-    GROUP BY ALL
-),
-
--- A run of mode all has the votes of each source in its verdicts, one of mode mv in evidence alone.
-votes AS (
-    SELECT
-        v.run,
-        v.response_id,
-        v.unit_id,
-        v.source,
-        v.n_supported,
-        v.n_refuted
-    FROM verdicts AS v
-    INNER JOIN runs AS u ON u.run = v.run AND u.mode = 'all'
-    WHERE v.mode = 'single'
-    UNION ALL
-    SELECT
-        run,
-        response_id,
-        unit_id,
-        source,
-        count(*) FILTER (WHERE outcome = 'supported') AS n_supported,
-        count(*) FILTER (WHERE outcome = 'refuted') AS n_refuted
-    FROM evidence
-    WHERE run IN (SELECT run FROM runs WHERE mode = 'mv')
-    GROUP BY run, response_id, unit_id, source
 ),
 
 vote_counts AS (
     SELECT
-        t.run,
+        v.run,
         v.mode,
         r.model,
         t.source,
@@ -87,14 +51,10 @@ vote_counts AS (
         CAST(
             sum(CASE v.label WHEN 1 THEN t.n_supported WHEN 0 THEN t.n_refuted ELSE 0 END) AS BIGINT
         ) AS n_agreeing
-    FROM votes AS t
-    INNER JOIN verdicts AS v
-        ON
-            v.run = t.run
-            AND v.response_id = t.response_id
-            AND v.unit_id = t.unit_id
-            AND v.mode = 'mv'
-    INNER JOIN responses AS r ON r.run = t.run AND r.response_id = t.response_id
+    FROM verdicts AS v
+    INNER JOIN tallies AS t USING (run, response_id, unit_id)
+    INNER JOIN responses AS r USING (run, response_id)
+    WHERE v.mode = 'mv'
     GROUP BY ALL
 ),
 
@@ -105,24 +65,26 @@ counted AS (
         m.model,
         s.source,
         s.position,
-        coalesce(u.n_units, 0) AS n_units,
+        CAST(coalesce(
+            if(
+                s.mode = 'seq',
+                sum(d.n_verdicts) OVER (PARTITION BY s.run, s.mode, m.model),
+                d.n_verdicts
+            ),
+            0
+        ) AS BIGINT) AS n_units,
         CASE WHEN s.mode != 'mv' THEN coalesce(d.n_decided, 0) END AS n_decided,
         CASE WHEN s.mode = 'mv' THEN coalesce(v.n_votes, 0) END AS n_votes,
         CASE WHEN s.mode = 'mv' THEN coalesce(v.n_agreeing, 0) END AS n_agreeing
     FROM slots AS s
     INNER JOIN models AS m ON m.run = s.run
-    LEFT JOIN unit_counts AS u
-        ON
-            u.run = s.run
-            AND u.mode = s.mode
-            AND u.model IS NOT DISTINCT FROM m.model
-            AND (s.mode != 'single' OR u.source = s.source)
+    -- The verdicts of a vote are of no one source.
     LEFT JOIN verdict_counts AS d
         ON
             d.run = s.run
             AND d.mode = s.mode
             AND d.model IS NOT DISTINCT FROM m.model
-            AND d.source = s.source
+            AND d.source = if(s.mode = 'mv', 'multi', s.source)
     LEFT JOIN vote_counts AS v
         ON
             v.run = s.run

@@ -1,7 +1,8 @@
 -- Every way to ask the sources one after another
 -- Every source alone, and every order of all of them, as stages: at `stage`, the source with `bit`
 -- is asked about what the sources before it (the sum of their bits) left open. `source_order` is the
--- sources' names in order, as --order takes them. Up to six sources have their orders counted.
+-- sources' names in order, as --order takes them; the run's own is `given`. The vote of all (mv) is
+-- the one stage of bit 62. Up to six sources have their orders counted.
 -- needs: source_places
 -- order: run, mode, source_order, stage
 -- empty: only a run of --mode all asks every source about every unit
@@ -46,28 +47,26 @@ orders AS (
 ways AS (
     SELECT
         run,
-        'single' AS mode,
         names,
-        bits
+        bits,
+        bits = list_sort(bits) AS given,
+        unnest(['single', 'seq', 'mv']) AS mode,
+        unnest([1, n_sources, n_sources]) AS n_asked,
+        unnest([names, names, ['multi']]) AS stage_names,
+        unnest([bits, bits, [1::BIGINT << 62]]) AS stage_bits
     FROM orders
-    WHERE len(names) = 1
-    UNION ALL
-    SELECT
-        run,
-        'seq' AS mode,
-        names,
-        bits
-    FROM orders
-    WHERE len(names) = n_sources
 )
 
 SELECT
     run,
     mode,
     array_to_string(names, ',') AS source_order,
-    unnest(range(1, len(names) + 1)) AS stage,
-    unnest(names) AS source,
-    unnest(bits) AS bit,
-    unnest(list_transform(range(len(bits)), lambda i: coalesce(list_sum(bits[:i]), 0)::BIGINT))
-        AS before
+    given AND mode = 'seq' AS given,
+    unnest(range(1, len(stage_bits) + 1)) AS stage,
+    unnest(stage_names) AS source,
+    unnest(stage_bits) AS bit,
+    unnest(list_transform(
+        range(len(stage_bits)), lambda i: coalesce(list_sum(bits[:i]), 0)::BIGINT
+    )) AS before
 FROM ways
+WHERE len(names) = n_asked AND (given OR mode != 'mv')
