@@ -32,48 +32,41 @@ class LogSettings:
 _settings = LogSettings()
 
 
-class _Lines(logging.Handler):
-    """Writes each record as one line of JSON to whatever stderr is at the time."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        # In one piece: other processes write to the same place.
-        sys.stderr.write(f"{_line(record)}\n")
-        sys.stderr.flush()
-
-
-def _line(record: logging.LogRecord) -> str:
-    found = {
-        "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-        "level": record.levelname.lower(),
-        "logger": record.name,
-        "run": _settings.run,
-        "step": STEP.get(),
-        "worker": worker_id(),
-        "message": record.getMessage(),
-        **getattr(record, _FIELDS, {}),
-    }
-    if record.exc_info:
-        found["error"] = logging.Formatter().formatException(record.exc_info)
-    return json.dumps(found, ensure_ascii=False, default=str)
-
-
-_lines = _Lines()
 _replaced: list[logging.Handler] = []
+
+
+class _Json(logging.Formatter):
+    """Makes one line of JSON of each record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        found = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "run": _settings.run,
+            "step": STEP.get(),
+            "worker": worker_id(),
+            "message": record.getMessage(),
+            **getattr(record, _FIELDS, {}),
+        }
+        if record.exc_info:
+            found["error"] = self.formatException(record.exc_info)
+        return json.dumps(found, ensure_ascii=False, default=str)
 
 
 def start(settings: LogSettings) -> None:
     """Configure the logging of this process."""
     global _settings
+    stop()
     _settings = settings
-    ours, root = logging.getLogger(LOGGER), logging.getLogger()
-    if _lines in root.handlers:
-        root.handlers = list(_replaced)
-    ours.setLevel(logging.NOTSET)
-    if settings.format == "json":
+    if as_json():
+        handler = logging.StreamHandler()
+        handler.setFormatter(_Json())
+        root = logging.getLogger()
         # A library may have given the root a handler of its own, which writes plain lines.
         _replaced[:] = root.handlers
-        root.handlers = [_lines]
-        ours.setLevel(logging.INFO)
+        root.handlers = [handler]
+        logging.getLogger(LOGGER).setLevel(logging.INFO)
         logging.captureWarnings(True)
 
 
@@ -85,9 +78,12 @@ def name_run(run: str) -> None:
 
 def stop() -> None:
     """Reset logging at the end of a command, since the process may live on."""
-    if _settings.format == "json":
+    global _settings
+    if as_json():
         logging.captureWarnings(False)
-    start(LogSettings())
+        logging.getLogger().handlers = list(_replaced)
+        logging.getLogger(LOGGER).setLevel(logging.NOTSET)
+    _settings = LogSettings()
 
 
 def settings_for_worker() -> LogSettings:
@@ -118,23 +114,15 @@ def fail(message: str) -> None:
     tell(visible(message), logging.ERROR, "ufo: ")
 
 
-class _FromBeam(logging.Filter):
-    """Drops what Beam logs through the root logger below an error, and nothing else."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
+def _not_of_beam(record: logging.LogRecord) -> bool:
+    """Drop what Beam logs through the root logger below an error, and nothing else."""
+    return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
 
 
-class _Expected(logging.Filter):
-    """Drops the traceback of a step that Ctrl-C or an error with its own message ended."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[1] if record.exc_info else None
-        return error is None or not (isinstance(error, KeyboardInterrupt) or ends_run(error))
-
-
-_filter = _FromBeam()
-_expected = _Expected()
+def _unexpected(record: logging.LogRecord) -> bool:
+    """Drop the traceback of a step that Ctrl-C or an error with its own message ended."""
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or not (isinstance(error, KeyboardInterrupt) or ends_run(error))
 
 
 def quiet_beam() -> None:
@@ -143,5 +131,5 @@ def quiet_beam() -> None:
     logging.getLogger("apache_beam").setLevel(logging.ERROR)
     # Google's clients try again, and do without some of what they ask for.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
-    logging.getLogger().addFilter(_filter)
-    logging.getLogger("apache_beam.runners.common").addFilter(_expected)
+    logging.getLogger().addFilter(_not_of_beam)
+    logging.getLogger("apache_beam.runners.common").addFilter(_unexpected)

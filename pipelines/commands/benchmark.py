@@ -1,7 +1,6 @@
 """Recompute verdicts and scores of a run under other rules, without a call (`ufo benchmark`)."""
 
 import argparse
-import sys
 from functools import partial
 
 import pyarrow as pa
@@ -116,19 +115,9 @@ def _benchmark(args: argparse.Namespace) -> int:
 
 
 def _title(results: "Results", rules: VoteRules) -> str:
+    asked = (" > " if rules.mode == SEQ else ", ").join(rules.sources)
     run = results.runs[-1]
-    between = ", " if rules.mode != SEQ else " > " if _ascii() else " → "
-    asked = between.join(rules.sources)
     return f"What if: {rules.mode}, {asked}; run {run.name} (nothing was asked again)\n"
-
-
-def _ascii() -> bool:
-    return not (sys.stdout.encoding or "").lower().startswith("utf")
-
-
-def _used(results: "Results") -> list[str]:
-    found = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
-    return [str(name) for name in found.column("source").to_pylist()]
 
 
 def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
@@ -138,7 +127,8 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
         UsageError: an unknown source, category or passage, an invalid domain, or rules
             that cannot be met.
     """
-    used = _used(results)
+    asked = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
+    used = [str(name) for name in asked.column("source").to_pylist()]
     order = args.order or used
     for name in order:
         if name not in used:

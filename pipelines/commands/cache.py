@@ -5,8 +5,8 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any, Final
 
 from ufo.pipelines.options.option import Parser, number
@@ -15,14 +15,13 @@ from ufo.schemas.storage import is_remote
 from ufo.transforms.llm.answer_store import (
     KINDS,
     OFF,
-    Entry,
     SqliteStore,
     Store,
     StoreError,
     checked_uri,
     default_uri,
-    open_store,
 )
+from ufo.transforms.llm.memory import open_store
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0
@@ -35,8 +34,9 @@ def register(commands: Any) -> None:
         "cache",
         description="Inspect and prune the cache of model replies.",
     )
-    parser.set_defaults(handler=lambda arguments: _help(parser))
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", parser_class=Parser)
+    actions = parser.add_subparsers(
+        title="actions", metavar="ACTION", parser_class=Parser, required=True
+    )
     stats = actions.add_parser("stats", help="count the cached replies by kind and age")
     stats.add_argument("--json", action="store_true", help="print them as JSON")
     prune = actions.add_parser("prune", help="delete old replies")
@@ -57,11 +57,6 @@ def register(commands: Any) -> None:
             "--cache", metavar="URI", help="the cache (default: that of `ufo evaluate`)"
         )
         action.set_defaults(handler=_handle, act=act)
-
-
-def _help(parser: argparse.ArgumentParser) -> int:
-    parser.print_help()
-    return 2
 
 
 def _handle(arguments: argparse.Namespace) -> int:
@@ -107,25 +102,20 @@ def _prune(arguments: argparse.Namespace, store: Store, uri: str) -> None:
     if arguments.older_than is None and arguments.max_mb is None:
         raise UsageError("say what to forget: --older_than DAYS, --max_mb MB, or both")
     entries = sorted(store.entries(), key=lambda entry: (-entry.written, entry.key))
-    gone = list(_too_much(entries, arguments.older_than, arguments.max_mb))
+    sizes = accumulate(entry.size for entry in entries)
+    days, megabytes = arguments.older_than, arguments.max_mb
+    gone = [
+        entry
+        for entry, size in zip(entries, sizes, strict=True)
+        if (days is not None and time.time() - entry.written > days * _DAY)
+        or (megabytes is not None and size > megabytes * _MB)
+    ]
     for start in range(0, len(gone), _AT_ONCE):
         store.remove([entry.key for entry in gone[start : start + _AT_ONCE]])
     if gone and isinstance(store, SqliteStore):
         store.compact()
     size = sum(entry.size for entry in gone)
     print(f"{len(gone):,} of {len(entries):,} entries forgotten ({size / _MB:,.1f} MB) in {uri}")
-
-
-def _too_much(
-    newest_first: Sequence[Entry], days: float | None, megabytes: float | None
-) -> Iterator[Entry]:
-    size = 0
-    now = time.time()
-    for entry in newest_first:
-        size += entry.size
-        old = days is not None and now - entry.written > days * _DAY
-        if old or (megabytes is not None and size > megabytes * _MB):
-            yield entry
 
 
 def _moment(seconds: float) -> str:

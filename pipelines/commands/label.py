@@ -5,7 +5,6 @@ import csv
 import json
 import os
 import sys
-from dataclasses import asdict
 
 from ufo.pipelines.labels.import_sheets import import_sheet
 from ufo.pipelines.labels.sample_sheets import cells, sample, sample_errors
@@ -114,15 +113,15 @@ def _sample(args: argparse.Namespace) -> int:
 def _import(args: argparse.Namespace) -> int:
     found = import_sheet(args.directory, args.file, args.sheet, args.annotator)
     if args.json:
-        print(json.dumps(asdict(found), ensure_ascii=False))
+        print(json.dumps(found, ensure_ascii=False))
         return EXIT_DONE
-    labelled = found.true + found.false
-    again = f", {found.repeated:,} repeated" if found.repeated else ""
+    labelled = found["true"] + found["false"]
     print(
-        f"{found.rows:,} rows: {labelled:,} labelled ({found.true:,} true, {found.false:,} false), "
-        f"{found.tagged:,} tagged, {found.unsure:,} unsure, {found.blank:,} blank{again}"
+        "{rows:,} rows: {labelled:,} labelled ({true:,} true, {false:,} false), {tagged:,} tagged, "
+        "{unsure:,} unsure, {blank:,} blank".format(labelled=labelled, **found)
+        + (f", {found['repeated']:,} repeated" if found["repeated"] else "")
     )
-    reports = ["corrected_scores"] * bool(labelled) + ["error_analysis"] * bool(found.tagged)
+    reports = ["corrected_scores"] * bool(labelled) + ["error_analysis"] * bool(found["tagged"])
     see = " and ".join(f"ufo report {args.directory} {name}" for name in reports)
-    print(f"kept in {found.path}; see {see}")
+    print(f"kept in {found['path']}; see {see}")
     return EXIT_DONE

@@ -14,8 +14,8 @@ from ufo.pipelines.importers.objects import LEFT_OUT, Record, read_objects
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.transforms.columns import UnusableValue
 
-# (an object of the file, the file, the object's number) → a record.
-Importer = Callable[[Record, Path, int], Record]
+# (an object of the file, the file, the object's number) → a record, or several.
+Importer = Callable[[Record, Path, int], Record | list[Record]]
 
 
 class Format(NamedTuple):
@@ -30,7 +30,9 @@ IMPORTERS: dict[str, Format] = {
     "factcheck_gpt": Format(formats.factcheck_gpt, {"prompt", "response", "sentences"}),
     "felm": Format(formats.felm, {"response", "segmented_response", "labels"}),
     "factool": Format(formats.factool, {"prompt", "response", "claims", "label"}),
+    "ragtruth": Format(formats.ragtruth, {"source_id", "response", "labels"}),
     "factscore": Format(formats.factscore, {"input", "output", "annotations"}),
+    "expertqa": Format(formats.expertqa, {"question", "annotator_id", "answers"}),
     "halueval": Format(formats.halueval, {"chatgpt_response", "hallucination"}),
     "wice": Format(formats.ONE_TEXT["wice"], {"claim", "evidence", "supporting_sentences"}),
     "llm_aggrefact": Format(formats.ONE_TEXT["llm_aggrefact"], {"dataset", "doc", "claim"}),
@@ -52,7 +54,7 @@ def import_records(
     Args:
         kind: one of IMPORTERS.
         path: the file; factscore and ufo take the model's name from it (`ChatGPT.jsonl`, or
-            `ChatGPT/test.jsonl`).
+            `ChatGPT/test.jsonl`), ragtruth the sources from `source_info.jsonl` beside it.
         report: called with a message for each line that cannot be used; other lines go on.
         left_out: gets the number of labels and other things that have no place in a record.
 
@@ -74,8 +76,9 @@ def import_records(
             problems.append(f"{file}:{number}: {problem}")
         else:
             found = True
-            left_out.update(made.pop(LEFT_OUT, ()))
-            yield made
+            for one in made if isinstance(made, list) else [made]:
+                left_out.update(one.pop(LEFT_OUT, ()))
+                yield one
         # A file of another format is one problem, not one per line: reported once a line fits.
         while found and problems:
             report(problems.pop(0))

@@ -3,11 +3,13 @@
 A function gets an object of the file, the file and the object's number.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ufo.pipelines.importers.objects import (
     NEITHER,
@@ -20,8 +22,10 @@ from ufo.pipelines.importers.objects import (
     list_of,
     named_after,
     places_of,
+    read_objects,
     record,
     response_text,
+    share_of_true,
     text_of,
 )
 from ufo.transforms.columns import UnusableValue, structure_of
@@ -181,6 +185,106 @@ def halueval(raw: Record, file: Path, number: int) -> Record:
         label=word == "no",
         spans=[{"start": at.start, "end": at.end} for at in places if at] if complete else None,
     )
+
+
+def expertqa(raw: Record, file: Path, number: int) -> list[Record]:
+    """Convert ExpertQA (Malaviya et al. 2024): each model's answer is a record.
+
+    A claim is true where the expert called it definitely or probably correct, false where likely or
+    definitely incorrect. Evidence with a text is a reference; an address alone is left out.
+    """
+    answers = get(raw, "answers", dict)
+    if not answers:
+        raise UnusableValue(
+            "expected `answers` of models, found none: the file has questions alone"
+        )
+    records = []
+    for model in answers:
+        answer = get(answers, model, dict)
+        text, left_out = response_text(answer, "answer_string"), list[str]()
+        given = list_of(answer, "claims", dict)
+        labels: list[bool | None] = []
+        references: list[str] = []
+        for claim in given:
+            words = str(claim.get("correctness")).lower().split()
+            labels.append(False if "incorrect" in words else True if "correct" in words else None)
+            for evidence in claim.get("evidence") or []:
+                first, _, rest = as_text("evidence", evidence).strip().partition("\n")
+                is_address = "://" in first and " " not in first.strip()
+                references.append(rest.strip() if is_address else evidence.strip())
+        texts = [text_of(claim, "claim_string").strip() for claim in given]
+        claims = claims_of(texts, labels, None, text, left_out)
+        left_out += [_NO_TEXT for reference in references if not reference]
+        made = record(
+            "expertqa",
+            f"{number}-{model}",
+            text,
+            left_out,
+            model=model,
+            question=text_of(raw, "question").strip(),
+            claims=[claim for claim in claims if claim["claim"]],
+            reference_answers=[one for one in dict.fromkeys(references) if one],
+            metadata=raw.get("metadata") or {},
+            label=share_of_true(claims),
+        )
+        records.append(made)
+    return records
+
+
+RAGTRUTH_SOURCES: Final = "source_info.jsonl"
+_PASSAGE: Final = re.compile(r"\s*\bpassage \d+:\s*")
+
+
+def ragtruth(raw: Record, file: Path, number: int) -> Record:
+    """Convert RAGTruth (Niu et al. 2024): responses with spans that their sources do not support.
+
+    What is right without a source (`implicit_true`) is not an error. If a span cannot be found
+    the response gets none, since a sentence without one counts as right.
+    """
+    text = response_text(raw, "response")
+    left_out: list[str] = []
+    spans: list[Record] = []
+    for label in list_of(raw, "labels", dict):
+        start, end = label.get("start"), label.get("end")
+        if label.get("implicit_true"):
+            left_out.append("spans that are right (implicit_true)")
+        elif isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text):
+            spans.append({"start": start, "end": end, "label": label.get("label_type")})
+        else:
+            left_out.append(UNPLACED)
+    complete = UNPLACED not in left_out
+    source = _sources(file.parent / RAGTRUTH_SOURCES).get(str(raw.get("source_id")), {})
+    if not source:
+        left_out.append(f"sources of responses (none in {RAGTRUTH_SOURCES} beside the file)")
+    known = {name: raw[name] for name in ("temperature", "quality", "split") if name in raw}
+    given: Any = source.get("source_info")
+    question, references = None, []
+    if isinstance(given, dict) and isinstance(given.get("passages"), str):
+        question = given.get("question")
+        references = [*filter(None, map(str.strip, _PASSAGE.split(given["passages"])))]
+    elif isinstance(given, str | dict):
+        references = [given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)]
+    return record(
+        "ragtruth",
+        raw.get("id", number),
+        text,
+        left_out,
+        model=text_of(raw, "model"),
+        question=question,
+        reference_answers=references,
+        label=not spans and complete,
+        metadata=known | {"task": source["task_type"]} if "task_type" in source else known,
+        spans=spans if complete else None,
+    )
+
+
+@lru_cache(1)
+def _sources(path: Path) -> dict[str, Record]:
+    """Return the sources of RAGTruth by their ids; empty if the file does not exist."""
+    if not path.exists():
+        return {}
+    found = (source for _, source in read_objects(path) if isinstance(source, dict))
+    return {str(source.get("source_id")): source for source in found}
 
 
 # Folders of UFO's data sets, in the spelling of either release; each has a file or folder a model.

@@ -183,3 +183,9 @@ def _our_sentences(claims: Sequence[str], place: Span, response: str) -> list[in
         return [covered[0][0]] * len(claims)
     chosen = align(claims, [text for _, text in covered])
     return [None if at is None else covered[at][0] for at in chosen]
+
+
+def share_of_true(claims: Sequence[Record]) -> float | None:
+    """Return the share of true claims among those with a label, None where none has one."""
+    labels = [claim["label"] for claim in claims if "label" in claim]
+    return sum(labels) / len(labels) if labels else None

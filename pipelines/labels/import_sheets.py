@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from filelock import FileLock
@@ -35,22 +36,6 @@ _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv take
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What a sheet said: how many of its rows found their claim true and false, were tagged, unsure
-    and blank, those that say of a unit once more what was said, and where the labels were
-    written."""
-
-    path: str
-    rows: int
-    true: int
-    false: int
-    tagged: int
-    unsure: int
-    blank: int
-    repeated: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Line:
     number: int
     cells: Mapping[str, str]
@@ -66,8 +51,12 @@ class _Line:
 
 def import_sheet(
     directory: str, file: str, sheet: str | None = None, annotator: str | None = None
-) -> Imported:
+) -> dict[str, Any]:
     """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
+
+    Return where they were written (`path`), and how many of its rows (`rows`) found their claim
+    `true` and `false`, were `tagged`, `unsure` and `blank`, and those that say of a unit once more
+    what was said (`repeated`).
 
     Args:
         directory: the `--output` of `ufo evaluate`.
@@ -121,7 +110,7 @@ def import_sheet(
         raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
     said = ("true", "false", "tagged", "unsure", "blank", "repeated")
     there = join(directory, *path.relative_to(here).parts)
-    return Imported(there, len(lines), **{what: counts[what] for what in said})
+    return {"path": there, "rows": len(lines), **{what: counts[what] for what in said}}
 
 
 def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:

@@ -18,6 +18,6 @@ def test_every_claim_of_the_examples_has_a_label(tmp_path: Path) -> None:
         quiet=True,
     )
     sheet = import_sheet(str(tmp_path), str(EXAMPLES / "labels.csv"))
-    assert sheet.rows == len(found.verdicts)
-    assert sheet.rows == sheet.true + sheet.false + sheet.unsure
-    assert sheet.false > 30
+    assert sheet["rows"] == len(found.verdicts)
+    assert sheet["rows"] == sheet["true"] + sheet["false"] + sheet["unsure"]
+    assert sheet["false"] > 30

@@ -91,7 +91,7 @@ def test_the_sheet_is_read_back_by_the_command(
     assert rows[1]["note"] == "'=1+1"
     (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
     found = import_sheet(str(runs), str(tmp_path / "labels.csv"), "again")
-    assert (found.true, found.tagged) == (2, 1)
+    assert (found["true"], found["tagged"]) == (2, 1)
 
 
 def test_a_sheet_that_was_drawn_keeps_its_weights(

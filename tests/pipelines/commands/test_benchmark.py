@@ -77,7 +77,7 @@ def test_people_get_a_table_that_says_what_was_asked(ufo: Callable[..., Any]) ->
     assert "alder" in text
     assert "row 1" not in text
     assert "response" not in text
-    assert "wiki → ref" in ufo("--order", "wiki,ref")
+    assert "wiki > ref" in ufo("--order", "wiki,ref")
 
 
 @pytest.mark.parametrize(
