@@ -20,8 +20,8 @@ from ufo.transforms.llm.answer_store import (
     StoreError,
     checked_uri,
     default_uri,
+    open_store,
 )
-from ufo.transforms.llm.memory import open_store
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0
