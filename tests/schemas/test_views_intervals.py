@@ -110,8 +110,7 @@ def test_more_models_over_the_same_questions_narrow_no_interval(
 
 def test_intervals_are_the_same_at_each_reading(results: Results) -> None:
     first, second = (
-        results.query("FROM scores_by_model ORDER BY model").to_pylist()
-        for _ in range(2)
+        results.query("FROM scores_by_model ORDER BY model").to_pylist() for _ in range(2)
     )
     assert len(first) == 3
     for one, other in zip(first, second, strict=True):
