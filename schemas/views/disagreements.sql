@@ -39,42 +39,30 @@ judged AS (
     WHERE v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
 ),
 
+-- A claim may differ in both ways.
 differing AS (
     SELECT
-        s.run,
-        'sources' AS kind,
-        s.response_id,
-        s.unit_id,
-        v.label,
-        v.source,
-        CAST(NULL AS BIGINT) AS human_label,
-        2 * least(s.n_supported, s.n_refuted) / (s.n_supported + s.n_refuted) AS severity,
-        s.sources_for,
-        s.sources_against,
-        s.n_supported,
-        s.n_refuted
-    FROM sided AS s
-    INNER JOIN judged AS v USING (run, response_id, unit_id)
-    WHERE s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
-    UNION ALL
-    SELECT
         v.run,
-        'people' AS kind,
+        k.kind,
         v.response_id,
         v.unit_id,
         v.label,
         v.source,
-        h.label AS human_label,
-        CASE h.label WHEN 1 THEN v.n_refuted ELSE v.n_supported END
-        / (v.n_supported + v.n_refuted) AS severity,
+        if(k.kind = 'people', h.label, NULL) AS human_label,
         s.sources_for,
         s.sources_against,
-        v.n_supported,
-        v.n_refuted
+        if(k.kind = 'people', v.n_supported, s.n_supported) AS n_supported,
+        if(k.kind = 'people', v.n_refuted, s.n_refuted) AS n_refuted
     FROM judged AS v
-    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
+    CROSS JOIN (VALUES ('sources'), ('people')) AS k (kind)
     LEFT JOIN sided AS s USING (run, response_id, unit_id)
-    WHERE v.label != h.label
+    LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
+    WHERE
+        if(
+            k.kind = 'people',
+            v.label != h.label,
+            s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
+        )
 )
 
 SELECT
@@ -87,7 +75,11 @@ SELECT
     d.label,
     d.source,
     d.human_label,
-    d.severity,
+    CASE
+        WHEN d.kind = 'sources' THEN 2 * least(d.n_supported, d.n_refuted)
+        WHEN d.human_label = 1 THEN d.n_refuted
+        ELSE d.n_supported
+    END / (d.n_supported + d.n_refuted) AS severity,
     array_to_string(d.sources_for, ',') AS sources_for,
     array_to_string(d.sources_against, ',') AS sources_against,
     d.n_supported,
