@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from typing import Any, Final
 
 import numpy as np
@@ -70,11 +70,8 @@ def digest(path: str) -> str:
 
 @lru_cache(maxsize=256)
 def _digest(path: str, size: int, changed: int) -> str:
-    whole = sha256()
     with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            whole.update(block)
-    return whole.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _fetched(name: str, extra: str, weights: bool) -> str:

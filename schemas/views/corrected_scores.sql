@@ -60,7 +60,8 @@ domains AS (
         count(*) AS n_responses,
         CAST(sum(n_units) AS BIGINT) AS n_units,
         sum(n_decided) AS n_decided,
-        avg(score) AS judge_score
+        avg(score) AS judge_score,
+        list({'score': score, 'cluster': cluster}) AS responses
     FROM scored
     GROUP BY domain
 ),
@@ -85,14 +86,6 @@ weighed AS (
     INNER JOIN domains AS d USING (domain)
     WHERE l.used
     WINDOW whole AS (PARTITION BY s.domain)
-),
-
-judged AS (
-    SELECT
-        domain,
-        list({'score': score, 'cluster': cluster}) AS responses
-    FROM scored
-    GROUP BY domain
 ),
 
 -- Of runs that people labelled, so that those without a label cost nothing.
@@ -153,10 +146,9 @@ estimated AS (
     SELECT
         d.*,
         p.n_labelled,
-        corrected(j.responses, p.labels) AS found,
+        corrected(d.responses, p.labels) AS found,
         u.strata AS strata_without_label
     FROM domains AS d
-    INNER JOIN judged AS j USING (domain)
     INNER JOIN people AS p USING (domain)
     LEFT JOIN unlabelled AS u USING (domain)
 )

@@ -39,44 +39,51 @@ judged AS (
     WHERE v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
 ),
 
+-- A claim may differ in both ways.
 differing AS (
     SELECT
-        s.*,
-        'sources' AS kind,
-        v.label,
-        v.source,
-        2 * least(s.n_supported, s.n_refuted) / (s.n_supported + s.n_refuted) AS severity
-    FROM sided AS s
-    INNER JOIN judged AS v USING (run, response_id, unit_id)
-    WHERE s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
-    UNION ALL BY NAME
-    SELECT
         v.run,
-        'people' AS kind,
+        k.kind,
         v.response_id,
         v.unit_id,
         v.label,
         v.source,
-        h.label AS human_label,
-        CASE h.label WHEN 1 THEN v.n_refuted ELSE v.n_supported END
-        / (v.n_supported + v.n_refuted) AS severity,
+        if(k.kind = 'people', h.label, NULL) AS human_label,
         s.sources_for,
         s.sources_against,
-        v.n_supported,
-        v.n_refuted
+        if(k.kind = 'people', v.n_supported, s.n_supported) AS n_supported,
+        if(k.kind = 'people', v.n_refuted, s.n_refuted) AS n_refuted
     FROM judged AS v
-    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
+    CROSS JOIN (VALUES ('sources'), ('people')) AS k (kind)
     LEFT JOIN sided AS s USING (run, response_id, unit_id)
-    WHERE v.label != h.label
+    LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
+    WHERE
+        if(
+            k.kind = 'people',
+            v.label != h.label,
+            s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
+        )
 )
 
 SELECT
-    d.* REPLACE (
-        array_to_string(d.sources_for, ',') AS sources_for,
-        array_to_string(d.sources_against, ',') AS sources_against
-    ),
+    d.run,
+    d.kind,
+    d.response_id,
+    d.unit_id,
     r.model,
-    u.claim
+    u.claim,
+    d.label,
+    d.source,
+    d.human_label,
+    CASE
+        WHEN d.kind = 'sources' THEN 2 * least(d.n_supported, d.n_refuted)
+        WHEN d.human_label = 1 THEN d.n_refuted
+        ELSE d.n_supported
+    END / (d.n_supported + d.n_refuted) AS severity,
+    array_to_string(d.sources_for, ',') AS sources_for,
+    array_to_string(d.sources_against, ',') AS sources_against,
+    d.n_supported,
+    d.n_refuted
 FROM differing AS d
 INNER JOIN responses AS r USING (run, response_id)
 INNER JOIN fact_units AS u USING (run, response_id, unit_id)

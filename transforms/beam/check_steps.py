@@ -16,7 +16,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from ufo.schemas.records import OpenUnits, SourceVotes
 from ufo.transforms.beam.coders import typed
-from ufo.transforms.beam.counters import CoroutineDoFn, StepCounters, of_source
+from ufo.transforms.beam.counters import CoroutineDoFn, of_source
 from ufo.transforms.beam.write_steps import ROWS, Rows
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.job import Job
@@ -52,16 +52,8 @@ class _Ask(CoroutineDoFn[OpenUnits, _CheckedUnits]):
         self._source = make_source(
             self._job.sources[self._position], self._job.flags, self._job.source_context
         )
-        self._judge.open()
-        self._source.open()
-        self.remote = self._judge.remote or self._source.remote
         self._step = f"source:{self._source.name}"
-        self.counters = StepCounters(self._step, self._job.usage_log)
-
-    def teardown(self) -> None:
-        self.counters.close()
-        self._source.close()
-        self._judge.close()
+        self.begin(self._step, self._job.usage_log, self._judge, self._source)
 
     async def call(self, item: OpenUnits) -> _CheckedUnits:
         with in_step(self._step):

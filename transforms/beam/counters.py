@@ -1,6 +1,6 @@
 """What the steps of a run share on Beam: their counters, and calls of coroutines."""
 
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import apache_beam as beam
@@ -8,7 +8,7 @@ from apache_beam.metrics import Metrics
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
-from ufo.schemas.records import OpenUnits
+from ufo.schemas.records import OpenUnits, Usage
 from ufo.transforms.check import Checked
 from ufo.transforms.job import COUNTED, IN_FLIGHT
 from ufo.transforms.llm.usage_log import UsageLog
@@ -69,17 +69,22 @@ def of_source(asked: OpenUnits, checked: Checked) -> dict[str, int]:
         "passages": len(checked.passages),
         "evidence": len(checked.evidence),
         "failures": len(checked.failures),
-        "requests": sum(not (row.cached or row.coalesced) for row in checked.usage),
-        "cached": sum(row.cached or row.coalesced for row in checked.usage),
+        **requests_in(checked.usage),
     }
+
+
+def requests_in(usage: Sequence[Usage]) -> dict[str, int]:
+    """Return how many requests were sent, and how many were answered without one."""
+    cached = sum(row.cached or row.coalesced for row in usage)
+    return {"requests": len(usage) - cached, "cached": cached}
 
 
 class CoroutineDoFn(beam.DoFn, Generic[T, R]):  # type: ignore[misc]
     """Calls `call` for each element and yields `outputs` of each result.
 
-    A member sets `remote` in `setup`, and its `counters`. Where `remote` is True, up to `in_flight`
-    calls are under way on the process's loop and any completed one is yielded, in the window and at
-    the timestamp of the element it came from; the bundle ends when all are.
+    A member calls `begin` in `setup`. Where `remote` is True, up to `in_flight` calls are under way
+    on the process's loop and any completed one is yielded, in the window and at the timestamp of
+    the element it came from; the bundle ends when all are.
     `call` returns errors as data: an exception here would end the run.
     """
 
@@ -89,6 +94,21 @@ class CoroutineDoFn(beam.DoFn, Generic[T, R]):  # type: ignore[misc]
         self.counters = StepCounters("")
         self._in_flight = in_flight
         self._window: CallWindow[tuple[Any, Any], R] | None = None
+        self._opened: Sequence[Any] = ()
+
+    def begin(self, step: str, usage_log: str | None, *needed: Any) -> None:
+        """Make the counters of the step, and open the judge or source that its calls need."""
+        self.counters = StepCounters(step, usage_log)
+        for one in needed:
+            one.open()
+        self._opened = needed
+        self.remote = any(one.remote for one in needed)
+
+    def teardown(self) -> None:
+        """Close what `begin` opened."""
+        self.counters.close()
+        for one in reversed(self._opened):
+            one.close()
 
     def call(self, item: T) -> Coroutine[Any, Any, R]:
         """Return the coroutine for one element."""

@@ -7,7 +7,7 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
 from ufo.schemas.records import InputRecord, OpenUnits
-from ufo.transforms.beam.counters import CoroutineDoFn, StepCounters
+from ufo.transforms.beam.counters import CoroutineDoFn, requests_in
 from ufo.transforms.beam.write_steps import ROWS, Rows
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import Job
@@ -19,25 +19,16 @@ from ufo.transforms.secrets import into_environment
 class _Extract(CoroutineDoFn[InputRecord, Extracted]):
     def __init__(self, job: Job) -> None:
         super().__init__(job.in_flight)
-        self._spec = job.judge
-        self._units = job.units
-        self._usage_log = job.usage_log
-        self._secrets = job.secrets
+        self._job = job
 
     def setup(self) -> None:
-        into_environment(self._secrets)
-        self._judge = make_judge(self._spec)
-        self._judge.open()
-        self.remote = self._judge.remote
-        self.counters = StepCounters("extract", self._usage_log)
-
-    def teardown(self) -> None:
-        self.counters.close()
-        self._judge.close()
+        into_environment(self._job.secrets)
+        self._judge = make_judge(self._job.judge)
+        self.begin("extract", self._job.usage_log, self._judge)
 
     async def call(self, item: InputRecord) -> Extracted:
         with in_step("extract"):
-            return await extract(item, self._judge, self._units)
+            return await extract(item, self._judge, self._job.units)
 
     def outputs(self, result: Extracted) -> Iterable[OpenUnits | TaggedOutput]:
         self.counters.add(
@@ -46,8 +37,7 @@ class _Extract(CoroutineDoFn[InputRecord, Extracted]):
             units=len(result.open_units.units),
             no_claims=int(not result.open_units.units),
             failures=len(result.failures),
-            requests=sum(not (row.cached or row.coalesced) for row in result.usage),
-            cached=sum(row.cached or row.coalesced for row in result.usage),
+            **requests_in(result.usage),
             **result.doubts,
         )
         rows: Rows = {

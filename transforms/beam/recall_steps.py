@@ -6,7 +6,7 @@ from typing import Any
 import apache_beam as beam
 
 from ufo.schemas.records import RecallInput
-from ufo.transforms.beam.counters import CoroutineDoFn, StepCounters
+from ufo.transforms.beam.counters import CoroutineDoFn
 from ufo.transforms.beam.write_steps import Rows
 from ufo.transforms.loop import in_step
 from ufo.transforms.recall.recallers import RecallJob, make_recaller
@@ -20,13 +20,7 @@ class _AskFacts(CoroutineDoFn[RecallInput, Recalled]):
 
     def setup(self) -> None:
         self._recaller = make_recaller(self._job.judge, self._job.formulations)
-        self._recaller.open()
-        self.remote = self._recaller.remote
-        self.counters = StepCounters("recall", self._job.usage_log)
-
-    def teardown(self) -> None:
-        self.counters.close()
-        self._recaller.close()
+        self.begin("recall", self._job.usage_log, self._recaller)
 
     async def call(self, item: RecallInput) -> Recalled:
         with in_step("recall"):
