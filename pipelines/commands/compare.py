@@ -5,8 +5,7 @@ import sys
 
 from ufo.pipelines.options.groups import RunOptions
 from ufo.pipelines.options.option import options_of
-from ufo.pipelines.outputs import text_output
-from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows
+from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows, text_output
 from ufo.pipelines.runs.compare import compare, in_words, is_worse
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE
 

@@ -5,8 +5,7 @@ import sys
 from collections import Counter
 
 from ufo.pipelines.importers import IMPORTERS, import_records
-from ufo.pipelines.outputs import text_output
-from ufo.pipelines.reports.tabular import as_json
+from ufo.pipelines.reports.tabular import as_json, text_output
 from ufo.schemas.errors import EXIT_DONE
 from ufo.schemas.text import quantity
 

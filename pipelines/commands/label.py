@@ -9,7 +9,7 @@ import sys
 from ufo.pipelines.labels.import_sheets import import_sheet
 from ufo.pipelines.labels.sample_sheets import cells, sample, sample_errors
 from ufo.pipelines.options.option import number
-from ufo.pipelines.outputs import text_output
+from ufo.pipelines.reports.tabular import text_output
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from ufo.pipelines.commands.recall import print_recall, recall_summary
 from ufo.pipelines.options.option import number
-from ufo.pipelines.outputs import sent_to
 from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.tabular import (
     as_json,
@@ -50,9 +49,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "name", metavar="NAME", nargs="?", help="a report or a table; --list names them"
     )
     report.add_argument("--list", action="store_true", help="list the reports and the tables")
-    report.add_argument(
-        "--plots", metavar="FOLDER", help="also write the plots to FOLDER, as PNG and SVG"
-    )
     report.add_argument(
         "--html",
         metavar="FILE",
@@ -163,13 +159,6 @@ def _report(args: argparse.Namespace) -> int:
     ) as results:
         if args.name is not None and args.name not in results.names:
             raise UsageError(unknown_value("report", args.name, sorted(results.names)))
-        if args.plots is not None and results.runs[-1].mode == "recall":
-            raise UsageError(
-                f"--plots: run {results.runs[-1].name!r} is of 'ufo recall', which has no plots; "
-                "name a run of 'ufo evaluate' with --run."
-            )
-        if args.plots is not None:
-            _write_plots(results, args.plots)
         if args.html is not None:
             from ufo.pipelines.reports.html.page import write_html  # it draws with matplotlib
 
@@ -317,19 +306,6 @@ def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> N
     if results.runs[-1].mode == "recall" and not view.name.startswith("recall_"):
         empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
     print_query(results, sql, args, title, empty)
-
-
-def _write_plots(results: "Results", folder: str) -> None:
-    from ufo.pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
-
-    try:
-        with sent_to(folder) as here:
-            for name, plot in (("contributions", plot_contributions), ("scores", plot_scores)):
-                for ending in ("png", "svg"):
-                    plot(results, os.path.join(here, f"{name}.{ending}"))
-                    print(f"wrote {os.path.join(folder, name)}.{ending}", file=sys.stderr)
-    except OSError as error:
-        raise UsageError(f"--plots: cannot write to {folder!r}: {error}.") from error
 
 
 def _utf8(out: TextIO) -> TextIO:

@@ -14,12 +14,11 @@ from typing import Any
 import pyarrow.parquet as pq
 from filelock import FileLock
 
-from ufo.pipelines.outputs import sent_to
 from ufo.pipelines.reports.tabular import one_line
 from ufo.pipelines.runs.inputs import delimiter_of
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError
-from ufo.schemas.storage import join
+from ufo.schemas.storage import join, make_folder, writing
 from ufo.schemas.tables import LABELS, TAGS, Label, from_arrow, sort_key, to_arrow
 from ufo.schemas.text import with_formula
 
@@ -104,23 +103,20 @@ def import_sheet(
         for line, label, tag in kept
     ]
     try:
-        with sent_to(directory) as here:
-            path = write_sheet(Path(here), name, labels)
+        path = write_sheet(directory, name, labels)
     except OSError as error:
         raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
     said = ("true", "false", "tagged", "unsure", "blank", "repeated")
-    there = join(directory, *path.relative_to(here).parts)
-    return {"path": there, "rows": len(lines), **{what: counts[what] for what in said}}
+    return {"path": path, "rows": len(lines), **{what: counts[what] for what in said}}
 
 
-def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
+def write_sheet(directory: str, sheet: str, labels: Iterable[Label]) -> str:
     """Write a sheet's labels, replacing its earlier ones; equal labels give equal files."""
-    folder = directory / LABELS
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{sheet}.parquet"
-    unfinished = folder / f".{sheet}.unfinished"
-    pq.write_table(to_arrow(LABELS, sorted(labels, key=sort_key(LABELS))), unfinished)
-    return unfinished.replace(path)
+    make_folder(join(directory, LABELS))
+    path = join(directory, LABELS, f"{sheet}.parquet")
+    with writing(path) as file:
+        pq.write_table(to_arrow(LABELS, sorted(labels, key=sort_key(LABELS))), file)
+    return path
 
 
 def keep_label(directory: Path, label: Label) -> None:
@@ -137,7 +133,7 @@ def keep_label(directory: Path, label: Label) -> None:
         rows = [row for row in before if (row.response_id, row.unit_id) != of]
         if label.label is not None or label.tag is not None:
             rows.append(label)
-        write_sheet(directory, label.sheet, rows)
+        write_sheet(str(directory), label.sheet, rows)
 
 
 def _read(path: Path) -> Iterator[_Line]:

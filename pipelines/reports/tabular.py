@@ -6,9 +6,11 @@ control characters, a table replaces them, and CSV has no formulas.
 """
 
 import datetime as dt
+import io
 import json
 import math
 import shutil
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -22,6 +24,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ufo.schemas.errors import UsageError
+from ufo.schemas.storage import writing
 from ufo.schemas.text import escaped_json, visible, without_formula
 
 DEFAULT_WIDTH = 100
@@ -261,3 +265,20 @@ def _print_records(names: Sequence[str], rows: Iterable[Sequence[str]], console:
         for name, text in zip(names, row, strict=True):
             grid.add_row("  " + name, Text(text))
         console.print(grid)
+
+
+@contextmanager
+def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
+    """Give stdout, or a file that takes its place only when all is written."""
+    if path is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")
+        yield sys.stdout
+        return
+    try:
+        with writing(path) as file:
+            out = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            yield out
+            out.detach()  # written out; what is behind it closes the file
+    except OSError as error:
+        raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error

@@ -151,8 +151,6 @@ def test_reports_and_sql_read_recall_runs_beside_others(
     assert "no rows: the run is of 'ufo recall': see recall_scores" in scores.out
     refused = ufo("benchmark", output, "--run", "r")
     assert (refused.code, "which asks no sources" in refused.err) == (2, True)
-    plots = ufo("report", output, "--plots", tmp_path / "plots")
-    assert (plots.code, "has no plots" in plots.err) == (2, True)
     both = ufo("sql", output, "SELECT run, mode FROM runs ORDER BY run", "--json").json
     assert [row["mode"] for row in both] == ["seq", "recall"]
     with open_results(output, all_runs=True) as results:

@@ -98,13 +98,6 @@ def test_runs_there_are_asked_like_those_here(
     )
     assert shown.code == 0, shown.err
     assert b"</html>" in (bucket / "page.html").read_bytes()
-    assert ufo("report", f"file://{bucket}/out", "--plots", f"file://{bucket}/plots").code == 0
-    assert sorted(path.name for path in (bucket / "plots").iterdir()) == [
-        "contributions.png",
-        "contributions.svg",
-        "scores.png",
-        "scores.svg",
-    ]
     counted = ufo(
         "sql", f"file://{bucket}/out/", "SELECT DISTINCT run FROM verdicts", "--json"
     ).json

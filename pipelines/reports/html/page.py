@@ -6,12 +6,11 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from ufo.pipelines.outputs import text_output
 from ufo.pipelines.reports.html import sections
 from ufo.pipelines.reports.html.doubtful import disagreements, doubtful_responses
 from ufo.pipelines.reports.html.sections import MOST_ROWS, RunRows, Section, columns, in_words
 from ufo.pipelines.reports.overview import Row, contradicted, overview
-from ufo.pipelines.reports.tabular import cell
+from ufo.pipelines.reports.tabular import cell, text_output
 from ufo.pipelines.reports.templates import environment
 from ufo.pipelines.reports.terminal import MODES
 from ufo.pipelines.reports.unusable import beside, no_score, without_score

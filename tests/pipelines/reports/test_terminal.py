@@ -248,22 +248,6 @@ def test_wrong_words(
     assert "0 means all" in capsys.readouterr().err
 
 
-def test_plots_are_written_beside_the_report(
-    folder: Path, printed: Callable[..., Any], tmp_path: Path
-) -> None:
-    plots = tmp_path / "new" / "plots"
-    assert "Factuality score" in printed("report", folder, "--plots", plots)
-    assert sorted(path.name for path in plots.iterdir()) == [
-        "contributions.png",
-        "contributions.svg",
-        "scores.png",
-        "scores.svg",
-    ]
-    (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="--plots: cannot write to"):
-        printed("report", folder, "--plots", tmp_path / "file" / "x")
-
-
 def test_a_reader_that_has_enough_is_no_error(folder: Path, command: Callable[..., Any]) -> None:
     words = command("sql", folder, "FROM range(1000000)", "--csv")
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
