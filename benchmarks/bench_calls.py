@@ -61,8 +61,12 @@ from ufo.transforms.llm.client_settings import ClientSettings  # noqa: E402
 from ufo.transforms.llm.endpoint import endpoints  # noqa: E402
 from ufo.transforms.llm.memory import Memory  # noqa: E402
 from ufo.transforms.llm.request import Client  # noqa: E402
-from ufo.transforms.sources.context import SourceContext  # noqa: E402
-from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved  # noqa: E402
+from ufo.transforms.sources.fact_source import (  # noqa: E402
+    FactSource,
+    Found,
+    Retrieved,
+    SourceContext,
+)
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # noqa: E402
 from ufo.transforms.sources.reference import ReferenceSource  # noqa: E402
 

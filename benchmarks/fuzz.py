@@ -37,7 +37,7 @@ from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import SourceContext
 from ufo.transforms.sources.web.documents import FetchedPage
 from ufo.transforms.sources.web.readers import Readers
 from ufo.transforms.sources.web.source import WebSource

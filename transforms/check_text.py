@@ -24,8 +24,7 @@ from ufo.transforms.job import Job
 from ufo.transforms.judges import make_judge
 from ufo.transforms.judges.judge import Judge
 from ufo.transforms.llm.request import Client
-from ufo.transforms.sources.fact_source import FactSource
-from ufo.transforms.sources.registry import make_source
+from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ
 
 

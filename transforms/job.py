@@ -11,8 +11,7 @@ from ufo.transforms.judges import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.plugins import absolute_type
 from ufo.transforms.read import MAX_LINE_BYTES
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.client_settings import ClientSettings

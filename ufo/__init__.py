@@ -38,8 +38,7 @@ from ufo.transforms.judges.judge import Judge, JudgeContext, Judged, Judgement
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Client, LlmError
 from ufo.transforms.loop import process_loop, wait_for
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, SourceContext
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:

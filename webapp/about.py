@@ -13,7 +13,7 @@ from ufo.indexes.index import RETRIEVERS, open_index
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
 from ufo.transforms.judges import JUDGES
-from ufo.transforms.sources.registry import SOURCES
+from ufo.transforms.sources.fact_source import SOURCES
 from ufo.webapp import answers, models
 from ufo.webapp.basis import size_of
 from ufo.webapp.desk import AtDesk

@@ -9,7 +9,7 @@ from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.job import Job
 from ufo.transforms.judges import JUDGES
 from ufo.transforms.read import parse
-from ufo.transforms.sources.registry import SOURCES
+from ufo.transforms.sources.fact_source import SOURCES
 from ufo.webapp import models
 from ufo.webapp.desk import Desk
 

@@ -11,7 +11,7 @@ from ufo.schemas.errors import EXIT_DONE
 from ufo.transforms.judges import JUDGES
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.plugins import Spec
-from ufo.transforms.sources.registry import SOURCES
+from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS
 
 _CAN = {

@@ -53,8 +53,7 @@ from ufo.transforms.judges import JUDGES
 from ufo.transforms.llm.answer_store import OFF
 from ufo.transforms.plugins import Spec, is_file_type
 from ufo.transforms.secrets import into_environment
-from ufo.transforms.sources.fact_source import FactSource
-from ufo.transforms.sources.registry import SOURCES
+from ufo.transforms.sources.fact_source import SOURCES, FactSource
 from ufo.transforms.verifiers.by_name import usable
 
 S = TypeVar("S", bound=Settings)

@@ -27,9 +27,7 @@ from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import Spec
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.fact_source import FactSource
-from ufo.transforms.sources.registry import SourceSpec, make_source
+from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
 from ufo.transforms.verifiers.by_name import default_verifier, described
 
 OFFLINE: Final = "offline"

@@ -26,8 +26,7 @@ from ufo.transforms.judges import JUDGES
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.plugins import Spec, options_of, takes_context
 from ufo.transforms.recall.recallers import RecallJob
-from ufo.transforms.sources.fact_source import FactSource
-from ufo.transforms.sources.registry import SOURCES, SourceSpec
+from ufo.transforms.sources.fact_source import SOURCES, FactSource, SourceSpec
 
 # Where the user names none: those of these that can serve, the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")

@@ -16,7 +16,7 @@ from ufo.transforms.llm.memory import key_of
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.sources.fact_source import SourceSpec
 
 _VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers are updated
 

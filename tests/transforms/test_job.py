@@ -12,8 +12,7 @@ from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
 
 
 def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:

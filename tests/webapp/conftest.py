@@ -12,8 +12,7 @@ import pytest
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.serve import setup
 from ufo.transforms.job import Job
-from ufo.transforms.sources.fact_source import FactSource
-from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.sources.fact_source import FactSource, SourceSpec
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served

@@ -23,7 +23,7 @@ from ufo.transforms.job import Job
 from ufo.transforms.judges import make_judge
 from ufo.transforms.loop import in_step
 from ufo.transforms.secrets import into_environment
-from ufo.transforms.sources.registry import make_source
+from ufo.transforms.sources.fact_source import make_source
 from ufo.transforms.votes import SEQ
 
 _NOANS = "noans"

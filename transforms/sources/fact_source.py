@@ -4,14 +4,16 @@ A source implements `find`: the passages for one fact unit. The base class fills
 an exception into an evidence row with outcome `error`, and loops over the units of a response. A
 source that processes a whole response at once (a batch of queries, the response's references)
 overrides `look_up` instead.
+
+Sources are created by name: entry points in the group `ufo.fact_sources`, or a class in a file.
 """
 
 import inspect
 from collections import Counter
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ufo.schemas.errors import ends_run
 from ufo.schemas.hosts import host_of
@@ -27,7 +29,43 @@ from ufo.schemas.records import (
     Usage,
     passage_id,
 )
+from ufo.transforms.llm.client_settings import CallSettings
+from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.sources.web.categories import OTHER, shipped_categories
+
+if TYPE_CHECKING:
+    from ufo.transforms.llm.client_settings import ClientSettings
+    from ufo.transforms.llm.request import Client
+
+
+@dataclass(frozen=True, slots=True)
+class SourceContext:
+    """The argument `context` of a fact source's constructor.
+
+    `calls` are the limits, retries and cache of all requests. `models` are the settings of language
+    models, None where the run asks none. `judge_asks` says whether the judge asks them. `client`
+    returns a client to use instead of the models' endpoints.
+    """
+
+    calls: CallSettings = field(default_factory=CallSettings)
+    models: "ClientSettings | None" = None
+    judge_asks: bool = False
+    client: "Callable[[], Client] | None" = None
+
+    @property
+    def judge_models(self) -> "ClientSettings | None":
+        """The settings of the judge's models; None where it asks none."""
+        return self.models if self.judge_asks else None
+
+    def among(self, workers: int) -> "SourceContext":
+        """Return the context for each of `workers` processes, which divide the rate limits."""
+        models = self.models and replace(self.models, workers=workers)
+        return replace(self, calls=replace(self.calls, workers=workers), models=models)
+
+    def elsewhere(self) -> "SourceContext":
+        """Return the context with explicit base URLs, for processes with another environment."""
+        return replace(self, models=self.models and self.models.elsewhere())
+
 
 _MAX_MESSAGE = 4096
 _fields = attrgetter(*(field.name for field in fields(Passage)))
@@ -209,3 +247,22 @@ def failed(error: Exception) -> Found:
 def message_of(error: Exception) -> str:
     """Return an error's message, cut and escaped for a table."""
     return str(error)[:_MAX_MESSAGE].encode("utf-8", "backslashreplace").decode()
+
+
+SOURCES: Final = Registry("ufo.fact_sources", FactSource, "fact source")
+SourceSpec = Spec
+
+
+def make_source(
+    spec: SourceSpec,
+    flags: Mapping[str, Any] | None = None,
+    context: SourceContext | None = None,
+) -> FactSource:
+    """Return the source that `spec` describes, with `flags` as defaults of its options.
+
+    Raises:
+        UsageError: the source's constructor does not take an option, or its value is invalid.
+    """
+    source = SOURCES.make(spec, flags, context or SourceContext())
+    source.name = spec.name
+    return source

@@ -32,8 +32,13 @@ from ufo.transforms.llm.request import (
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.prompts.data import element, storable
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, reported_once
+from ufo.transforms.sources.fact_source import (
+    FactSource,
+    Found,
+    Retrieved,
+    SourceContext,
+    reported_once,
+)
 
 PER_QUERY = "per_query"
 BUNDLED = "bundled"

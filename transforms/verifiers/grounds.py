@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ufo.schemas.records import REFUTED, SUPPORTED
-from ufo.transforms.english.numbers import DAY, YEAR, Quantity, agree, differ, said
+from ufo.transforms.english.words import DAY, YEAR, Quantity, agree, differ, said
 from ufo.transforms.verifiers.texts import (
     CACHED,
     POSSESSIVE,

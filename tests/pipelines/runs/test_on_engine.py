@@ -13,7 +13,7 @@ from ufo.pipelines.graph import evaluate
 from ufo.pipelines.options.beam_flags import workers_of
 from ufo.transforms.job import Job
 from ufo.transforms.read import Split
-from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.sources.fact_source import SourceSpec
 
 GROUPED = {"beam:transform:group_by_key:v1", "beam:transform:reshuffle:v1"}
 

@@ -8,7 +8,7 @@ from ufo.schemas.records import OpenUnits
 from ufo.transforms.beam.check_steps import AskSource
 from ufo.transforms.beam.coders import RecordCoder
 from ufo.transforms.job import Job
-from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.sources.fact_source import SourceSpec
 
 
 def test_what_a_source_is_asked_is_no_pickle_where_types_are_not_checked() -> None:

@@ -19,8 +19,7 @@ from ufo.transforms.check_text import check_text
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge
 from ufo.transforms.read import parse
-from ufo.transforms.sources.fact_source import FactSource
-from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.sources.fact_source import FactSource, SourceSpec
 
 ANSWERS: list[dict[str, Any]] = [
     {

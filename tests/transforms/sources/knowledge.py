@@ -14,8 +14,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Request
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.fact_source import Found
+from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.llm import LlmSource
 
 QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")

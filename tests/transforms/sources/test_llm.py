@@ -30,7 +30,7 @@ from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.prompts.data import read
-from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import SourceContext
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 
 

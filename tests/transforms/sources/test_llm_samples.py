@@ -10,7 +10,7 @@ from ufo.transforms.check import check
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError
-from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.fact_source import SourceContext
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 
 CLAIM = "Oslo has 5 bridges."

@@ -22,11 +22,11 @@ from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts import load_prompts
-from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.fact_source import (
     FactSource,
     Found,
     Retrieved,
+    SourceContext,
     failed,
     message_of,
     reported_once,

@@ -18,8 +18,7 @@ from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import REQUESTS, UsageReader
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.fact_source import Found
+from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import MOST_BYTES
