@@ -21,8 +21,8 @@ from ufo.pipelines.options.option import Option
 
 FILE = Path(__file__).with_name("metadata.json")
 REQUIRED = ("input", "output")
-# Flags that say nothing there, or are refused (`pipelines/options/command_line.py`), and why. They are
-# in the metadata, since it has every flag, and not in the console's form.
+# Flags that say nothing there, or are refused (`pipelines/options/command_line.py`), and why. They
+# are in the metadata, since it has every flag, and not in the console's form.
 NOT_THERE = {
     "workers": "the launcher evaluates nothing; max_num_workers is the option of Dataflow",
     "chunk_size": "Dataflow cuts the work itself",
