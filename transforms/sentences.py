@@ -20,11 +20,11 @@ class Span(NamedTuple):
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_MARKER = re.compile(
+MARKER = re.compile(
     r"[^\S\r\n]*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][)]|#{1,6}|>+)(?=[^\S\r\n]|[\r\n]|$)"
     r"[^\S\r\n]*)+"
 )
-_FENCE = re.compile(r"[^\S\r\n]*(?:```|~~~)")
+FENCE = re.compile(r"[^\S\r\n]*(?:```|~~~)")
 _RULE = re.compile(r"[-=*_\s|:+]+$")
 _NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
 # These two are seldom looked for: `re` compiles them then.
@@ -51,11 +51,11 @@ def segment(text: str, language: str = "en") -> list[Span]:
     linear in the length of the text.
     """
     code = re.split("[-_]", language, maxsplit=1)[0].lower() or "en"
-    if "\n" not in text and "\r" not in text and not _MARKER.match(text):
+    if "\n" not in text and "\r" not in text and not MARKER.match(text):
         return _sentences(code, text, 0, len(text), [])
     spans: list[Span] = []
     opened = -1  # where a marker stands that waits for the text it numbers
-    for start, end, kind in _blocks(text):
+    for start, end, kind in blocks(text):
         if opened >= 0:
             start, opened = opened, -1
         if kind == "whole":
@@ -66,7 +66,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
             start = spans.pop().start
             _add(text, start, end, spans)
             continue
-        marker = _MARKER.match(text, start, end)
+        marker = MARKER.match(text, start, end)
         body = marker.end() if marker else start
         if marker and not text[body:end].strip():
             opened = start
@@ -138,10 +138,10 @@ def _pieces(code: str, text: str, start: int, end: int) -> Iterator[str]:
     yield from sentencex.segment(code, text[start:end])
 
 
-def _blocks(text: str) -> list[tuple[int, int, str]]:
+def blocks(text: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of the blocks; kind is "prose", "rule" or "whole" (never split)."""
-    blocks: list[tuple[int, int, str]] = []
-    fences = [m.start() for m in _LINE.finditer(text) if _FENCE.match(m.group())]
+    found: list[tuple[int, int, str]] = []
+    fences = [m.start() for m in _LINE.finditer(text) if FENCE.match(m.group())]
     fence = 0
     code_end = -1
     opening = -1  # start of the paragraph being collected
@@ -155,31 +155,31 @@ def _blocks(text: str) -> list[tuple[int, int, str]]:
             fence += 1
         if fence + 1 < len(fences) and fences[fence] == start:
             if opening >= 0:
-                blocks.append((opening, start, "prose"))
+                found.append((opening, start, "prose"))
                 opening = -1
             code_end = text.find("\n", fences[fence + 1]) + 1 or len(text)
-            blocks.append((start, code_end, "whole"))
+            found.append((start, code_end, "whole"))
             fence += 2
             continue
         if opening >= 0 and not (line and _continues(previous, line)):
-            blocks.append((opening, start, "prose"))
+            found.append((opening, start, "prose"))
             opening = -1
         if not line:
             continue
         if line.startswith("|") or (_RULE.match(line) and len(line) > 2):
-            blocks.append((start, end, "rule" if _RULE.match(line) else "whole"))
+            found.append((start, end, "rule" if _RULE.match(line) else "whole"))
         elif line.startswith("#"):
-            blocks.append((start, end, "prose"))
+            found.append((start, end, "prose"))
         elif opening < 0:
             opening = start
         previous = line
     if opening >= 0:
-        blocks.append((opening, len(text), "prose"))
-    return blocks
+        found.append((opening, len(text), "prose"))
+    return found
 
 
 def _continues(previous: str, line: str) -> bool:
     """Return whether `line` continues the sentence of the previous line (a soft wrap)."""
-    if _MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
+    if MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
         return False
     return line[0].islower() or len(previous) >= _WRAPPED_LINE

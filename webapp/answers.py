@@ -15,6 +15,7 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.schemas.tables import Label
+from ufo.transforms.extraction.markdown import Block
 from ufo.transforms.scores import Scores
 
 
@@ -114,7 +115,8 @@ class Basis(BaseModel):
 
 class CheckedResponse(BaseModel):
     """One response whole. `scores` follows from the evidence alone, and agrees with `verdicts`
-    unless evidence changed after the run. `labels` are those given on the page."""
+    unless evidence changed after the run. `layout` says how the text is shown as Markdown. `labels`
+    are those given on the page."""
 
     run: str | None
     mode: str
@@ -123,6 +125,7 @@ class CheckedResponse(BaseModel):
     sources: list[str]
     basis: Basis
     response: Response
+    layout: list[Block]
     sentences: list[Sentence]
     fact_units: list[FactUnit]
     evidence: list[Evidence]

@@ -7,6 +7,7 @@ from typing import Any
 from ufo.schemas.records import Evidence, FactUnit, Passage, Response, Usage
 from ufo.transforms.check_text import Answered, Asked, Step
 from ufo.transforms.extract import Extracted
+from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME
 from ufo.transforms.scores import Credibility, Scores, score
@@ -60,6 +61,7 @@ class Events:
             "basis": self._basis(step.response).model_dump(),
             "response": asdict(step.response),
             "sentences": list(map(asdict, step.sentences)),
+            "layout": list(map(asdict, layout(step.response.text))),
             "fact_units": list(map(asdict, self._units)),
             "failures": list(map(asdict, step.failures)),
             "usage": list(map(asdict, step.usage)),

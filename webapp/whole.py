@@ -7,6 +7,7 @@ from ufo.schemas.results import Results
 from ufo.schemas.runs import Run
 from ufo.schemas.tables import LABELS, PAGE_SHEET, from_arrow
 from ufo.transforms.extract import EXTRACT
+from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.scores import score
 from ufo.webapp import answers
 from ufo.webapp.basis import basis, options_of
@@ -62,6 +63,7 @@ def whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespon
             responses[0],
         ),
         response=responses[0],
+        layout=layout(responses[0].text),
         sentences=sentences,
         fact_units=units,
         evidence=evidence,

@@ -114,6 +114,10 @@ def test_a_response_whole(client: httpx.Client) -> None:
     assert told == follows
     assert first["scores"]["headline"] == "1 of 2 claims supported, 1 contradicted"
     assert first["basis"]["sources"]
+    ends = [
+        (block["cells"][0][0]["start"], block["cells"][-1][-1]["end"]) for block in first["layout"]
+    ]
+    assert ends == [(0, len(first["response"]["text"]))]
 
 
 def test_models_side_by_side(client: httpx.Client) -> None:

@@ -1,10 +1,14 @@
-"""Read claims in Markdown that are not sentences: labelled items, table rows, headings.
+"""Read Markdown: how a text is shown, and its claims that are not sentences.
 
+A labelled item, a table row and a heading make claims together:
 `- **Born**: 7 November 1867 in Warsaw` under the heading `# Marie Curie` says that Marie Curie was
 born on 7 November 1867 in Warsaw, and so does the row of a table.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core, word_set
@@ -17,6 +21,7 @@ from ufo.transforms.extraction.clause import (
     only_opens,
     wording,
 )
+from ufo.transforms.sentences import FENCE, MARKER, blocks
 
 _HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 _BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
@@ -170,3 +175,166 @@ def _when(value: str) -> str:
     if _DATE.match(value):
         return f"on {value}"
     return f"in {value}" if _YEAR.match(value) or value[0].isupper() else value
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A visible range of a text, half open, and how it is set: "", "strong", "em", "strong em",
+    "code" or "link"."""
+
+    start: int
+    end: int
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a text as it is shown.
+
+    `kind` is paragraph, heading, item, row, quote, code or rule. `level` is that of a heading (from
+    1) or how deep an item is nested (from 0); `marker` is an item's bullet or number; `head` says
+    that a row is the head of its table. All but rows have one cell. What no piece covers is markup.
+    """
+
+    kind: str
+    cells: list[list[Piece]]
+    level: int = 0
+    marker: str = ""
+    head: bool = False
+
+
+def layout(text: str) -> list[Block]:
+    """Return how a text in Markdown is shown, block by block; linear in its length."""
+    found: list[Block] = []
+    indents: list[int] = []  # of the items that the next one may be nested in
+    last = 0
+    for start, end, kind in _paragraphs(text):
+        before = found[-1].kind if found and start == last else ""
+        last = end
+        body = start + len(text[start:end]) - len(text[start:end].lstrip())
+        first = text[body:end].split(maxsplit=1)[0]
+        if kind == "marked" and first[0] not in "#>":
+            indent = len(text[start:body].expandtabs(4))
+            while indents and indents[-1] >= indent:
+                indents.pop()
+            marker = "•" if first in "-*+•‣◦" else first
+            pieces = list(_pieces(text, body + len(first), end))
+            found.append(Block("item", [pieces], len(indents), marker))
+            indents.append(indent)
+            continue
+        if start == body:  # an indented paragraph belongs to the item before it
+            indents = []
+        if kind == "rule":
+            if before == "row":
+                found[-1] = replace(found[-1], head=True)
+            elif before == "paragraph" and not first.strip("="):
+                found[-1] = replace(found[-1], kind="heading", level=1)
+            elif "|" not in first:
+                found.append(Block("rule", []))
+        elif kind == "whole" and FENCE.match(text, start):
+            inner = text.find("\n", start, end) + 1
+            close = max(inner, text.rfind("\n", inner, start + len(text[start:end].rstrip())))
+            found.append(Block("code", [[Piece(inner, close, "code")]]))
+        elif kind == "whole":
+            found.append(
+                Block("row", [list(_pieces(text, *cell)) for cell in _cells(text, body, end)])
+            )
+        elif kind == "marked" and first[0] == "#":
+            closing = re.search(r"\s#+\s*$", text[body:end])
+            end = body + closing.start() if closing else end
+            found.append(
+                Block("heading", [list(_pieces(text, body + len(first), end))], len(first))
+            )
+        else:
+            quoted = len(first) if kind == "marked" else 0
+            kind = "quote" if quoted else "paragraph"
+            found.append(Block(kind, [list(_pieces(text, body + quoted, end))]))
+    return found
+
+
+def _paragraphs(text: str) -> list[tuple[int, int, str]]:
+    """Return the blocks of a text, with lines that no blank line divides as one paragraph."""
+    found: list[tuple[int, int, str]] = []
+    for start, end, kind in blocks(text):
+        kind = "marked" if kind == "prose" and MARKER.match(text, start, end) else kind
+        if found and kind == "prose" and found[-1][1:] == (start, "prose"):
+            start = found.pop()[0]
+        found.append((start, end, kind))
+    return found
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the range of each cell of a table's row."""
+    end = start + len(text[start:end].rstrip())
+    at = start + 1
+    for bar in _CELLS.finditer(text, at, end):
+        yield at, bar.start()
+        at = bar.end()
+    if at < end:
+        yield at, end
+
+
+_TARGET: Final = (
+    r"\]\((?:https?:|www\.|mailto:|[/#.])[^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?"
+    r"(?: \"[^\"\n]*\")?\)"
+)
+_INLINE: Final = re.compile(
+    r"(?P<ticks>(?<!`)`{1,3}(?!`))(?P<code>[^`]+)(?P=ticks)(?!`)"
+    rf"|(?P<label>!?\[)(?=[^\[\]\n]+{_TARGET})"
+    rf"|(?P<target>{_TARGET})"
+    r"|<(?P<address>https?:[^<>\s]+)>"
+    r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|(?P<marks>\*+|_+)"
+)
+_EM, _STRONG, _CODE, _LINK = 1, 2, 4, 8  # so many marks, so much emphasis
+_STYLES: Final = ("", "em", "strong", "strong em")
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Piece]:
+    """Yield the visible pieces of a range: what emphasis, code, links and escapes leave of it."""
+    start = end - len(text[start:end].lstrip())
+    end = start + len(text[start:end].rstrip())
+    hidden: list[tuple[int, int]] = []
+    edges: list[tuple[int, int]] = []  # (place, style that begins there, negative where it ends)
+    waiting: dict[str, list[tuple[int, int]]] = {"*": [], "_": []}  # marks that are not closed yet
+    linked = False
+    for found in _INLINE.finditer(text, start, end):
+        a, b = found.span()
+        name = found.lastgroup or ""
+        if name == "label" or (name == "target" and linked):
+            linked = name == "label"
+            hidden.append((a, b))
+            edges.append((b, _LINK) if linked else (a, -_LINK))
+        elif name in ("code", "address", "escaped"):
+            style = {"code": _CODE, "address": _LINK, "escaped": 0}[name]
+            hidden += [(a, found.start(name)), (found.end(name), b)]
+            edges += [(found.start(name), style), (found.end(name), -style)]
+        elif name == "marks" and b - a <= _EM + _STRONG:
+            before, after = text[max(start, a - 1) : a] or " ", text[b : min(end, b + 1)] or " "
+            inside = before.isalnum() and after.isalnum()
+            if inside and (text[a] == "_" or b - a == 1 or before.isdigit()):
+                continue  # snake_case, 2*3
+            opened = waiting[text[a]]
+            closes = not before.isspace() and (before.isalnum() or not after.isalnum())
+            while closes and opened and a < b:
+                first, last = opened.pop()
+                n = min(last - first, b - a)
+                hidden += [(last - n, last), (a, a + n)]
+                for style in (_EM, _STRONG):
+                    edges += [(last, style & n), (a, -(style & n))]
+                a += n
+                if last - n > first:
+                    opened.append((first, last - n))
+            if a < b and not after.isspace() and (after.isalnum() or not before.isalnum()):
+                opened.append((a, b))
+    at, styles = start, Counter[int]()
+    stops = [(place, style, place) for place, style in edges] + [(a, 0, b) for a, b in hidden]
+    for place, style, after_it in [*sorted(stops), (end, 0, end)]:
+        if at < place:
+            emphasis = _STYLES[_EM * bool(styles[_EM]) | _STRONG * bool(styles[_STRONG])]
+            yield Piece(
+                at, place, "code" if styles[_CODE] else "link" if styles[_LINK] else emphasis
+            )
+            at = place
+        styles[abs(style)] += (style > 0) - (style < 0)
+        at = max(at, after_it)
