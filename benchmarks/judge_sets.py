@@ -2,7 +2,9 @@
 
 The data folder has `factcheck_gpt/benchmark.jsonl` and `stance.jsonl`,
 `wice/dev.jsonl`, `begin/begin_dev_wow.tsv` and `begin_dev_cmu.tsv`. A file that is missing leaves
-its set out.
+its set out. Two origins of `verifier/pairs.jsonl.gz` are measured, and nothing is fitted on them:
+`encyclopaedia`, claims about the climate each with sentences of Wikipedia (left out where these
+disagree), and `given_texts`, claims about health each with a sentence of a paper.
 """
 
 import csv
@@ -19,6 +21,7 @@ from ufo.transforms.verifiers.verifier import Pair
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SETS = ("stance", "claims", "wice", "wice_whole", "begin_wow", "begin_cmu")
+SETS += ("encyclopaedia", "given_texts")
 SUPPORTED, REFUTED, NOANS = "supported", "refuted", "noans"
 NOT = "not"  # Refuted or noans: people did not say which.
 PASSAGES = 5
@@ -73,21 +76,36 @@ def load(data: Path) -> dict[str, list[Record]]:
             claim, text = row["response"], row["knowledge"]
             label = SUPPORTED if row["begin_label"] == "Fully attributable" else NOT
             found[f"begin_{part}"].append(Record(claim, _as_reference(claim, text), label, text))
+    encyclopaedia: dict[str, list[dict[str, Any]]] = {}
+    for row in _all_pairs(data):
+        if row["origin"] == "climate_fever":
+            encyclopaedia.setdefault(row["claim"], []).append(row)
+        elif row["origin"] == "healthver":
+            given = Record(row["claim"], (row["passage"],), row["label"], row["document"])
+            found["given_texts"].append(given)
+    for claim, rows in encyclopaedia.items():
+        said = {row["label"] for row in rows} - {NOANS} or {NOANS}
+        if len(said) == 1:
+            passages = tuple(row["passage"] for row in rows)
+            found["encyclopaedia"].append(Record(claim, passages, *said, rows[0]["document"]))
     return {name: records for name, records in found.items() if records}
 
 
 def load_pairs(data: Path) -> list[tuple[Pair, str, str, str]]:
     """Return (pair, label, origin, document) of the training pairs whose licence is stated."""
+    return [
+        (Pair(row["claim"], row["passage"]), row["label"], row["origin"], row["document"])
+        for row in _all_pairs(data)
+        if row["licensed"]
+    ]
+
+
+def _all_pairs(data: Path) -> list[dict[str, Any]]:
     path = data / "verifier" / "pairs.jsonl.gz"
     if not path.exists():
         return []
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    return [
-        (Pair(row["claim"], row["passage"]), row["label"], row["origin"], row["document"])
-        for row in rows
-        if row["licensed"]
-    ]
+        return [json.loads(line) for line in file]
 
 
 def _as_reference(claim: str, text: str) -> tuple[str, ...]:

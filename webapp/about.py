@@ -13,7 +13,10 @@ from ufo.indexes.index import RETRIEVERS, open_index
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
 from ufo.transforms.judges import JUDGES
+from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
+from ufo.transforms.plugins import options_of
 from ufo.transforms.sources.fact_source import SOURCES
+from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier
 from ufo.webapp import answers, models
 from ufo.webapp.basis import size_of
 from ufo.webapp.desk import AtDesk
@@ -35,6 +38,8 @@ def options(desk: AtDesk) -> answers.Options:
         version=setup.version,
         judges=judges(desk),
         judge=setup.judge,
+        verifiers=verifiers(),
+        verifier=setup.verifier,
         model=setup.model,
         sources=sources(desk),
         has_index=setup.index is not None,
@@ -53,22 +58,40 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
     found = []
     for name in JUDGES.types():
         try:
-            kind, about = JUDGES.load(name), JUDGES.about(name)
+            kind, takes = JUDGES.load(name), set(JUDGES.about(name)["options"])
         except PluginError as error:
             logging.getLogger("ufo.web").warning("%s", error.message)
             continue
+        if kind.asks_llm_judge:
+            takes |= LLM_OPTIONS.keys()
+        if kind.needs_endpoint:
+            takes |= {"model", "extractor_model"} if kind.extracts else {"model"}
         if kind.verifies and (desk.setup.model or not kind.needs_endpoint):
             found.append(
                 answers.JudgeInfo(
                     judge=name,
-                    help=about["help"],
+                    help=_help(kind),
                     extracts=kind.extracts,
                     abstains=kind.abstains,
                     needs_endpoint=kind.needs_endpoint,
                     remote=kind.remote,
-                    note=desk.setup.judge_note if "verifier" in about["options"] else "",
+                    options=[one for one in models.Judging.model_fields if one in takes],
                 )
             )
+    return found
+
+
+def verifiers() -> list[answers.VerifierInfo]:
+    """Return the installed verifiers, and why any of them cannot be used."""
+    found = []
+    for name in VERIFIERS.types():
+        try:
+            made = make_verifier(name)
+            reason = made.unavailable()
+        except PluginError as error:
+            logging.getLogger("ufo.web").warning("%s", error.message)
+            continue
+        found.append(answers.VerifierInfo(verifier=name, help=_help(type(made)), reason=reason))
     return found
 
 
@@ -79,9 +102,14 @@ def sources(desk: AtDesk) -> list[answers.SourceInfo]:
         answers.SourceInfo(
             source=one.source,
             type=one.type,
-            help=(inspect.getdoc(SOURCES.load(one.type)) or "").partition("\n")[0],
+            help=_help(SOURCES.load(one.type)),
             status=one.status,
             reason=one.reason,
+            options=[
+                name
+                for name in models.Asking.model_fields
+                if name in options_of(SOURCES.load(one.type))
+            ],
         )
         for one in desk.setup.statuses()
     ]
@@ -99,6 +127,10 @@ def category(
 def examples() -> list[answers.Example]:
     """Return the bundled responses."""
     return [answers.Example(**row) for row in _examples()]
+
+
+def _help(kind: type) -> str:
+    return (inspect.getdoc(kind) or "").partition("\n")[0]
 
 
 @cache

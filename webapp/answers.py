@@ -102,13 +102,15 @@ class SourceInfo(BaseModel):
     help: str
     status: str = Field(description="used or unavailable")
     reason: str | None
+    options: list[str] = Field(description="the fields of a request that it uses")
 
 
 class Basis(BaseModel):
-    """The basis of a result: who judged and how often that is right, which sources and how large,
-    and the text's language."""
+    """The basis of a result: who judged, how far to trust that ("" where nothing was judged), which
+    sources and how large, and the text's language."""
 
     judge: str
+    trust: str
     sources: list[str]
     language: str
 
@@ -148,7 +150,7 @@ class JudgeInfo(BaseModel):
     """A judge, and what it can do.
 
     One that does not extract judges the offline judge's claims. `remote` means that it sends
-    requests, which may cost. `note` says how often its verifier is right.
+    requests, which may cost.
     """
 
     judge: str
@@ -157,7 +159,15 @@ class JudgeInfo(BaseModel):
     abstains: bool
     needs_endpoint: bool
     remote: bool
-    note: str
+    options: list[str] = Field(description="the fields of a request that it uses")
+
+
+class VerifierInfo(BaseModel):
+    """A verifier of the offline judge; `reason` says why it cannot be used here."""
+
+    verifier: str
+    help: str
+    reason: str | None
 
 
 class Options(BaseModel):
@@ -166,6 +176,8 @@ class Options(BaseModel):
     version: str
     judges: list[JudgeInfo]
     judge: str
+    verifiers: list[VerifierInfo]
+    verifier: str = Field(description="the one that is used where a request names none")
     model: str | None
     sources: list[SourceInfo]
     has_index: bool

@@ -8,8 +8,10 @@ from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.job import Job
 from ufo.transforms.judges import JUDGES
+from ufo.transforms.plugins import Registry
 from ufo.transforms.read import parse
 from ufo.transforms.sources.fact_source import SOURCES
+from ufo.transforms.verifiers.by_name import VERIFIERS
 from ufo.webapp import models
 from ufo.webapp.desk import Desk
 
@@ -22,20 +24,21 @@ def job_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None, **m
     Raises:
         UsageError: a source or an option is wrong, or cannot serve here.
     """
-    checked_sources(sources)
-    if asked.judge is not None and asked.judge not in JUDGES.types():
-        raise UsageError(unknown_value("judge", asked.judge, JUDGES.types()))
+    installed(SOURCES, *sources or ())
+    installed(JUDGES, asked.judge)
+    installed(VERIFIERS, asked.verifier)
     return desk.setup.job_of({**flags_of(desk, asked, sources), **more}, sources)
 
 
-def checked_sources(names: Sequence[str] | None) -> None:
-    """Raise UsageError for a source that is not installed under a name.
+def installed(registry: Registry[Any], *names: str | None) -> None:
+    """Raise UsageError for a plug-in that is not installed under a name.
 
-    A source may also be a file with code in it: on a command line, never from outside.
+    One may also be a file with code in it, or a model to fetch: on a command line, never from
+    outside.
     """
-    for name in names or ():
-        if name not in SOURCES.types():
-            raise UsageError(unknown_value("fact source", name, SOURCES.types()))
+    for name in names:
+        if name is not None and name not in registry.types():
+            raise UsageError(unknown_value(registry.noun, name, registry.types()))
 
 
 def flags_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Describe the basis of a result: the judge and its accuracy, the sources, the language."""
+"""Describe the basis of a result: the judge and how far to trust it, the sources, the language."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from ufo.indexes.manifest import read_manifest
 from ufo.schemas.errors import UfoError
 from ufo.schemas.records import Response
 from ufo.transforms.english.language import is_english
-from ufo.transforms.judges.offline import NAME, judged_as
+from ufo.transforms.judges.offline import NAME, trust
 from ufo.webapp.answers import Basis
 
 _UNKNOWN = "How often it agrees with people is not known here: `ufo label` measures it."
@@ -18,23 +18,26 @@ Asked = tuple[str, str, Mapping[str, Any]]
 
 
 def basis(
-    judge: str, models: Iterable[str], note: str, sources: Sequence[Asked], response: Response
+    judge: str,
+    models: Iterable[str],
+    judged: Sequence[str],
+    sources: Sequence[Asked],
+    response: Response,
 ) -> Basis:
     """Return the basis to show beside a result.
 
     Args:
         judge: its name; `models` are those whose verdicts count, or that are going to be asked.
-        note: what is known of the judge; empty to look it up by the models.
+        judged: the types of the sources whose evidence they judge.
         sources: in the order they are asked.
         response: the one judged.
     """
     models = list(dict.fromkeys(models))
     named = ", ".join(models)
     who = f"{judge} ({named})" if named else judge
-    if not note:
-        note = (judged_as(models) if judge == NAME else "") or _UNKNOWN
     return Basis(
-        judge=f"Judge {who}. {note}",
+        judge=f"Judge {who}.",
+        trust=trust(models, judged) if judge == NAME else _UNKNOWN if judged else "",
         sources=[_described(*one, response) for one in sources],
         language=_language(response),
     )

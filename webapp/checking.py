@@ -32,7 +32,6 @@ class Prepared:
     job: Job
     record: InputRecord
     limits: ServiceLimits
-    judge_note: str
 
 
 def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
@@ -43,7 +42,7 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
     record = record_of(asked.text, asked.question, asked.references, asked.language)
     job = job_of(desk, asked, asked.sources)
     with desk.checks.one():
-        yield Prepared(job, record, desk.setup.limits, desk.setup.judge_note)
+        yield Prepared(job, record, desk.setup.limits)
 
 
 @router.post(
@@ -64,7 +63,7 @@ async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[
     """
     started = monotonic()
     limits = asked.limits
-    events = Events(asked.job, asked.judge_note)
+    events = Events(asked.job)
     yield ServerSentEvent(event="started", data=events.started())
     try:
         following = streamed(

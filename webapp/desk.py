@@ -37,8 +37,8 @@ class Setup:
     `ufo evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by
     name; `html` makes its report, one page; `keep_label` keeps what a person says of a unit beside
     the runs of a folder.
-    `judge` is the default one, and `judge_note` says which verifier judges offline and how often
-    it is right; `model` is the one that it asks, None where no endpoint is configured.
+    `judge` is the default one, and `verifier` judges offline; `model` is the one that the judge
+    asks, None where no endpoint is configured.
     `web_retrievers` are those that can serve here, and `category_of` says of which kind a host is.
     `flags_of` adds to the flags of a request those that the service was started with.
     """
@@ -49,7 +49,7 @@ class Setup:
     evaluate: Sequence[str]
     version: str
     judge: str = "offline"
-    judge_note: str = ""
+    verifier: str = ""
     flags_of: FlagsOf = lambda asked, sources: asked
     model: str | None = None
     index: str | None = None

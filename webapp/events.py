@@ -6,11 +6,13 @@ from typing import Any
 
 from ufo.schemas.records import Evidence, FactUnit, Passage, Response, Usage
 from ufo.transforms.check_text import Answered, Asked, Step
+from ufo.transforms.english.language import is_english
 from ufo.transforms.extract import Extracted
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME
 from ufo.transforms.scores import Credibility, Scores, score
+from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp.answers import Basis
 from ufo.webapp.basis import basis
 
@@ -18,9 +20,8 @@ from ufo.webapp.basis import basis
 class Events:
     """The events of one check, and the sums that the last of them report."""
 
-    def __init__(self, job: Job, judge_note: str) -> None:
+    def __init__(self, job: Job) -> None:
         self._job = job
-        self._judge_note = judge_note
         self._units: list[FactUnit] = []
         self._evidence: dict[str, list[Evidence]] = {}
         self._passages: dict[str, Passage] = {}
@@ -72,12 +73,14 @@ class Events:
         asked = [
             (one.name, one.type, {**self._job.flags, **one.options}) for one in self._job.sources
         ]
+        models, known = [llm.model] if llm else [], True
+        if self._job.judge.name == NAME:
+            models = [shown(self._job.judge.options.get("verifier"))]
+            known = is_english(response.text, response.language)
+        # A source without a text to look in gives nothing to judge.
+        judged = [kind for _, kind, _ in asked if kind != "reference" or response.n_references]
         return basis(
-            self._job.judge.name,
-            [llm.model] if llm else [],
-            self._judge_note if self._job.judge.name == NAME else "",
-            asked,
-            response,
+            self._job.judge.name, models, judged if self._units and known else [], asked, response
         )
 
     def _answered(self, step: Answered) -> dict[str, Any]:

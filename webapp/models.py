@@ -51,6 +51,9 @@ class Judging(Given):
     """The judge and its options; omitted ones have the default of `ufo evaluate`."""
 
     judge: Name | None = Field(None, description="one that is installed, by its name")
+    verifier: Name | None = Field(
+        None, description="of the judge `offline`: one that `/options` lists"
+    )
     model: Name | None = Field(None, description="the judge's model, at the server's endpoint")
     extractor_model: Name | None = None
     formulation: Annotated[str, _declared("formulation")] | None = None

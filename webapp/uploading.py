@@ -15,7 +15,7 @@ from starlette.responses import FileResponse
 from ufo.schemas.runs import MANIFEST, Run
 from ufo.transforms.columns import named_columns
 from ufo.webapp import answers, models
-from ufo.webapp.asked import checked_sources, flags_of, job_of
+from ufo.webapp.asked import flags_of, job_of
 from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import Conflict
@@ -44,7 +44,6 @@ async def upload(
     request: Request, asked: Annotated[models.UploadOptions, Query()], desk: AtDesk
 ) -> answers.UploadStatus:
     """Upload a file of responses, which is evaluated in the background as an ordinary run."""
-    checked_sources(asked.sources)
     named_columns(asked.map or "")
     job_of(desk, asked, asked.sources)  # what is wrong with the options is reported now
     flags = flags_of(desk, asked, asked.sources)

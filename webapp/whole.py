@@ -46,6 +46,8 @@ def whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespon
     )
     mine = "key = $id OR key IN (SELECT unit_id FROM fact_units WHERE response_id = $id)"
     failures = rows("failures", mine)
+    used = rows("sources", "status = 'used' ORDER BY position")
+    judged = {row.source for row in evidence if row.label is not None or row.model}
     return answers.CheckedResponse(
         run=run.name,
         mode=run.mode,
@@ -55,11 +57,8 @@ def whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespon
         basis=basis(
             run.judge,
             (row.model for row in evidence if row.model),
-            "",
-            [
-                (one.source, one.type, options_of(one.options))
-                for one in rows("sources", "status = 'used' ORDER BY position")
-            ],
+            [one.type for one in used if one.source in judged],
+            [(one.source, one.type, options_of(one.options)) for one in used],
             responses[0],
         ),
         response=responses[0],

@@ -27,9 +27,9 @@ from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote
 from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
-from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.sources.web.categories import load_categories
+from ufo.transforms.verifiers.by_name import default_verifier, make_verifier
 
 if TYPE_CHECKING:
     from ufo.webapp.desk import Setup
@@ -142,7 +142,7 @@ def setup(
         evaluate=(sys.executable, "-m", "ufo.pipelines.cli", "evaluate"),
         version=VERSION,
         judge=chosen.judge.name,
-        judge_note=judged_by(chosen.verifier),
+        verifier=make_verifier(chosen.verifier or default_verifier()[0]).name,
         flags_of=partial(_flags_of, usual),
         model=chosen.client().endpoints[VERIFIER].model if reachable else None,
         index=folder,

@@ -11,7 +11,7 @@ from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.errors import need
 from ufo.schemas.records import Verdict
 from ufo.transforms.extract import EXTRACT
-from ufo.transforms.judges.offline import NAME, judged_as
+from ufo.transforms.judges.offline import NAME, trust
 from ufo.transforms.scores import is_unusable, usable_of
 from ufo.transforms.states import CONTRADICTED, headline, state_of
 
@@ -178,10 +178,9 @@ class Check:
 
     @property
     def judged_by(self) -> str:
-        """Which verifier of the offline judge decided, and how often it is right; "" if none."""
-        return judged_as(
-            row.model for row in self.evidence if row.judge == NAME and row.model is not None
-        )
+        """Which verifier of the offline judge decided, and how far to trust it; "" if none."""
+        rows = [row for row in self.evidence if row.judge == NAME and row.model is not None]
+        return trust((row.model for row in rows if row.model), (row.source for row in rows))
 
     @property
     def states(self) -> list[str]:

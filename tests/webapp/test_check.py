@@ -12,7 +12,6 @@ import ufo
 from tests.llm_server import LlmServer
 from ufo.schemas.records import FactUnit, Passage
 from ufo.transforms.job import Job
-from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.desk import Setup
 from ufo.webapp.server import served
@@ -74,7 +73,8 @@ def test_a_checked_text_is_reported_as_a_page(
         if one.name == "checked":
             body["evidence"] += one.data["evidence"]
             body["passages"] += one.data["passages"]
-    assert judged_by() in extracted["basis"]["judge"]
+    assert extracted["basis"]["judge"].startswith("Judge offline (overlap@")
+    assert extracted["basis"]["trust"].startswith("Verifier overlap (a first look")
     page = client.post("/check/report.html", json=body)
     assert page.status_code == 200, page.text
     assert page.headers["content-type"].startswith("text/html")

@@ -71,11 +71,21 @@ def test_with_a_model_there_are_the_judges_that_ask_one(base: Setup) -> None:
     assert {"offline": False, "llm": True}.items() <= asks.items()
 
 
-def test_a_judge_is_one_that_is_installed_and_no_file(client: httpx.Client) -> None:
-    body = {"text": "Oslo is large.", "judge": "examples/own_judge.py:Contained"}
-    answer = client.post("/extract", json=body)
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("judge", "examples/own_judge.py:Contained"), ("verifier", "someone/model")],
+)
+def test_a_plug_in_is_one_that_is_installed(client: httpx.Client, field: str, value: str) -> None:
+    answer = client.post("/extract", json={"text": "Oslo is large.", field: value})
     assert answer.status_code == 422
-    assert "unknown judge" in answer.json()["detail"]
+    assert f"unknown {field}" in answer.json()["detail"]
+
+
+def test_a_request_chooses_its_verifier(client: httpx.Client) -> None:
+    body = {"claims": [{"claim": "Oslo is old."}], "passages": [{"text": "Oslo is old."}]}
+    for name in ("overlap", "bundled"):
+        (row,) = client.post("/verify", json=body | {"verifier": name}).json()["evidence"]
+        assert row["model"].startswith(f"{name}@")
 
 
 def test_what_can_be_chosen(client: httpx.Client) -> None:
@@ -85,10 +95,16 @@ def test_what_can_be_chosen(client: httpx.Client) -> None:
     assert found["web_retrievers"] == ["bm25"]
     (judge,) = (one for one in found["judges"] if one["judge"] == "offline")
     assert (judge["needs_endpoint"], judge["remote"]) == (False, False)
-    assert judge["note"].startswith("Verifier ")
+    assert judge["options"] == ["verifier"]
+    verifiers = {one["verifier"]: one for one in found["verifiers"]}
+    assert {"overlap", "bundled"} <= verifiers.keys()
+    assert (found["verifier"], verifiers["overlap"]["reason"]) == ("overlap", None)
     assert not any(one["needs_endpoint"] for one in found["judges"])
     sources = {one["source"]: one for one in client.get("/sources").json()}
     assert sources["reference"]["status"] == "used"
+    assert sources["reference"]["help"].startswith("Checks against the reference texts that you")
+    assert sources["wikipedia"]["options"] == ["retriever", "passages"]
+    assert "web_retriever" in sources["web"]["options"]
     assert sources["web"]["reason"] is None or "SERPER" in sources["web"]["reason"]
     assert len(client.get("/examples").json()) == 38
     assert client.get("/categories/en.wikipedia.org").json()["category"] == "wiki"

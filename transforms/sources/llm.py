@@ -49,7 +49,7 @@ _SAMPLE_TOKENS = 256  # limit of an answer to one query
 
 
 class LlmSource(FactSource):
-    """Samples a language model's answers to each query: by default 5 at temperature 1, as in UFO.
+    """Checks against what a language model knows: several answers to each question.
 
     `sampling` per_query sends each query alone and takes `samples` choices; bundled sends all
     queries of a response in one request. The model may differ from the judge's. The mean

@@ -6,7 +6,7 @@ from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 
 class ReferenceSource(FactSource):
-    """Finds passages in `reference_answers` of the input record.
+    """Checks against the reference texts that you give with a response.
 
     A reference over 120 words is cut at sentence ends into windows of up to 100 words. Where there
     are more than `passages` windows, the best by BM25 on claim and query are used.

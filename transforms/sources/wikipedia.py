@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class WikipediaSource(FactSource):
-    """Retrieves passages from an index folder.
+    """Checks against an encyclopaedia: the articles of an index.
 
     All units of a response are retrieved in one batch. The passages of a page whose title or alias
     is in the claim are candidates whatever their rank. `retriever` is bm25, dense or hybrid. An

@@ -36,7 +36,7 @@ _PERSONAL: Final = word_set("i me my mine i'm i've i'd i'll you your")
 
 
 class OverlapVerifier(Verifier):
-    """Verify by shared words, names and numbers. It needs no model file."""
+    """Compares words, names, numbers and dates; the fastest."""
 
     name = "overlap"
 

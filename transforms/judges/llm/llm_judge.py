@@ -18,7 +18,7 @@ from ufo.transforms.sources.fact_source import Found
 
 
 class LlmJudge(Judge):
-    """Extracts and verifies claims by asking a language model.
+    """Asks a language model for the claims of a text and for each verdict.
 
     The client belongs to the run and is not closed by the judge.
 

@@ -11,64 +11,78 @@ from ufo.schemas.errors import UfoError
 NAME: Final = "offline"
 FIGURES: Final = "figures.json"
 """What was measured of the shipped verifiers, by name and set: `measure_judge.py --write`."""
-_SET: Final = "claims"  # whole claims with their evidence from the web, as a user's are
+_MEASURED: Final = {
+    "reference": ("reference texts", "given_texts", "claims about health with sentences of papers"),
+    "wikipedia": ("an encyclopaedia", "encyclopaedia", "claims about the climate with Wikipedia"),
+    "web": ("web pages", "claims", "claims of ChatGPT with pages that a search found"),
+}
+"""By type of source: the kind of evidence, the set that stands for it, and what that is of."""
 _FEW: Final = 10  # claims called contradicted, too few for a share of them
 _UNKNOWN: Final = "how often it agrees with people is not known"
 
 
 def judged_by(verifier: str | None = None) -> str:
-    """Return a sentence for users: the verifier that judges, and how often it is right.
+    """Return a sentence for users: the verifier that judges, and how far it can be trusted.
 
     None is the default verifier; where that is not DEFAULT, the text says why.
     """
-    from ufo.transforms.verifiers.by_name import DEFAULT, default_verifier, make_verifier
+    from ufo.transforms.verifiers.by_name import DEFAULT, default_verifier, shown
 
     name, reason = (verifier, "") if verifier else default_verifier()
-    made = make_verifier(name)
     fallback = f"{DEFAULT} cannot be used: {reason}. " if reason else ""
-    return fallback + _sentence(made.name, made.accuracy() or _measured(name))
+    return fallback + trust([shown(name)], _MEASURED)
 
 
 def judged_as(models: Iterable[str]) -> str:
-    """Return the sentences on the verifiers that judged, by values of the column `model`.
+    """Return `trust` for every kind of evidence that was measured."""
+    return trust(models, _MEASURED)
 
-    What was measured holds for a verifier as it is shipped now, not for another version of it.
+
+def trust(models: Iterable[str], types: Iterable[str]) -> str:
+    """Return how far the verifiers can be trusted on evidence of these types of sources.
+
+    `models` are values of the column `model`; "" where nothing was judged. What was
+    measured holds for a verifier as it is shipped now, not for another version of it.
     """
-    return " ".join(map(_of_model, dict.fromkeys(models)))
+    kinds = list(dict.fromkeys(types))
+    if not kinds:
+        return ""
+    return " ".join(_of_model(model, kinds) for model in dict.fromkeys(models))
 
 
-def _of_model(model: str) -> str:
-    from ufo.transforms.verifiers.by_name import VERIFIERS, shown
+def _of_model(model: str, types: Iterable[str]) -> str:
+    from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier, shown
 
-    name = model.rpartition("@")[0] or model
+    name, known = model.rpartition("@")[0] or model, _UNKNOWN
     try:
         if name in VERIFIERS.types() and shown(name) == model:
-            return judged_by(name)
+            measured = _figures().get(name, {})
+            known = make_verifier(name).accuracy() or _figures_in_words(measured, types)
     except (UfoError, OSError):  # one that this machine has not
         pass
-    return _sentence(name, _UNKNOWN)
+    return f"Verifier {name} (a first look; for findings use a language model): {known}."
 
 
-def _sentence(name: str, accuracy: str) -> str:
-    return f"Verifier {name} (a first look; for findings use a language model): {accuracy}."
-
-
-def _measured(name: str) -> str:
-    found = _figures().get(name, {}).get(_SET)
-    if found is None:
-        return _UNKNOWN
-    of, recognised = found["refuted_precision"], _of_ten(found["refuted_recall"])
-    called = round(found["refuted_called"])
-    right = f"of 10 claims that it calls contradicted {_of_ten(of)} are"
-    if called < _FEW:
-        right = (
-            f"it called {called} of {found['n']} claims contradicted, {round(of * called)} of them "
-            "rightly"
+def _figures_in_words(measured: Mapping[str, Any], types: Iterable[str]) -> str:
+    said = []
+    for type_ in types:
+        kind, of, what = _MEASURED.get(type_, (f"evidence of the source {type_}", "", ""))
+        found = measured.get(of)
+        if found is None:
+            said.append(f"with {kind} {_UNKNOWN}")
+            continue
+        called, right = round(found["refuted_called"]), found["refuted_precision"]
+        if called < _FEW:
+            share = (
+                f"it called {called} claims contradicted, {round(right * called)} of them rightly"
+            )
+        else:
+            share = f"of 10 claims that it calls contradicted {_of_ten(right)} are"
+        finds = _of_ten(found["refuted_recall"])
+        said.append(
+            f"with {kind} {share}, and of 10 false claims it finds {finds} ({found['n']:,} {what})"
         )
-    return (
-        f"{right}, of 10 false ones it finds {recognised}, measured on web evidence that it was "
-        "not fitted on"
-    )
+    return "; ".join(said) or _UNKNOWN
 
 
 def _of_ten(share: float) -> str:

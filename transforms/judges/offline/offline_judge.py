@@ -24,7 +24,7 @@ _FOREIGN = "the text is in a language that the offline judge does not know"
 
 
 class OfflineJudge(Judge):
-    """Extracts claims by rules and verifies them by a verifier.
+    """Judges on this machine, by rules and a small model: a first look that costs nothing.
 
     `verifier` is a name in `ufo.transforms.verifiers.by_name`; None is the default. It is loaded
     at the first verification, once in each process.

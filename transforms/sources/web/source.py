@@ -55,7 +55,7 @@ _UNSENT: Final = ("blocked_by_robots", "refused_address")
 
 
 class WebSource(FactSource):
-    """Answers from web search: passages of the pages found, snippets where these cannot be had.
+    """Checks against the web: pages that a search finds, or the excerpts that it shows of them.
 
     `search` is the engine; its key and address are in the environment. Of the first `pages`
     results the `passages_per_page` best sentences are taken, with `context_sentences` before and

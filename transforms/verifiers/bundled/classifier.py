@@ -33,7 +33,7 @@ _LARGEST: Final = 30.0
 
 
 class BundledVerifier(Verifier):
-    """Verify with the cross-encoder that this project trained, beside what `overlap` measures.
+    """Reads claim and evidence with a small model that comes with ufo, beside their words.
 
     `folder` has what `benchmarks/train_verifier.py` wrote; by default it is this package. The model
     runs on one thread.
