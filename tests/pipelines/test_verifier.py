@@ -10,7 +10,8 @@ import pytest
 import ufo as python
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 from tests.transforms.judges.stated import STATED
-from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.judges.offline import judged_by, trust
+from ufo.transforms.verifiers.by_name import shown
 
 REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
 UNUSABLE = STATED.replace(":Stated", ":Unusable")
@@ -64,6 +65,7 @@ def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     assert line not in found._repr_html_()  # nobody judged: there was no reference
     text = "Oslo was founded in 1901."
     checked = python.check_sync(text, references=["Oslo is old."], verifier="overlap")
+    line = trust([shown("overlap")], ["reference"])
     assert line in checked._repr_html_()
     assert line in repr(checked)
     assert checked.to_dict()["judged_by"] == line

@@ -12,14 +12,15 @@ import pytest
 import ufo as library
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import Outcome
-from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.judges.offline import trust
+from ufo.transforms.verifiers.by_name import shown as shown_as
 
 TEXT = "Ada Lovelace was born in Paris. She wrote notes on the Analytical Engine. She liked tea."
 ABOUT = "Ada Lovelace was born in London in 1815. Her notes describe the Analytical Engine."
 SHOWN = f"""\
 1 of 3 claims supported, 1 contradicted, 1 not found
 factuality 0.333, coverage 0.667
-{judged_by()}
+{trust([shown_as("overlap")], ["reference"])}
 ✗ contradicted by reference (0 for, 1 against)
   claim     Ada Lovelace was born in Paris.
   evidence  "Ada Lovelace was born in London in 1815."

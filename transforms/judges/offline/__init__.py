@@ -12,9 +12,9 @@ NAME: Final = "offline"
 FIGURES: Final = "figures.json"
 """What was measured of the shipped verifiers, by name and set: `measure_judge.py --write`."""
 _MEASURED: Final = {
-    "reference": ("reference texts", "given_texts", "claims about health with sentences of papers"),
-    "wikipedia": ("an encyclopaedia", "encyclopaedia", "claims about the climate with Wikipedia"),
-    "web": ("web pages", "claims", "claims of ChatGPT with pages that a search found"),
+    "reference": ("reference texts", "given_texts", "claims about health and sentences of papers"),
+    "wikipedia": ("an encyclopaedia", "encyclopaedia", "claims about the climate and Wikipedia"),
+    "web": ("web pages", "claims", "claims of ChatGPT and pages that a search found"),
 }
 """By type of source: the kind of evidence, the set that stands for it, and what that is of."""
 _FEW: Final = 10  # claims called contradicted, too few for a share of them
@@ -26,11 +26,12 @@ def judged_by(verifier: str | None = None) -> str:
 
     None is the default verifier; where that is not DEFAULT, the text says why.
     """
-    from ufo.transforms.verifiers.by_name import DEFAULT, default_verifier, shown
+    from ufo.transforms.verifiers.by_name import DEFAULT, default_verifier, make_verifier
 
     name, reason = (verifier, "") if verifier else default_verifier()
     fallback = f"{DEFAULT} cannot be used: {reason}. " if reason else ""
-    return fallback + trust([shown(name)], _MEASURED)
+    made = make_verifier(name)
+    return fallback + _sentence(made.name, made.accuracy() or _measured(name, _MEASURED))
 
 
 def judged_as(models: Iterable[str]) -> str:
@@ -56,15 +57,18 @@ def _of_model(model: str, types: Iterable[str]) -> str:
     name, known = model.rpartition("@")[0] or model, _UNKNOWN
     try:
         if name in VERIFIERS.types() and shown(name) == model:
-            measured = _figures().get(name, {})
-            known = make_verifier(name).accuracy() or _figures_in_words(measured, types)
+            known = make_verifier(name).accuracy() or _measured(name, types)
     except (UfoError, OSError):  # one that this machine has not
         pass
+    return _sentence(name, known)
+
+
+def _sentence(name: str, known: str) -> str:
     return f"Verifier {name} (a first look; for findings use a language model): {known}."
 
 
-def _figures_in_words(measured: Mapping[str, Any], types: Iterable[str]) -> str:
-    said = []
+def _measured(name: str, types: Iterable[str]) -> str:
+    measured, said = _figures().get(name, {}), []
     for type_ in types:
         kind, of, what = _MEASURED.get(type_, (f"evidence of the source {type_}", "", ""))
         found = measured.get(of)
@@ -72,16 +76,14 @@ def _figures_in_words(measured: Mapping[str, Any], types: Iterable[str]) -> str:
             said.append(f"with {kind} {_UNKNOWN}")
             continue
         called, right = round(found["refuted_called"]), found["refuted_precision"]
-        if called < _FEW:
+        few, on = called < _FEW, f"{found['n']:,} {what}"
+        share = f"of 10 claims that it calls contradicted {_of_ten(right)} are"
+        if few:
             share = (
-                f"it called {called} claims contradicted, {round(right * called)} of them rightly"
+                f"it called {called} of {on} contradicted, {round(right * called)} of them rightly"
             )
-        else:
-            share = f"of 10 claims that it calls contradicted {_of_ten(right)} are"
-        finds = _of_ten(found["refuted_recall"])
-        said.append(
-            f"with {kind} {share}, and of 10 false claims it finds {finds} ({found['n']:,} {what})"
-        )
+        finds = f"and of 10 false claims it finds {_of_ten(found['refuted_recall'])}"
+        said.append(f"with {kind} {share}, {finds}" + ("" if few else f", measured on {on}"))
     return "; ".join(said) or _UNKNOWN
 
 

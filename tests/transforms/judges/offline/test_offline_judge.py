@@ -21,7 +21,7 @@ from ufo.schemas.records import (
     Passage,
 )
 from ufo.transforms.judges.judge import Judged
-from ufo.transforms.judges.offline import judged_as, judged_by
+from ufo.transforms.judges.offline import judged_by, trust
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sources.fact_source import Found, Retrieved
 from ufo.transforms.verifiers import by_name
@@ -118,22 +118,24 @@ def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.Monke
     first = "(a first look; for findings use a language model)"
     assert judged_by(STATED) == f"Verifier stated {first}: always right."
     line = re.compile(
-        rf"Verifier (overlap|bundled) {re.escape(first)}: "
-        r"(of 10 claims that it calls contradicted (about \d+|hardly any) are|it called \d of \d+ "
-        r"claims contradicted, \d of them rightly), of 10 false ones it finds "
-        r"(about \d+|hardly any), "
-        r"measured on web evidence that it was not fitted on\."
+        rf"Verifier (overlap|bundled) {re.escape(first)}: with web pages "
+        r"(of 10 claims that it calls contradicted (about \d+|hardly any) are|it called \d of 320 "
+        r"claims .* contradicted, \d of them rightly), and of 10 false claims it finds "
+        r"(about \d+|hardly any)(, measured on .*)?\."
     )
     for name in ("overlap", "bundled"):
-        assert line.fullmatch(judged_by(name))
-        # The line of a finished run: that of its verifier, unless this is another version of it.
-        assert judged_as([shown(name), shown(name)]) == judged_by(name)
-        assert "is not known" in judged_as([f"{name}@other"])
+        assert line.fullmatch(trust([shown(name), shown(name)], ["web", "web"]))
+        assert "with an encyclopaedia" in trust([shown(name)], ["web", "wikipedia"])
+        # Nothing is borrowed from another kind of evidence, or from another version.
+        known = "with evidence of the source llm how often it agrees with people is not known."
+        assert trust([shown(name)], ["llm"]).endswith(known)
+        assert "is not known" in trust([f"{name}@other"], ["web"])
+        assert trust([shown(name)], []) == ""
     assert judged_by() == judged_by(by_name.DEFAULT)
-    assert judged_as(["mine@1", "org/model@main@2"]) == (
+    assert trust(["mine@1", "org/model@main@2"], ["web"]) == (
         f"Verifier mine {first}: how often it agrees with people is not known. "
         f"Verifier org/model@main {first}: how often it agrees with people is not known."
     )
-    assert judged_as([]) == ""
+    assert trust([], ["web"]) == ""
     monkeypatch.setattr(by_name, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
     assert "cannot be used: it is broken; mend it. Verifier overlap (" in judged_by()
