@@ -13,7 +13,7 @@ VERSION = re.search(r'VERSION = "(.+)"', (HERE / "ufo/pipelines/version.py").rea
 PACKAGE_DATA = {
     "ufo": ["py.typed"],
     "ufo.schemas.views": ["*.sql"],
-    "ufo.pipelines.reports.html": ["*.css", "templates/*.html"],
+    "ufo.pipelines.reports": ["templates/*"],
     "ufo.transforms.english": ["*.toml"],
     "ufo.transforms.extraction": ["*.toml"],
     "ufo.transforms.llm": ["*.yaml"],

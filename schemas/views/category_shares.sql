@@ -1,6 +1,7 @@
 -- Evidence by category of its source
 -- The share of each source category among a run's evidence that has a passage, among what supports
 -- and among what refutes. A passage without a category counts as `other`.
+-- group: sources
 -- order: run, share DESC, source_category
 -- empty: no evidence has a passage
 WITH counted AS (

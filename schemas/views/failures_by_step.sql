@@ -1,5 +1,6 @@
 -- Failures by step
 -- How many inputs, sources and judgements failed at each step, and how; `failures` has every one.
+-- group: problems
 -- order: run, step, n DESC, error_type
 SELECT
     run,
