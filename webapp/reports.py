@@ -28,7 +28,7 @@ def list_reports(desk: AtDesk, run: RunName = None) -> list[answers.ReportInfo]:
     views = _results(desk, run).filled_views()
     return [
         answers.ReportInfo(
-            name=view.name, title=view.title, help=view.help, group=GROUPS[view.group]
+            name=view.name, title=view.title, help=view.summary, group=GROUPS[view.group]
         )
         for view in views
     ]

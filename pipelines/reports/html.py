@@ -199,8 +199,8 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
         groups[view.group].append(
             {
                 "title": view.title,
+                "summary": view.summary,
                 "help": view.help,
-                "name": view.name,
                 "rows": rows,
                 "columns": _columns(rows),
                 "total": counted["n"],

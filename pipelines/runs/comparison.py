@@ -209,7 +209,7 @@ def _headline(newer: str, older: str, found: Mapping[str, Any]) -> Row:
     said = f"{newer} scores {abs(found['difference']):.3f} {more} than {older}"
     if low is None or found["p"] is None:
         return {"headline": f"{said}, too few pairs to say whether by chance"}
-    said += f" (95 % interval of the difference {low:+.3f} to {high:+.3f})"
+    said += f" (95 % interval of the difference {low:+.3f} to {high:+.3f})".replace("-", "−")
     return {"headline": f"{said}, which may be chance" if low <= 0 <= high else said}
 
 

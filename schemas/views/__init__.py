@@ -3,6 +3,7 @@
     -- Title in one line
     -- Help, in as many lines as it takes.
     -- group: the group that lists show it in; without one it is a part of others
+    -- summary: a line for lists, for readers who know no column's name
     -- needs: another_view, a_third
     -- order: the columns a report sorts its rows by
     -- shows: the columns that a printed report has room for; JSON and CSV have all
@@ -38,16 +39,17 @@ GROUPS = {
     "problems": "Problems",
     "own": "Reports of your own",
 }
-_FIELDS = ("group", "needs", "order", "shows", "with", "empty", "runs", "parameters")
+_FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "runs", "parameters")
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """A view: its name and purpose, the views it reads, and its SELECT.
 
-    `group` is one of GROUPS, or empty. `shows` are the columns that a printed report has (none:
-    all), `before` the views that it shows first; `empty` says what no rows mean, `all_runs` that it
-    is over all of them. `parameters` are those of a macro, None for a view.
+    `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns that
+    a printed report has (none: all), `before` the views that it shows first; `empty` says what no
+    rows mean, `all_runs` that it is over all of them. `parameters` are those of a macro, None for a
+    view.
     """
 
     name: str
@@ -62,6 +64,7 @@ class View:
     all_runs: bool = False
     parameters: str | None = None
     group: str = ""
+    summary: str = ""
 
     @property
     def definition(self) -> str:
@@ -179,6 +182,7 @@ def parse_view(name: str, text: str) -> View:
         fields.get("runs") == "all",
         fields.get("parameters"),
         fields.get("group", ""),
+        fields.get("summary", ""),
     )
 
 

@@ -9,6 +9,7 @@
 -- `xml`, whose repairs ask for single facts again, by those of the facts that needed none. NULL
 -- where no fact was answered.
 -- group: scores
+-- summary: Each variant: the share of facts that its answers contain
 -- order: run, formulation != 'human', formulation, variant
 -- empty: it takes a run of 'ufo recall'
 WITH by_fact AS (

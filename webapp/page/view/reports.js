@@ -36,7 +36,7 @@ export function reportsView(state, act) {
                 "li",
                 { key: name },
                 link(title, () => act.go({ view: "reports", run, report: name })),
-                h("span", { class: "small muted" }, ` ${help.split(". ", 1)[0]}`),
+                h("span", { class: "small muted" }, ` ${help}`),
               ),
             ),
         ),
