@@ -11,7 +11,7 @@ COPY . .
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:${PYTHON}-slim
-ARG EXTRAS=llm,web,serve,plots
+ARG EXTRAS=llm,web,serve
 COPY --from=wheel /wheels /wheels
 COPY constraints.txt /
 RUN wheel="$(ls /wheels/ufo_factuality-*.whl)" \

@@ -13,7 +13,7 @@ VERSION = re.search(r'VERSION = "(.+)"', (HERE / "ufo/pipelines/version.py").rea
 PACKAGE_DATA = {
     "ufo": ["py.typed"],
     "ufo.schemas.views": ["*.sql"],
-    "ufo.pipelines.reports.html": ["*.css", "templates/*.html"],
+    "ufo.pipelines.reports": ["templates/*"],
     "ufo.transforms.english": ["*.toml"],
     "ufo.transforms.extraction": ["*.toml"],
     "ufo.transforms.llm": ["*.yaml"],
@@ -43,7 +43,6 @@ EXTRAS = {
         "uvicorn>=0.34,<1",  # its server
     ],
     "dense": ["faiss-cpu>=1.15,<2"],  # vectors: RaBitQ fast-scan, mapped without prefetch
-    "plots": ["matplotlib>=3.9,<4"],  # plots, also in the report as one page
     "gs": ["gcsfs>=2026.1"],  # gs://, as fsspec knows it; so for s3:// and abfs://
     "s3": ["s3fs>=2026.1"],
     "abfs": ["adlfs>=2024.12"],

@@ -126,7 +126,6 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "serve": ("fastapi", "uvicorn"),
     "dense": ("faiss",),
     "gcp": ("google.cloud.secretmanager",),
-    "plots": ("matplotlib",),
     "hub": ("huggingface_hub", "torch", "transformers", "sentence_transformers"),
 }
 """The modules that we import of each extra."""

@@ -22,7 +22,7 @@ from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.runs import Run, check_files, check_part, choose_runs, finished_runs
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import LABELS, TABLES, arrow_schema, label_files
-from ufo.schemas.views import THRESHOLD, View, load_views, tables_of, with_needs
+from ufo.schemas.views import GROUPS, THRESHOLD, View, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
@@ -117,6 +117,16 @@ class Results:
     def views(self) -> tuple[View, ...]:
         """The views, the user's own among them, each after those it needs."""
         return tuple(view for view in self._views if view.parameters is None)
+
+    def filled_views(self) -> tuple[View, ...]:
+        """Return the views of the groups that have a row, by group and title."""
+        groups = list(GROUPS)
+        found = [
+            view
+            for view in self.views
+            if view.group and self.query(f'SELECT 1 FROM "{view.name}" LIMIT 1').num_rows  # noqa: S608
+        ]
+        return tuple(sorted(found, key=lambda view: (groups.index(view.group), view.title)))
 
     def query(self, sql: str, params: Sequence[object] | dict[str, object] = ()) -> pa.Table:
         """Return the rows of a SELECT; `params` fill its `?` (or `$name`) placeholders.

@@ -24,7 +24,8 @@ class Run:
     `finished_at` is in UTC; `sources` are in the user's order; `counts` has responses, units and
     failures; `files` maps each table to its part files, and `checksums` these to their SHA-256 (a
         run of before there were checksums has none). `llm` has the options of a model that judged,
-    empty where none did.
+    empty where none did. `title` is what people read: what its user called it, else the name of its
+    input and when it was finished (in UTC).
     """
 
     name: str
@@ -40,6 +41,7 @@ class Run:
     files: dict[str, tuple[Path, ...]]
     llm: Mapping[str, Any] = field(default_factory=dict)
     checksums: Mapping[Path, str] = field(default_factory=dict)
+    title: str = ""
 
 
 def finished_runs(directory: str | Path) -> list[Run]:
@@ -143,6 +145,13 @@ def _nothing_in(root: Path) -> str:
     return f"no finished run in {str(root)!r}; 'ufo evaluate --output {root}' writes one."
 
 
+def _title(fingerprint: Mapping[str, Any], folder: str, finished: datetime) -> str:
+    names = [str(one["name"]).rsplit("/", 1)[-1] for one in fingerprint.get("inputs", [])]
+    more = f" and {len(names) - 1} more" if names[1:] else ""
+    called = f"{names[0]}{more}" if names else folder.removeprefix(RUN_PREFIX)
+    return f"{called}, {finished.astimezone(UTC):%d %B %Y, %H:%M}"
+
+
 def _read_run(path: Path) -> Run:
     folder = path.parent
     remedy = "evaluate it again, or remove the folder"
@@ -182,6 +191,7 @@ def _read_run(path: Path) -> Run:
                 for entry in manifest["tables"].values()
                 for file, digest in entry.get("sha256", {}).items()
             },
+            title=manifest.get("title") or _title(manifest["fingerprint"], folder.name, finished),
         )
     except KeyError as error:
         raise RunError(f"{str(path)!r} lacks {error}: the run is damaged; {remedy}.") from error

@@ -208,9 +208,10 @@ class Example(BaseModel):
 
 
 class RunInfo(BaseModel):
-    """A finished run; counts of responses, units and failures."""
+    """A finished run: its title for people, counts of responses, units and failures."""
 
     run: str
+    title: str
     mode: str
     tie: str
     judge: str
@@ -242,19 +243,11 @@ class ResponseRow(BaseModel):
 
 
 class RunOverview(RunInfo):
-    """A run with the values to filter by, and rows of its views by name."""
+    """A run with its headline, and the values to filter by."""
 
     headline: str
     models: list[str]
     datasets: list[str]
-    scores: list[dict[str, Any]]
-    scores_by_model: list[dict[str, Any]]
-    contributions: list[dict[str, Any]]
-    categories: list[dict[str, Any]]
-    most_contradicted: list[ResponseRow]
-    corrected: dict[str, Any] | None = Field(
-        description="the score corrected by labels, as in the view `corrected_scores`"
-    )
 
 
 class ResponsePage(BaseModel):
@@ -266,32 +259,13 @@ class ResponsePage(BaseModel):
     rows: list[ResponseRow]
 
 
-class QuestionRow(BaseModel):
-    """A question that several responses answer."""
-
-    question: str
-    n_responses: int
-    models: list[str]
-    mean_score: float | None
-    spread: float | None = Field(description="highest less lowest factuality score")
-
-
-class QuestionPage(BaseModel):
-    """A page of questions; `total` is how many fit."""
-
-    total: int
-    offset: int
-    limit: int
-    rows: list[QuestionRow]
-
-
 class ReportInfo(BaseModel):
-    """A report of `ufo report`, or a table."""
+    """A report of `ufo report` that has rows, and the group it stands in."""
 
     name: str
     title: str
     help: str
-    plot: bool
+    group: str
 
 
 class Report(BaseModel):

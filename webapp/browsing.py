@@ -1,20 +1,21 @@
-"""Browse finished runs: responses with scores, one response whole, models side by side.
+"""Browse finished runs: their overview, their responses with scores, comparisons.
 
 What is filtered by goes to SQL as parameters; what is sorted by is one of a few fixed words.
 """
 
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
-from starlette.responses import Response
+from starlette.responses import HTMLResponse
 
+from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 from ufo.schemas.runs import Run
 from ufo.transforms.states import run_headline
 from ufo.transforms.votes import main_mode
 from ufo.webapp import answers
-from ufo.webapp.desk import AtDesk
-from ufo.webapp.listed import LISTED, QUESTIONS
+from ufo.webapp.desk import AtDesk, Desk, Pages
 from ufo.webapp.problems import NotFound
 from ufo.webapp.whole import whole
 
@@ -42,21 +43,60 @@ _SORTS = {
     "errors": "n_errors",
     "contradicted": "n_refuted",
 }
-_CORRECTED = """
-SELECT corrected_score, low, high, n_labelled, n_units FROM corrected_scores
-WHERE mode = ? AND level = 'run' AND source IS NULL
-"""
 _MOST_FIRST = ("disagreements", "errors", "contradicted")
-_SIDES = 10
-_MOST_CONTRADICTED = f"""
-SELECT * FROM ({LISTED}) WHERE n_refuted > 0
-ORDER BY n_refuted DESC, factuality_score, response_id LIMIT 5
-"""  # noqa: S608
-# Every parameter of LISTED, so that it lists all.
-_ALL: dict[str, object] = {
-    **dict.fromkeys(("text", "model", "dataset", "question", "low", "high")),
-    **dict.fromkeys(("disagreement", "failures", "undecided"), False),
-}
+_LISTED = """
+WITH by_unit AS (
+    SELECT
+        response_id,
+        unit_id,
+        count(*) FILTER (WHERE outcome = 'error') AS n_errors,
+        bool_or(outcome = 'supported') AND bool_or(outcome = 'refuted') AS disagree
+    FROM evidence
+    GROUP BY response_id, unit_id
+),
+by_response AS (
+    SELECT
+        response_id,
+        CAST(sum(n_errors) AS BIGINT) AS n_errors,
+        count(*) FILTER (WHERE disagree) AS n_disagreements
+    FROM by_unit
+    GROUP BY response_id
+),
+failed AS (
+    SELECT key AS response_id FROM failures
+    UNION
+    SELECT u.response_id FROM failures AS f INNER JOIN fact_units AS u ON u.unit_id = f.key
+)
+SELECT
+    s.response_id, s.model, s.dataset, s.question, left(r.text, 200) AS excerpt, s.n_units,
+    s.n_supported, s.n_refuted, s.n_undecided, s.factuality_score, s.decided_score, s.coverage,
+    c.credibility, c.band, coalesce(b.n_disagreements, 0) AS n_disagreements,
+    coalesce(b.n_errors, 0) AS n_errors, s.human_score
+FROM scores AS s
+INNER JOIN responses AS r ON r.response_id = s.response_id
+INNER JOIN passage_credibility AS c ON c.response_id = s.response_id
+LEFT JOIN by_response AS b ON b.response_id = s.response_id
+WHERE
+    s.mode = $mode
+    AND (
+        $text IS NULL
+        OR contains(lower(r.text), lower($text))
+        OR contains(lower(coalesce(s.question, '')), lower($text))
+        OR contains(lower(s.response_id), lower($text))
+    )
+    AND ($model IS NULL OR s.model = $model)
+    AND ($dataset IS NULL OR s.dataset = $dataset)
+    AND ($question IS NULL OR s.question = $question)
+    AND ($low IS NULL OR s.factuality_score >= $low)
+    AND ($high IS NULL OR s.factuality_score <= $high)
+    AND (NOT $disagreement OR b.n_disagreements > 0)
+    AND (NOT $undecided OR s.n_undecided > 0)
+    AND (
+        NOT $failures OR b.n_errors > 0 OR s.response_id IN (SELECT response_id FROM failed)
+    )
+"""
+
+_HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
 
 @router.get("/runs")
@@ -67,50 +107,42 @@ def list_runs(desk: AtDesk) -> list[answers.RunInfo]:
 
 @router.get("/runs/{run}")
 def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
-    """Return a run: its scores, contributions, and the values to filter responses by."""
-    found = desk.runs.named(run)
+    """Return a run: its headline, and the values to filter responses by."""
     results = desk.runs.results(run)
-    mode = main_mode(found.mode)
     return answers.RunOverview(
-        **_info(found),
+        **_info(desk.runs.named(run)),
         headline=run_headline(results),
         models=_words(results, "SELECT DISTINCT model AS word FROM responses"),
         datasets=_words(results, "SELECT DISTINCT dataset AS word FROM responses"),
-        scores=_rows(results, "SELECT * EXCLUDE (run) FROM scores_by_run ORDER BY mode, source"),
-        scores_by_model=_rows(
-            results,
-            "SELECT * EXCLUDE (run) FROM scores_by_model WHERE mode = ? "
-            "ORDER BY factuality_score DESC NULLS LAST, model",
-            [mode],
-        ),
-        contributions=_rows(
-            results,
-            "SELECT * EXCLUDE (run) FROM source_contributions WHERE mode = ? ORDER BY position",
-            [mode],
-        ),
-        categories=_rows(
-            results, "SELECT * EXCLUDE (run, mode) FROM category_shares ORDER BY share DESC"
-        ),
-        most_contradicted=[
-            answers.ResponseRow(**row)
-            for row in _rows(results, _MOST_CONTRADICTED, {**_ALL, "mode": mode})
-        ],
-        corrected=next(iter(_rows(results, _CORRECTED, [mode])), None),
     )
 
 
-@router.get(
-    "/runs/{run}/report.html",
-    response_class=Response,
-    responses={200: {"content": {"text/html": {}}, "description": "The report as one page"}},
-)
-def download_report(run: RunName, desk: AtDesk) -> Response:
+@router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=_HTML)
+def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
+    """Return the overview of a run as HTML to be shown within a page: scores, plots, claims."""
+    return HTMLResponse(_pages(desk).overview(desk.runs.results(run), _address))
+
+
+@router.get("/runs/{run}/compare.html", response_class=HTMLResponse, responses=_HTML)
+def compare(
+    run: RunName,
+    desk: AtDesk,
+    baseline: Annotated[str | None, Query(max_length=300, description="another run")] = None,
+    models: Annotated[list[str] | None, Query(description="two models of the run")] = None,
+) -> HTMLResponse:
+    """Compare a run with another one, or two of its models, as HTML to be shown within a page."""
+    two = models or []
+    if len(two) != (0 if baseline else 2):
+        raise UsageError("name another run as `baseline`, or two `models` of this one")
+    results = desk.runs.pair(baseline, run) if baseline else desk.runs.results(run)
+    return HTMLResponse(_pages(desk).comparison(results, two, _address))
+
+
+@router.get("/runs/{run}/report.html", response_class=HTMLResponse, responses=_HTML)
+def download_report(run: RunName, desk: AtDesk) -> HTMLResponse:
     """Return the report of a run as a file: one page with its plots, tables and evidence."""
-    if desk.setup.html is None:
-        raise NotFound("the service was started without reports as pages")
-    page = desk.setup.html(desk.runs.results(run))
     headers = {"Content-Disposition": 'attachment; filename="report.html"'}
-    return Response(page, media_type="text/html", headers=headers)
+    return HTMLResponse(_pages(desk).report(desk.runs.results(run)), headers=headers)
 
 
 @router.get("/runs/{run}/responses")
@@ -153,7 +185,7 @@ def list_responses(
         "undecided": undecided,
     }
     order = f"{_SORTS[key]} {'DESC' if down else 'ASC'} NULLS LAST, response_id"
-    total, rows = _page(results, LISTED, order, params, offset, limit)
+    total, rows = _page(results, _LISTED, order, params, offset, limit)
     listed = [answers.ResponseRow(**row) for row in rows]
     return answers.ResponsePage(total=total, offset=offset, limit=limit, rows=listed)
 
@@ -166,37 +198,21 @@ def show_response(
     return whole(desk.runs.results(run), desk.runs.named(run), response_id)
 
 
-@router.get("/runs/{run}/questions")
-def list_questions(
-    run: RunName, desk: AtDesk, text: Word = None, offset: Offset = 0, limit: Limit = 50
-) -> answers.QuestionPage:
-    """Return the questions that several responses answer, the most different scores first."""
-    mode = main_mode(desk.runs.named(run).mode)
-    results = desk.runs.results(run)
-    params: dict[str, object] = {"mode": mode, "text": text or None}
-    order = "spread DESC NULLS LAST, question"
-    total, rows = _page(results, QUESTIONS, order, params, offset, limit)
-    listed = [answers.QuestionRow(**row) for row in rows]
-    return answers.QuestionPage(total=total, offset=offset, limit=limit, rows=listed)
+def _pages(desk: Desk) -> Pages:
+    if desk.setup.pages is None:
+        raise NotFound("the service was started without reports as pages")
+    return desk.setup.pages
 
 
-@router.get("/runs/{run}/compare")
-def compare(
-    run: RunName, desk: AtDesk, question: Annotated[str, Query(min_length=1, max_length=20_000)]
-) -> list[answers.CheckedResponse]:
-    """Return the responses to one question whole, by model; at most ten."""
-    found, results = desk.runs.named(run), desk.runs.results(run)
-    ids = _rows(
-        results,
-        "SELECT response_id FROM responses WHERE question = ? ORDER BY model, response_id LIMIT ?",
-        [question, _SIDES],
-    )
-    return [whole(results, found, row["response_id"]) for row in ids]
+def _address(run: str, response: str) -> str:
+    """Return the page's address of a response."""
+    return f"#/runs/{quote(run, safe='')}/responses/{quote(response, safe='')}"
 
 
 def _info(run: Run) -> dict[str, Any]:
     return {
         "run": run.name,
+        "title": run.title,
         "mode": run.mode,
         "tie": run.tie,
         "judge": run.judge,

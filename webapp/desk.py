@@ -29,13 +29,30 @@ def shipped_category(host: str) -> str | None:
     return shipped_categories().of(host)
 
 
+Link = Callable[[str, str], str]
+"""From a run and the id of a response to the page's address of it."""
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What makes HTML of runs.
+
+    `overview` and `comparison` (of two runs, or of two models of one) are to be shown within a
+    page; `report` is a page of its own.
+    """
+
+    overview: Callable[[Results, Link], str]
+    comparison: Callable[[Results, Sequence[str], Link], str]
+    report: Callable[[Results], str]
+
+
 @dataclass(frozen=True)
 class Setup:
     """The set-up of the service.
 
     `results` is the folder of runs and uploads. `evaluate` is a command that takes the flags of
-    `ufo evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by
-    name; `html` makes its report, one page; `keep_label` keeps what a person says of a unit beside
+    `ufo evaluate`: uploads are evaluated by a process of their own. `pages` make HTML of
+    runs; `keep_label` keeps what a person says of a unit beside
     the runs of a folder.
     `judge` is the default one, and `verifier` judges offline; `model` is the one that the judge
     asks, None where no endpoint is configured.
@@ -54,8 +71,7 @@ class Setup:
     model: str | None = None
     index: str | None = None
     token: str | None = None
-    plots: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
-    html: Callable[[Results], str] | None = None
+    pages: Pages | None = None
     keep_label: Callable[[Path, Label], None] | None = None
     web_retrievers: Sequence[str] = ("bm25",)
     category_of: Callable[[str], str | None] = shipped_category

@@ -1,4 +1,4 @@
-"""Serve the reports of `ufo report` as JSON, CSV and plots."""
+"""Serve the reports of `ufo report` as JSON and CSV."""
 
 import io
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from ufo.schemas.results import Results
 from ufo.schemas.tables import KEYS, TABLES
 from ufo.schemas.text import without_formula
-from ufo.schemas.views import View, load_views
+from ufo.schemas.views import GROUPS, View, load_views
 from ufo.webapp import answers
 from ufo.webapp.desk import AtDesk, Desk
 from ufo.webapp.problems import NotFound
@@ -23,33 +23,15 @@ RunName = Annotated[str | None, Query(max_length=300, description="default: the 
 
 
 @router.get("/reports")
-def list_reports(desk: AtDesk) -> list[answers.ReportInfo]:
-    """Return the reports, then the tables."""
-    views = sorted(_views().values(), key=lambda view: view.name)
-    found = [
+def list_reports(desk: AtDesk, run: RunName = None) -> list[answers.ReportInfo]:
+    """Return the reports of a run that have rows, by their groups."""
+    views = _results(desk, run).filled_views()
+    return [
         answers.ReportInfo(
-            name=view.name, title=view.title, help=view.help, plot=view.name in desk.setup.plots
+            name=view.name, title=view.title, help=view.summary, group=GROUPS[view.group]
         )
         for view in views
     ]
-    return found + [
-        answers.ReportInfo(name=name, title=f"The table {name}", help="", plot=False)
-        for name in TABLES
-    ]
-
-
-@router.get(
-    "/reports/{name}.svg",
-    response_class=Response,
-    responses={200: {"content": {"image/svg+xml": {}}, "description": "The drawing"}},
-)
-def plot(name: Name, desk: AtDesk, run: RunName = None) -> Response:
-    """Draw a report of a run."""
-    draw = desk.setup.plots.get(name)
-    if draw is None:
-        drawn = ", ".join(sorted(desk.setup.plots))
-        raise NotFound(f"no plot of that name; there are: {drawn}")
-    return Response(draw(_results(desk, run)), media_type="image/svg+xml")
 
 
 @router.get(
@@ -66,11 +48,10 @@ def report(
     limit: Annotated[int, Query(ge=1, le=10_000, description="of JSON; CSV has all")] = 1_000,
 ) -> answers.Report | Response:
     """Return the rows of a report or a table, in its order."""
-    info = next((one for one in list_reports(desk) if one.name == name), None)
-    if info is None:
-        raise NotFound("no report of that name; /reports has those there are")
-    results = _results(desk, run)
     view = _views().get(name)
+    if view is None and name not in TABLES:
+        raise NotFound(f"no report of that name; there are: {', '.join(sorted(_views()))}")
+    results = _results(desk, run)
     order = view.order if view else ", ".join(f'"{key}"' for key in KEYS[name])
     # The name is a known one: it was looked up.
     sql = f"SELECT * FROM {name}" + (f" ORDER BY {order}" if order else "")  # noqa: S608
@@ -81,8 +62,8 @@ def report(
     total = results.query(f"SELECT count(*) AS n FROM {name}").to_pylist()[0]["n"]  # noqa: S608
     return answers.Report(
         name=name,
-        title=info.title,
-        help=info.help,
+        title=view.title if view else f"The table {name}",
+        help=view.help if view else "",
         run=results.runs[-1].name,
         total=total,
         offset=offset,

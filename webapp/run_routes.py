@@ -68,6 +68,14 @@ class OpenRuns:
                 self._open.popitem(last=False)
         return found
 
+    def pair(self, one: str, other: str) -> Results:
+        """Return the tables and views of two runs, to be closed by the garbage collector.
+
+        Raises:
+            NotFound: there is no run of such a name.
+        """
+        return Results([self.named(one), self.named(other)])
+
     def close(self) -> None:
         """Close all."""
         with self._lock:

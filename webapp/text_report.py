@@ -58,12 +58,12 @@ class ReportedText(Given):
 )
 def report_text(asked: ReportedText, desk: AtDesk) -> Answer:
     """Return the report of a checked text as a file: one page with its claims and evidence."""
-    if desk.setup.html is None:
+    if desk.setup.pages is None:
         raise NotFound("the service was started without reports as pages")
     with TemporaryDirectory(prefix="ufo-") as folder:
         results = Results([_run(Path(folder), asked, desk.setup.version)])
         try:
-            page = desk.setup.html(results)
+            page = desk.setup.pages.report(results)
         finally:
             results.close()
     headers = {"Content-Disposition": 'attachment; filename="checked.html"'}
@@ -101,6 +101,7 @@ def _run(folder: Path, asked: ReportedText, version: str) -> Run:
             "failures": len(asked.failures),
         },
         files=files,
+        title="A checked text",
     )
 
 

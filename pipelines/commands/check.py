@@ -135,7 +135,7 @@ def _claims(found: ufo.Check) -> Iterator[dict[str, Any]]:
         yield {
             "state": state_of([verdict.label], any(map(is_unusable, own))),
             "claim": unit.claim,
-            "response_id": None,
+            "question": None,
             "model": None,
             "title": passage and passage.title,
             "url": passage and passage.url,

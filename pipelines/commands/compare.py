@@ -1,4 +1,4 @@
-"""Print how two runs compare, and the claims whose verdict turned (`ufo compare`)."""
+"""Print how two runs, or two models of a run, compare (`ufo compare`)."""
 
 import argparse
 import sys
@@ -6,10 +6,22 @@ import sys
 from ufo.pipelines.options.groups import RunOptions
 from ufo.pipelines.options.option import options_of
 from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows, text_output
-from ufo.pipelines.runs.compare import compare, in_words, is_worse
-from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE
+from ufo.pipelines.runs.comparison import (
+    MOST_SHOWN,
+    compare,
+    compare_models,
+    in_words,
+    is_worse,
+    models_in_words,
+)
+from ufo.pipelines.runs.remote_results import open_results
+from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError
 
-_ROWS = 20
+_TURNED = (
+    *("before", "after", "source_before", "source_after"),
+    *("response_id", "unit_id", "claim"),
+)
+_CHANGED = ("question", "dataset", "score_a", "score_b", "difference", "response_a", "response_b")
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -17,49 +29,78 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = subparsers.add_parser(
         "compare",
         description="Compare run B with run A, the baseline: scores paired by question and data "
-        "set (by response where there is no question), and the claims that one run found "
-        "supported and the other not.",
+        "set (by response where there is no question), the questions that changed most, and the "
+        "claims that one run found supported and the other not. With --models, compare two models "
+        "of one run.",
     )
     parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
-    parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
-    parser.add_argument("run", metavar="B", help="a finished run")
+    parser.add_argument("baseline", metavar="A", nargs="?", help="a finished run: the baseline")
+    parser.add_argument("run", metavar="B", nargs="?", help="a finished run")
+    parser.add_argument(
+        "--models",
+        metavar=("A", "B"),
+        nargs=2,
+        help="two models of one run: of A where that is named, else of the newest",
+    )
     (fail_if_worse,) = (one for one in options_of(RunOptions) if one.name == "fail_if_worse")
     fail_if_worse.add(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print all as JSON")
     form.add_argument(
-        "--csv", action="store_true", help="print the claims whose verdict changed as CSV"
+        "--csv",
+        action="store_true",
+        help="print the claims whose verdict changed as CSV; of models, the questions",
     )
     parser.set_defaults(handler=_compare)
 
 
 def _compare(args: argparse.Namespace) -> int:
-    found, turned = compare(args.directory, args.baseline, args.run)
-    worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
-    columns = (
-        *("before", "after", "source_before", "source_after"),
-        *("response_id", "unit_id", "claim"),
+    if args.models:
+        if args.run is not None or args.fail_if_worse is not None:
+            raise UsageError("--models compares within one run: name no second and no level.")
+        with open_results(args.directory, args.baseline) as results:
+            found = compare_models(results, *args.models)
+        worse, said = False, models_in_words(found)
+    elif args.run is None:
+        raise UsageError("expected two runs, A and B, or --models and two models of a run.")
+    else:
+        found = compare(args.directory, args.baseline, args.run)
+        worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
+        said = f"run {args.run}: {in_words(found)}"
+        found["worse"] = worse
+    rows, names = (
+        (found.get("turned"), _TURNED) if not args.models else (found["questions"], _CHANGED)
     )
     if args.json:
         with text_output(None) as out:
-            out.write(as_json({**found, "worse": worse, "turned": turned}, indent=2) + "\n")
+            out.write(as_json(found, indent=2) + "\n")
     elif args.csv:
         with text_output(None) as out:
-            out.write(csv_line(columns))
-            out.writelines(csv_line([row[name] for name in columns]) for row in turned)
+            out.write(csv_line(names))
+            out.writelines(csv_line([row[name] for name in names]) for row in rows)
     else:
-        print(f"run {args.run}: {in_words(found)}")
-        lost = sum(row["before"] == "supported" for row in turned)
-        print(f"claims no longer supported: {lost:,}; supported now: {len(turned) - lost:,}")
-        if turned:
-            shown = ("before", "after", "source_after", "response_id", "claim")
-            with page(sys.stdout) as console:
-                print_rows(
-                    shown, [[row[name] for name in shown] for row in turned[:_ROWS]], console
-                )
-            if len(turned) > _ROWS:
-                print(f"\nThe first {_ROWS} of {len(turned):,}. All of them: --json or --csv.")
+        print(said)
+        _print(
+            "Questions that differ most",
+            found["questions"],
+            ("question", "score_a", "score_b", "difference"),
+        )
+        if not args.models:
+            lost = sum(row["before"] == "supported" for row in rows)
+            print(f"\nclaims no longer supported: {lost:,}; supported now: {len(rows) - lost:,}")
+            _print("", rows, ("before", "after", "source_after", "response_id", "claim"))
     if worse:
         print(f"Significantly worse: p < --fail_if_worse {args.fail_if_worse}", file=sys.stderr)
         return EXIT_BELOW
     return EXIT_DONE
+
+
+def _print(title: str, rows: list[dict[str, object]], names: tuple[str, ...]) -> None:
+    if not rows:
+        return
+    with page(sys.stdout) as console:
+        if title:
+            console.print(f"\n{title}")
+        print_rows(names, [[row[name] for name in names] for row in rows[:MOST_SHOWN]], console)
+    if len(rows) > MOST_SHOWN:
+        print(f"\nThe first {MOST_SHOWN} of {len(rows):,}. All of them: --json or --csv.")

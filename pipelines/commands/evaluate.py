@@ -14,7 +14,7 @@ from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.means import means, score_in_words
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
-from ufo.pipelines.runs.compare import compare, in_words, is_worse
+from ufo.pipelines.runs.comparison import compare, in_words, is_worse
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
@@ -129,8 +129,8 @@ def _compared(chosen: "Settings", run: str) -> dict[str, Any]:
     """Return how the run compares with --baseline, or nothing where none is given."""
     if chosen.baseline is None:
         return {}
-    found, turned = compare(chosen.output, chosen.baseline, run)
-    return {"comparison": {**found, "turned": turned}, "worse": is_worse(found, _level(chosen))}
+    found = compare(chosen.output, chosen.baseline, run)
+    return {"comparison": found, "worse": is_worse(found, _level(chosen))}
 
 
 def _print_comparison(found: Mapping[str, Any], chosen: "Settings") -> None:

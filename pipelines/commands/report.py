@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial, wraps
+from itertools import groupby
 from typing import TextIO
 
 import pyarrow as pa
@@ -28,7 +29,7 @@ from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError, UsageError, unk
 from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote
 from ufo.schemas.tables import KEYS, LABELS, TABLES
-from ufo.schemas.views import THRESHOLD, View, load_views
+from ufo.schemas.views import GROUPS, THRESHOLD, View, load_views
 
 _ROWS = 20
 _OVERVIEW_ONLY = "the overview is not one table; name a report, or take --json"
@@ -48,7 +49,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     report.add_argument(
         "name", metavar="NAME", nargs="?", help="a report or a table; --list names them"
     )
-    report.add_argument("--list", action="store_true", help="list the reports and the tables")
+    report.add_argument(
+        "--list", action="store_true", help="list the reports, of DIR those that have rows"
+    )
     report.add_argument(
         "--html",
         metavar="FILE",
@@ -160,7 +163,7 @@ def _report(args: argparse.Namespace) -> int:
         if args.name is not None and args.name not in results.names:
             raise UsageError(unknown_value("report", args.name, sorted(results.names)))
         if args.html is not None:
-            from ufo.pipelines.reports.html.page import write_html  # it draws with matplotlib
+            from ufo.pipelines.reports.html import write_html
 
             write_html(results, args.html)
             print(f"wrote {args.html}", file=sys.stderr)
@@ -255,17 +258,25 @@ def print_reader_as(
 
 
 def _list(args: argparse.Namespace) -> int:
-    views = [
-        {"name": view.name, "title": view.title, "help": view.help}
-        for view in load_views(args.reports)
-        if view.parameters is None
-    ]
-    views.sort(key=lambda view: view["name"])
+    """Print the reports by their groups; with a folder those that have rows there."""
+    if args.directory is None:
+        found = sorted(
+            (view for view in load_views(args.reports) if view.group),
+            key=lambda view: (list(GROUPS).index(view.group), view.name),
+        )
+    else:
+        with open_results(args.directory, args.run, reports=args.reports) as results:
+            found = list(results.filled_views())
     if args.json:
+        names = ("name", "group", "title", "summary", "help")
+        views = [{name: getattr(view, name) for name in names} for view in found]
         _utf8(sys.stdout).write(as_json(views, indent=2) + "\n")
         return EXIT_DONE
     with page(_lenient(sys.stdout)) as console:
-        print_rows(["report", "what it shows"], [[v["name"], v["title"]] for v in views], console)
+        for group, views in groupby(found, key=lambda view: view.group):
+            console.print(f"\n{GROUPS[group]}")
+            rows = [[view.name, view.summary or view.title] for view in views]
+            print_rows(["report", "what it shows"], rows, console)
         console.print(f"\nTables: {', '.join([*TABLES, LABELS, 'runs'])}")
     return EXIT_DONE
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from importlib.resources import as_file, files
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from ufo.pipelines.options.command_line import fitting, settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import LLM, default_judge
+from ufo.pipelines.reports.html import comparison_html, overview_html, render_html
+from ufo.pipelines.runs.comparison import shown_models, shown_runs
 from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError, need
@@ -32,16 +33,9 @@ from ufo.transforms.sources.web.categories import load_categories
 from ufo.transforms.verifiers.by_name import default_verifier, make_verifier
 
 if TYPE_CHECKING:
-    from ufo.webapp.desk import Setup
+    from ufo.webapp.desk import Link, Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
-
-_PLOTS = {
-    "source_contributions": None,
-    "scores_by_model": "model",
-    "scores_by_dataset": "dataset",
-    "scores": "response",
-}
 
 
 def register(commands: Any) -> None:
@@ -109,7 +103,7 @@ def setup(
     token: str | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> "Setup":
-    """Return what the service works with: our options, sources, plots, and the evaluate command.
+    """Return what the service works with: our options, sources, pages, and the evaluate command.
 
     `flags` are those of `ufo evaluate` that hold where a request does not say otherwise.
 
@@ -121,7 +115,7 @@ def setup(
             f"--results {results!r}: the page browses and writes runs on this machine; name a "
             f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
         )
-    from ufo.webapp.desk import Setup
+    from ufo.webapp.desk import Pages, Setup
 
     folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # reports an unusable index at the start, and no request waits for it
@@ -149,8 +143,7 @@ def setup(
         token=token,
         web_retrievers=("bm25", "dense") if usual.get("embedder") else ("bm25",),
         category_of=load_categories(usual.get("categories")).of,
-        plots={name: partial(_plot, name) for name in _PLOTS},
-        html=_html,
+        pages=Pages(overview_html, _comparison, render_html),
         keep_label=_keep_label,
     )
 
@@ -204,17 +197,6 @@ def _keep_label(directory: Path, label: Label) -> None:
     keep_label(directory, label)
 
 
-def _html(results: "Results") -> str:
-    from ufo.pipelines.reports.html.page import render_html  # matplotlib
-
-    return render_html(results)
-
-
-def _plot(name: str, results: "Results") -> str:
-    from ufo.pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
-
-    out = StringIO()
-    by = _PLOTS[name]
-    figure = plot_scores(results, by=by) if by else plot_contributions(results)
-    figure.savefig(out, format="svg")
-    return out.getvalue()
+def _comparison(results: "Results", models: Sequence[str], link: "Link") -> str:
+    found = shown_models(results, *models) if models else shown_runs(results)
+    return comparison_html(found, link)

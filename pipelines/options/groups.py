@@ -108,6 +108,9 @@ class InputOptions:
 class RunOptions:
     """How the work is cut and resumed, and when a finished run exits 3."""
 
+    title: str | None = option(
+        "what reports call the run (default: the name of the input, and the time)", "TEXT"
+    )
     run: str | None = option(
         "name of the run (default: a hash of the input file names and the options)", "NAME"
     )

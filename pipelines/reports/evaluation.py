@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.reports.unusable import in_numbers, is_many
-from ufo.schemas.errors import need
 from ufo.schemas.records import Verdict
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME, trust
@@ -17,7 +16,6 @@ from ufo.transforms.states import CONTRADICTED, headline, state_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from ufo.schemas.results import Results
     from ufo.transforms.check_text import CheckedText
@@ -59,7 +57,10 @@ class FinishedRun:
 
 
 class Evaluation(FinishedRun):
-    """A finished run of `ufo.evaluate`: the tables and views that are asked for most, and plots."""
+    """A finished run of `ufo.evaluate`: the tables and views that are asked for most.
+
+    A notebook shows its overview with plots; `report` writes it to a file.
+    """
 
     @property
     def scores(self) -> "pa.Table":
@@ -81,19 +82,15 @@ class Evaluation(FinishedRun):
         """One row for each passage that was held against a fact unit, with the passage's text."""
         return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
 
-    def plot_contributions(self, path: str | Path | None = None) -> "Figure":
-        """Draw which source decided how much as a pie; `path` saves it as .png or .svg."""
-        need("plots", "a plot")
-        from ufo.pipelines.reports.plots import plot_contributions
+    def report(self, path: str | Path) -> None:
+        """Write the report of the run to a file, one HTML page that opens offline.
 
-        return plot_contributions(self._results, path)
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        from ufo.pipelines.reports.html import write_html
 
-    def plot_scores(self, path: str | Path | None = None) -> "Figure":
-        """Draw the factuality scores as bars; `path` saves it as .png or .svg."""
-        need("plots", "a plot")
-        from ufo.pipelines.reports.plots import plot_scores
-
-        return plot_scores(self._results, path)
+        write_html(self._results, str(path))
 
     def __repr__(self) -> str:
         """Return the report of the run, as `ufo report` prints it."""
@@ -102,9 +99,9 @@ class Evaluation(FinishedRun):
         return render_overview(self._results)
 
     def _repr_html_(self) -> str:
-        from ufo.pipelines.reports.notebook import evaluation_html
+        from ufo.pipelines.reports.html import notebook_html
 
-        return evaluation_html(self._results)
+        return notebook_html(self._results)
 
 
 class Recall(FinishedRun):
@@ -230,7 +227,7 @@ class Check:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from ufo.pipelines.reports.notebook import check_html, refuting
+        from ufo.pipelines.reports.html import check_html, refuting
 
         passages = {one.passage_id: one for one in self.passages}
         wrong = [

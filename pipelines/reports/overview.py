@@ -1,42 +1,45 @@
-"""Gather the overview of a run as plain values. Every number is a shipped view's."""
+"""Gather the overview of a run as plain values, for terminal, HTML, notebook and page.
+
+Every number is a shipped view's.
+"""
 
 from typing import Any
 
-from ufo.pipelines.reports.unusable import unusable
+from ufo.pipelines.reports.unusable import beside, no_score, unusable, without_score
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
 from ufo.transforms.judges.offline import NAME, judged_as
-from ufo.transforms.states import run_headline, state_of
+from ufo.transforms.states import run_headline
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
 
-_RESPONSES = 40  # of more, those with the lowest scores
-ERRORS_IN_WORDS = {
-    "false_supported": "supported, but false",
-    "false_refuted": "contradicted, but true",
-    "undecided": "not found",
-}
-"""What the view `judge_errors` counts, as it is shown to people."""
-_CONTRADICTED = 10  # claims beside what contradicts them
-_EXAMPLES = (
-    (0, 2),
-    (1, 1),
-    (None, 1),
-)  # (label, count): contradicted claims are the most informative
+_MOST_CONTRADICTED = 10
 
 
 def overview(results: Results, directory: str | None = None) -> Row:
-    """Return the overview of the newest of the runs: plain values, lists and rows by name."""
+    """Return the overview of the newest of the runs: plain values, lists and rows by name.
+
+    `score` is the row of `scores_by_run` that stands for the run, `models` are ranked, the best
+    first, and `failures` has what failed by step or source and by reason, the most frequent first.
+    """
     run = results.runs[-1]
     mode = main_mode(run.mode)
 
-    def rows(select: str, *params: object) -> list[Row]:
-        found: list[Row] = results.query(select, [run.name, *params]).to_pylist()
+    def rows(select: str, **params: object) -> list[Row]:
+        given = {"run": run.name, **params}
+        found: list[Row] = results.query(select, given).to_pylist()
         return [{name: value for name, value in row.items() if name != "run"} for row in found]
 
+    scores = rows(
+        "SELECT * FROM scores_by_run WHERE run = $run "
+        "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
+    )
+    own = next((row for row in scores if row["mode"] == mode), None)
+    scored = own is not None and own["factuality_score"] is not None
     return {
         "run": run.name,
+        "title": run.title,
         "directory": directory or str(run.folder.parent),
         "finished_at": run.finished_at.isoformat(),
         "ufo_version": run.ufo_version,
@@ -44,53 +47,35 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "tie": run.tie,
         "judge": run.judge,
         "judged_by": judged_by(results),
-        "sources": rows("SELECT * FROM sources WHERE run = ? ORDER BY position"),
+        "sources": rows("SELECT * FROM sources WHERE run = $run ORDER BY position"),
         "counts": run.counts,
         "headline": run_headline(results),
+        "score": own if scored else None,
+        "no_score": "" if scored else no_score(own),
+        "left_out": without_score(own) if scored and own else "",
+        "beside": beside(own) if scored and own else "",
+        "problem": unusable(results).sentence or None,
         "evidence_support": rows(_SUPPORT)[0]["support"],
-        "scores": rows(
-            "SELECT * FROM scores_by_run WHERE run = ? "
-            "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
-        ),
+        "corrected": next(iter(rows(_CORRECTED, mode=mode)), None),
+        "scores": scores,
         "models": rows(
-            "SELECT * FROM scores_by_model WHERE run = ? AND mode = ? ORDER BY model", mode
-        ),
-        "datasets": rows(
-            "SELECT * FROM scores_by_dataset WHERE run = ? AND mode = ? ORDER BY dataset", mode
-        ),
-        "corrected": rows(
-            "SELECT * FROM corrected_scores WHERE run = ? AND mode = ? "
-            "ORDER BY list_position(['run', 'model', 'dataset'], level), name",
-            mode,
-        ),
-        "judge_errors": rows(
-            "SELECT * FROM judge_errors WHERE run = ? AND mode = ? "
-            "AND (source = 'all' OR mode != 'seq') AND error != 'wrong' "
-            "ORDER BY source, model, error",
-            mode,
+            "SELECT * FROM scores_by_model WHERE run = $run AND mode = $mode "
+            "ORDER BY factuality_score DESC NULLS LAST, n_responses DESC, model",
+            mode=mode,
         ),
         "contributions": rows(
-            "SELECT * FROM source_contributions WHERE run = ? "
+            "SELECT * FROM source_contributions WHERE run = $run "
             "ORDER BY list_position(['seq', 'mv', 'single'], mode), position"
         ),
-        "responses": rows(
-            "SELECT response_id, model, factuality_score, decided_score, coverage, n_units, "
-            "n_judgements, n_unusable, question FROM scores WHERE run = ? AND mode = ? "
-            "ORDER BY factuality_score NULLS LAST, n_refuted DESC, response_id LIMIT ?",
-            mode,
-            _RESPONSES,
+        "contributions_by_model": rows(
+            "SELECT * FROM source_contributions_by_model WHERE run = $run AND mode = $mode "
+            "ORDER BY model, position",
+            mode=mode,
         ),
-        "problem": unusable(results).sentence or None,
-        "failures": rows("SELECT * FROM failures_by_step WHERE run = ? ORDER BY n DESC, step"),
-        "errors": rows(
-            "SELECT source, reason, count(*) AS n FROM evidence "
-            "WHERE run = ? AND outcome = 'error' GROUP BY ALL ORDER BY n DESC, source"
-        ),
-        "examples": [
-            {"state": state_of([label], _failed(row)), **row}
-            for label, n in _EXAMPLES
-            for row in rows(_EXAMPLE, mode, label, n)
-        ],
+        "datasets": rows(_DATASETS, mode=mode),
+        "contradicted": rows(_CONTRADICTED, mode=mode, most=_MOST_CONTRADICTED),
+        "failures": rows(_FAILURES),
+        "cost": rows(_COST),
     }
 
 
@@ -98,20 +83,6 @@ def judged_by(results: Results) -> str:
     """Return which verifiers judged the newest run and how often they are right, "" where none."""
     found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
     return judged_as(row["model"] for row in found)
-
-
-def contradicted(results: Results) -> list[Row]:
-    """Return claims of the newest run that are contradicted, each with the response that makes it
-    and a `quote` of a `title` or `evidence_source`; those with the most votes first."""
-    run = results.runs[-1]
-    found: list[Row] = results.query(
-        _EXAMPLE, [run.name, main_mode(run.mode), 0, _CONTRADICTED]
-    ).to_pylist()
-    return found
-
-
-def _failed(row: Row) -> bool:
-    return bool(row["n_error"]) or row["reason"] == UNSUPPORTED_LANGUAGE
 
 
 _VERIFIERS = """
@@ -122,22 +93,77 @@ ORDER BY model
 _SUPPORT = """
 SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support
 FROM passage_credibility
-WHERE run = ?
+WHERE run = $run
 """
-# The units of one label with the most votes, each with the passage that says most: one that agrees
-# with the verdict, with a citation, and ranked high.
-_EXAMPLE = """
-WITH picked AS (
-    SELECT * FROM verdicts
-    WHERE run = ? AND mode = ? AND label IS NOT DISTINCT FROM ?
-    ORDER BY tied, n_supported + n_refuted DESC, n_noans DESC, response_id, unit_id
-    LIMIT ?
+_CORRECTED = """
+SELECT * FROM corrected_scores
+WHERE run = $run AND mode = $mode AND level = 'run' AND corrected_score IS NOT NULL
+"""
+_DATASETS = """
+SELECT d.*, n.* EXCLUDE (dataset)
+FROM scores_by_dataset AS d
+INNER JOIN (
+    SELECT
+        dataset,
+        CAST(sum(n_supported) AS BIGINT) AS n_supported,
+        CAST(sum(n_refuted) AS BIGINT) AS n_refuted,
+        CAST(sum(n_undecided) AS BIGINT) AS n_undecided
+    FROM scores
+    WHERE run = $run AND mode = $mode
+    GROUP BY dataset
+) AS n ON n.dataset IS NOT DISTINCT FROM d.dataset
+WHERE d.run = $run AND d.mode = $mode
+ORDER BY d.dataset
+"""
+# Inputs and steps that failed, and judgements without a usable answer.
+_FAILURES = f"""
+SELECT step AS place, error_type AS reason, n FROM failures_by_step
+WHERE run = $run AND step != 'verify' AND NOT starts_with(step, 'source:')
+UNION ALL
+SELECT source AS place, coalesce(reason, 'unknown') AS reason, count(*) AS n FROM evidence
+WHERE run = $run AND (outcome = 'error' OR reason = '{UNSUPPORTED_LANGUAGE}')
+GROUP BY ALL
+ORDER BY n DESC, place, reason
+"""  # noqa: S608
+_COST = """
+SELECT
+    model,
+    CAST(sum(n_requests) AS BIGINT) AS n_requests,
+    CAST(sum(n_failed) AS BIGINT) AS n_failed,
+    CAST(sum(n_cached + n_coalesced) AS BIGINT) AS n_saved,
+    CAST(sum(prompt_tokens + completion_tokens) AS BIGINT) AS tokens,
+    sum(cost_usd) AS cost_usd,
+    CAST(sum(n_unpriced) AS BIGINT) AS n_unpriced
+FROM cost
+WHERE run = $run
+GROUP BY model
+ORDER BY n_requests DESC, model
+"""
+# The contradicted claims with the most votes against them, one of each question, with the passage
+# that says most: one that contradicts it, with a citation, and ranked high.
+_CONTRADICTED = """
+WITH ranked AS (
+    SELECT v.*
+    FROM verdicts AS v
+    INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
+    WHERE v.run = $run AND v.mode = $mode AND v.label = 0
+    QUALIFY row_number() OVER (
+        PARTITION BY coalesce(r.question, r.response_id)
+        ORDER BY tied, n_refuted - n_supported DESC, n_refuted DESC, v.response_id, unit_id
+    ) = 1
+),
+
+picked AS (
+    SELECT * FROM ranked
+    ORDER BY tied, n_refuted - n_supported DESC, n_refuted DESC, response_id, unit_id
+    LIMIT $most
 )
+
 SELECT
     v.response_id, r.model, u.claim, v.label, v.source, v.tied, v.past_error, v.n_supported,
-    v.n_refuted, v.n_error, e.source AS evidence_source,
-    e.outcome, e.reason, e.citation, e.rationale,
-    e.title, e.url, r.question, coalesce(e.citation, left(e.text, 300)) AS quote
+    v.n_refuted, v.n_error, e.source AS evidence_source, e.outcome, e.reason, e.citation,
+    e.rationale, e.title, e.url, r.dataset, coalesce(r.question, left(r.text, 80)) AS question,
+    coalesce(e.citation, left(e.text, 300)) AS quote, 'contradicted' AS state
 FROM picked AS v
 INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
 INNER JOIN fact_units AS u
@@ -150,5 +176,5 @@ QUALIFY row_number() OVER (
     ORDER BY
         e.label IS DISTINCT FROM v.label, e.citation IS NULL, e.passage_id IS NULL, e.rank, e.source
 ) = 1
-ORDER BY v.tied, v.n_supported + v.n_refuted DESC, v.n_noans DESC, v.response_id, v.unit_id
+ORDER BY v.tied, v.n_refuted - v.n_supported DESC, v.n_refuted DESC, v.response_id, v.unit_id
 """

@@ -14,7 +14,7 @@ _KEPT = "\n\t"
 def environment() -> Environment:
     """Return where the templates are taken from."""
     made = Environment(
-        loader=PackageLoader("ufo.pipelines.reports", "html/templates"),
+        loader=PackageLoader("ufo.pipelines.reports"),
         autoescape=True,
         finalize=_finished,
         undefined=StrictUndefined,
@@ -23,6 +23,11 @@ def environment() -> Environment:
     )
     made.globals["SYMBOLS"] = SYMBOLS
     return made
+
+
+def filled(template: str, macro: str, *values: object) -> Markup:
+    """Return what a macro of a template makes of the values."""
+    return Markup(getattr(environment().get_template(template).module, macro)(*values))  # noqa: S704
 
 
 def _finished(value: object) -> object:

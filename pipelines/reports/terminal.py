@@ -8,14 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ufo.pipelines.reports.overview import ERRORS_IN_WORDS, Row, overview
+from ufo.pipelines.reports.overview import Row, overview
 from ufo.pipelines.reports.tabular import one_line, page, print_rows
-from ufo.pipelines.reports.unusable import beside, is_many, no_score, without_score
+from ufo.pipelines.reports.unusable import is_many
 from ufo.schemas.records import MULTI, NO_SOURCE
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.transforms.states import CONTRADICTED, ERROR, NOT_FOUND, SUPPORTED, SYMBOLS
-from ufo.transforms.votes import main_mode
 
 MODES = {
     "seq": "one source after another",
@@ -31,6 +30,7 @@ _LOOKS = {
     ERROR: ("magenta", "!"),
 }
 _BAR_WIDTH = 24
+_MOST_CLAIMS = 5
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -49,26 +49,21 @@ def print_overview(found: Row, console: Console) -> None:
     _print_scores(found, console)
     _print_corrected(found, console)
     _print_contributions(found, console)
-    rest = found["counts"].get("responses", 0) - len(found["responses"])
-    more = f" ({rest:,} more: {_command(found, 'scores')})" if rest > 0 else ""
-    columns = {
-        "response": "response_id",
-        "model": "model",
-        "score": "factuality_score",
-        "coverage": "coverage",
-        "claims": "n_units",
-        **_unusable_column(found["responses"]),
-        "question": "question",
-    }
-    title = f"Scores by response, the lowest first{more}"
-    _print_table(title, columns, found["responses"], console)
-    if found["examples"]:
-        console.print(Text("\nSome claims", style="bold"))
-        for example in found["examples"]:
-            print_claim(example, console)
-    title = f"Failures: {_command(found, 'failures')} has each with its input"
-    columns = {name: name for name in ("step", "error_type", "n")}
+    columns = {"data set": "dataset", "supported": "n_supported", "contradicted": "n_refuted"}
+    columns |= {"not decided": "n_undecided", "score": "factuality_score"}
+    if len(found["datasets"]) > 1:
+        _print_table("Outcomes by data set", columns, found["datasets"], console)
+    if found["contradicted"]:
+        console.print(Text("\nContradicted claims", style="bold"))
+        for claim in found["contradicted"][:_MOST_CLAIMS]:
+            print_claim(claim, console)
+    title = f"What failed ({_command(found, 'failures')} has each with its input)"
+    columns = {"where": "place", "reason": "reason", "times": "n"}
     _print_table(title, columns, found["failures"], console)
+    columns = {"asked": "model", "requests": "n_requests", "not sent": "n_saved"}
+    columns |= {"tokens": "tokens", "US dollars": "cost_usd"}
+    _print_table("Cost", columns, found["cost"], console)
+    console.print(Text(f"\nResponses, the lowest first: {_command(found, 'scores')}"))
 
 
 def _print_table(
@@ -97,19 +92,17 @@ def _print_header(found: Row, console: Console) -> None:
     size = f"{quantity(counts['responses'], 'response')}, {quantity(counts['units'], 'claim')}"
     failed = counts.get("failures", 0)
     lines = [
-        ("Run", f"{found['run']} ({found['mode']}: {MODES.get(found['mode'], 'unknown mode')})"),
+        ("Run", f"{found['title']} ({found['mode']}: {MODES.get(found['mode'], 'unknown mode')})"),
+        *(
+            ("Not asked", f"{row['source']}: {row['reason'] or row['status']}")
+            for row in found["sources"]
+            if row["status"] != "used"
+        ),
         ("Sources", (then if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
         *([("", found["judged_by"])] if found["judged_by"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
-    for row in found["sources"]:
-        if row["status"] != "used":
-            lines.insert(2, ("Not asked", f"{row['source']}: {row['reason'] or row['status']}"))
-    if found["errors"]:
-        n = sum(row["n"] for row in found["errors"])
-        why = ", ".join(f"{row['source']} {row['reason']} {row['n']:,}" for row in found["errors"])
-        lines.append(("Errors", f"{quantity(n, 'judgement')} without an answer, no votes: {why}"))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
@@ -120,11 +113,12 @@ def _print_header(found: Row, console: Console) -> None:
 
 _SCORE_COLUMNS = {
     "score": "factuality_score",
+    "low": "low",
+    "high": "high",
     "decided": "decided_score",
     "coverage": "coverage",
     "people": "human_score",
     "responses": "n_responses",
-    "no claims": "n_without_units",
     "claims": "n_units",
 }
 
@@ -136,61 +130,48 @@ def _unusable_column(rows: list[Row]) -> dict[str, str]:
 
 
 def _print_scores(found: Row, console: Console) -> None:
-    own = main_mode(found["mode"])
-    whole = next((row for row in found["scores"] if row["mode"] == own), None)
-    if whole is None or whole["factuality_score"] is None:
-        why = no_score(whole)
+    own = found["score"]
+    if own is None:
+        why = found["no_score"]
         console.print(Text(f"\n{why[0].upper()}{why[1:]}.", style="bold"))
         if found["problem"]:
             console.print(Text(found["problem"]))
         return
-    line = Text("\n").append(f"Factuality score {whole['factuality_score']:.3f}", style="bold")
-    line.append(
-        f"  of decided claims {whole['decided_score']:.3f}, coverage {whole['coverage']:.3f}"
-    )
+    line = Text("\n").append(f"Factuality score {own['factuality_score']:.3f}", style="bold")
+    if own["low"] is not None:
+        line.append(f" ({own['low']:.3f} to {own['high']:.3f})")
+    line.append(f"  of decided claims {own['decided_score']:.3f}, coverage {own['coverage']:.3f}")
     if found["evidence_support"] is not None:
         line.append(f", evidence support {found['evidence_support']:.3f}")
     console.print(line)
-    if beside(whole):
+    if found["beside"]:
         console.print(Text(found["problem"], style="bold yellow"))
-    if left_out := without_score(whole):
-        console.print(Text(left_out))
+    if found["left_out"]:
+        console.print(Text(found["left_out"]))
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
-    by_dataset = [row["dataset"] for row in found["datasets"]] != [None]
     for title, key, rows in (
-        ("mode", {"mode": "mode", "source": "source"}, found["scores"]),
-        ("model", {"model": "model"}, found["models"]),
-        ("data set", {"data set": "dataset"}, found["datasets"] if by_dataset else []),
+        ("Scores by mode", {"mode": "mode", "source": "source"}, found["scores"]),
+        ("Models, the most factual first", {"model": "model"}, found["models"]),
     ):
-        if title != "mode" or len(rows) > 1:
-            lost = _unusable_column(rows)
-            # In 80 columns there is room for one of them.
-            shown = {k: v for k, v in columns.items() if not (lost and k == "no claims")}
-            _print_table(f"Scores by {title}", {**key, **shown, **lost}, rows, console)
+        if rows is found["models"] or len(rows) > 1:
+            _print_table(title, {**key, **columns, **_unusable_column(rows)}, rows, console)
 
 
 def _print_corrected(found: Row, console: Console) -> None:
-    """Print what people's labels make of the scores, and how often the judge errs."""
-    rows = [
-        {**row, "name": "(all)" if row["level"] == "run" else row["name"]}
-        for row in found["corrected"]
-        if row["level"] != "dataset"
-    ]
-    if not rows:
+    """Print what people's labels make of the score."""
+    row = found["corrected"]
+    if row is None:
         return
-    columns = {"model": "name", "judge": "judge_score", "corrected": "corrected_score"}
-    columns |= {"low": "low", "high": "high", "labels": "n_labelled"}
-    title = "Corrected by what people said, with 95 % intervals"
-    _print_table(title, columns, rows, console)
-    for row in rows:
-        if row["level"] == "run" and row["strata_without_label"]:
-            console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
-    title = f"The judge's errors ({_command(found, 'judge_errors')} has them by source)"
-    errors = [{**row, "error": ERRORS_IN_WORDS[row["error"]]} for row in found["judge_errors"]]
-    columns = {"model": "model", "judged": "error", "share": "value"}
-    columns |= {"low": "low", "high": "high", "claims": "n"}
-    _print_table(title, columns, errors, console)
+    line = Text(f"\nCorrected by people {row['corrected_score']:.3f}", style="bold")
+    if row["low"] is not None:
+        line.append(f" ({row['low']:.3f} to {row['high']:.3f})", style="not bold")
+    line.append(f", from {quantity(row['n_labelled'], 'label')}", style="not bold")
+    console.print(line)
+    if row["strata_without_label"]:
+        console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
+    for name in ("corrected_scores", "judge_errors"):
+        console.print(Text(f"more: {_command(found, name)}"))
 
 
 _CONTRIBUTIONS = {
@@ -242,7 +223,7 @@ def print_claim(row: Row, console: Console) -> None:
         by = "all sources" if row["source"] == MULTI else row["source"]
         votes = f"{row['n_supported']} for, {row['n_refuted']} against"
         head.append(f" by {by} ({votes}{', tied' if row['tied'] else ''})", style="not bold")
-    who = " · ".join(filter(None, (row["response_id"], row["model"])))
+    who = " · ".join(filter(None, (row["question"], row["model"])))
     head.append(f"  {one_line(who, 60)}", style="not bold dim")
     console.print(head)
     grid = Table.grid(padding=(0, 2))

@@ -38,7 +38,7 @@ from ufo.pipelines.runs.chunks import (
     given_claims_warning,
     in_chunks,
 )
-from ufo.pipelines.runs.compare import check_baseline
+from ufo.pipelines.runs.comparison import check_baseline
 from ufo.pipelines.runs.engine import run_on_engine
 from ufo.pipelines.runs.finish import (
     RECALL,
@@ -203,6 +203,7 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
         "tie": settings.tie,
         "judge": settings.judge.name,
         **({"formulations": list(recall.formulations)} if recall else {}),
+        **({"title": settings.title} if settings.title else {}),
     }
     return Plan(
         settings,

@@ -2,6 +2,8 @@
 
     -- Title in one line
     -- Help, in as many lines as it takes.
+    -- group: the group that lists show it in; without one it is a part of others
+    -- summary: a line for lists, for readers who know no column's name
     -- needs: another_view, a_third
     -- order: the columns a report sorts its rows by
     -- shows: the columns that a printed report has room for; JSON and CSV have all
@@ -18,7 +20,7 @@ them needs no database.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -29,16 +31,25 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.tables import LABELS, TABLES
 
 THRESHOLD = 0.3  # Facts&Evidence's bound of the red band: what threshold() in a view gives
-_FIELDS = ("needs", "order", "shows", "with", "empty", "runs", "parameters")
+GROUPS = {
+    "scores": "Scores",
+    "sources": "Sources",
+    "agreement": "Agreement with people",
+    "cost": "Cost",
+    "problems": "Problems",
+    "own": "Reports of your own",
+}
+_FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "runs", "parameters")
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """A view: its name and purpose, the views it reads, and its SELECT.
 
-    `shows` are the columns that a printed report has (none: all), `before` the views that it shows
-    first; `empty` says what no rows mean, `all_runs` that it is over all of them. `parameters` are
-    those of a macro, None for a view.
+    `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns that
+    a printed report has (none: all), `before` the views that it shows first; `empty` says what no
+    rows mean, `all_runs` that it is over all of them. `parameters` are those of a macro, None for a
+    view.
     """
 
     name: str
@@ -52,6 +63,8 @@ class View:
     empty: str = ""
     all_runs: bool = False
     parameters: str | None = None
+    group: str = ""
+    summary: str = ""
 
     @property
     def definition(self) -> str:
@@ -82,7 +95,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
                     f"report {str(folder)!r}/{view.name}.sql has the name of a shipped report or "
                     "table; give the file another name."
                 )
-            views[view.name] = view
+            views[view.name] = replace(view, group="own")
     for view in views.values():
         for need in (*view.needs, *view.before):
             if need not in views:
@@ -168,6 +181,8 @@ def parse_view(name: str, text: str) -> View:
         fields.get("empty", ""),
         fields.get("runs") == "all",
         fields.get("parameters"),
+        fields.get("group", ""),
+        fields.get("summary", ""),
     )
 
 

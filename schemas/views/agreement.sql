@@ -8,6 +8,8 @@
 -- erroneous span, as in Facts&Evidence (2025); one without credibility is `unscored` and passes.
 -- low and high are 95 % bounds, clustered by question, or by response where it has none: Wilson's at
 -- the effective number of independent claims (Korn and Graubard 1998).
+-- group: agreement
+-- summary: Verdicts and scores against what people said
 -- needs: agreement_ratios, cluster_of, scores
 -- order: run, list_position(['response', 'claim', 'sentence'], level), mode, source, part, model, metric
 -- shows: level, mode, source, CASE part WHEN 'all' THEN '(all)' ELSE model END AS model, metric, value, low, high, n, interval_method

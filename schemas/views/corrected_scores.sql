@@ -11,6 +11,8 @@
 -- labels that agree with it prove little; the interval is Student's t, cut to 0 to 1.
 -- strata_without_label are the verdicts, by source, of which no unit was labelled, with their number of
 -- units: what the judge got wrong there is not known, and in no interval.
+-- group: scores
+-- summary: The scores had people judged every claim, by the labels that there are
 -- needs: cluster_of, scores, human_labels
 -- shows: mode, source, level, name, judge_score, corrected_score, low, high, n_labelled, n_units, strata_without_label
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet

@@ -3,6 +3,8 @@
 -- (n_cached) or one under way (n_coalesced) served as well was not sent, and saved_tokens are its
 -- tokens. cost_usd is NULL where no price of the model is known; n_unpriced is how many answered
 -- requests are left out of it because theirs is not known.
+-- group: cost
+-- summary: Requests, tokens and US dollars by step, source and model
 -- order: run, step, source, model
 -- empty: nothing was asked of a model or a search engine
 SELECT

@@ -2,6 +2,8 @@
 -- By model, how many fact units got a verdict, how many of these in a tie or past a source that gave
 -- nothing but errors, and why others did not: unanswered (no passage answers) or failed (a judgement
 -- without a usable answer was among them, so that a retry may decide them).
+-- group: sources
+-- summary: Each model: which claims were decided, and why others were not
 -- order: run, mode, source, model
 -- empty: no response has a fact unit
 SELECT

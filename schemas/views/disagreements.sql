@@ -4,6 +4,8 @@
 -- side that --tie gives it. severity is the share of valid votes against people's label, or twice
 -- the share of the votes of the smaller side: 1 is the worst. The verdict is that of the run's own
 -- mode, of mode seq for one of mode all.
+-- group: problems
+-- summary: Claims on which sources, or the judge and people, differ
 -- needs: tallies, human_labels
 -- order: run, kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id
 -- empty: no source says otherwise than another of the run, nor the judge than people

@@ -3,6 +3,8 @@
 -- whose claim was wrong (not what the response says, or not checkable), whose evidence was wrong, and
 -- whose judgement was, with a 95 % interval clustered as that of `judge_errors`. 'ufo label sample DIR
 -- --errors' draws 30 of the n_wrong to be tagged, 'ufo label import' reads the tags back.
+-- group: agreement
+-- summary: Wrong verdicts by what people named as the cause
 -- needs: cluster_of, human_labels
 -- empty: it takes verdicts that differ from a label that people gave
 -- order: run, mode, share DESC, tag

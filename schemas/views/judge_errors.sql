@@ -6,6 +6,8 @@
 -- labelled units without a verdict. value counts sampled units by their weights; low and high are
 -- 95 % bounds, clustered by question, or by response where it has none: Wilson's at the effective
 -- number of independent claims (Korn and Graubard 1998).
+-- group: agreement
+-- summary: How often the judge is wrong, by source and model
 -- needs: cluster_of, human_labels
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet
 -- order: run, mode, source, model, error

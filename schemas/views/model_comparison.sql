@@ -4,6 +4,8 @@
 -- each a difference of means, where there are two or more: Student's paired t. unpaired: over all
 -- responses (n of both models): Welch's t (1947), clustered by question. p is not corrected for many
 -- comparisons.
+-- group: scores
+-- summary: Every two models: the difference of their scores, and whether it may be chance
 -- needs: cluster_of, scores
 -- order: run, mode, source, model_a, model_b
 -- shows: mode, source, model_a, model_b, comparison, n, difference, low, high, p

@@ -1,6 +1,8 @@
 -- Credibility of each response as a whole
 -- Facts&Evidence's score of a passage of text: all evidence of a response pooled, which is not the
 -- mean of its sentences; unplaced claims count. Bands as in sentence_scores.
+-- group: scores
+-- summary: Each response: the share of all its evidence that supports it
 -- needs: band_of
 -- order: run, response_id
 SELECT

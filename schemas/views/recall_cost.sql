@@ -3,6 +3,8 @@
 -- that got an answer, sent or from the cache, with their tokens; n_requests those sent, n_failed
 -- of them without an answer. calls_per_answer is over the answers that were asked about: an empty one
 -- is not. cost_usd is of what was sent; NULL where a price is not known. The offline judge sends none.
+-- group: cost
+-- summary: Requests and tokens of each way of asking
 -- order: run, formulation IS NOT NULL, formulation
 -- empty: it takes a run of 'ufo recall'
 WITH asked AS (

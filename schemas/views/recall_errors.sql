@@ -3,6 +3,8 @@
 -- class false) are over the facts that were answered, as FaaF has them; the columns in _with_na
 -- count every unanswered fact (N/A) as a wrong verdict. n_na is how many stayed unanswered, and
 -- n_na_before_repair how many the first reply left so. F1 is NULL where there is no false fact.
+-- group: agreement
+-- summary: Each way of asking: how often it is wrong, by what people said
 -- order: run, formulation, variant
 -- empty: it takes a run of 'ufo recall' whose facts people labelled
 WITH compared AS (

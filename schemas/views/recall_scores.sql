@@ -8,6 +8,8 @@
 -- one an answer, or several where one may not hold all facts. A call is told by its request; of
 -- `xml`, whose repairs ask for single facts again, by those of the facts that needed none. NULL
 -- where no fact was answered.
+-- group: scores
+-- summary: Each variant: the share of facts that its answers contain
 -- order: run, formulation != 'human', formulation, variant
 -- empty: it takes a run of 'ufo recall'
 WITH by_fact AS (

@@ -7,6 +7,8 @@
 -- single, which scores every source.
 -- low and high are the 95 % interval of factuality_score when a response's units are taken as a
 -- sample of what it could have said: Wilson's (1927), as interval_method says.
+-- group: scores
+-- summary: Each response: score, coverage and counts of claims
 -- needs: run_modes
 -- with: scores_by_run, scores_by_model, scores_by_dataset, corrected_scores, judge_errors
 -- order: run, mode, source, response_id

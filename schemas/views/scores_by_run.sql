@@ -4,6 +4,8 @@
 -- interval_method); it is NULL where nothing was decided. decided_score is over those with a decided unit,
 -- human_score over those that people scored (n_human_scores). n_unusable of the n_judgements asked
 -- for failed or are about a text in a language that the judge does not know.
+-- group: scores
+-- summary: The run as a whole, with its interval
 -- needs: score_means
 -- order: run, mode, source
 -- shows: mode, source, n_responses, n_units, factuality_score, low, high, interval_method, decided_score, coverage, n_judgements, n_unusable

@@ -5,6 +5,8 @@
 -- credibility is the evidence support of
 -- Facts&Evidence: supporting evidence / all evidence that has a passage, failed judgements apart.
 -- band is red below .3, orange below .6, else green; grey where there is nothing to divide by.
+-- group: scores
+-- summary: Each sentence: its state, and the share of its evidence that supports it
 -- needs: band_of
 -- order: run, response_id, sentence_index
 WITH counted AS (

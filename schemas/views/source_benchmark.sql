@@ -7,6 +7,8 @@
 -- all and left out. A request that several responses shared counts for the first that asked. A response without a usable judgement is left out, and what decides
 -- nothing has no score. rank_by_people is 1 for what
 -- agrees best with people in its mode, by balanced_accuracy_all.
+-- group: sources
+-- summary: Every source, alone and in every order: scores, agreement, cost
 -- needs: scores, source_patterns, source_orders
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
 -- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, rank_by_people

@@ -2,6 +2,8 @@
 -- seq: the share of fact units that the source decided, with source `none` for those that nobody
 -- did. mv: its share of the valid votes, and agreeing_share, its share of the valid votes that
 -- agreed with the verdict. single: the share of fact units that it decides alone.
+-- group: sources
+-- summary: Each source: the share of claims that it decided
 -- needs: source_contributions_by_model
 -- order: run, mode, position
 WITH counted AS (

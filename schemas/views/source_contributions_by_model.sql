@@ -1,5 +1,7 @@
 -- Contribution of each source, by the model that wrote the responses
 -- The columns of source_contributions, for the responses of one model.
+-- group: sources
+-- summary: The same for each model that wrote responses
 -- needs: run_modes
 -- order: run, mode, model, position
 WITH models AS (

@@ -3,6 +3,8 @@
 -- is asked about what the sources before it (the sum of their bits) left open. `source_order` is the
 -- sources' names in order, as --order takes them; the run's own is `given`. The vote of all (mv) is
 -- the one stage of bit 62. Up to six sources have their orders counted.
+-- group: sources
+-- summary: Every order of the sources, and what it would have given
 -- needs: source_places
 -- order: run, mode, source_order, stage
 -- empty: only a run of --mode all asks every source about every unit

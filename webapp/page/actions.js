@@ -190,7 +190,6 @@ export function createActions(store) {
       checked: null,
       labels: {},
       saves: {},
-      sides: [],
       report: null,
       job: IDLE,
       filters: NO_FILTERS,

@@ -36,9 +36,8 @@ export function toHash({ place, draft, editing, selection, open, look, filters }
   if (place.view === "check" && !editing) query.set("show", "1");
   if (place.view === "runs") putFilters(query, filters);
   if (place.view === "compare") {
-    if (place.question) query.set("question", place.question);
-    if (place.response) query.set("one", place.response);
-    if (place.other) query.set("other", place.other);
+    if (place.baseline) query.set("baseline", place.baseline);
+    for (const model of place.models) query.append("model", model);
   }
   if (place.view === "response" || (place.view === "check" && !editing)) {
     putOpen(query, open, selection);
@@ -118,9 +117,8 @@ function placeOf(path, query) {
     return {
       ...place,
       view: "compare",
-      question: query.get("question"),
-      response: query.get("one"),
-      other: query.get("other"),
+      baseline: query.get("baseline"),
+      models: query.getAll("model").slice(0, 2),
     };
   }
   return { ...place, view: "runs" };

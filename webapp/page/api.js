@@ -44,13 +44,19 @@ export const examples = () => get("/examples");
 export const runs = () => get("/runs");
 
 /**
+ * Return a page of a run's responses; what is said of the whole run is taken from `before` if that
+ * is of the same run.
+ *
  * @param {string} run
  * @param {S.Filters} filters
+ * @param {S.Listing | null} before
  * @returns {Promise<S.Listing>}
  */
-export async function responses(run, filters) {
-  const [overview, page] = await Promise.all([
-    get(`/runs/${part(run)}`),
+export async function responses(run, filters, before) {
+  const same = before?.overview.run === run ? before : null;
+  const [overview, report, page] = await Promise.all([
+    same?.overview ?? get(`/runs/${part(run)}`),
+    same?.report ?? html(`/runs/${part(run)}/overview.html`),
     get(`/runs/${part(run)}/responses`, {
       text: filters.text || null,
       model: filters.model || null,
@@ -63,7 +69,41 @@ export async function responses(run, filters) {
       limit: PAGE_SIZE,
     }),
   ]);
-  return { overview, rows: page.rows, total: page.total };
+  return { overview, report, rows: page.rows, total: page.total };
+}
+
+/**
+ * Return a comparison with another run, or of two models, as HTML.
+ *
+ * @param {string} run
+ * @param {string | null} baseline
+ * @param {string[]} models
+ */
+export function comparison(run, baseline, models) {
+  const query = new URLSearchParams(models.map((model) => ["models", model]));
+  if (baseline) query.set("baseline", baseline);
+  return html(`/runs/${part(run)}/compare.html?${query}`);
+}
+
+/**
+ * Return what the service made as HTML. A browser parses it so without running anything of it, and
+ * it needs no exception from the page's rule that texts never become HTML.
+ *
+ * @param {string} path
+ * @returns {Promise<Element>}
+ */
+async function html(path) {
+  const request = new XMLHttpRequest();
+  request.open("GET", path);
+  request.responseType = "document";
+  await new Promise((done) => {
+    request.onloadend = done;
+    request.send();
+  });
+  const made = request.status === 200 && request.responseXML?.body.firstElementChild;
+  if (made) return made;
+  await send(path); // throws with the service's own words
+  throw new ServiceError(NO_ANSWER);
 }
 
 /**
@@ -76,25 +116,8 @@ export async function response(run, id) {
   return { checked: checkedOf(whole), labels: labelsOf(whole.labels), saves: {} };
 }
 
-/**
- * @param {string} run
- * @returns {Promise<S.Question[]>}
- */
-export async function questions(run) {
-  return (await get(`/runs/${part(run)}/questions`, { limit: 200 })).rows;
-}
-
-/**
- * @param {string} run
- * @param {string} question
- * @returns {Promise<T.Checked[]>}
- */
-export async function compare(run, question) {
-  return (await get(`/runs/${part(run)}/compare`, { question })).map(checkedOf);
-}
-
-/** @returns {Promise<S.ReportInfo[]>} */
-export const reports = () => get("/reports");
+/** @param {string} run @returns {Promise<S.ReportInfo[]>} */
+export const reports = (run) => get("/reports", { run });
 
 /**
  * @param {string} run
@@ -103,16 +126,8 @@ export const reports = () => get("/reports");
  */
 export const report = (run, name) => get(`/reports/${part(name)}`, { run, limit: 500 });
 
-/**
- * @param {string} run
- * @param {string} name
- * @param {"svg" | "csv"} kind
- */
-export function reportAddress(run, name, kind) {
-  return kind === "svg"
-    ? `/reports/${part(name)}.svg?run=${part(run)}`
-    : `/reports/${part(name)}?run=${part(run)}&format=csv`;
-}
+/** @param {string} run @param {string} name */
+export const reportAddress = (run, name) => `/reports/${part(name)}?run=${part(run)}&format=csv`;
 
 /** @param {string} run */
 export const runFiles = (run) => `/runs/${part(run)}/parquet`;

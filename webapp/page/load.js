@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { isSelective } from "./derived.js";
 import { fetchNamed } from "./drafts.js";
 import { uploads as listUploads } from "./upload_api.js";
+import { compared } from "./view/compare.js";
 
 /** @import * as S from "./state.js" */
 
@@ -84,24 +85,28 @@ const NEEDS = {
     }
     if (draft.id && !draft.text) yield { draft: { ...draft, ...(await fetchNamed(draft.id)) } };
   },
-  async *runs({ place, filters, options }) {
+  async *runs({ place, filters, options, listing }) {
     if (place.run === null) {
       const [runs, uploads] = await Promise.all([api.runs(), listUploads()]);
       yield { runs, uploads };
       if (!options) yield { options: await api.options() };
       return;
     }
-    yield { listing: await api.responses(place.run, filters), problem: null };
+    yield { listing: await api.responses(place.run, filters, listing), problem: null };
   },
   async *response({ place }) {
     yield await api.response(place.run ?? "", place.response ?? "");
   },
-  async *compare({ place }) {
-    if (place.question === null) yield { questions: await api.questions(place.run ?? "") };
-    else yield { sides: await api.compare(place.run ?? "", place.question) };
+  async *compare({ place, filters, listing }) {
+    const run = place.run ?? "";
+    const [runs, found] = await Promise.all([api.runs(), api.responses(run, filters, listing)]);
+    yield { runs, listing: found, comparison: null };
+    const { baseline, models } = compared(place, found.overview, runs);
+    if (baseline || models.length > 0) yield { comparison: await api.comparison(run, baseline, models) };
   },
-  async *reports({ place, reports }) {
-    if (!reports) yield { reports: await api.reports() };
-    if (place.report) yield { report: await api.report(place.run ?? "", place.report) };
+  async *reports({ place, filters, listing }) {
+    const run = place.run ?? "";
+    if (place.report) yield { report: await api.report(run, place.report) };
+    yield { reports: await api.reports(run), listing: await api.responses(run, filters, listing) };
   },
 };

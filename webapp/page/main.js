@@ -70,7 +70,7 @@ window.addEventListener("popstate", () => {
   store.set({
     ...found,
     draft: atCheck ? found.draft : before.draft,
-    ...(!same && { checked: null, rescored: null, sides: [], report: null, problem: null, job: IDLE }),
+    ...(!same && { checked: null, rescored: null, comparison: null, report: null, problem: null, job: IDLE }),
   });
 });
 

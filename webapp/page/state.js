@@ -9,8 +9,8 @@
  * @property {View} view
  * @property {string | null} run
  * @property {string | null} response
- * @property {string | null} question  of a comparison
- * @property {string | null} other  the second response of a comparison
+ * @property {string | null} baseline  the run that a comparison is with
+ * @property {string[]} models  the two models that are compared
  * @property {string | null} report
  *
  * @typedef {Record<string, string | number | string[]>} Settings  By the names of `POST /check`.
@@ -91,6 +91,7 @@
  *
  * @typedef {object} Run
  * @property {string} run
+ * @property {string} title
  * @property {T.Mode} mode
  * @property {T.Tie} tie
  * @property {string} judge
@@ -98,19 +99,7 @@
  * @property {string} finished_at
  * @property {Record<string, number>} counts
  *
- * @typedef {object} Overview
- * @property {string} headline
- * @property {string} judge
- * @property {string[]} sources
- * @property {string} finished_at
- * @property {Record<string, number>} counts
- * @property {{source: string, share: number | null}[]} contributions
- * @property {Record<string, any>[]} scores_by_model
- * @property {string[]} models
- * @property {string[]} datasets
- * @property {Record<string, any>[]} scores
- * @property {Row[]} most_contradicted
- * @property {{corrected_score: number, low: number | null, high: number | null, n_labelled: number, n_units: number} | null} corrected
+ * @typedef {Run & {headline: string, models: string[], datasets: string[]}} Overview
  *
  * @typedef {object} Filters  Of the responses of a run.
  * @property {string} text
@@ -141,21 +130,15 @@
  *
  * @typedef {object} Listing
  * @property {Overview} overview
+ * @property {Element} report  the overview, as it is shown
  * @property {Row[]} rows
  * @property {number} total
- *
- * @typedef {object} Question
- * @property {string} question
- * @property {number} n_responses
- * @property {string[]} models
- * @property {number | null} mean_score
- * @property {number | null} spread
  *
  * @typedef {object} ReportInfo
  * @property {string} name
  * @property {string} title
  * @property {string} help
- * @property {boolean} plot
+ * @property {string} group
  *
  * @typedef {object} Report
  * @property {string} name
@@ -188,7 +171,6 @@
  * @property {boolean} editing  the form is shown, not the result
  * @property {Job} job
  * @property {T.Checked | null} checked
- * @property {T.Checked[]} sides  the responses of a comparison
  * @property {Record<string, T.HumanLabel>} labels  of claims, by unit
  * @property {Record<string, "saving" | "saved" | "not saved">} saves  of labels, by unit
  * @property {T.Selection} selection
@@ -200,7 +182,7 @@
  * @property {Run[] | null} runs
  * @property {Filters} filters
  * @property {Listing | null} listing
- * @property {Question[] | null} questions
+ * @property {Element | null} comparison  as it is shown
  * @property {ReportInfo[] | null} reports
  * @property {Report | null} report
  * @property {Problem | null} problem  why there is nothing to show
@@ -243,8 +225,8 @@ export const HOME = {
   view: "check",
   run: null,
   response: null,
-  question: null,
-  other: null,
+  baseline: null,
+  models: [],
   report: null,
 };
 
@@ -259,7 +241,6 @@ export function initialState() {
     editing: true,
     job: IDLE,
     checked: null,
-    sides: [],
     labels: {},
     saves: {},
     selection: {},
@@ -273,7 +254,7 @@ export function initialState() {
     uploads: [],
     filters: NO_FILTERS,
     listing: null,
-    questions: null,
+    comparison: null,
     reports: null,
     report: null,
     problem: null,

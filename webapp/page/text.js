@@ -148,16 +148,3 @@ export function save(name, text, type = "application/json") {
 
 /** @param {string} time in ISO 8601 */
 export const minutes = (time) => time.slice(0, 16).replace("T", " ");
-
-/**
- * Return what people call a run: its own name, or where that is a hash its folder or its date.
- *
- * @param {string} run
- * @param {string} [finished]
- */
-export function runName(run, finished) {
-  const name = run.split(":").at(-1) ?? run;
-  if (!/^[0-9a-f]{12}$/.test(name)) return run;
-  const folder = run.slice(0, -name.length - 1);
-  return folder || (finished ? `of ${minutes(finished)}` : name);
-}

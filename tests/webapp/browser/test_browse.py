@@ -1,4 +1,4 @@
-"""Runs: responses with filters, sort and paging; two models; reports with plots."""
+"""Runs: overview, responses with filters, sort and paging; comparisons; reports."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_a_file_is_evaluated_followed_and_opened(page: Page) -> None:
     row.get_by_role("button", name="Open").click()
     overview = page.get_by_role("region", name="Overview")
     expect(overview.get_by_role("heading")).to_have_text("1 of 1 claim supported")
-    expect(overview.get_by_role("row", name="reference")).to_contain_text("100 %")
+    expect(overview.get_by_role("img", name="who decided: reference 100 %")).to_be_visible()
     responses = page.get_by_role("region", name="Responses of the run")
     expect(responses.get_by_role("row").nth(1)).to_contain_text("1 of 1 supported")
 
@@ -48,7 +48,7 @@ def test_a_label_corrects_the_score(page: Page) -> None:
     row.get_by_role("button", name="Open").click()
     overview = page.get_by_role("region", name="Overview")
     expect(overview.get_by_role("heading")).to_be_visible()
-    expect(overview).not_to_contain_text("Corrected score")
+    expect(overview).not_to_contain_text("Corrected by people")
     page.locator("th.excerpt .link").click()
     page.locator("#sentence-0").click()
     asked = page.get_by_role("group", name="Is the verdict right?")
@@ -60,11 +60,10 @@ def test_a_label_corrects_the_score(page: Page) -> None:
     page.reload()
     expect(asked.get_by_label("Comment")).to_have_value("=not so big")
     expect(asked.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="← Run").click()
-    expect(overview).to_contain_text("Corrected score 0.00")
-    expect(overview).to_contain_text("by the labels of 1 of 2 claims")
+    page.get_by_role("button", name="←").click()
+    expect(overview).to_contain_text("Corrected by people 0.000, from 1 label")
     with page.expect_download() as sheet:
-        page.get_by_role("link", name="Download the labels").click()
+        page.get_by_role("link", name="Download your labels").click()
     assert ",0,wrong_evidence,'=not so big" in sheet.value.path().read_text(encoding="utf-8")
 
 
@@ -134,13 +133,14 @@ def test_disagreement_and_failures_are_found_and_opened(page: Page) -> None:
     assert page.get_by_label("Text to check").input_value().startswith("😀 Water boils")
 
 
-def test_the_most_contradicted_responses_are_one_click_away(page: Page) -> None:
+def test_a_contradicted_claim_is_one_click_away(page: Page) -> None:
     page.goto("/#/runs/demo")
-    worst = page.get_by_role("list", name="The most contradicted responses")
-    expect(worst.get_by_role("listitem")).to_have_count(2)
-    expect(worst).to_contain_text("alder ✗ 1 of 6 claims contradicted")
-    worst.get_by_role("button", name="What is so?").first.click()
+    overview = page.get_by_role("region", name="Overview")
+    expect(overview.get_by_role("heading", name="claims supported")).to_be_visible()
+    overview.get_by_role("listitem").filter(has_text="What is so?").get_by_role("link").first.click()
     expect(page.get_by_role("list", name="Contradicted claims")).to_be_visible()
+    page.go_back()
+    expect(overview.get_by_role("img", name="factuality score")).to_be_visible()
 
 
 def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
@@ -172,31 +172,29 @@ def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
         page.close()
 
 
-def test_two_models_on_one_question(page: Page) -> None:
-    page.goto("/#/runs/demo/compare")
-    page.get_by_role("button", name="What is so?").click()
-    sides = page.locator(".side")
-    expect(sides).to_have_count(2)
-    expect(page.get_by_label("alder", exact=True)).to_contain_text("evidence support 0.50")
-    expect(page.get_by_label("birch", exact=True)).to_contain_text("evidence support 0.50")
-    sides.nth(0).get_by_label("One").select_option(index=1)
-    expect(sides.nth(0)).to_have_attribute("aria-label", "birch")
-    expect(sides.nth(1)).to_have_attribute("aria-label", "alder")
+def test_two_models_and_two_runs_are_compared(page: Page) -> None:
+    page.goto("/#/runs/demo/compare?question=What%20is%20so%3F")  # an address of before
+    shown = page.get_by_role("region", name="Comparison")
+    expect(shown.get_by_role("heading").first).to_contain_text("birch scores")
+    page.get_by_label("Model", exact=True).select_option("birch")
+    page.get_by_label("and", exact=True).select_option("alder")
+    expect(shown.get_by_role("heading").first).to_contain_text("alder scores")
+    page.reload()
+    expect(shown.get_by_role("heading").first).to_contain_text("alder scores")
 
 
-def test_reports_have_rows_plots_and_csv(page: Page) -> None:
+def test_reports_stand_in_groups_and_have_rows_and_csv(page: Page) -> None:
     page.goto("/#/runs/demo/reports")
-    plots = page.locator("img.plot")
-    expect(plots.first).to_be_visible()
-    # Not by asking again and again, which Playwright does by code that the page's policy refuses.
-    for plot in plots.all():
-        plot.evaluate("(image) => image.decode()")
-    page.get_by_role("button", name="Scores of each response", exact=True).click()
+    scores = page.get_by_role("region", name="Scores", exact=True)
+    expect(scores).to_contain_text("Each response: score, coverage and counts of claims")
+    scores.get_by_role("button", name="Scores of each response", exact=True).click()
     rows = page.get_by_role("region", name="Scores of each response: rows")
     expect(rows).to_contain_text("alder-1")
     with page.expect_download() as csv:
         page.get_by_role("link", name="All as CSV").click()
     assert "alder-1" in csv.value.path().read_text(encoding="utf-8")
+    page.get_by_role("button", name="← Reports").click()
+    expect(scores).to_be_visible()
 
 
 def test_the_report_of_a_run_is_downloaded(page: Page) -> None:

@@ -1,135 +1,69 @@
-/** Two models on one question, side by side. */
+/** A run beside another one, or two of its models. */
 
-import { factsOf, modeOf, verdictsOf } from "../derived.js";
 import { h } from "../dom.js";
-import { besideScore, claimLabel } from "../labels.js";
-import { counted, decimal } from "../text.js";
-import { button, chip, field, select, table } from "./parts.js";
-import { link, loading, runHead } from "./runs.js";
-import { textOf } from "./text.js";
+import { field, select } from "./parts.js";
+import { loading, runHead, serverHtml } from "./runs.js";
 
-/** @import * as T from "../types.js" */
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
+
+/**
+ * Return what a place compares: what it names, else the first two models, else the run before.
+ *
+ * @param {S.Place} place
+ * @param {S.Overview} overview
+ * @param {S.Run[]} runs  the newest first
+ */
+export function compared({ run, models, baseline }, overview, runs) {
+  if (baseline) return { baseline, models: [] };
+  const [one, other] = models.length > 0 ? models : overview.models;
+  if (one && other) return { baseline: null, models: [one, other] };
+  const before = runs[runs.findIndex((each) => each.run === run) + 1] ?? runs.find((each) => each.run !== run);
+  return { baseline: before?.run ?? null, models: [] };
+}
 
 /**
  * @param {S.State} state
  * @param {Actions} act
  */
-export function compareView({ place, questions, sides }, act) {
-  const run = place.run ?? "";
-  const head = runHead(run, "compare", act);
-  if (place.question === null) return [head, questions ? pickView(run, questions, act) : loading()];
-  if (sides.length === 0) return [head, loading()];
-  const one = sideOf(sides, place.response, 0);
-  const other = sideOf(sides, place.other, one === 0 ? 1 : 0);
+export function compareView(state, act) {
+  const { place, runs, listing, comparison } = state;
+  const head = runHead(state, act);
+  if (!runs || listing?.overview.run !== place.run) return [head, loading()];
+  const { models } = listing.overview;
+  const chosen = compared(place, listing.overview, runs);
+  const others = runs.filter(({ run }) => run !== place.run);
+  if (models.length < 2 && others.length === 0) {
+    return [head, h("p", { class: "card" }, "There is neither a second model nor another run to compare with.")];
+  }
+  /** @param {string} name @param {string} value @param {string[][]} options @param {(chosen: string) => void} pick */
+  const choice = (name, value, options, pick) =>
+    field(
+      name,
+      select(
+        { id: `compare-${name}`, ".value": value, onchange: (/** @type {any} */ event) => pick(event.target.value) },
+        /** @type {[string, string][]} */ (options),
+      ),
+    );
+  const named = models.map((name) => [name, name]);
+  /** @param {Partial<S.Place>} change */
+  const go = (change) => act.go({ ...place, view: "compare", baseline: null, models: [], ...change });
   return [
     head,
     h(
       "div",
-      { class: "bar" },
-      button("← Questions", () => act.go({ view: "compare", run })),
-      h("p", { dir: "auto" }, h("span", { class: "muted" }, "Question: "), place.question),
+      { class: "card filters" },
+      choice(
+        "This run with",
+        chosen.baseline ?? "",
+        [...(models.length > 1 ? [["", "its own models"]] : []), ...others.map(({ run, title }) => [run, title])],
+        (baseline) => go({ baseline: baseline || null }),
+      ),
+      chosen.models.length > 0 && [
+        choice("Model", chosen.models[0], named, (one) => go({ models: [one, chosen.models[1]] })),
+        choice("and", chosen.models[1], named, (other) => go({ models: [chosen.models[0], other] })),
+      ],
     ),
-    h(
-      "div",
-      { class: "sides" },
-      sideView(place, sides, one, "response", act),
-      other < sides.length && sideView(place, sides, other, "other", act),
-    ),
+    comparison ? serverHtml(comparison) : loading(),
   ];
-}
-
-/**
- * @param {T.Checked[]} sides
- * @param {string | null} id
- * @param {number} usual
- */
-function sideOf(sides, id, usual) {
-  const at = sides.findIndex((side) => side.response.response_id === id);
-  return at < 0 ? usual : at;
-}
-
-/**
- * @param {string} run
- * @param {S.Question[]} questions
- * @param {Actions} act
- */
-function pickView(run, questions, act) {
-  return h(
-    "section",
-    { class: "card", "aria-label": "Questions" },
-    h("h2", null, "Questions that several responses answer, the most different first"),
-    questions.length === 0 && h("p", null, "No question of this run has two answers."),
-    questions.length > 0 &&
-      table(
-        "Questions of the run",
-        ["Question", "Models", "Mean score", "Spread"].map((name) => h("th", { scope: "col" }, name)),
-        questions.map(({ question, models, n_responses: n, mean_score: mean, spread }) =>
-          h(
-            "tr",
-            { key: question },
-            h("th", { scope: "row" }, link(question, () => act.go({ view: "compare", run, question }))),
-            h("td", null, models.join(", ") || counted(n, "response")),
-            h("td", { class: "number" }, decimal(mean)),
-            h("td", { class: "number" }, decimal(spread)),
-          ),
-        ),
-      ),
-  );
-}
-
-/**
- * @param {S.Place} place
- * @param {T.Checked[]} sides
- * @param {number} at
- * @param {"response" | "other"} which
- * @param {Actions} act
- */
-function sideView(place, sides, at, which, act) {
-  const checked = sides[at];
-  const { evidenceByUnit } = factsOf(checked);
-  const { headline, passage, scores } = checked.scores;
-  const score = scores.find((row) => row.mode === modeOf(checked));
-  const verdicts = verdictsOf(checked, checked.scores);
-  const id = checked.response.response_id;
-  return h(
-    "section",
-    { class: "card side", key: which, "aria-label": checked.response.model ?? id },
-    field(
-      which === "response" ? "One" : "Other",
-      select(
-        {
-          id: `side-${which}`,
-          ".value": String(at),
-          onchange: (/** @type {any} */ event) => {
-            const chosen = sides[Number(event.target.value)].response.response_id;
-            act.go({ ...place, [which]: chosen }, { sides });
-          },
-        },
-        sides.map(({ response }, index) => [
-          String(index),
-          `${response.model ?? "no model"} (${response.response_id})`,
-        ]),
-      ),
-    ),
-    h(
-      "p",
-      null,
-      h("strong", null, headline),
-      ` · factuality ${decimal(score?.factuality_score)} · coverage ${decimal(score?.coverage)} · evidence support ${decimal(passage.credibility)}`,
-      besideScore(score) && ` · ${besideScore(score)}`,
-    ),
-    textOf(checked),
-    h(
-      "ul",
-      { class: "plain claims" },
-      checked.units.map((unit) => {
-        const rows = evidenceByUnit.get(unit.unit_id) ?? [];
-        const label = verdicts.get(unit.unit_id)?.label ?? null;
-        return h("li", { key: unit.unit_id }, chip(claimLabel(label, rows, rows)), " ", unit.claim);
-      }),
-    ),
-    button("Open with evidence", () => act.go({ view: "response", run: place.run, response: id })),
-  );
 }

@@ -1,10 +1,10 @@
-/** The reports of a run, as `ufo report` has them, with their plots. */
+/** The reports of a run that have rows, by groups, and the rows of one. */
 
 import { reportAddress } from "../api.js";
 import { h } from "../dom.js";
 import { counted } from "../text.js";
+import { link, loading, heads, runHead } from "./runs.js";
 import { button, table } from "./parts.js";
-import { loading, runHead } from "./runs.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
@@ -13,73 +13,53 @@ import { loading, runHead } from "./runs.js";
  * @param {S.State} state
  * @param {Actions} act
  */
-export function reportsView({ place, reports, report }, act) {
+export function reportsView(state, act) {
+  const { place, reports, report } = state;
   const run = place.run ?? "";
-  const head = runHead(run, "reports", act);
-  if (!reports) return [head, loading()];
-  const chosen = reports.find((one) => one.name === place.report);
+  if (!reports) return [runHead(state, act), loading()];
+  if (place.report) return [runHead(state, act), report ? reportView(run, report, act) : loading()];
+  const groups = [...new Set(reports.map(({ group }) => group))];
   return [
-    head,
-    h(
-      "div",
-      { class: "columns reports" },
+    runHead(state, act),
+    groups.map((group) =>
       h(
-        "nav",
-        { class: "card names", "aria-label": "Reports" },
-        reports.map((one) =>
-          button(one.title, () => act.go({ view: "reports", run, report: one.name }), {
-            key: one.name,
-            class: "link",
-            "aria-current": one.name === place.report ? "true" : null,
-          }),
+        "section",
+        { class: "card", key: group, "aria-label": group },
+        h("h2", null, group),
+        h(
+          "ul",
+          { class: "plain" },
+          reports
+            .filter((one) => one.group === group)
+            .map(({ name, title, help }) =>
+              h(
+                "li",
+                { key: name },
+                link(title, () => act.go({ view: "reports", run, report: name })),
+                h("span", { class: "small muted" }, ` ${help}`),
+              ),
+            ),
         ),
       ),
-      chosen
-        ? report && report.name === chosen.name
-          ? reportView(run, chosen, report)
-          : loading()
-        : plotsView(run, reports),
     ),
   ];
 }
 
 /**
  * @param {string} run
- * @param {S.ReportInfo[]} reports
- */
-function plotsView(run, reports) {
-  return h(
-    "section",
-    { class: "card", "aria-label": "Plots" },
-    h("h2", null, "Plots"),
-    reports.filter((one) => one.plot).map((one) => plot(run, one)),
-    h("p", { class: "muted" }, "Choose a report for its rows."),
-  );
-}
-
-/**
- * @param {string} run
- * @param {S.ReportInfo} report
- */
-function plot(run, { name, title }) {
-  return h("img", { key: name, class: "plot", src: reportAddress(run, name, "svg"), alt: title });
-}
-
-/**
- * @param {string} run
- * @param {S.ReportInfo} info
  * @param {S.Report} report
+ * @param {Actions} act
  */
-function reportView(run, info, { name, title, help, total, columns, rows }) {
+function reportView(run, { name, title, help, total, columns, rows }, act) {
   return h(
     "section",
     { class: "card", "aria-label": title },
+    button("← Reports", () => act.go({ view: "reports", run })),
     h("h2", null, title),
     help && h("p", { class: "muted" }, help),
-    info.plot && plot(run, info),
     table(
       `${title}: rows`,
-      columns.map((column) => h("th", { scope: "col" }, column)),
+      heads(columns),
       rows.map((row, at) => h("tr", { key: at }, row.map((cell) => h("td", null, shown(cell))))),
       "compact",
     ),
@@ -87,7 +67,7 @@ function reportView(run, info, { name, title, help, total, columns, rows }) {
       "p",
       null,
       total > rows.length ? `The first ${rows.length} of ${counted(total, "row")}. ` : `${counted(total, "row")}. `,
-      h("a", { href: reportAddress(run, name, "csv"), download: `${name}.csv` }, "All as CSV"),
+      h("a", { href: reportAddress(run, name), download: `${name}.csv` }, "All as CSV"),
     ),
   );
 }

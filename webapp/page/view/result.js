@@ -5,7 +5,6 @@ import { derive } from "../derived.js";
 import { h } from "../dom.js";
 import { detailView } from "./detail.js";
 import { failuresView, messageView } from "./message.js";
-import { runName } from "../text.js";
 import { button } from "./parts.js";
 import { scoresView } from "./scores.js";
 import { selectionView } from "./selection.js";
@@ -54,14 +53,14 @@ export function resultView(state, act) {
  * @param {S.State} state
  * @param {Actions} act
  */
-function bar({ place, checked, job }, act) {
+function bar({ place, checked, job, listing }, act) {
   const { run } = place;
   return h(
     "div",
     { class: "bar" },
     run === null
       ? button("← Edit text", () => act.backToText())
-      : button(`← Run ${runName(run)}`, () => act.go({ view: "runs", run })),
+      : button(`← ${listing?.overview.run === run ? listing?.overview.title : "The run"}`, () => act.go({ view: "runs", run })),
     checked && run !== null && button("Edit text and check again", () => act.recheck(checked)),
     run === null &&
       job.status !== "running" &&

@@ -1,11 +1,10 @@
 /** Runs of the result folder, and the responses of one. */
 
-import { reportPage, runFiles } from "../api.js";
+import { labelSheet, reportPage, runFiles } from "../api.js";
 import { h } from "../dom.js";
 import { PAGE_SIZE } from "../state.js";
-import { counted, decimal, minutes, runName } from "../text.js";
+import { counted, decimal, minutes } from "../text.js";
 import { button, field, select, table } from "./parts.js";
-import { overviewView } from "./overview.js";
 import { uploadView } from "./upload.js";
 
 /** @import * as S from "../state.js" */
@@ -17,20 +16,16 @@ import { uploadView } from "./upload.js";
  */
 export function runsView(state, act) {
   const { place, runs, listing } = state;
-  if (place.run !== null) return listing ? runView(place.run, listing, state, act) : loading();
+  if (place.run !== null) return listing?.overview.run === place.run ? runView(place.run, listing, state, act) : loading();
   if (!runs) return loading();
-  return [uploadView(state, act), runList(runs, state.uploads, act)];
+  return [uploadView(state, act), runList(runs, act)];
 }
 
 /**
  * @param {S.Run[]} runs
- * @param {S.UploadStatus[]} uploads
  * @param {Actions} act
  */
-function runList(runs, uploads, act) {
-  /** @param {S.Run} run */
-  const nameOf = ({ run, finished_at }) =>
-    uploads.find((one) => one.run === run)?.name ?? runName(run, finished_at);
+function runList(runs, act) {
   return h(
     "section",
     { class: "card", "aria-label": "Runs" },
@@ -44,7 +39,7 @@ function runList(runs, uploads, act) {
           h(
             "tr",
             { key: run.run },
-            h("th", { scope: "row", title: run.run }, link(nameOf(run), () => act.go({ view: "runs", run: run.run }))),
+            h("th", { scope: "row", title: run.run }, link(run.title, () => act.go({ view: "runs", run: run.run }))),
             h("td", null, run.mode),
             h("td", null, run.sources.join(" → ")),
             h("td", null, run.judge),
@@ -58,12 +53,30 @@ function runList(runs, uploads, act) {
 
 export const loading = () => h("p", { class: "card", role: "status" }, "Loading");
 
+/** What the service made as HTML. */
+class ServerHtml extends HTMLElement {
+  /** @type {Element | null} */
+  #content = null;
+
+  get content() {
+    return this.#content;
+  }
+
+  set content(element) {
+    this.#content = element;
+    if (element) this.replaceChildren(element);
+  }
+}
+customElements.define("server-html", ServerHtml);
+
+/** @param {Element} content */
+export const serverHtml = (content) => h("server-html", { class: "card", ".content": content });
+
 /**
- * @param {string} run
- * @param {S.Place["view"]} view
+ * @param {S.State} state
  * @param {Actions} act
  */
-export function runHead(run, view, act) {
+export function runHead({ place: { run, view }, listing }, act) {
   /** @param {string} name @param {S.Place["view"]} to */
   const tab = (name, to) =>
     button(name, () => act.go({ view: to, run }), {
@@ -74,12 +87,10 @@ export function runHead(run, view, act) {
     "div",
     { class: "bar" },
     button("← Runs", () => act.go({ view: "runs" })),
-    h("h2", { title: run }, `Run ${runName(run)}`),
-    tab("Responses", "runs"),
-    tab("Two models", "compare"),
+    h("h2", { title: run, dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : ""),
+    tab("Overview", "runs"),
+    tab("Compare", "compare"),
     tab("Reports", "reports"),
-    h("a", { href: reportPage(run), download: "report.html" }, "Download the report"),
-    h("a", { href: runFiles(run), download: true }, "its tables"),
   );
 }
 
@@ -101,14 +112,23 @@ const SORTS = /** @type {const} */ ([
  * @param {S.State} state
  * @param {Actions} act
  */
-function runView(run, { overview, rows, total }, { filters }, act) {
+function runView(run, { overview, report, rows, total }, state, act) {
+  const { filters } = state;
   const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
   return [
-    runHead(run, "runs", act),
-    overviewView(run, overview, act),
+    runHead(state, act),
+    serverHtml(report),
+    h(
+      "p",
+      { class: "bar" },
+      h("a", { href: reportPage(run), download: "report.html" }, "Download the report"),
+      h("a", { href: runFiles(run), download: true }, "Download the tables"),
+      h("a", { href: labelSheet(run), download: "labels.csv" }, "Download your labels"),
+    ),
     h(
       "section",
       { class: "card", "aria-label": "Responses" },
+      h("h2", null, "Responses"),
       h(
         "form",
         { class: "filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
@@ -181,7 +201,7 @@ function listView(run, rows, act) {
         h(
           "th",
           { scope: "row", class: "excerpt" },
-          link(row.question ?? row.response_id, () =>
+          link(row.question ?? row.excerpt.slice(0, 80), () =>
             act.go({ view: "response", run, response: row.response_id }),
           ),
           h("span", { class: "small muted" }, row.excerpt),
@@ -217,7 +237,7 @@ function notes(row) {
 const choices = (names) => [["", "all"], ...names.map((name) => /** @type {[string, string]} */ ([name, name]))];
 
 /** @param {readonly string[]} names */
-const heads = (names) => names.map((name) => h("th", { scope: "col" }, name));
+export const heads = (names) => names.map((name) => h("th", { scope: "col" }, name));
 
 /** @param {string} text @param {() => void} act */
 export const link = (text, act) => button(text, act, { class: "link" });

@@ -1,43 +1,28 @@
-"""Choose the responses that deserve a look first, and gather what is shown of them."""
+"""Choose the responses to look at first, and gather what is shown of them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ufo.pipelines.reports.html.sections import MOST_ROWS, RunRows, Section
-from ufo.pipelines.reports.overview import Row
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
+from ufo.schemas.results import Results
 from ufo.transforms.states import state_of
+from ufo.transforms.votes import main_mode
 
 _MOST_EVIDENCE = 5  # judgements of a claim
 _MOST_RESPONSES = 20
 _MOST_CLAIMS = 40
 _LONGEST_TEXT = 12_000
-_WORST = "kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id"
+
+Row = dict[str, Any]
 
 _RESPONSES = """
 SELECT r.response_id, r.model, r.dataset, r.question, r.text, r.human_score, s.factuality_score,
-    s.coverage, s.n_units, d.n AS n_disagreements, e.n AS n_errors
+    s.coverage, s.n_units, s.n_unusable
 FROM responses AS r
 INNER JOIN scores AS s ON s.run = r.run AND s.response_id = r.response_id AND s.mode = $mode
-LEFT JOIN (
-    SELECT response_id, count(DISTINCT unit_id) AS n, max(severity) AS severity FROM disagreements
-    WHERE run = $run GROUP BY response_id
-) AS d ON d.response_id = r.response_id
-LEFT JOIN (
-    SELECT response_id, count(*) AS n FROM evidence
-    WHERE run = $run AND outcome = 'error' GROUP BY response_id
-) AS e ON e.response_id = r.response_id
-WHERE r.run = $run AND (s.n_units > 0 OR e.n > 0)
-ORDER BY
-    least(
-        row_number() OVER (ORDER BY s.factuality_score, s.n_refuted DESC, r.response_id),
-        CASE WHEN d.n > 0 THEN row_number() OVER (
-            ORDER BY d.severity DESC NULLS LAST, d.n DESC, r.response_id
-        ) END,
-        CASE WHEN e.n > 0 THEN row_number() OVER (ORDER BY e.n DESC NULLS LAST, r.response_id) END
-    ),
-    r.response_id
+WHERE r.run = $run AND s.n_units > 0
+ORDER BY s.factuality_score NULLS LAST, s.n_refuted DESC, s.n_unusable DESC, r.response_id
 LIMIT $most
 """
 _SENTENCES = """
@@ -75,16 +60,24 @@ ORDER BY response_id, unit_id, label IS NULL, outcome != 'error', source, rank, 
 """
 
 
-def doubtful_responses(asked: RunRows) -> list[dict[str, Any]]:
-    """Return the responses with the lowest scores, the worst disagreements and the most errors:
-    each with the `pieces` of its text and with its claims by `sentences`."""
-    run = {"run": asked.found["run"]}
-    mode = run | {"mode": asked.mode}
-    responses = asked.query(_RESPONSES, mode | {"most": _MOST_RESPONSES})
+def lowest_responses(results: Results) -> list[Row]:
+    """Return the responses of the newest run with the lowest scores: each with the `pieces` of its
+    text, and with its claims and their evidence by `sentences`."""
+    newest = results.runs[-1]
+    run: dict[str, object] = {"run": newest.name}
+    mode = run | {"mode": main_mode(newest.mode)}
+
+    def grouped(sql: str, given: dict[str, object]) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for row in results.query(sql, given).to_pylist():
+            found.setdefault(row["response_id"], []).append(row)
+        return found
+
+    responses = results.query(_RESPONSES, mode | {"most": _MOST_RESPONSES}).to_pylist()
     run["ids"] = mode["ids"] = [row["response_id"] for row in responses]
-    sentences = _grouped(asked.query(_SENTENCES, run))
-    claims = _grouped(asked.query(_CLAIMS, mode))
-    evidence = _grouped(asked.query(_EVIDENCE, run | {"most": _MOST_EVIDENCE}))
+    sentences = grouped(_SENTENCES, run)
+    claims = grouped(_CLAIMS, mode)
+    evidence = grouped(_EVIDENCE, run | {"most": _MOST_EVIDENCE})
     return [
         {
             **row,
@@ -98,17 +91,8 @@ def doubtful_responses(asked: RunRows) -> list[dict[str, Any]]:
             "n_shown": _MOST_CLAIMS,
             "n_claims": len(claims.get(row["response_id"], [])),
         }
-        for row in sorted(responses, key=_doubt)
+        for row in responses
     ]
-
-
-def disagreements(asked: RunRows) -> Iterator[Section]:
-    """Give the claims that sources, or judge and people, differ on."""
-    (counted,) = asked.query(
-        "SELECT count(*) AS n FROM disagreements WHERE run = $run", {"run": asked.found["run"]}
-    )
-    rows = asked.rows("disagreements", order=f"{_WORST} LIMIT {MOST_ROWS}")
-    yield Section("Where sources, or judge and people, differ", rows, counted["n"])
 
 
 def _pieces(whole: str, sentences: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
@@ -134,16 +118,4 @@ def _by_sentence(
             failed = row["n_error"] > 0 or any(one["reason"] == UNSUPPORTED_LANGUAGE for one in own)
             shown.append({**row, "evidence": own, "state": state_of([row["label"]], failed)})
         found.append((sentences.get(index), shown))
-    return found
-
-
-def _doubt(row: Row) -> tuple[float, str]:
-    score = row["factuality_score"]
-    return (2.0 if score is None else score), row["response_id"]
-
-
-def _grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row["response_id"], []).append(row)
     return found

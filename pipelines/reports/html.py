@@ -1,0 +1,245 @@
+"""Render reports as HTML: the overview of a run, its file, comparisons, notebooks.
+
+What is rendered runs no script and loads nothing, whatever a response smuggled in.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from ufo.pipelines.reports import charts
+from ufo.pipelines.reports.overview import Row, overview
+from ufo.pipelines.reports.responses import lowest_responses
+from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, text_output
+from ufo.pipelines.reports.templates import environment, filled
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import REFUTED, Evidence, FactUnit, Passage, Sentence
+from ufo.schemas.text import quantity
+from ufo.schemas.views import GROUPS
+from ufo.transforms.votes import main_mode
+
+if TYPE_CHECKING:
+    from ufo.schemas.results import Results
+
+Link = Callable[[str, str], str | None]
+"""From a run and the id of a response to the address of its page; None where there is none."""
+
+_STYLES = ("base", "parts", "result", "evidence", "report")
+_MOST_ROWS = 100
+_SHORT_CELL, _LONGEST_CELL, _SHOWN = 28, 300, 300
+# Columns whose values are names that ufo defines.
+_NAMED = {"measure", "metric", "reason", "tag"}
+_WORDS = {
+    "refuted": "contradicted",
+    "noans": "no answer",
+    "unit": "claim",
+    "units": "claims",
+    "credibility": "evidence support",
+}
+
+
+def write_html(results: "Results", path: str) -> None:
+    """Write the report of the newest of the runs to a file, which takes its place when all is
+    there.
+
+    Raises:
+        UsageError: a file that cannot be written, or a run of `ufo recall`.
+    """
+    with text_output(path, "--html") as out:
+        out.write(render_html(results))
+
+
+def render_html(results: "Results") -> str:
+    """Return the report of the newest of the runs as a page. Equal runs give equal reports.
+
+    Reports without a row are left out. Of many rows or responses the page has some and says of how
+    many, so that its size is bounded.
+
+    Raises:
+        UsageError: a run of `ufo recall`.
+    """
+    run = results.runs[-1]
+    if run.mode == "recall":
+        raise UsageError(
+            f"--html: run {run.name!r} is of 'ufo recall', which has no page; name a run of "
+            "'ufo evaluate' with --run."
+        )
+    found = overview(results)
+    responses = lowest_responses(results)
+    places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            style=Markup(_style(*_STYLES) + _own_style()),  # noqa: S704 - files of this package
+            found=found,
+            overview=_overview(found, lambda _, response: places.get(response)),
+            groups=_reports(results),
+            responses=responses,
+            in_words=in_words,
+            shown=_shown,
+            many=quantity,
+            web_address=_web_address,
+            SHORT_CELL=_SHORT_CELL,
+        )
+    )
+
+
+def overview_html(results: "Results", link: Link = lambda run, response: None) -> str:
+    """Return the overview of the newest of the runs, to be shown within a page."""
+    return _overview(overview(results), link)
+
+
+def comparison_html(found: Mapping[str, Any], link: Link) -> str:
+    """Return what `shown_runs` or `shown_models` found, to be shown within a page."""
+    sides = [(found["a"], found["score_a"]), (found["b"], found["score_b"])]
+    chart = charts.draw_dots([charts.Bar(*side) for side in sides], "factuality score")
+    return filled("comparison.html", "comparison", found, chart, quantity, link)
+
+
+def notebook_html(results: "Results") -> str:
+    """Return the overview of the newest of the runs for the ground of a notebook, light or dark."""
+    return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
+
+
+def check_html(
+    text: str,
+    said: str,
+    trust: str,
+    sentences: Sequence[Sentence],
+    states: Mapping[int, str],
+    wrong: Iterable[tuple[FactUnit, Evidence | None, Passage | None]],
+) -> str:
+    """Return a checked text for a notebook, each sentence in its state, below the headline `said`;
+    `wrong` are the contradicted claims with what contradicts them."""
+    pieces: list[tuple[str, str | None]] = []
+    at = 0
+    for one in sentences:
+        pieces += [(text[at : one.start], None)]
+        pieces += [(text[one.start : one.end], states[one.sentence_index])]
+        at = one.end
+    quotes = [
+        (
+            unit.claim,
+            (row.citation if row else None) or (passage.text[:_SHOWN] if passage else ""),
+            (passage.title if passage else None) or (row.source if row else ""),
+        )
+        for unit, row, passage in wrong
+    ]
+    return filled("notebook.html", "check", said, trust, [*pieces, (text[at:], None)], quotes)
+
+
+def refuting(
+    unit_id: str, evidence: Iterable[Evidence], passages: Mapping[str, Passage]
+) -> tuple[Evidence | None, Passage | None]:
+    """Return the first evidence that contradicts a claim, and its passage."""
+    row = next((e for e in evidence if e.unit_id == unit_id and e.outcome == REFUTED), None)
+    return row, passages.get(row.passage_id or "") if row else None
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column or of a measure as people say it."""
+    return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
+
+
+def _overview(found: Row, link: Link) -> str:
+    used = [row["source"] for row in found["sources"] if row["status"] == "used"]
+    names = (", then " if found["mode"] == "seq" else ", ").join(used) or "no source"
+    of_run = found["run"]
+    return filled(
+        "overview.html",
+        "overview",
+        found,
+        list(_charts(found)),
+        lambda response: link(of_run, response),
+        quantity,
+        names,
+    )
+
+
+def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
+    """Give each plot of the overview with its title; none where there is nothing to compare."""
+    if found["score"] is None:
+        return
+    several = len(found["models"]) > 1
+    yield (
+        ("Models, the most factual first" if several else "Score"),
+        charts.draw_scores(found["models"], "model"),
+    )
+    own = [row for row in found["contributions"] if row["mode"] == main_mode(found["mode"])]
+    pie = charts.draw_contributions(own)
+    if pie is not None:
+        yield "Who decided", pie
+        if several:
+            rows = found["contributions_by_model"]
+            yield "Who decided, by model", charts.draw_contributions_by(rows, "model")
+    if len(found["datasets"]) > 1:
+        yield "Outcomes by data set", charts.draw_outcomes(found["datasets"], "dataset")
+
+
+def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
+    """Return the reports that have rows, by their groups, each with its first rows."""
+    groups: dict[str, list[Row]] = {group: [] for group in GROUPS}
+    run = results.runs[-1].name
+    for view in results.filled_views():
+        of_run = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
+        where, given = (" WHERE run = ?", [run]) if of_run else ("", [])
+        (counted,) = results.query(
+            f'SELECT count(*) AS n FROM "{view.name}"{where}',  # noqa: S608
+            given,
+        ).to_pylist()
+        if not counted["n"]:
+            continue
+        order = f" ORDER BY {view.order}" if view.order else ""
+        sql = f'SELECT * FROM "{view.name}"{where}{order} LIMIT {_MOST_ROWS}'  # noqa: S608
+        rows = results.query(sql, given).to_pylist()
+        groups[view.group].append(
+            {
+                "title": view.title,
+                "summary": view.summary,
+                "help": view.help,
+                "rows": rows,
+                "columns": _columns(rows),
+                "total": counted["n"],
+            }
+        )
+    return [(GROUPS[group], found) for group, found in groups.items() if found]
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, bool]:
+    """Return the columns that are shown, and whether they hold texts: those with a value, without
+    the counts of unusable judgements, which are shown beside the scores."""
+    return {
+        name: any(isinstance(row.get(name), str | list | dict) for row in rows)
+        for name in rows[0]
+        if name not in ("run", *OF_UNUSABLE) and any(row.get(name) is not None for row in rows)
+    }
+
+
+def _style(*names: str) -> str:
+    folder = files("ufo.webapp").joinpath("page", "style")
+    return "".join(folder.joinpath(f"{name}.css").read_text(encoding="utf-8") for name in names)
+
+
+def _own_style() -> str:
+    return files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
+
+
+def _shown(name: str, value: object) -> str:
+    """Return a cell of a table as it is shown."""
+    shown = f"{value:,}" if type(value) is int else cell(value)
+    if name in _NAMED:
+        shown = in_words(shown)
+    return shown if len(shown) <= _LONGEST_CELL else shown[: _LONGEST_CELL - 1].rstrip() + "…"
+
+
+def _web_address(address: str | None) -> str | None:
+    """Return an address of the web, None for any other: one may run code."""
+    try:
+        known = address is not None and urlsplit(address).scheme in ("http", "https")
+    except ValueError:
+        return None
+    return address if known else None
