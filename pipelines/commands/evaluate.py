@@ -187,7 +187,7 @@ def _summary(chosen: "Settings", finished: "Finished") -> "tuple[dict[str, Any],
         **scored,
         **spent,
         "problem": lost.sentence or None,
-        "judged_by": chosen.judged_by(),
+        "judged_by": chosen.judged_by(run.sources),
         "seconds": round(finished.seconds, 3),
     }
     return summary, lost

@@ -10,7 +10,7 @@ import pytest
 import ufo as python
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 from tests.transforms.judges.stated import STATED
-from ufo.transforms.judges.offline import judged_by, trust
+from ufo.transforms.judges.offline import trust
 from ufo.transforms.verifiers.by_name import shown
 
 REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
@@ -54,18 +54,18 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path
 def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     evaluate: Any, ufo: Callable[..., Any], tmp_path: Path
 ) -> None:
-    line = judged_by("overlap")
+    line = trust([shown("overlap")], ["reference"])
+    start = line[: line.index(":")]
     done = evaluate("--verifier", "overlap")
     assert f"\n{line}\n" in done.out
     results = tmp_path / "out"
-    assert line in " ".join(ufo("report", results).out.split())
+    assert start in " ".join(ufo("report", results).out.split())
     assert ufo("report", results, "--html", tmp_path / "page.html").code == 0
-    assert line in (tmp_path / "page.html").read_text()
+    assert start in (tmp_path / "page.html").read_text()
     found = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
-    assert line not in found._repr_html_()  # nobody judged: there was no reference
+    assert start not in found._repr_html_()  # nobody judged: there was no reference
     text = "Oslo was founded in 1901."
     checked = python.check_sync(text, references=["Oslo is old."], verifier="overlap")
-    line = trust([shown("overlap")], ["reference"])
     assert line in checked._repr_html_()
     assert line in repr(checked)
     assert checked.to_dict()["judged_by"] == line

@@ -76,10 +76,7 @@ def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_import_that_failed_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
     found = explained(ModuleNotFoundError("No module", name="faiss.contrib"))
-    assert (
-        found
-        == "this needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
-    )
+    assert found == "this needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
     assert explained(ModuleNotFoundError("No module", name="nobody_has_this")) is None
 
 

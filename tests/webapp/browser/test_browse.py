@@ -137,7 +137,9 @@ def test_a_contradicted_claim_is_one_click_away(page: Page) -> None:
     page.goto("/#/runs/demo")
     overview = page.get_by_role("region", name="Overview")
     expect(overview.get_by_role("heading", name="claims supported")).to_be_visible()
-    overview.get_by_role("listitem").filter(has_text="What is so?").get_by_role("link").first.click()
+    overview.get_by_role("listitem").filter(has_text="What is so?").get_by_role(
+        "link"
+    ).first.click()
     expect(page.get_by_role("list", name="Contradicted claims")).to_be_visible()
     page.go_back()
     expect(overview.get_by_role("img", name="factuality score")).to_be_visible()
