@@ -36,7 +36,7 @@ from ufo.transforms.extraction.clause import (
     topic_of,
     wording,
 )
-from ufo.transforms.extraction.markdown import LineReader, introduced
+from ufo.transforms.extraction.markdown import LineReader
 from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.sentences import Span
 
@@ -83,6 +83,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     if (
         not start < verb < min(start + _MAX_SUBJECT, len(words) - 1)
         or lows[start] in _NO_SUBJECTS
+        or words[verb - 1][-1] == ":"
         or not en.CLAUSE_OPENERS.isdisjoint(lows[start:verb])
     ):
         return None
@@ -207,7 +208,7 @@ def _worthy(
         if statements is not None:
             found += [(index, wording(one), True) for one in statements]
             continue
-        said = wording(introduced(sentence))
+        said = wording(reader.completed(sentence))
         resolved = subjects.read(said)
         if is_claim(sentence, said):
             found.append((index, resolved, False))

@@ -11,10 +11,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core, word_set
+from ufo.transforms.english.grammar import (
+    BE,
+    HAVE,
+    INTRANSITIVE,
+    PREPOSITIONS,
+    STOP_WORDS,
+    THIRD,
+    core,
+    is_participle,
+    is_past,
+    word_set,
+)
 from ufo.transforms.extraction.clause import (
     LISTS,
+    Wording,
     bare_name,
+    first_verb,
     is_claim,
     is_name,
     is_talk,
@@ -35,12 +48,18 @@ _INTRODUCED: Final = re.compile(
     r"\s*(?:[-*+•]\s|\(?\d{1,3}[.)]\s)?\s*[*_]*(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
     r"(?::|\s[-–—])[*_]*\s+(?P<pronoun>He|She|It|This)\s+(?=[a-z])"
 )
+_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s")
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
 _DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d|[A-Z][a-z]+ \d{1,2},? \d{4}")
 # What happened once: "Born: 1867" is that somebody was born in 1867.
 _EVENTS: Final = dict(line.split("=") for line in LISTS.texts["events"].strip().split("\n"))
+# What an item begins with that was done to its subject: "Raised in Warsaw", "Awarded the prize".
+_UNDERGONE: Final = word_set("located situated based buried raised educated married")
+_HONOURED: Final = word_set("born awarded elected named appointed nominated knighted known")
+# "Feature" above a column says that the rows are properties, of what the other columns name.
+_PROPERTIES: Final = word_set("feature aspect attribute property characteristic category criteria")
 # Labels that name what the item is about, and none of its properties.
 _ASIDES: Final = LISTS.words("asides")
 # "Occupation: a chemist" says it of the topic, "Polonium: a metal" of what it names.
@@ -116,6 +135,14 @@ class LineReader:
             return [f"{label} is {value}."]
         return [_said(self.topic, label, value)]
 
+    def completed(self, line: str) -> str:
+        """Return a line with its subject: that of the heading for a list item that names none, and
+        for other lines what they begin with (`introduced`)."""
+        said = wording(line)
+        if not self.topic or len(self._topics) == 1 or not _ITEM.match(line):
+            return introduced(line)
+        return _of_topic(self.topic, said, is_claim(line, said)) or introduced(line)
+
     def _row(self, line: str) -> list[str]:
         cells = [
             " ".join(wording(cell).words).rstrip(".")
@@ -130,13 +157,19 @@ class LineReader:
         if len(heads) == 2 and heads[1].lower() in _VALUE_HEADS:
             label, value = (*cells, "")[:2]
             return [_said(self.topic, label, value)] if label and value else []
-        row = cells[0]
-        if _YEAR.fullmatch(row) and self.topic:
-            row = f"{self.topic} in {row}"
+        row, dated = cells[0], _YEAR.fullmatch(cells[0]) is not None
+        said = zip(heads[1:], cells[1:], strict=False)
+        found = [(head, cell) for head, cell in said if head and row and cell.strip("-–— ?")]
+        if heads[0].lower() in _PROPERTIES:
+            return [_said(head, row, cell) for head, cell in found]
+        if not heads[0] or (dated and not self.topic):  # which of them is a property is not known
+            return [f"{row}, {head}: {cell}." for head, cell in found]
+        if not dated:
+            return [_said(row, head, cell) for head, cell in found]
+        told = [(_of_topic(self.topic, wording(cell)), head, cell) for head, cell in found]
         return [
-            _said(row, head, cell)
-            for head, cell in zip(heads[1:], cells[1:], strict=False)
-            if head and row and cell.strip("-–— ?")
+            f"In {row}, {one}." if one else _said(f"{self.topic} in {row}", head, cell)
+            for one, head, cell in told
         ]
 
 
@@ -150,6 +183,29 @@ def introduced(line: str) -> str:
     titled = words[0][0] in '"“' or is_name(words)
     fits = person if found["pronoun"] in ("He", "She") else titled
     return f"{found['name']} {line[found.end() :]}" if fits else line
+
+
+def _of_topic(topic: str, said: Wording, claims: bool = False) -> str:
+    """Return what a fragment such as "Won two prizes" says of the topic, "" where it is none.
+
+    `claims` says that it makes a claim by itself. Where no verb form is safe, as of "Founded in
+    1040", the topic stands before it with a colon.
+    """
+    words, lows = said
+    if not lows[1:]:
+        return ""
+    verb = first_verb(words, lows, 0)
+    if verb > 0 and is_name(words[:verb]):
+        return ""  # "Alfred Nobel founded it"
+    rest = " ".join([words[0].lower(), *words[1:]])
+    follows = lows[1] in PREPOSITIONS
+    if lows[0] in _HONOURED or (lows[0] in _UNDERGONE and follows):
+        return f"{topic} was {rest}"
+    active = not (follows and is_participle(lows[0])) or lows[0] in INTRANSITIVE
+    if lows[0] in HAVE | BE | THIRD or (is_past(lows[0]) and active):
+        return f"{topic} {rest}"
+    headless = claims and (verb < 0 or lows[verb - 1] == "to")
+    return f"{topic}: {rest}" if is_past(lows[0]) or headless else ""
 
 
 def _said(topic: str, label: str, value: str) -> str:

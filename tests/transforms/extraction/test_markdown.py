@@ -78,6 +78,44 @@ def test_what_a_line_is_about_may_be_told_elsewhere(
     assert list(said(text, question).values())[-1] == [claim]
 
 
+@pytest.mark.parametrize(
+    ("line", "claim"),
+    [
+        ("- Born in Warsaw, Poland", "Marie Curie was born in Warsaw, Poland"),
+        ("- **Won** two Nobel Prizes", "Marie Curie won two Nobel Prizes"),
+        ("2. Died of anemia", "Marie Curie died of anemia"),
+        ("- Awarded the Davy Medal", "Marie Curie was awarded the Davy Medal"),
+        ("- Has two daughters", "Marie Curie has two daughters"),
+        ("- Founded in haste", "Marie Curie: founded in haste"),
+        ("* First woman to win the prize", "Marie Curie: first woman to win the prize"),
+        ("- Married to Pierre Curie", "Marie Curie was married to Pierre Curie"),
+        ("- Married Pierre Curie", "Marie Curie married Pierre Curie"),
+        ("- She taught in Paris", "Marie Curie taught in Paris"),
+    ],
+)
+def test_an_item_names_the_subject_of_its_heading(line: str, claim: str) -> None:
+    assert said(f"## Marie Curie\n{line}\n") == {line: [f"{claim}."]}
+    assert claim not in str(said(line))
+    own = "- Alfred Nobel founded it"
+    assert said(f"## Marie Curie\n{own}") == {own: ["Alfred Nobel founded it."]}
+
+
+def test_a_row_names_its_row_and_its_column() -> None:
+    head = "|---|---|---|\n"
+    assert said(f"| Country | Capital | Size |\n{head}| France | Paris | 68 |") == {
+        "| France | Paris | 68 |": ["The capital of France is Paris.", "The size of France is 68."]
+    }
+    assert said(f"| Feature | France | Oslo |\n{head}| Capital | Paris | - |") == {
+        "| Capital | Paris | - |": ["The capital of France is Paris."]
+    }
+    assert said(f"| | France | Norway |\n{head}| Capital | Paris | Oslo |") == {
+        "| Capital | Paris | Oslo |": ["Capital, France: Paris.", "Capital, Norway: Oslo."]
+    }
+    assert said("# Marie Curie\n| Year | Event |\n|---|---|\n| 1867 | Born in Warsaw |") == {
+        "| 1867 | Born in Warsaw |": ["In 1867, Marie Curie was born in Warsaw."]
+    }
+
+
 def test_a_row_is_one_unit_where_sentences_are() -> None:
     rows = ["| Name | Born | Field |", "| Ada Lovelace | 1815 | mathematics |"]
     (found,) = extract_sentences(rows)
