@@ -20,8 +20,8 @@ from ufo.transforms.passages import Ranking, windows
 from ufo.transforms.verifiers.verifier import Pair
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-SETS = ("stance", "claims", "wice", "wice_whole", "begin_wow", "begin_cmu")
-SETS += ("encyclopaedia", "given_texts")
+_OF_SENTENCES = ("stance", "claims", "wice", "wice_whole", "begin_wow", "begin_cmu")
+SETS = (*_OF_SENTENCES, "encyclopaedia", "given_texts")
 SUPPORTED, REFUTED, NOANS = "supported", "refuted", "noans"
 NOT = "not"  # Refuted or noans: people did not say which.
 PASSAGES = 5
@@ -87,7 +87,7 @@ def load(data: Path) -> dict[str, list[Record]]:
         said = {row["label"] for row in rows} - {NOANS} or {NOANS}
         if len(said) == 1:
             passages = tuple(row["passage"] for row in rows)
-            found["encyclopaedia"].append(Record(claim, passages, *said, rows[0]["document"]))
+            found["encyclopaedia"].append(Record(claim, passages, said.pop(), rows[0]["document"]))
     return {name: records for name, records in found.items() if records}
 
 

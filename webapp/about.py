@@ -1,20 +1,20 @@
-"""Describe what the service offers: its sources, judges and examples."""
+"""Describe what the service offers: its sources, judges, verifiers and examples."""
 
-import inspect
 import json
 import logging
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 
 from ufo.indexes.index import RETRIEVERS, open_index
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
 from ufo.transforms.judges import JUDGES
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
-from ufo.transforms.plugins import options_of
+from ufo.transforms.plugins import Registry
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier
 from ufo.webapp import answers, models
@@ -33,18 +33,24 @@ def health(desk: AtDesk) -> answers.Health:
 @router.get("/options")
 def options(desk: AtDesk) -> answers.Options:
     """Return the options of the service and their defaults."""
-    setup = desk.setup
+    setup, retrievers = desk.setup, ["bm25"] if desk.setup.index else []
+    if setup.index and open_index(setup.index).manifest.get("embedder"):
+        retrievers = list(RETRIEVERS)
     return answers.Options(
         version=setup.version,
         judges=judges(desk),
         judge=setup.judge,
-        verifiers=verifiers(),
+        verifiers=[
+            answers.VerifierInfo(
+                verifier=name, help=about["help"], reason=make_verifier(name).unavailable()
+            )
+            for name, about in _installed(VERIFIERS)
+        ],
         verifier=setup.verifier,
         model=setup.model,
         sources=sources(desk),
-        has_index=setup.index is not None,
         index_size=size_of(setup.index) if setup.index else None,
-        retrievers=_retrievers(setup.index),
+        retrievers=retrievers,
         web_retrievers=list(setup.web_retrievers),
         categories=list(CATEGORIES),
         max_text=models.MAX_TEXT,
@@ -56,12 +62,8 @@ def options(desk: AtDesk) -> answers.Options:
 def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
     """Return the usable judges; those that need an endpoint only if a model is set."""
     found = []
-    for name in JUDGES.types():
-        try:
-            kind, takes = JUDGES.load(name), set(JUDGES.about(name)["options"])
-        except PluginError as error:
-            logging.getLogger("ufo.web").warning("%s", error.message)
-            continue
+    for name, about in _installed(JUDGES):
+        kind, takes = JUDGES.load(name), set(about["options"])
         if kind.asks_llm_judge:
             takes |= LLM_OPTIONS.keys()
         if kind.needs_endpoint:
@@ -70,7 +72,7 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
             found.append(
                 answers.JudgeInfo(
                     judge=name,
-                    help=_help(kind),
+                    help=about["help"],
                     extracts=kind.extracts,
                     abstains=kind.abstains,
                     needs_endpoint=kind.needs_endpoint,
@@ -81,70 +83,45 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
     return found
 
 
-def verifiers() -> list[answers.VerifierInfo]:
-    """Return the installed verifiers, and why any of them cannot be used."""
-    found = []
-    for name in VERIFIERS.types():
-        try:
-            made = make_verifier(name)
-            reason = made.unavailable()
-        except PluginError as error:
-            logging.getLogger("ufo.web").warning("%s", error.message)
-            continue
-        found.append(answers.VerifierInfo(verifier=name, help=_help(type(made)), reason=reason))
-    return found
-
-
 @router.get("/sources")
 def sources(desk: AtDesk) -> list[answers.SourceInfo]:
     """Return the installed fact sources, and why any of them cannot be used."""
-    return [
-        answers.SourceInfo(
-            source=one.source,
-            type=one.type,
-            help=_help(SOURCES.load(one.type)),
-            status=one.status,
-            reason=one.reason,
-            options=[
-                name
-                for name in models.Asking.model_fields
-                if name in options_of(SOURCES.load(one.type))
-            ],
+    found = []
+    for one in desk.setup.statuses():
+        about = SOURCES.about(one.type)
+        found.append(
+            answers.SourceInfo(
+                source=one.source,
+                type=one.type,
+                help=about["help"],
+                status=one.status,
+                reason=one.reason,
+                options=[name for name in models.Asking.model_fields if name in about["options"]],
+            )
         )
-        for one in desk.setup.statuses()
-    ]
-
-
-@router.get("/categories/{host}")
-def category(
-    host: Annotated[str, Path(min_length=1, max_length=253)], desk: AtDesk
-) -> answers.HostCategory:
-    """Return the category of a host by the service's rules, or None."""
-    return answers.HostCategory(host=host, category=desk.setup.category_of(host))
+    return found
 
 
 @router.get("/examples")
 def examples() -> list[answers.Example]:
     """Return the bundled responses."""
-    return [answers.Example(**row) for row in _examples()]
-
-
-def _help(kind: type) -> str:
-    return (inspect.getdoc(kind) or "").partition("\n")[0]
+    return _examples()
 
 
 @cache
-def _examples() -> list[dict[str, Any]]:
+def _examples() -> list[answers.Example]:
     lines = (files("ufo.examples") / "responses.jsonl").read_text(encoding="utf-8").splitlines()
-    names = answers.Example.model_fields
-    rows = [{k: v for k, v in json.loads(line).items() if k in names} for line in lines]
+    rows = [json.loads(line) for line in lines]
     for row in rows:
         if isinstance(row.get("reference_answers"), str):
             row["reference_answers"] = [row["reference_answers"]]
-    return rows
+    return [answers.Example.model_validate(row) for row in rows]
 
 
-def _retrievers(index: str | None) -> list[str]:
-    if index is None:
-        return []
-    return list(RETRIEVERS) if open_index(index).manifest.get("embedder") else ["bm25"]
+def _installed(registry: Registry[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name and description of each plug-in that loads."""
+    for name in registry.types():
+        try:
+            yield name, registry.about(name)
+        except PluginError as error:
+            logging.getLogger("ufo.web").warning("%s", error.message)

@@ -83,17 +83,6 @@ class Passages(BaseModel):
     usage: list[Usage]
 
 
-class Verified(BaseModel):
-    """The claims with evidence, verdicts and scores."""
-
-    fact_units: list[FactUnit]
-    passages: list[Passage]
-    evidence: list[Evidence]
-    verdicts: list[Verdict]
-    failures: list[Failure]
-    usage: list[Usage]
-
-
 class SourceInfo(BaseModel):
     """A fact source: whether it can be used, or why not and what to do."""
 
@@ -180,20 +169,12 @@ class Options(BaseModel):
     verifier: str = Field(description="the one that is used where a request names none")
     model: str | None
     sources: list[SourceInfo]
-    has_index: bool
     index_size: str | None = Field(description="of the index that the source wikipedia searches")
     retrievers: list[str] = Field(description="what the index of the service was built for")
     web_retrievers: list[str] = Field(description="what the sentences of a page are found by")
     categories: list[str] = Field(description="kinds of hosts that a web search can be limited to")
     max_text: int
     upload_bytes: int
-
-
-class HostCategory(BaseModel):
-    """The category of a host: news, wiki, government, …"""
-
-    host: str
-    category: str | None
 
 
 class Example(BaseModel):

@@ -11,7 +11,6 @@ from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
-from ufo.transforms.sources.web.categories import shipped_categories
 from ufo.webapp.limits import ServiceLimits, Slots
 from ufo.webapp.run_routes import OpenRuns
 from ufo.webapp.uploads import Uploads
@@ -22,11 +21,6 @@ JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
 
 FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
 """From the flags and sources of a request to its flags and those of the service."""
-
-
-def shipped_category(host: str) -> str | None:
-    """Return the category of a host by the shipped rules."""
-    return shipped_categories().of(host)
 
 
 Link = Callable[[str, str], str]
@@ -56,7 +50,7 @@ class Setup:
     the runs of a folder.
     `judge` is the default one, and `verifier` judges offline; `model` is the one that the judge
     asks, None where no endpoint is configured.
-    `web_retrievers` are those that can serve here, and `category_of` says of which kind a host is.
+    `web_retrievers` are those that can serve here.
     `flags_of` adds to the flags of a request those that the service was started with.
     """
 
@@ -74,7 +68,6 @@ class Setup:
     pages: Pages | None = None
     keep_label: Callable[[Path, Label], None] | None = None
     web_retrievers: Sequence[str] = ("bm25",)
-    category_of: Callable[[str], str | None] = shipped_category
     limits: ServiceLimits = field(default_factory=ServiceLimits)
 
 

@@ -120,7 +120,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
 
 
 @router.post("/verify")
-async def verify(asked: models.VerifyRequest, desk: AtDesk) -> answers.Verified:
+async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
     """Verify claims against passages. It takes claims and passages, or what `/passages` gave.
 
     ```sh
@@ -142,15 +142,7 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> answers.Verified:
         async with opened(job) as (_, judge):
             return await check_text(record, sources, judge, mode, job.tie)
 
-    found = await _done(desk, work())
-    return answers.Verified(
-        fact_units=found.fact_units,
-        passages=found.passages,
-        evidence=found.evidence,
-        verdicts=found.verdicts,
-        failures=found.failures,
-        usage=found.usage,
-    )
+    return await _done(desk, work())
 
 
 def _of_claims(asked: models.VerifyRequest) -> "_GivenPassages":

@@ -29,7 +29,6 @@ from ufo.schemas.storage import is_remote
 from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.sources.web.categories import load_categories
 from ufo.transforms.verifiers.by_name import default_verifier, make_verifier
 
 if TYPE_CHECKING:
@@ -142,7 +141,6 @@ def setup(
         index=folder,
         token=token,
         web_retrievers=("bm25", "dense") if usual.get("embedder") else ("bm25",),
-        category_of=load_categories(usual.get("categories")).of,
         pages=Pages(overview_html, _comparison, render_html),
         keep_label=_keep_label,
     )

@@ -51,7 +51,6 @@ OPERATIONS = [
         "GET /judges",
         "GET /sources",
         "GET /examples",
-        "GET /categories/{host}",
         "POST /extract",
     ),
     *("POST /search", "POST /passages", "POST /verify", "POST /check", "POST /score"),

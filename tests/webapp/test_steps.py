@@ -107,8 +107,6 @@ def test_what_can_be_chosen(client: httpx.Client) -> None:
     assert "web_retriever" in sources["web"]["options"]
     assert sources["web"]["reason"] is None or "SERPER" in sources["web"]["reason"]
     assert len(client.get("/examples").json()) == 38
-    assert client.get("/categories/en.wikipedia.org").json()["category"] == "wiki"
-    assert client.get("/categories/nobody.invalid").json()["category"] is None
 
 
 def test_a_service_is_started_with_kinds_of_hosts_and_an_embedder(
@@ -118,7 +116,7 @@ def test_a_service_is_started_with_kinds_of_hosts_and_an_embedder(
     rules.write_text("news:\n  domains: [nobody.example]\n")
     flags = {"categories": str(rules), "embedder": "sentence-transformers/all-MiniLM-L6-v2"}
     made = setup(str(results), str(index), flags=flags)
-    assert made.category_of("nobody.example") == "news"
+    assert made.flags_of({}, ["web"])["categories"] == str(rules)
     assert list(made.web_retrievers) == ["bm25", "dense"]
 
 

@@ -74,7 +74,6 @@
  * @property {string} judge
  * @property {string | null} model
  * @property {SourceInfo[]} sources
- * @property {boolean} has_index
  * @property {string | null} index_size
  * @property {string[]} web_retrievers
  * @property {string[]} categories  kinds of hosts
