@@ -25,9 +25,9 @@ router = APIRouter(tags=["about"])
 
 
 @router.get("/health")
-def health(desk: AtDesk) -> answers.Health:
+def health(desk: AtDesk) -> dict[str, str]:
     """Return that the service is up."""
-    return answers.Health(status="ok", version=desk.setup.version)
+    return {"status": "ok", "version": desk.setup.version}
 
 
 @router.get("/options")

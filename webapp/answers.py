@@ -1,20 +1,20 @@
 """Declare the service's responses, beside the records of `ufo.schemas.records`."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from ufo.schemas.records import (
-    Evidence,
     FactUnit,
     Failure,
     Passage,
     Response,
     Sentence,
     Usage,
-    Verdict,
 )
 from ufo.schemas.tables import Label
+from ufo.transforms.check_text import CheckedText
 from ufo.transforms.extraction.markdown import Block
 from ufo.transforms.scores import Scores
 
@@ -104,7 +104,8 @@ class Basis(BaseModel):
     language: str
 
 
-class CheckedResponse(BaseModel):
+@dataclass(slots=True, kw_only=True)
+class CheckedResponse(CheckedText):
     """One response whole. `scores` follows from the evidence alone, and agrees with `verdicts`
     unless evidence changed after the run. `layout` says how the text is shown as Markdown. `labels`
     are those given on the page."""
@@ -115,24 +116,9 @@ class CheckedResponse(BaseModel):
     judge: str
     sources: list[str]
     basis: Basis
-    response: Response
     layout: list[Block]
-    sentences: list[Sentence]
-    fact_units: list[FactUnit]
-    evidence: list[Evidence]
-    passages: list[Passage]
-    verdicts: list[Verdict]
-    failures: list[Failure]
-    usage: list[Usage]
     scores: Scores
     labels: list[Label]
-
-
-class Health(BaseModel):
-    """The service is up."""
-
-    status: Literal["ok"]
-    version: str
 
 
 class JudgeInfo(BaseModel):

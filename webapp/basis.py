@@ -1,6 +1,5 @@
 """Describe the basis of a result: the judge and how far to trust it, the sources, the language."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,12 +40,6 @@ def basis(
         sources=[_described(*one, response) for one in sources],
         language=_language(response),
     )
-
-
-def options_of(text: str) -> dict[str, Any]:
-    """Return the options of a row of `sources`."""
-    found: dict[str, Any] = json.loads(text)
-    return found
 
 
 def _described(name: str, type_: str, options: Mapping[str, Any], response: Response) -> str:

@@ -109,7 +109,7 @@ class CheckEvents:
             self._evidence.setdefault(row.unit_id, []).append(row)
         self._usage += checked.usage
         self._n_failures += len(checked.failures)
-        ids = {row.unit_id for row in (*step.verdicts, *checked.evidence)}
+        ids = {row.unit_id for row in step.verdicts} | {row.unit_id for row in checked.evidence}
         touched = {unit.sentence_index for unit in self._units if unit.unit_id in ids}
         units = [unit for unit in self._units if unit.sentence_index in touched]
         sentences = [one for one in self._scores(units).sentences if one.sentence_index in touched]
@@ -210,8 +210,8 @@ def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
     """Return the job's endpoints that have not answered for so long, the longest first."""
     clients = [one for one in (job.judge.client, job.context.models) if one is not None]
     found = {url: long for one in clients for url, long in silences(one).items() if long >= seconds}
-    by_length = sorted(found.items(), key=lambda one: -one[1])
-    return [{"endpoint": url, "seconds": long} for url, long in by_length]
+    longest = sorted(found, key=lambda url: -found[url])
+    return [{"endpoint": url, "seconds": found[url]} for url in longest]
 
 
 async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
@@ -233,15 +233,7 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
         "evidence": [{"unit_id": "u", "source": "wikipedia", "outcome": "supported"}]}'
     ```
     """
-    passages = {
-        one.passage_id: Passage(
-            "",
-            source_category=one.source_category,
-            hostname=one.hostname,
-            passage_id=one.passage_id,
-        )
-        for one in asked.passages
-    }
+    passages = {one.passage_id: Passage("", **one.model_dump()) for one in asked.passages}
     selection = Selection(
         set(asked.without_passages),
         asked.without_categories,

@@ -89,24 +89,27 @@ class Asking(Judging):
     sampling: Literal["per_query", "bundled"] | None = None
 
 
-class ExtractRequest(Judging):
+class About(Given):
+    """What is known of a text: the question that it answers, and its language."""
+
+    question: Text | None = Field(None, description="what the text answers")
+    language: Word | None = None
+
+
+class ExtractRequest(Judging, About):
     """A text to split into sentences and fact units."""
 
     text: Text = Field(min_length=1)
-    question: Text | None = None
-    language: Word | None = None
     units: Units = "claim"
 
 
-class CheckRequest(Asking):
+class CheckRequest(Asking, About):
     """A text to check."""
 
     text: Text = Field(min_length=1, description="what is checked")
-    question: Text | None = Field(None, description="what the text answers")
     references: list[Text] = Field(
         [], max_length=100, description="trusted texts, for the source `reference`"
     )
-    language: Word | None = None
 
 
 class SearchRequest(Given):
@@ -138,11 +141,11 @@ class PassedResponse(Passed):
     language: Word | None = None
 
 
-class PassedUnit(Passed):
-    """A fact unit."""
+class PassedUnit(Claim):
+    """A fact unit; fields that are not used may stay in it."""
 
-    claim: Line
-    query: Text | None = None
+    model_config = ConfigDict(extra="ignore")
+
     sentence_index: int | None = Field(None, ge=0)
 
 
@@ -179,9 +182,10 @@ class PassedAnswer(Passed):
     message: Word | None = None
 
 
-class AfterExtract(Given):
-    """The response of `/extract`. Fields that are only passed on have no effect."""
+class AfterExtract(About):
+    """Claims, or the response of `/extract`. Fields that are only passed on have no effect."""
 
+    claims: list[Claim] = Field([], max_length=100)
     response: PassedResponse | None = None
     fact_units: list[PassedUnit] | None = Field(
         None, max_length=MAX_ITEMS, description="in place of `claims`"
@@ -194,34 +198,20 @@ class AfterExtract(Given):
 class PassagesRequest(Asking, AfterExtract):
     """Claims to retrieve passages for, or the whole response of `/extract`."""
 
-    claims: list[Claim] = Field([], max_length=100)
     references: list[Text] = Field([], max_length=100)
-    question: Text | None = None
-    language: Word | None = None
-
-
-class GivenPassage(Given):
-    """A passage to check claims against."""
-
-    text: Text = Field(min_length=1)
-    title: Word | None = None
-    url: Word | None = None
 
 
 class VerifyRequest(Judging, AfterExtract):
     """Claims and passages, and every claim is held against every passage; or all that `/passages`
     gave, and every claim is held against its own, source by source."""
 
-    claims: list[Claim] = Field([], max_length=100)
-    passages: list[GivenPassage] = Field([], max_length=100)
+    passages: list[PassedPassage] = Field([], max_length=100)
     answers: list[PassedAnswer] | None = Field(
         None, max_length=50_000, description="in place of `passages`"
     )
     mode: Mode = Field("seq", description="of `answers`")
     tie: Tie = "not_factual"
     text: Text | None = Field(None, description="what the claims are from, as their context")
-    question: Text | None = None
-    language: Word | None = None
 
 
 class ScoreUnit(Given):

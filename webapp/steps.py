@@ -1,7 +1,7 @@
 """Serve the single steps: extract, search, passages, verify."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -65,12 +65,7 @@ def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnsw
     return [
         answers.SearchAnswer(
             query=query,
-            hits=[
-                answers.SearchHit(
-                    rank=rank, score=hit.score, passage=hit.passage.as_passage("wikipedia")
-                )
-                for rank, hit in enumerate(hits, 1)
-            ],
+            hits=_ranked((hit.score, hit.passage.as_passage("wikipedia")) for hit in hits),
         )
         for query, hits in zip(asked.queries, found, strict=True)
     ]
@@ -102,10 +97,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
             source=name,
             claim=unit.claim,
             query=unit.query,
-            hits=[
-                answers.SearchHit(rank=rank, score=hit.score, passage=hit.passage)
-                for rank, hit in enumerate(one.passages, 1)
-            ],
+            hits=_ranked((hit.score, hit.passage) for hit in one.passages),
             outcome=None if one.passages else one.outcome,
             reason=None if one.passages else one.reason,
             message=one.message or None,
@@ -136,7 +128,9 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
     """
     job = job_of(desk, asked, ["reference"])
     record = _record_of(asked, asked.text, ())
-    mode, sources = (SINGLE, [_of_claims(asked)]) if asked.answers is None else _answered(asked)
+    given = _of_claims(asked) if asked.answers is None else asked.answers
+    mode = SINGLE if asked.answers is None else asked.mode
+    sources = [_Answers(name, given) for name in dict.fromkeys(one.source for one in given)]
 
     async def work() -> CheckedText:
         async with opened(job) as (_, judge):
@@ -145,41 +139,38 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
     return await _done(desk, work())
 
 
-def _of_claims(asked: models.VerifyRequest) -> "_GivenPassages":
-    """Return a source that has the passages of a request for each of its claims."""
+def _ranked(hits: Iterable[tuple[float | None, Passage]]) -> list[answers.SearchHit]:
+    return [
+        answers.SearchHit(rank=rank, score=score, passage=passage)
+        for rank, (score, passage) in enumerate(hits, 1)
+    ]
+
+
+def _of_claims(asked: models.VerifyRequest) -> list[models.PassedAnswer]:
+    """Return the passages of a request as what one source answered to each of its claims."""
     if not asked.passages:
         raise UsageError("give `passages`, or the `answers` of /passages")
-    hits = [Retrieved(Passage(**one.model_dump())) for one in asked.passages]
+    hits = [models.PassedHit(passage=one) for one in asked.passages]
     claims = asked.claims or asked.fact_units or ()
-    return _GivenPassages(_GIVEN, {one.claim: (hits, None) for one in claims})
+    return [models.PassedAnswer(source=_GIVEN, claim=one.claim, hits=hits) for one in claims]
 
 
-def _answered(asked: models.VerifyRequest) -> tuple[str, list["_GivenPassages"]]:
-    """Return the mode, and a source for each that answered, in their order."""
-    by_source: dict[str, dict[str, _Answer]] = {}
-    for one in asked.answers or ():
-        hits = [Retrieved(Passage(**hit.passage.model_dump()), hit.score) for hit in one.hits]
-        without = Found((), one.outcome or NOANS, one.reason or NO_PASSAGES)
-        by_source.setdefault(one.source, {})[one.claim] = hits, without
-    return asked.mode, [_GivenPassages(name, of_claims) for name, of_claims in by_source.items()]
+class _Answers(FactSource):
+    """What a source answered to each claim, as a request has it."""
 
-
-_Answer = tuple[Sequence[Retrieved], Found | None]
-
-
-class _GivenPassages(FactSource):
-    """The passages of a request for each claim, or why there are none."""
-
-    def __init__(self, name: str, answers: Mapping[str, _Answer]) -> None:
+    def __init__(self, name: str, answers: Sequence[models.PassedAnswer]) -> None:
         self.name = name
-        self._answers = answers
+        self._answers = {one.claim: one for one in answers if one.source == name}
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
-        found = []
-        for unit in open_units.units:
-            hits, without = self._answers.get(unit.claim, ((), None))
-            found.append(self.found(hits) if hits else without or Found())
-        return found
+        return [self._found(self._answers.get(unit.claim)) for unit in open_units.units]
+
+    def _found(self, answer: models.PassedAnswer | None) -> Found:
+        if answer is None or not answer.hits:
+            said = (answer.outcome, answer.reason) if answer else (None, None)
+            return Found((), said[0] or NOANS, said[1] or NO_PASSAGES)
+        hits = (Retrieved(Passage(**hit.passage.model_dump()), hit.score) for hit in answer.hits)
+        return self.found(list(hits))
 
 
 async def _looked_up(source: FactSource, units: OpenUnits) -> Sequence[Found]:

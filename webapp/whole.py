@@ -1,5 +1,6 @@
 """Return one response of a run with all of its rows and scores."""
 
+import json
 from typing import Any
 
 from ufo.schemas.records import Evidence, FactUnit, Passage
@@ -10,7 +11,7 @@ from ufo.transforms.extract import EXTRACT
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.scores import score
 from ufo.webapp import answers
-from ufo.webapp.basis import basis, options_of
+from ufo.webapp.basis import basis
 from ufo.webapp.problems import NotFound
 
 
@@ -58,7 +59,7 @@ def whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespon
             run.judge,
             (row.model for row in evidence if row.model),
             [one.type for one in used if one.source in judged],
-            [(one.source, one.type, options_of(one.options)) for one in used],
+            [(one.source, one.type, json.loads(one.options)) for one in used],
             responses[0],
         ),
         response=responses[0],
