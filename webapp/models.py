@@ -133,12 +133,10 @@ class Passed(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
-class PassedResponse(Passed):
+class PassedResponse(Passed, About):
     """The response that the units are of."""
 
     text: Text
-    question: Text | None = None
-    language: Word | None = None
 
 
 class PassedUnit(Claim):

@@ -245,3 +245,12 @@ def test_a_check_that_takes_too_long_says_so(
         response = httpx.post(f"{url}/check", json={"text": TEXT}, trust_env=False, timeout=60)
     assert events(response)[-1].data["status"] == 422
     assert source.cancelled.is_set()
+
+
+@pytest.mark.parametrize("text", ["Hello!", "Die Stadt ist schön und liegt nicht weit vom Meer."])
+def test_nothing_is_said_of_a_verifier_that_judges_nothing(
+    client: httpx.Client, events: Callable[[httpx.Response], list[Any]], text: str
+) -> None:
+    told = events(client.post("/check", json={"text": text}))
+    (extracted,) = (one.data for one in told if one.name == "extracted")
+    assert extracted["basis"]["trust"] == ""

@@ -12,9 +12,9 @@ NAME: Final = "offline"
 FIGURES: Final = "figures.json"
 """What was measured of the shipped verifiers, by name and set: `measure_judge.py --write`."""
 _MEASURED: Final = {
-    "reference": ("reference texts", "given_texts", "claims about health and sentences of papers"),
-    "wikipedia": ("an encyclopaedia", "encyclopaedia", "claims about the climate and Wikipedia"),
-    "web": ("web pages", "claims", "claims of ChatGPT and pages that a search found"),
+    "reference": ("reference texts", "given_texts", "health claims, sentences of papers"),
+    "wikipedia": ("an encyclopaedia", "encyclopaedia", "climate claims, sentences of Wikipedia"),
+    "web": ("web pages", "claims", "claims of ChatGPT, pages that a search found"),
 }
 """By type of source: the kind of evidence, the set that stands for it, and what that is of."""
 _FEW: Final = 10  # claims called contradicted, too few for a share of them
@@ -76,20 +76,20 @@ def _measured(name: str, types: Iterable[str]) -> str:
         if found is None:
             said.append(f"with {kind} {_UNKNOWN}")
             continue
-        called, right = round(found["refuted_called"]), found["refuted_precision"]
-        few, on = called < _FEW, f"{found['n']:,} {what}"
-        share = f"of 10 claims that it calls contradicted {_of_ten(right)} are"
-        if few:
-            share = (
-                f"it called {called} of {on} contradicted, {round(right * called)} of them rightly"
-            )
-        finds = f"and of 10 false claims it finds {_of_ten(found['refuted_recall'])}"
-        said.append(f"with {kind} {share}, {finds}" + ("" if few else f", measured on {on}"))
+        n, called = found["n"], round(found["refuted_called"])
+        share = f"of 10 claims that it calls contradicted {_of_ten(found['refuted_precision'])} are"
+        if called < _FEW:
+            right = round(found["refuted_precision"] * called) or "none"
+            share = f"it called {called or 'none'} of {n:,} claims contradicted"
+            share += f", {right} of them rightly" if called else ""
+        finds = f"of 10 false claims it finds {_of_ten(found['refuted_recall'])}"
+        said.append(f"with {kind} {share}, and {finds} ({n:,} {what})")
     return "; ".join(said) or _UNKNOWN
 
 
 def _of_ten(share: float) -> str:
-    return f"about {round(10 * share)}" if round(10 * share) else "hardly any"
+    tenths = round(10 * share)
+    return f"about {tenths}" if tenths else "hardly any" if share else "none"
 
 
 @cache

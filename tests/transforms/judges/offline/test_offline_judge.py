@@ -119,9 +119,9 @@ def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.Monke
     assert judged_by(STATED) == f"Verifier stated {first}: always right."
     line = re.compile(
         rf"Verifier (overlap|bundled) {re.escape(first)}: with web pages "
-        r"(of 10 claims that it calls contradicted (about \d+|hardly any) are|it called \d of 320 "
-        r"claims .* contradicted, \d of them rightly), and of 10 false claims it finds "
-        r"(about \d+|hardly any)(, measured on .*)?\."
+        r"(of 10 claims that it calls contradicted (about \d+|hardly any|none) are|it called "
+        r"(\d|none) of 320 claims contradicted(, (\d|none) of them rightly)?), and of 10 false "
+        r"claims it finds (about \d+|hardly any|none) \(320 claims of ChatGPT, .*\)\."
     )
     for name in ("overlap", "bundled"):
         assert line.fullmatch(trust([shown(name), shown(name)], ["web", "web"]))
