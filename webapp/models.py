@@ -133,7 +133,7 @@ class Passed(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
-class PassedResponse(Passed, About):
+class PassedResponse(About, Passed):
     """The response that the units are of."""
 
     text: Text
