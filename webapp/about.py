@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,6 +23,7 @@ from ufo.webapp.basis import size_of
 from ufo.webapp.desk import AtDesk
 
 router = APIRouter(tags=["about"])
+_ABILITIES = ("extracts", "abstains", "needs_endpoint", "remote")
 
 
 @router.get("/health")
@@ -69,17 +71,9 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
         if kind.needs_endpoint:
             takes |= {"model", "extractor_model"} if kind.extracts else {"model"}
         if kind.verifies and (desk.setup.model or not kind.needs_endpoint):
-            found.append(
-                answers.JudgeInfo(
-                    judge=name,
-                    help=about["help"],
-                    extracts=kind.extracts,
-                    abstains=kind.abstains,
-                    needs_endpoint=kind.needs_endpoint,
-                    remote=kind.remote,
-                    options=[one for one in models.Judging.model_fields if one in takes],
-                )
-            )
+            can = {one: getattr(kind, one) for one in _ABILITIES}
+            told = {"judge": name, "help": about["help"], "options": _fields(takes), **can}
+            found.append(answers.JudgeInfo.model_validate(told))
     return found
 
 
@@ -89,16 +83,8 @@ def sources(desk: AtDesk) -> list[answers.SourceInfo]:
     found = []
     for one in desk.setup.statuses():
         about = SOURCES.about(one.type)
-        found.append(
-            answers.SourceInfo(
-                source=one.source,
-                type=one.type,
-                help=about["help"],
-                status=one.status,
-                reason=one.reason,
-                options=[name for name in models.Asking.model_fields if name in about["options"]],
-            )
-        )
+        told = {"help": about["help"], "options": _fields(about["options"])}
+        found.append(answers.SourceInfo.model_validate(asdict(one) | told))
     return found
 
 
@@ -116,6 +102,10 @@ def _examples() -> list[answers.Example]:
         if isinstance(row.get("reference_answers"), str):
             row["reference_answers"] = [row["reference_answers"]]
     return [answers.Example.model_validate(row) for row in rows]
+
+
+def _fields(names: Container[str]) -> list[str]:
+    return [one for one in models.Asking.model_fields if one in names]
 
 
 def _installed(registry: Registry[Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -92,7 +92,7 @@ class Asking(Judging):
 class About(Given):
     """What is known of a text: the question that it answers, and its language."""
 
-    question: Text | None = Field(None, description="what the text answers")
+    question: Text | None = Field(default=None, description="what the text answers")
     language: Word | None = None
 
 
