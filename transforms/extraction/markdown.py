@@ -331,7 +331,7 @@ def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 _TARGET: Final = (
-    r"\]\((?:https?:|www\.|mailto:|[/#.])[^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?"
+    r"\]\((?=[^()\s]{0,2000}[./#:])[^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?"
     r"(?: \"[^\"\n]*\")?\)"
 )
 _INLINE: Final = re.compile(
