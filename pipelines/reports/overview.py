@@ -8,7 +8,7 @@ from typing import Any
 from ufo.pipelines.reports.unusable import beside, no_score, unusable, without_score
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
-from ufo.transforms.judges.offline import NAME, judged_as
+from ufo.transforms.judges.offline import NAME, trust
 from ufo.transforms.states import run_headline
 from ufo.transforms.votes import main_mode
 
@@ -46,7 +46,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "mode": run.mode,
         "tie": run.tie,
         "judge": run.judge,
-        "judged_by": judged_by(results),
+        "trust": _trust(results),
         "sources": rows("SELECT * FROM sources WHERE run = $run ORDER BY position"),
         "counts": run.counts,
         "headline": run_headline(results),
@@ -79,16 +79,19 @@ def overview(results: Results, directory: str | None = None) -> Row:
     }
 
 
-def judged_by(results: Results) -> str:
-    """Return which verifiers judged the newest run and how often they are right, "" where none."""
+def _trust(results: Results) -> str:
+    """Return how far the verifiers that judged can be trusted on the evidence there was."""
     found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
-    return judged_as(row["model"] for row in found)
+    models = dict.fromkeys(row["model"] for row in found)
+    return trust(models, dict.fromkeys(row["type"] for row in found))
 
 
 _VERIFIERS = """
-SELECT DISTINCT model FROM evidence
-WHERE run = ? AND judge = ? AND model IS NOT NULL
-ORDER BY model
+SELECT DISTINCT e.model, s.type, s.position
+FROM evidence AS e
+INNER JOIN sources AS s ON s.run = e.run AND s.source = e.source
+WHERE e.run = ? AND e.judge = ? AND e.model IS NOT NULL
+ORDER BY s.position, e.model
 """
 _SUPPORT = """
 SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support

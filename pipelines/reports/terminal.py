@@ -31,6 +31,7 @@ _LOOKS = {
 }
 _BAR_WIDTH = 24
 _MOST_CLAIMS = 5
+_LONGEST_LINE = 1_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -100,14 +101,14 @@ def _print_header(found: Row, console: Console) -> None:
         ),
         ("Sources", (then if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
-        *([("", found["judged_by"])] if found["judged_by"] else []),
+        *([("", found["trust"])] if found["trust"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
     for name, value in lines:
-        grid.add_row(name, Text(one_line(value)))
+        grid.add_row(name, Text(one_line(value, _LONGEST_LINE)))
     console.print(grid)
 
 

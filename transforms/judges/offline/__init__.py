@@ -35,11 +35,6 @@ def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -
     return fallback + _sentence(made.name, made.accuracy() or _measured(name, types or _MEASURED))
 
 
-def judged_as(models: Iterable[str]) -> str:
-    """Return `trust` for every kind of evidence that was measured."""
-    return trust(models, _MEASURED)
-
-
 def trust(models: Iterable[str], types: Iterable[str]) -> str:
     """Return how far the verifiers can be trusted on evidence of these types of sources.
 
