@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from typing import Any
 
 from ufo.pipelines.options.groups import RunOptions
 from ufo.pipelines.options.option import options_of
@@ -55,6 +56,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _compare(args: argparse.Namespace) -> int:
+    found: dict[str, Any]
     if args.models:
         if args.run is not None or args.fail_if_worse is not None:
             raise UsageError("--models compares within one run: name no second and no level.")
@@ -68,9 +70,8 @@ def _compare(args: argparse.Namespace) -> int:
         worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
         said = f"run {args.run}: {in_words(found)}"
         found["worse"] = worse
-    rows, names = (
-        (found.get("turned"), _TURNED) if not args.models else (found["questions"], _CHANGED)
-    )
+    names = _CHANGED if args.models else _TURNED
+    rows: list[dict[str, Any]] = found["questions" if args.models else "turned"]
     if args.json:
         with text_output(None) as out:
             out.write(as_json(found, indent=2) + "\n")
@@ -80,11 +81,8 @@ def _compare(args: argparse.Namespace) -> int:
             out.writelines(csv_line([row[name] for name in names]) for row in rows)
     else:
         print(said)
-        _print(
-            "Questions that differ most",
-            found["questions"],
-            ("question", "score_a", "score_b", "difference"),
-        )
+        changed = ("question", "score_a", "score_b", "difference")
+        _print("Questions that differ most", found["questions"], changed)
         if not args.models:
             lost = sum(row["before"] == "supported" for row in rows)
             print(f"\nclaims no longer supported: {lost:,}; supported now: {len(rows) - lost:,}")
@@ -95,7 +93,7 @@ def _compare(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _print(title: str, rows: list[dict[str, object]], names: tuple[str, ...]) -> None:
+def _print(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
     if not rows:
         return
     with page(sys.stdout) as console:

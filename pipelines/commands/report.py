@@ -269,8 +269,8 @@ def _list(args: argparse.Namespace) -> int:
             found = list(results.filled_views())
     if args.json:
         names = ("name", "group", "title", "summary", "help")
-        views = [{name: getattr(view, name) for name in names} for view in found]
-        _utf8(sys.stdout).write(as_json(views, indent=2) + "\n")
+        listed = [{name: getattr(view, name) for name in names} for view in found]
+        _utf8(sys.stdout).write(as_json(listed, indent=2) + "\n")
         return EXIT_DONE
     with page(_lenient(sys.stdout)) as console:
         for group, views in groupby(found, key=lambda view: view.group):

@@ -120,18 +120,16 @@ def _stacks(
     what: str,
     unit: str,
 ) -> Markup:
-    rows = []
+    rows, said = [], []
     key: dict[str, Part] = {}
     for name, group in list(groups.items())[:_MOST_ROWS]:
         parts = parts_of(group)
         key |= {part.name: part for part in parts}
         size = quantity(sum(part.n for part in parts), unit)
         rows.append({"name": shortened(name), "said": size, "parts": parts})
-    said = "; ".join(
-        f"{row['name']}: " + ", ".join(f"{part.name} {part.said}" for part in row["parts"])
-        for row in rows
-    )
-    return filled("charts.html", "stacks", rows, list(key.values()), f"{what}: {said}")
+        said.append(f"{name}: " + ", ".join(f"{part.name} {part.said}" for part in parts))
+    of_all = f"{what}: {'; '.join(said)}"
+    return filled("charts.html", "stacks", rows, list(key.values()), of_all)
 
 
 def _grouped(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:

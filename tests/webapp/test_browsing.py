@@ -46,10 +46,6 @@ def test_a_run_tells_what_it_can_be_filtered_by(client: httpx.Client) -> None:
     run = client.get("/runs/older").json()
     assert run["headline"] == "2 of 5 claims supported, 2 contradicted, 1 not judged"
     assert (run["models"], run["datasets"]) == (["m1", "m2"], ["d1"])
-    assert [row["source"] for row in run["contributions"]] == ["ref", "wiki", "none"]
-    worst = [(row["response_id"], row["n_refuted"]) for row in run["most_contradicted"]]
-    assert worst == [("r2", 1), ("r1", 1)]
-    assert {row["mode"] for row in run["scores"]} == {"seq", "mv", "single"}
 
 
 def test_responses_are_sorted_and_those_without_a_score_are_last(client: httpx.Client) -> None:

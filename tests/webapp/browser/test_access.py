@@ -20,8 +20,8 @@ STATES = {
     "not-scored": ("/#/check?text=وُلدت+في+وارسو+عام+1867.&show=1", ".message .warning"),
     "runs": ("/#/runs", "tbody tr"),
     "responses": ("/#/runs/many", "tbody tr"),
-    "questions": ("/#/runs/demo/compare", "tbody tr"),
-    "compare": ("/#/runs/demo/compare?question=What+is+so%3F", ".side"),
+    "models": ("/#/runs/demo/compare", ".report"),
+    "two runs": ("/#/runs/demo/compare?baseline=many", "server-html, .problem"),
     "reports": ("/#/runs/demo/reports/scores", "tbody tr"),
     "problem": ("/#/runs/none", ".problem"),
 }

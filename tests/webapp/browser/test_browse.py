@@ -177,12 +177,12 @@ def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
 def test_two_models_and_two_runs_are_compared(page: Page) -> None:
     page.goto("/#/runs/demo/compare?question=What%20is%20so%3F")  # an address of before
     shown = page.get_by_role("region", name="Comparison")
+    expect(shown.get_by_role("heading").first).to_contain_text("alder scores")
+    page.get_by_label("Model", exact=True).select_option("alder")
+    page.get_by_label("and", exact=True).select_option("birch")
     expect(shown.get_by_role("heading").first).to_contain_text("birch scores")
-    page.get_by_label("Model", exact=True).select_option("birch")
-    page.get_by_label("and", exact=True).select_option("alder")
-    expect(shown.get_by_role("heading").first).to_contain_text("alder scores")
     page.reload()
-    expect(shown.get_by_role("heading").first).to_contain_text("alder scores")
+    expect(shown.get_by_role("heading").first).to_contain_text("birch scores")
 
 
 def test_reports_stand_in_groups_and_have_rows_and_csv(page: Page) -> None:
