@@ -5,7 +5,8 @@ offline judge with the sources reference and wikipedia (the index of the example
 the first request after the start. `llm`: seconds for the whole text with a model that takes 200 ms
 for each answer, by the sources reference, wikipedia and llm, and how many requests that took; the
 cache is off. `browser`: milliseconds until a response of 300 claims with 5 pieces of evidence each
-is painted whole in Chromium, and from a tick to the repaint. The service and the model's server are
+is painted whole in Chromium, and from a tick to the repaint. `overview`: milliseconds for the
+overview of a run of 10,000 responses of four models, the first time and then. The service and the model's server are
 processes on the same machine, hence the load average. Medians, with the lowest and the highest.
 
     python benchmarks/bench_page.py [--quick] [--verifier NAME]
@@ -33,7 +34,14 @@ from benchmarks import page_in_browser  # noqa: E402
 from tests.llm_server import LlmServer, faults  # noqa: E402
 
 LATENCY = 0.2
-AIMS = {"first_verdict_ms": 200, "all_ms": 1_000, "llm_seconds": 1.6, **page_in_browser.AIMS}
+AIMS = {
+    "first_verdict_ms": 200,
+    "all_ms": 1_000,
+    "llm_seconds": 1.6,
+    "overview_ms": 1_000,
+    **page_in_browser.AIMS,
+}
+RESPONSES = 10_000
 TEXT = (
     "Marie Curie was a Polish and French scientist. She was born in Warsaw on 7 November 1867. "
     "Together with Pierre Curie she discovered polonium and radium in 1898. She won the Nobel "
@@ -151,9 +159,41 @@ def browser(folder: str, times: int) -> dict[str, Any]:
         return page_in_browser.measure(str(client.base_url), times)
 
 
+def overview(folder: str, times: int) -> dict[str, Any]:
+    """Return what the overview of a large run takes."""
+    path = Path(folder) / "responses.jsonl"
+    with path.open("w", encoding="utf-8") as out:
+        for at in range(RESPONSES):
+            year, wrong = 1500 + at // 4 % 400, at % 4 * 3
+            said = f"The tower of place {at // 4} was built in {{}}. It stands by the river."
+            record = {
+                "response": said.format(year + wrong),
+                "reference_answers": said.format(year),
+                "question": f"When was the tower of place {at // 4} built?",
+                "model": f"model-{at % 4}",
+                "dataset": ("towers", "rivers")[at // 4 % 2],
+            }
+            out.write(json.dumps(record) + "\n")
+    results = f"{folder}/results"
+    words = ["--input", str(path), "--output", results, "--run", "large", "--verifier", "overlap"]
+    command = [sys.executable, "-m", "ufo.pipelines.cli", "evaluate", "--sources", "reference"]
+    subprocess.run([*command, *words], check=True, capture_output=True, cwd=ROOT)
+    taken = []
+    with service(results) as client:
+        for _ in range(times + 1):
+            started = time.perf_counter()
+            client.get("/runs/large/overview.html").raise_for_status()
+            taken.append(time.perf_counter() - started)
+    return {
+        "responses": RESPONSES,
+        "first_ms": round(taken[0] * 1000),
+        "overview_ms": spread(taken[1:], 1000),
+    }
+
+
 def aims(found: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
     """Return which aims are met."""
-    measured = {**found["offline"], **found["llm"], **found["browser"]}
+    measured = {**found["offline"], **found["llm"], **found["browser"], **found["overview"]}
     return {name: measured[name]["median"] <= aim for name, aim in AIMS.items()}
 
 
@@ -168,6 +208,7 @@ def main() -> None:
             "offline": offline(folder, arguments.verifier, times),
             "llm": llm(folder, times),
             "browser": browser(folder, times),
+            "overview": overview(folder, times),
         }
     found["load_average"] = os.getloadavg()[0]
     found["aims"] = AIMS

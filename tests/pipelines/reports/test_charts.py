@@ -36,15 +36,9 @@ def test_a_scale_may_begin_below_zero() -> None:
 
 
 def test_scores_are_those_of_the_rows_with_a_warning_where_many_judgements_failed() -> None:
-    rows = [
-        {
-            "model": "a",
-            "factuality_score": 0.5,
-            "low": 0.4,
-            "high": 0.6,
-            "n_judgements": 9,
-            "n_unusable": 3,
-        },
+    ends = {"low": 0.4, "high": 0.6, "n_judgements": 9, "n_unusable": 3}
+    rows: list[dict[str, Any]] = [
+        {"model": "a", "factuality_score": 0.5, **ends},
         {"model": None, "factuality_score": None, "low": None, "high": None},
     ]
     (svg,) = Reader(draw_scores(rows, "model")).all("svg")
