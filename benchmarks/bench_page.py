@@ -6,8 +6,9 @@ the first request after the start. `llm`: seconds for the whole text with a mode
 for each answer, by the sources reference, wikipedia and llm, and how many requests that took; the
 cache is off. `browser`: milliseconds until a response of 300 claims with 5 pieces of evidence each
 is painted whole in Chromium, and from a tick to the repaint. `overview`: milliseconds for the
-overview of a run of 10,000 responses of four models, the first time and then. The service and the model's server are
-processes on the same machine, hence the load average. Medians, with the lowest and the highest.
+overview of a run of 10,000 responses of four models, the first time and then. The service and the
+model's server are processes on the same machine, hence the load average. Medians, with the lowest
+and the highest.
 
     python benchmarks/bench_page.py [--quick] [--verifier NAME]
 """

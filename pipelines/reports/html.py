@@ -174,7 +174,10 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
     if pie is not None:
         yield "Who decided", pie
         if several:
-            rows = found["contributions_by_model"]
+            ranks = [row["model"] for row in found["models"]]
+            rows = sorted(
+                found["contributions_by_model"], key=lambda row: ranks.index(row["model"])
+            )
             yield "Who decided, by model", charts.draw_contributions_by(rows, "model")
     if len(found["datasets"]) > 1:
         yield "Outcomes by data set", charts.draw_outcomes(found["datasets"], "dataset")
