@@ -358,13 +358,14 @@ def test_the_overview_has_the_corrected_score_once_there_are_labels(
     ufo: Callable[..., Any], runs: Path, tmp_path: Path
 ) -> None:
     before = ufo("report", runs).out
-    assert "Corrected by what people said" not in before
+    assert "Corrected by people" not in before
     rows = read(ufo("label", "sample", runs, "--n", 30).out)
     labelled = [{**row, "label": row["unit_id"][0] == "u"} for row in rows]
     assert ufo("label", "import", runs, write(tmp_path / "s.csv", labelled)).code == 0
     out = ufo("report", runs).out
-    assert "Corrected by what people said" in out
-    assert "The judge's errors" in out
-    by_name = {row["name"]: row for row in ufo("report", runs, "--json").json["corrected"]}
+    assert "Corrected by people" in out
+    assert "judge_errors" in out
+    rows = ufo("report", runs, "corrected_scores", "--json").json
+    by_name = {row["name"]: row for row in rows if row["level"] == "model"}
     assert [by_name[name]["corrected_score"] for name in ("m1", "m2")] == pytest.approx([1, 0])
     assert ufo("report", runs, "scores").out.count("corrected") >= 2
