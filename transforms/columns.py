@@ -4,7 +4,7 @@ import difflib
 import json
 import math
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ufo.schemas.errors import UsageError, unknown_value
@@ -91,6 +91,13 @@ def nearest(name: str) -> str | None:
     folded = name.casefold().strip()
     matches = difflib.get_close_matches(folded, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
     return _USUAL.get(matches[0], matches[0]) if matches else None
+
+
+def recognised(names: Sequence[str]) -> dict[str, str]:
+    """Return the key of a record by the column that has it or, as its name says, probably does."""
+    exact = {name: name for name in names if name in FIELDS}
+    usual = {_ALIASES.get(name, _USUAL.get(name.casefold().strip(), "")): name for name in names}
+    return {key: name for key, name in (usual | exact).items() if key}
 
 
 PROBLEM: Final = "unusable because"

@@ -43,7 +43,8 @@ class Split:
 
     `first_line` is the number of its first line, from 1, or None. `repeated` are the positions of
     lines (from 0 within the split, without blank lines) with the id of an earlier record; `skipped`
-    are those whose results are reused from an earlier run.
+    are those whose results are reused from an earlier run, and `same` those of lines that repeat an
+    earlier one.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Split:
     first_line: int | None = None
     repeated: frozenset[int] = frozenset()
     skipped: frozenset[int] = frozenset()
+    same: frozenset[int] = frozenset()
 
 
 class Line(NamedTuple):

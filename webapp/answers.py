@@ -248,6 +248,14 @@ class Report(BaseModel):
     rows: list[list[Any]]
 
 
+class UploadColumns(BaseModel):
+    """The columns of a file, none where its beginning does not say; and which of them has which key
+    of a record, as far as the names say."""
+
+    columns: list[str]
+    fields: dict[str, str]
+
+
 class UploadStatus(BaseModel):
     """The state of an upload. `run` is the name of its run once it is finished.
 
@@ -256,7 +264,7 @@ class UploadStatus(BaseModel):
 
     id: str
     name: str
-    state: Literal["waiting", "running", "finished", "failed", "cancelled", "stopped"]
+    state: Literal["waiting", "running", "finished", "failed", "deleted", "stopped"]
     done: int
     total: int
     run: str | None

@@ -46,8 +46,8 @@ class Setup:
 
     `results` is the folder of runs and uploads. `evaluate` is a command that takes the flags of
     `ufo evaluate`: uploads are evaluated by a process of their own. `pages` make HTML of
-    runs; `keep_label` keeps what a person says of a unit beside
-    the runs of a folder.
+    runs; `columns_of` tells the columns of a file by its first bytes; `keep_label` keeps what a
+    person says of a unit beside the runs of a folder.
     `judge` is the default one, and `verifier` judges offline; `model` is the one that the judge
     asks, None where no endpoint is configured.
     `web_retrievers` are those that can serve here.
@@ -66,6 +66,7 @@ class Setup:
     index: str | None = None
     token: str | None = None
     pages: Pages | None = None
+    columns_of: Callable[[bytes], Sequence[str]] = lambda head: ()
     keep_label: Callable[[Path, Label], None] | None = None
     web_retrievers: Sequence[str] = ("bm25",)
     limits: ServiceLimits = field(default_factory=ServiceLimits)

@@ -13,7 +13,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from ufo.schemas.runs import MANIFEST, Run
-from ufo.transforms.columns import named_columns
+from ufo.transforms.columns import named_columns, recognised
 from ufo.webapp import answers, models
 from ufo.webapp.asked import flags_of, job_of
 from ufo.webapp.browsing import RunName
@@ -27,6 +27,7 @@ _ZIP: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/zip": {}}, "description": "The run's folder, zipped"}
 }
 _LINES = "application/octet-stream"
+_HEAD = 1 << 18
 
 
 @router.post(
@@ -60,6 +61,27 @@ async def upload(
     return answers.UploadStatus.model_validate(found.status())
 
 
+@router.post(
+    "/upload/columns",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": f"The first bytes of a file, up to {_HEAD:,}",
+            "content": {_LINES: {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def columns(request: Request, desk: AtDesk) -> answers.UploadColumns:
+    """Return the columns of a file by its first bytes, and which are read as which key."""
+    head = b""
+    async for chunk in request.stream():
+        head += chunk
+        if len(head) >= _HEAD:
+            break
+    names = list(desk.setup.columns_of(head[:_HEAD]))
+    return answers.UploadColumns(columns=names, fields=recognised(names))
+
+
 @router.get("/upload")
 async def list_uploads(desk: AtDesk) -> list[answers.UploadStatus]:
     """Return the uploads, the newest first."""
@@ -90,14 +112,14 @@ async def follow_upload(one: Annotated[Upload, Depends(found)]) -> AsyncIterator
 
 @router.delete("/upload/{upload_id}")
 async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
-    """Cancel an unfinished upload; its unfinished run is deleted."""
+    """Stop an upload that goes on, which can be resumed; delete one that is stopped."""
     found = await desk.uploads.cancel(upload_id)
     return answers.UploadStatus.model_validate(found.status())
 
 
 @router.post("/upload/{upload_id}/resume", status_code=202)
 async def resume_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
-    """Resume an upload that stopped when the service was killed."""
+    """Resume an upload that was stopped, or whose service ended."""
     found = await desk.uploads.resume(upload_id)
     return answers.UploadStatus.model_validate(found.status())
 

@@ -26,9 +26,9 @@ WAITING = "waiting"
 RUNNING = "running"
 FINISHED = "finished"
 FAILED = "failed"
-CANCELLED = "cancelled"
-STOPPED = "stopped"  # by the end of a service that was killed; it can be resumed
-OVER = (FINISHED, FAILED, CANCELLED, STOPPED)
+DELETED = "deleted"
+STOPPED = "stopped"  # by a person or by the end of the service; it can be resumed
+OVER = (FINISHED, FAILED, DELETED, STOPPED)
 
 FOLDER = ".uploads"
 INPUT = "responses.jsonl"
@@ -37,6 +37,7 @@ _OWNER = "UFO_OWNER"  # the process that the command ends with
 _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
+_CHUNK = 250  # responses: finished within seconds, so that progress shows and little is done twice
 _PROGRESS = "progress"  # the message of the command's log lines that say how far it is
 
 
@@ -90,7 +91,9 @@ class Upload:
         if "of" in event:
             self.done, self.total = event["responses"], event["of"]
         if event["message"] != _PROGRESS and "chunk" not in event:
-            self.log.append(str(event["message"])[:_LOG_WIDTH])
+            # The user knows the file's name, and no folder of the service.
+            said = str(event["message"]).replace(str(self.folder / INPUT), self.name)
+            self.log.append(said.replace(f"{self.folder}/", "")[:_LOG_WIDTH])
 
     def tell(self) -> None:
         """Wake the tasks that wait for a change of the state."""
@@ -134,7 +137,7 @@ class Uploads:
         if sum(one.state == WAITING for one in self._known.values()) >= _MOST_WAITING:
             raise Refused(429, f"{_MOST_WAITING} uploads are waiting", "wait for one to end", 30.0)
         identifier = uuid4().hex[:16]
-        folder = self._results / FOLDER / identifier
+        folder = (self._results / FOLDER / identifier).absolute()
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # for its owner only
         folder.mkdir()
         words = [
@@ -142,6 +145,7 @@ class Uploads:
             for key, value in flags.items()
             if value is not False
         ]
+        words += [f"--chunk_size={_CHUNK}", f"--title={name}"]
         upload = Upload(identifier, name, folder, words)
         try:
             await write(folder / INPUT, chunks, most)
@@ -155,7 +159,7 @@ class Uploads:
         return upload
 
     async def cancel(self, identifier: str) -> Upload:
-        """Stop an unfinished upload, and delete its unfinished run.
+        """Stop an upload that goes on, or delete one that is stopped, with its unfinished run.
 
         Raises:
             Conflict: it is over, or another service has resumed it.
@@ -163,8 +167,10 @@ class Uploads:
         upload = self.one(identifier)
         if upload.state == STOPPED:
             _hold(upload)
-            upload.state = CANCELLED
+            upload.state = DELETED
             self._clear(upload)
+            shutil.rmtree(upload.folder, ignore_errors=True)
+            del self._known[identifier]
             return upload
         if upload.state in OVER or upload.work is None:
             raise Conflict(f"the upload is {upload.state} already")
@@ -174,7 +180,7 @@ class Uploads:
         return upload
 
     async def resume(self, identifier: str) -> Upload:
-        """Resume an upload that stopped when its service was killed.
+        """Resume an upload that was stopped, or whose service ended.
 
         Raises:
             Conflict: it did not stop, or another service has resumed it.
@@ -208,7 +214,7 @@ class Uploads:
                 upload.total = upload.done = self._count(upload)
                 state = FINISHED
         except asyncio.CancelledError:
-            state = CANCELLED
+            state = STOPPED
             raise
         except (OSError, ValueError, KeyError) as error:
             upload.log.append(f"the evaluation could not be done: {error}")
@@ -218,7 +224,11 @@ class Uploads:
             upload.tell()
 
     def _clear(self, upload: Upload) -> None:
-        """Delete all files of an ended upload except its state and a finished run."""
+        """Keep the state; delete the file and an unfinished run, unless it can be resumed."""
+        if upload.state == STOPPED:
+            self._keep(upload)
+            upload.lock.release()
+            return
         if upload.state != FINISHED:
             # Nobody could go on with an attempt of this name.
             shutil.rmtree(self._results / f"run={upload.run}", ignore_errors=True)
@@ -268,7 +278,9 @@ class Uploads:
         for path in sorted(paths, key=lambda path: path.stat().st_mtime):
             try:
                 saved = json.loads(path.read_text(encoding="utf-8"))
-                upload = Upload(path.parent.name, saved["name"], path.parent, saved["flags"])
+                upload = Upload(
+                    path.parent.name, saved["name"], path.parent.absolute(), saved["flags"]
+                )
                 upload.state, upload.exit_code = saved["state"], saved["exit_code"]
                 upload.done, upload.total = saved["done"], saved["total"]
                 upload.log.extend(saved["log"])
@@ -290,10 +302,13 @@ def _hold(upload: Upload) -> None:
     Raises:
         Conflict: another service over the same folder has resumed it.
     """
+    gone = Conflict("another service has finished the upload")
+    if not (upload.folder / INPUT).exists():
+        raise gone
     try:
         upload.lock.acquire(blocking=False)
     except Timeout:
         raise Conflict("another service is evaluating the upload") from None
     if not (upload.folder / INPUT).exists():
         upload.lock.release()
-        raise Conflict("another service has finished the upload")
+        raise gone

@@ -19,6 +19,7 @@ from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import LLM, default_judge
 from ufo.pipelines.reports.html import comparison_html, overview_html, render_html
 from ufo.pipelines.runs.comparison import shown_models, shown_runs
+from ufo.pipelines.runs.inputs import columns_of
 from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError, need
@@ -141,6 +142,7 @@ def setup(
         index=folder,
         token=token,
         web_retrievers=("bm25", "dense") if usual.get("embedder") else ("bm25",),
+        columns_of=columns_of,
         pages=Pages(overview_html, _comparison, render_html),
         keep_label=_keep_label,
     )

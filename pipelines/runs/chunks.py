@@ -80,22 +80,23 @@ def in_chunks(
     `reused` returns whether a record's results are taken from an earlier run. `parse` makes a
     record, or a failure, of a line.
     """
-    seen = SeenIds()
+    seen, said = SeenIds(), SeenIds()
     number = 0
     splits: list[Split] = []
     room = chunk_size
 
     for file in files:
-        gathered: list[tuple[Line, bool, bool]] = []
+        gathered: list[tuple[Line, bool, bool, bool]] = []
         whole = Split(file.name, file.path, 0, file.size, first_line=1)
         with storage.open_read(file.path) as stream:
             for line in lines(stream, whole, max_line_bytes):
                 record = parse(line.key, line.data, max_line_bytes)
-                repeated = reuse = False
+                repeated = reuse = same = False
                 if not isinstance(record, Failure):
-                    repeated = not seen.add(record.response_id)
+                    same = not said.add(line.data)
+                    repeated = not seen.add(record.response_id.encode())
                     reuse = not repeated and reused(record)
-                gathered.append((line, repeated, reuse))
+                gathered.append((line, repeated, reuse, same))
                 room -= 1
                 if not room:
                     yield Chunk(number, (*splits, _split(file, gathered)), chunk_size)
@@ -106,7 +107,7 @@ def in_chunks(
         yield Chunk(number, tuple(splits), chunk_size - room)
 
 
-def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool]]) -> Split:
+def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool, bool]]) -> Split:
     first, last = gathered[0][0], gathered[-1][0]
     return Split(
         file.name,
@@ -114,13 +115,15 @@ def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool]]) -> Spli
         first.start,
         last.end,
         first.number,
-        frozenset(row for row, (_, repeated, _) in enumerate(gathered) if repeated),
-        frozenset(row for row, (_, _, reuse) in enumerate(gathered) if reuse),
+        *(
+            frozenset(row for row, found in enumerate(gathered) if found[mark])
+            for mark in (1, 2, 3)
+        ),
     )
 
 
 class SeenIds:
-    """The ids of an input's records so far, in about 30 bytes each.
+    """The ids, or lines, of an input's records so far, in about 30 bytes each.
 
     Hashes of 16 bytes: most of them in a sorted array, the latest in a set, which takes four times
     the memory.
@@ -131,9 +134,9 @@ class SeenIds:
         self._recent: set[bytes] = set()
         self._sorted = np.empty(0, _HASH)
 
-    def add(self, response_id: str) -> bool:
-        """Add an id; return False if it was added before."""
-        digest = blake2b(response_id.encode(), digest_size=_HASH.itemsize).digest()
+    def add(self, text: bytes) -> bool:
+        """Add an id or a line; return False if it was added before."""
+        digest = blake2b(text, digest_size=_HASH.itemsize).digest()
         if digest in self._recent or self._is_sorted(digest):
             return False
         self._recent.add(digest)
@@ -271,8 +274,11 @@ _PROBLEMS = {
 }
 
 
-def given_claims_warning(counters: Mapping[str, Mapping[str, int]]) -> str | None:
-    """Return a warning about claims given in the input, or None if all could be used."""
+def input_warnings(counters: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Give what is to be said of the input: exact duplicates, and unusable claims of its own."""
+    if same := counters.get("read", {}).get("same"):
+        yield f"{quantity(same, 'exact duplicate')} of an earlier record: each was evaluated once."
     counts = counters.get("extract", {})
     found = [f"{counts[name]:,} {what}" for name, what in _PROBLEMS.items() if counts.get(name)]
-    return f"Of the claims given in the input, {'; '.join(found)}." if found else None
+    if found:
+        yield f"Of the claims given in the input, {'; '.join(found)}."

@@ -395,6 +395,22 @@ def as_json_lines(form: str, stream: BinaryIO, used: Used | None = None) -> Iter
             yield block
 
 
+def columns_of(head: bytes) -> list[str]:
+    """Return the columns, or keys of the first record, of a file that begins with these bytes; none
+    where they do not say (Parquet has them at its end)."""
+    form = format_of(head)
+    if form == PARQUET:
+        return []
+    names: list[str] = []
+    try:
+        for block in as_json_lines(form, io.BytesIO(head)):
+            names = list(json.loads(block.splitlines()[0]))
+            break
+    except (ValueError, EOFError, OSError, TypeError, IndexError):
+        return []
+    return [name for name in names if name not in (OF_CELLS, PROBLEM)]
+
+
 def spool(file: InputFile, folder: str, used: Used | None = None) -> str:
     """Copy a file that is not plain into `folder` as JSON Lines and return the copy's path.
 

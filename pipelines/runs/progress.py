@@ -32,6 +32,7 @@ Counters = Mapping[str, Mapping[str, int]]
 """Step → name → number."""
 
 _SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_EVENTS = 1.0  # of a log that a program reads
 _SECONDS_BETWEEN_LOOKS = 0.5
 _ROOMY = 80  # columns of a terminal; in fewer the bar is short
 _LOGGED = (REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
@@ -75,6 +76,8 @@ class Progress:
         self._priced = False
         self._on_terminal = self._stream.isatty()
         self._lock = Lock()
+        if logs.as_json() and not quiet:
+            logs.event("progress", **self._figures())
 
     def chunk(self, lines: int, counters: Counters, fresh: bool) -> None:
         """Count a finished chunk of that many lines; `fresh` if this process evaluated it."""
@@ -195,11 +198,12 @@ class Progress:
             if self._on_terminal and not logs.as_json():
                 self._stream.write(f"\r\x1b[2K{self._drawn(self._columns())}")
                 self._stream.flush()
-            elif now - self._spoke >= _SECONDS_BETWEEN_LINES:
-                if logs.as_json():
+            elif logs.as_json():
+                if now - self._spoke >= _SECONDS_BETWEEN_EVENTS:
                     logs.event("progress", **self._figures())
-                else:
-                    print(self.line(), file=self._stream, flush=True)
+                    self._spoke = now
+            elif now - self._spoke >= _SECONDS_BETWEEN_LINES:
+                print(self.line(), file=self._stream, flush=True)
                 self._spoke = now
 
     def say(self, text: str) -> None:

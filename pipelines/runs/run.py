@@ -35,8 +35,8 @@ from ufo.pipelines.runs.chunks import (
     InputReport,
     check_columns,
     default_chunk_size,
-    given_claims_warning,
     in_chunks,
+    input_warnings,
 )
 from ufo.pipelines.runs.comparison import check_baseline
 from ufo.pipelines.runs.engine import run_on_engine
@@ -252,7 +252,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
                 attempt.mark_done(FINAL, written)
             progress.say(progress.line())
             manifest = finish(attempt, written, plan.facts, plan.chosen.statuses)
-    if warning := given_claims_warning(manifest["counters"]):
+    for warning in input_warnings(manifest["counters"]):
         progress.say(warning)
     return Finished(plan.name, plan.folder, manifest, time.monotonic() - started)
 

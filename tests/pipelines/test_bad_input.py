@@ -28,7 +28,7 @@ BAD: list[tuple[bytes, str]] = [
     (b'{"response": "' + b"x" * 5_000_000 + b'"}', "--max_line_bytes, which is 4,194,304"),
     (b'{"response": "\xff\xfe"}', "not UTF-8"),
     (b'{"response": "\\ud83d"}', "surrogate"),
-    (json.dumps(GOOD).encode(), "the id 'good' was used"),
+    (json.dumps(GOOD | {"model": "m"}).encode(), "the id 'good' was used"),
 ]
 
 
@@ -64,6 +64,15 @@ def test_each_bad_line_is_a_failure_with_its_number_and_reason(failures: Any, nu
     assert row["error_type"] == ("repeated_id" if repeated else "unusable_record")
 
 
+def test_exact_duplicates_are_read_once_and_counted(tmp_path: Path, ufo: Ufo) -> None:
+    lines = [json.dumps(GOOD | {"id": name}) for name in "abab"]
+    (tmp_path / "in.jsonl").write_text("\n".join([*lines, lines[0]]) + "\n")
+    words = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
+    done = ufo("evaluate", *words, "--sources", "reference", "--workers", 1, "--json")
+    assert (done.json["responses"], done.json["failures"]) == (2, 0)
+    assert "3 exact duplicates of an earlier record: each was evaluated once." in done.err
+
+
 def test_the_good_lines_around_them_are_evaluated(failures: Any, tables: Any) -> None:
     found = tables(failures[2])
     assert sorted(row[0] for row in found["responses"]) == ["good", "last"]
@@ -96,15 +105,16 @@ def test_bad_lines_among_the_good_ones_of_two_chunks(tmp_path: Path, ufo: Ufo) -
 def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
     record = {"response": "Hm.", "claims": []}
     first = write_lines(tmp_path / "a.jsonl", [record | {"id": "x"}, record | {"id": "y"}, record])
-    second = write_lines(tmp_path / "b.jsonl", [record | {"id": "y"}, record, record | {"id": "z"}])
+    second = write_lines(tmp_path / "b.jsonl", [record | {"id": "y", "model": "m"}, record])
     done = ufo(
         *("evaluate", "--input", first, second, "--output", tmp_path / "out", "--json"),
         *("--chunk_size", 2, "--workers", 1),
     )
-    assert (done.json["responses"], done.json["failures"]) == (4, 2)
+    assert (done.json["responses"], done.json["failures"]) == (3, 1)
     with open_results(tmp_path / "out") as results:
         keys = results.query("SELECT key FROM failures ORDER BY key")["key"].to_pylist()
-    assert keys == ["b.jsonl:1", "b.jsonl:2"]
+    assert keys == ["b.jsonl:1"]
+    assert "1 exact duplicate of an earlier record" in done.err  # in another file
 
 
 def test_an_input_with_nothing_but_failures_ends_with_the_reason_and_no_run(

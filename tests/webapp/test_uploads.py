@@ -11,6 +11,7 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
+from ufo.pipelines.runs.inputs import columns_of
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
@@ -104,7 +105,7 @@ def test_an_upload_that_cannot_be_evaluated_says_why(
         assert client.get("/runs").json() == []
 
 
-def test_an_upload_is_cancelled_and_leaves_nothing(
+def test_an_upload_is_stopped_resumed_and_deleted(
     empty: Setup, read_events: Callable[..., Any]
 ) -> None:
     waiting = replace(empty, evaluate=(sys.executable, "-c", WAITING))
@@ -113,20 +114,56 @@ def test_an_upload_is_cancelled_and_leaves_nothing(
         with client.stream("GET", f"/upload/{identifier}/events") as response:
             for event in read_events(response.iter_lines()):
                 if event.data["state"] == "running" and event.data["done"] == 2:
-                    cancelled = httpx.delete(
+                    stopped = httpx.delete(
                         f"{url}/upload/{identifier}", trust_env=False, timeout=60
                     )
-        assert cancelled.json()["state"] == event.data["state"] == "cancelled"
+        assert stopped.json()["state"] == event.data["state"] == "stopped"
+        assert list(empty.results.glob("**/responses.jsonl"))
+        # Another service over the folder goes on with it.
+        with served(empty) as other, httpx.Client(base_url=other, trust_env=False) as second:
+            assert second.post(f"/upload/{identifier}/resume").status_code == 202
+            last = follow(second, identifier, read_events)
+            assert (last["state"], last["done"]) == ("finished", 5)
+
+
+def test_a_stopped_upload_is_deleted(empty: Setup, stopped: Path) -> None:
+    with served(empty) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        assert client.delete(f"/upload/{stopped.name}").json()["state"] == "deleted"
+        assert client.get("/upload").json() == []
         assert not list(empty.results.glob("run=*"))
-        assert not list(empty.results.glob("**/responses.jsonl"))
+        assert not stopped.exists()
 
 
-def test_an_upload_ends_with_the_service(empty: Setup) -> None:
+def test_an_upload_ends_with_the_service_and_can_be_resumed(empty: Setup) -> None:
     waiting = replace(empty, evaluate=(sys.executable, "-c", WAITING))
     with served(waiting) as url:
         httpx.post(f"{url}/upload", content=LINES, trust_env=False)
     (status,) = empty.results.glob(".uploads/*/status.json")
-    assert json.loads(status.read_text())["state"] == "cancelled"
+    assert json.loads(status.read_text())["state"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("head", "columns", "fields"),
+    [
+        (
+            b'"completion";"the prompt";reference answers\n"a; b";c;d\n',
+            ["completion", "the prompt", "reference answers"],
+            {"response": "completion", "reference_answers": "reference answers"},
+        ),
+        (b'{"prompt": "p", "response": "r"}\n{"x', ["prompt", "response"], "pr"),
+        (b'[{"output": "Oslo is {big}.", "prompt": "p"}, {"output', ["output", "prompt"], "po"),
+        (b"PAR1...", [], {}),
+        (b"", [], {}),
+    ],
+)
+def test_columns_are_those_that_the_readers_find(
+    empty: Setup, head: bytes, columns: list[str], fields: Any
+) -> None:
+    known = {"pr": {"question": "prompt", "response": "response"}}
+    known["po"] = {"question": "prompt", "response": "output"}
+    with served(replace(empty, columns_of=columns_of)) as url:
+        found = httpx.post(f"{url}/upload/columns", content=head, trust_env=False).json()
+    assert found == {"columns": columns, "fields": known.get(str(fields), fields)}
 
 
 def test_an_upload_of_a_service_that_was_killed_is_resumed(
@@ -154,7 +191,7 @@ def test_a_running_upload_is_left_to_its_service(
         assert client.get(f"/upload/{identifier}").json()["state"] == "running"
     with served(empty) as url:
         (listed,) = httpx.get(f"{url}/upload", trust_env=False).json()
-        assert listed["state"] == "cancelled"
+        assert listed["state"] == "stopped"
 
 
 def test_a_stopped_upload_is_resumed_by_one_service(
@@ -173,7 +210,8 @@ def test_a_stopped_upload_is_resumed_by_one_service(
         ):
             assert answer.status_code == 409
             assert "another service is evaluating the upload" in answer.text
-        httpx.delete(f"{first}{path}", trust_env=False, timeout=60)
+        for _ in range(2):
+            httpx.delete(f"{first}{path}", trust_env=False, timeout=60)
         answer = httpx.post(f"{second}{path}/resume", trust_env=False)
         assert "another service has finished the upload" in answer.text
 
@@ -188,7 +226,7 @@ def test_no_upload_that_waits_begins_when_the_service_ends(
             next(event for event in read_events(response.iter_lines()) if event.data["done"])
     uploads = empty.results / ".uploads"
     states = [json.loads(path.read_text())["state"] for path in uploads.glob("*/status.json")]
-    assert states == ["cancelled"] * 4
+    assert states == ["stopped"] * 4
     # The one that ran was asked, not killed.
     assert [path.parent.name for path in uploads.glob("*/begun")] == [first]
     assert [path.parent.name for path in uploads.glob("*/ended")] == [first]

@@ -48,6 +48,9 @@ class _Read(beam.DoFn):  # type: ignore[misc]
     def process(self, split: Split) -> Iterator[Any]:
         with storage.open_read(split.path) as stream:
             for number, line in enumerate(lines(stream, split, self._max_line_bytes)):
+                if number in split.same:
+                    self._counters.add(lines=1, same=1)
+                    continue
                 self._left_out.clear()
                 found = self._parse(line.key, line.data, self._max_line_bytes)
                 if not isinstance(found, Failure) and number in split.repeated:

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { draftKey, toHash } from "./address.js";
-import { factsOf } from "./derived.js";
+import { factsOf, shownOpen } from "./derived.js";
 import { nameOf } from "./drafts.js";
 import { afterEvent } from "./events.js";
 import { recall, remember } from "./kept.js";
@@ -29,6 +29,12 @@ export function createActions(store) {
   const { get, set } = store;
   let running = new AbortController();
 
+  /** What of the result is open, by itself or as the reader chose. */
+  const opened = () => {
+    const { checked, open, job } = get();
+    return checked && job.status !== "running" ? shownOpen(checked, open) : open;
+  };
+
   /** @param {string} announcement */
   const say = (announcement) => set({ announcement });
 
@@ -44,8 +50,10 @@ export function createActions(store) {
    */
   function setting(name, value) {
     const { [name]: _, ...settings } = get().draft.settings;
-    // Another judge has other models.
-    if (name === "judge") delete settings.model;
+    if (name === "judge") {
+      delete settings.model; // another judge has others
+      delete settings.verifier;
+    }
     edit({ settings: value === null || value === "" ? settings : { ...settings, [name]: value } });
   }
 
@@ -251,7 +259,8 @@ export function createActions(store) {
      * @param {1 | -1} by
      */
     step(by) {
-      const { checked, rescored, open, look } = get();
+      const { checked, rescored, look } = get();
+      const open = opened();
       const wanted = look.only ?? "contradicted";
       const found = ((rescored ?? checked?.scores)?.sentences ?? []).flatMap((one) =>
         one.state === wanted ? (one.sentence_index ?? []) : [],
@@ -270,16 +279,15 @@ export function createActions(store) {
     },
     /** Close what is open, and go back to its sentence. */
     close() {
-      const { sentence } = get().open;
-      set({ open: NOTHING_OPEN });
+      const { sentence } = opened();
+      set({ open: { ...NOTHING_OPEN, closed: true } });
       if (sentence !== null) document.getElementById(`sentence-${sentence}`)?.focus();
     },
     /** @param {number | null} sentence */
     openSentence(sentence) {
-      set(({ open }) => {
-        const same = open.sentence === sentence && !open.all;
-        return { open: { ...open, all: false, claim: null, sentence: same ? null : sentence } };
-      });
+      const open = opened();
+      const same = open.sentence === sentence && !open.all;
+      set({ open: { ...open, all: false, claim: null, sentence: same ? null : sentence, closed: same } });
     },
     /** @param {T.FactUnit} unit */
     goToClaim({ unit_id: claim, sentence_index: sentence }) {
@@ -287,19 +295,17 @@ export function createActions(store) {
       document.getElementById(`sentence-${sentence}`)?.scrollIntoView({ block: "center" });
     },
     /** @param {string} claim */
-    openClaim: (claim) =>
-      set(({ open }) => ({ open: { ...open, claim: open.claim === claim ? null : claim } })),
+    openClaim(claim) {
+      const open = opened();
+      set({ open: { ...open, claim: open.claim === claim ? null : claim } });
+    },
     openAll: () => set(({ open }) => ({ open: { ...NOTHING_OPEN, all: !open.all } })),
     /** @param {string} key */
-    openWhole: (key) =>
-      set(({ open }) => ({
-        open: {
-          ...open,
-          whole: open.whole.includes(key)
-            ? open.whole.filter((one) => one !== key)
-            : [...open.whole, key],
-        },
-      })),
+    openWhole(key) {
+      const open = opened();
+      const others = open.whole.filter((one) => one !== key);
+      set({ open: { ...open, whole: others.length < open.whole.length ? others : [...others, key] } });
+    },
     /** @param {Partial<S.Filters>} change */
     filter: (change) => set(({ filters }) => ({ filters: { ...filters, page: 1, ...change } })),
     /** @param {S.State["theme"]} theme */

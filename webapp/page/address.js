@@ -14,6 +14,7 @@ const LISTS = new Set(["sources", "include_categories", "exclude_categories"]);
 const NUMBERS = new Set(["passages", "pages", "passages_per_page", "context_sentences", "samples", "temperature"]);
 const WORDS = [
   "judge",
+  "verifier",
   "model",
   "formulation",
   "mode",

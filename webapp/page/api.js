@@ -302,6 +302,7 @@ function checkedOf(whole) {
   return {
     response: whole.response,
     sentences: whole.sentences,
+    layout: whole.layout,
     units: whole.fact_units,
     evidence: whole.evidence,
     passages: Object.fromEntries(whole.passages.map((/** @type {any} */ one) => [one.passage_id, one])),

@@ -86,6 +86,27 @@ export function verdictsOf(checked, scores) {
   return new Map(shown.map((row) => [row.unit_id, row]));
 }
 
+/**
+ * Return what is open: where nothing was chosen or closed yet, the first contradicted sentence, else
+ * the first that has evidence, so that there is something to read beside the text.
+ *
+ * @param {T.Checked} checked
+ * @param {import("./state.js").Opened} open
+ * @returns {import("./state.js").Opened}
+ */
+export function shownOpen(checked, open) {
+  if (open.closed || open.all || open.sentence !== null || open.claim) return open;
+  const { unitsBySentence, evidenceByUnit } = factsOf(checked);
+  const states = checked.scores.sentences;
+  const sentence =
+    states.find((one) => one.state === "contradicted")?.sentence_index ??
+    states.find((one) => unitsBySentence.get(one.sentence_index)?.some((unit) => evidenceByUnit.has(unit.unit_id)))
+      ?.sentence_index ??
+    null;
+  const claim = unitsBySentence.get(sentence)?.find((unit) => checked.scores.states[unit.unit_id] === "contradicted");
+  return { ...open, sentence, claim: claim?.unit_id ?? null };
+}
+
 /** @param {T.Selection} selection */
 export function isSelective(selection) {
   return Object.values(selection).some((one) => one && one.length > 0);

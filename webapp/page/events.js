@@ -30,6 +30,7 @@ const AFTER = {
       basis: data.basis,
       response: data.response,
       sentences: data.sentences,
+      layout: data.layout,
       units: data.fact_units,
       failures: data.failures,
       usage: data.usage,
@@ -117,6 +118,7 @@ function emptyCheck(mode, tie, sources) {
   return {
     response: { response_id: "", model: null, dataset: null, question: null, text: "" },
     sentences: [],
+    layout: [],
     units: [],
     evidence: [],
     passages: {},

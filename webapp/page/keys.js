@@ -15,5 +15,5 @@ export function onKey(event, { checked, editing, open, place }, act) {
   if (typing) return;
   if (event.key === "j") act.step(1);
   else if (event.key === "k") act.step(-1);
-  else if (event.key === "Escape" && (open.sentence !== null || open.claim || open.all)) act.close();
+  else if (event.key === "Escape" && !open.closed) act.close();
 }

@@ -1,7 +1,6 @@
 /** Where the page begins: the store, the address and the document are kept in step. */
 
 import "./elements/order.js";
-import "./elements/pie.js";
 import { createActions } from "./actions.js";
 import { draftKey, fromHash, toHash } from "./address.js";
 import { patch } from "./dom.js";
@@ -58,6 +57,15 @@ store.subscribe(address);
 store.subscribe(({ draft }) => keepWritten(draft));
 store.subscribe((state) => void arrive(state));
 document.addEventListener("keydown", (event) => onKey(event, store.get(), act));
+
+// A file may be dropped anywhere.
+document.addEventListener("dragover", (event) => event.preventDefault());
+document.addEventListener("drop", (event) => {
+  const file = event.dataTransfer?.files[0];
+  if (!file) return;
+  event.preventDefault();
+  void act.chooseFile(file);
+});
 
 window.addEventListener("popstate", () => {
   const found = fromHash(location.hash);

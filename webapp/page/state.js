@@ -49,6 +49,7 @@
  * @property {number | null} sentence
  * @property {string | null} claim  a claim whose evidence is open
  * @property {boolean} all  every sentence and claim
+ * @property {boolean} closed  by the reader, so that nothing opens by itself
  * @property {readonly string[]} whole  passages that are shown whole
  *
  * @typedef {object} Look  How the text is looked at.
@@ -60,18 +61,21 @@
  * @property {string} help
  * @property {"used" | "unavailable"} status
  * @property {string | null} reason
+ * @property {string[]} options  the settings that it uses
  *
  * @typedef {object} JudgeInfo
  * @property {string} judge
  * @property {string} help
  * @property {boolean} needs_endpoint
  * @property {boolean} remote
- * @property {string} note
+ * @property {string[]} options  the settings that it uses
  *
  * @typedef {object} Options  What the service offers, and its defaults.
  * @property {string} version
  * @property {JudgeInfo[]} judges
  * @property {string} judge
+ * @property {{verifier: string, help: string, reason: string | null}[]} verifiers  of the offline judge
+ * @property {string} verifier
  * @property {string | null} model
  * @property {SourceInfo[]} sources
  * @property {string | null} index_size
@@ -150,7 +154,7 @@
  * @typedef {object} UploadStatus
  * @property {string} id
  * @property {string} name
- * @property {"waiting" | "running" | "finished" | "failed" | "cancelled" | "stopped"} state
+ * @property {"waiting" | "running" | "finished" | "failed" | "deleted" | "stopped"} state
  * @property {number} done
  * @property {number} total
  * @property {string | null} run
@@ -196,7 +200,7 @@ export const NO_DRAFT = { id: null, text: "", question: "", references: [], sett
 export const NO_UPLOAD = { file: null, columns: [], map: {}, problem: null };
 
 /** @type {Opened} */
-export const NOTHING_OPEN = { sentence: null, claim: null, all: false, whole: [] };
+export const NOTHING_OPEN = { sentence: null, claim: null, all: false, closed: false, whole: [] };
 
 /** @type {Look} */
 export const PLAIN_LOOK = { support: false, only: null };

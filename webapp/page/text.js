@@ -16,29 +16,47 @@ export function slicer(text) {
 }
 
 /**
- * @typedef {object} Piece
- * @property {string} text
- * @property {number | null} sentence  the sentence's index, or null between sentences
+ * @typedef {object} Span  Adjacent words of one sentence, or between sentences.
+ * @property {number | null} sentence
+ * @property {boolean} last  no later span is of this sentence
+ * @property {{text: string, style: string}[]} parts
  */
 
 /**
- * Return the text in pieces: each sentence, and what is between them as it was given.
+ * Return the cells of a block in spans: what a reader sees of each, cut at the ends of sentences.
  *
  * @param {string} text
  * @param {readonly {sentence_index: number, start: number, end: number}[]} sentences
- * @returns {Piece[]}
+ * @param {readonly import("./types.js").Block[]} layout
+ * @returns {Span[][][]}  of each block, of each cell
  */
-export function pieces(text, sentences) {
+export function spansOf(text, sentences, layout) {
   const cut = slicer(text);
-  const found = [];
-  let at = 0;
-  for (const { sentence_index: sentence, start, end } of sentences) {
-    if (start > at) found.push({ text: cut(at, start), sentence: null });
-    found.push({ text: cut(start, end), sentence });
-    at = end;
-  }
-  const rest = cut(at, Infinity);
-  return rest ? [...found, { text: rest, sentence: null }] : found;
+  /** @type {Map<number, Span>} */
+  const lasts = new Map();
+  const found = layout.map(({ cells }) =>
+    cells.map((ranges) => {
+      /** @type {Span[]} */
+      const spans = [];
+      for (const { start, end, style } of ranges) {
+        for (let at = start; at < end; ) {
+          const inside = sentences.find((one) => one.start <= at && at < one.end);
+          const next = sentences.find((one) => one.start > at);
+          const upto = Math.min(end, inside?.end ?? next?.start ?? end);
+          const sentence = inside?.sentence_index ?? null;
+          const part = { text: cut(at, upto), style };
+          const before = spans.at(-1);
+          if (before?.sentence === sentence) before.parts.push(part);
+          else spans.push({ sentence, last: false, parts: [part] });
+          if (sentence !== null) lasts.set(sentence, /** @type {Span} */ (spans.at(-1)));
+          at = upto;
+        }
+      }
+      return spans;
+    }),
+  );
+  for (const span of lasts.values()) span.last = true;
+  return found;
 }
 
 /**

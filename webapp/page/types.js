@@ -145,10 +145,19 @@
  * @property {string} judge
  * @property {string[]} sources
  * @property {string} language
+ * @property {string} trust  how far the verdicts can be trusted, empty where nothing was judged
+ *
+ * @typedef {object} Block  A block of the text as Markdown reads it.
+ * @property {"paragraph" | "heading" | "item" | "row" | "quote" | "code" | "rule"} kind
+ * @property {number} level  of a heading; how deep an item is nested
+ * @property {string} marker  of an item
+ * @property {boolean} head  a row of a table's head
+ * @property {{start: number, end: number, style: string}[][]} cells  the visible ranges, in code points
  *
  * @typedef {object} Checked  Everything known of one response.
  * @property {Response} response
  * @property {Sentence[]} sentences
+ * @property {Block[]} layout
  * @property {FactUnit[]} units
  * @property {Evidence[]} evidence
  * @property {Record<string, Passage>} passages

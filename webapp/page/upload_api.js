@@ -23,6 +23,18 @@ export async function upload(file, map, settings) {
   return jsonOf(await send(`/upload?${query}`, { method: "POST", headers, body: file }));
 }
 
+/**
+ * Return the columns of a file, and which the service reads as which field.
+ *
+ * @param {File} file
+ * @returns {Promise<{columns: string[], fields: Record<string, string>}>}
+ */
+export async function columnsOf(file) {
+  const headers = { "Content-Type": "application/octet-stream" };
+  const body = await file.slice(0, 1 << 18).arrayBuffer();
+  return jsonOf(await send("/upload/columns", { method: "POST", headers, body }));
+}
+
 /** Yield the status of an upload after each change, until it is over. @param {string} id */
 export async function* followUpload(id) {
   const answer = await send(`/upload/${part(id)}/events`);

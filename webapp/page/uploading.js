@@ -1,12 +1,21 @@
 /** What can be done with files: choose, map, evaluate, follow, stop. */
 
 import * as api from "./api.js";
-import { FIELDS, columnsOf, mapping } from "./columns.js";
-import { NO_UPLOAD } from "./state.js";
+import { HOME, NO_UPLOAD } from "./state.js";
 import * as files from "./upload_api.js";
 import { refusal } from "./view/upload.js";
 
 /** @import * as S from "./state.js" */
+
+/**
+ * Return what `--map` takes: the columns that are called otherwise than the field.
+ *
+ * @param {Record<string, string>} chosen  field to column
+ */
+function mapping(chosen) {
+  const renamed = Object.entries(chosen).filter(([field, column]) => column && column !== field);
+  return renamed.map(([field, column]) => `${field}=${column}`).join(",");
+}
 
 /**
  * @param {ReturnType<typeof import("./store.js").createStore<S.State>>} store
@@ -20,11 +29,12 @@ export function uploadActions({ get, set }) {
 
   /** @param {S.UploadStatus} status */
   function show(status) {
-    set(({ uploads }) => ({
-      uploads: uploads.some((one) => one.id === status.id)
-        ? uploads.map((one) => (one.id === status.id ? status : one))
-        : [status, ...uploads],
-    }));
+    set(({ uploads }) => {
+      const others = uploads.filter(({ id }) => id !== status.id);
+      if (status.state === "deleted") return { uploads: others };
+      const known = others.length < uploads.length;
+      return { uploads: known ? uploads.map((one) => (one.id === status.id ? status : one)) : [status, ...uploads] };
+    });
   }
 
   /** @param {string} id */
@@ -45,9 +55,13 @@ export function uploadActions({ get, set }) {
     /** @param {File | null} file */
     async chooseFile(file) {
       if (!file) return;
-      const columns = await columnsOf(file);
-      const map = Object.fromEntries(FIELDS.map((name) => [name, columns.includes(name) ? name : ""]));
-      set({ upload: { file, columns, map, problem: null } });
+      set({ place: { ...HOME, view: "runs" }, problem: null });
+      try {
+        const { columns, fields } = await files.columnsOf(file);
+        set({ upload: { file, columns, map: fields, problem: null } });
+      } catch (error) {
+        set({ upload: { file, columns: [], map: {}, problem: api.problemOf(error) } });
+      }
     },
     /** @param {string} name @param {string} column */
     mapColumn: (name, column) => change({ map: { ...get().upload.map, [name]: column } }),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.pipelines.runs.chunks import InputReport, SeenIds, given_claims_warning
+from ufo.pipelines.runs.chunks import InputReport, SeenIds, input_warnings
 from ufo.schemas.errors import NothingUsable
 from ufo.schemas.records import Failure
 from ufo.transforms.extract import OUT_OF_RANGE, REPEATED
@@ -55,15 +55,18 @@ def test_unknown_keys_are_counted_and_the_most_frequent_named() -> None:
 
 
 def test_what_is_said_of_given_claims() -> None:
-    assert given_claims_warning({"read": {"lines": 3}}) is None
+    assert not list(input_warnings({"read": {"lines": 3}}))
+    assert list(input_warnings({"read": {"same": 9}})) == [
+        "9 exact duplicates of an earlier record: each was evaluated once."
+    ]
     counters = {"extract": {OUT_OF_RANGE: 1_000, REPEATED: 2}}
-    assert given_claims_warning(counters) == (
+    assert list(input_warnings(counters)) == [
         "Of the claims given in the input, 1,000 name a sentence that their response does not "
         "have, and are under none; 2 repeat an earlier claim of their response."
-    )
+    ]
 
 
-@given(st.lists(st.text(max_size=2), max_size=60))
-def test_ids_are_recognised_whether_sorted_or_recent(ids: list[str]) -> None:
+@given(st.lists(st.binary(max_size=2), max_size=60))
+def test_ids_are_recognised_whether_sorted_or_recent(ids: list[bytes]) -> None:
     seen = SeenIds(recent=3)
     assert [seen.add(one) for one in ids] == [one not in ids[:at] for at, one in enumerate(ids)]

@@ -12,12 +12,12 @@ import { button } from "./parts.js";
 /**
  * @param {T.Checked} checked
  * @param {Derived} derived
- * @param {Pick<S.State, "labels" | "saves">} given
+ * @param {Pick<S.State, "labels" | "saves" | "open">} given
  * @param {S.Opened} open
  * @param {boolean} running
  * @param {Actions} act
  */
-export function detailView(checked, derived, { labels, saves }, open, running, act) {
+export function detailView(checked, derived, { labels, saves, open: chosen }, open, running, act) {
   const asked = open.claim ? derived.facts.sentenceOf.get(open.claim) : undefined;
   const sentence = open.sentence ?? asked ?? null;
   const shown = open.all
@@ -28,7 +28,7 @@ export function detailView(checked, derived, { labels, saves }, open, running, a
   return h(
     "section",
     {
-      class: `card detail${open.all ? " all" : ""}${shown.length > 0 || sentence !== null ? " open" : ""}`,
+      class: `card detail${open.all ? " all" : ""}${chosen === open && (shown.length > 0 || sentence !== null) ? " open" : ""}`,
       id: "detail",
       "aria-label": "Claims and evidence",
     },

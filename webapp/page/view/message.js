@@ -5,6 +5,7 @@ import { h } from "../dom.js";
 import { REASONS, besideScore } from "../labels.js";
 import { counted, excerpt, findQuote } from "../text.js";
 import { button, problemBox } from "./parts.js";
+import { scoresView } from "./scores.js";
 import { stagesView } from "./stages.js";
 
 /** @import * as S from "../state.js" */
@@ -36,11 +37,19 @@ export function messageView({ checked, job, place, draft }, derived, act) {
     question && h("p", { dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
     checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
     found && derived?.changed && h("p", { class: "before" }, `With all evidence: ${found}`),
+    found && derived && job.status !== "running" && isScored(checked) && scoresView(checked, derived),
     found && derived && unusable(checked, derived),
+    found && checked.basis?.trust && isJudged(checked) && h("p", { class: "trust" }, checked.basis.trust),
     checked && derived && wrong.length > 0 && contradictions(checked, derived, wrong, act),
     checked?.basis && basisView(checked.basis),
   );
 }
+
+/** Whether there is a score: not without a claim or a usable judgement. @param {T.Checked} checked */
+export const isScored = ({ scores }) => scores.scores.some((one) => one.factuality_score !== null);
+
+/** Whether something was held against a claim. @param {T.Checked} checked */
+const isJudged = ({ evidence }) => evidence.some((row) => row.passage_id !== null && row.outcome !== "error");
 
 /**
  * Return how far a check is that goes on or ended early, in words.

@@ -1,12 +1,12 @@
 /** A checked text: its scores, its sentences, and of the open sentence the claims and evidence. */
 
 import { labelSheet } from "../api.js";
-import { derive } from "../derived.js";
+import { derive, shownOpen } from "../derived.js";
 import { h } from "../dom.js";
 import { detailView } from "./detail.js";
-import { failuresView, messageView } from "./message.js";
+import { failuresView, isScored, messageView } from "./message.js";
 import { button } from "./parts.js";
-import { scoresView } from "./scores.js";
+import { contributionsView } from "./scores.js";
 import { selectionView } from "./selection.js";
 import { textView } from "./text.js";
 
@@ -18,8 +18,9 @@ import { textView } from "./text.js";
  * @param {Actions} act
  */
 export function resultView(state, act) {
-  const { checked, selection, open, job, place, draft } = state;
+  const { checked, selection, job, place, draft } = state;
   const running = job.status === "running";
+  const open = checked && !running ? shownOpen(checked, state.open) : state.open;
   const derived = checked && derive(checked, selection, state.rescored);
   return [
     bar(state, act),
@@ -37,12 +38,12 @@ export function resultView(state, act) {
         "div",
         { class: `result${running ? " running" : ""}` },
         failuresView(checked.failures),
-        !running && isScored(checked) && scoresView(checked, derived),
         h(
           "div",
           { class: "columns" },
           textView(checked, derived, open, state.look, running, act),
           detailView(checked, derived, state, open, running, act),
+          !running && isScored(checked) && contributionsView(checked, derived),
           !running && selectionView(checked, derived, selection, open, act),
         ),
       ),
@@ -92,9 +93,4 @@ function tools({ place: { run }, labels, open, job }, checked, act) {
         ? button("Download your labels", () => act.saveLabels(), { class: "quiet" })
         : h("a", { href: labelSheet(run), download: "labels.csv" }, "Download the labels of this run")),
   );
-}
-
-/** Without a claim or a usable judgement there is no score. @param {NonNullable<S.State["checked"]>} checked */
-function isScored({ scores }) {
-  return scores.scores.some((one) => one.factuality_score !== null);
 }

@@ -1,4 +1,4 @@
-/** The scores of the whole text, beside what they were, and what each source contributed. */
+/** The score of the whole text, the others on request, and what each source contributed. */
 
 import { h } from "../dom.js";
 import { besideScore } from "../labels.js";
@@ -21,25 +21,33 @@ export function scoresView(checked, { scores, mode, changed }) {
   return h(
     "section",
     { class: "scores", "aria-label": "Scores" },
-    number("Factuality", "share of all claims that are supported", main?.factuality_score, was?.factuality_score, besideScore(main)),
-    number("Of decided claims", "share that is supported", main?.decided_score, was?.decided_score),
-    number("Coverage", "share of claims that were decided", main?.coverage, was?.coverage),
-    number(
-      "Evidence support",
-      `${passage.n_supported} of ${of} pieces of evidence support their claim; the others contradict it or do not answer`,
-      passage.credibility,
-      before.passage.credibility,
-      passage.n_error > 0 ? `${passage.n_error} errors apart` : null,
+    h(
+      "p",
+      null,
+      h("strong", { class: "value" }, `Factuality ${decimal(main?.factuality_score)}`),
+      h("span", { class: "muted" }, " the share of all claims that are supported"),
+      changed && h("span", { class: "before" }, ` (${beside(main?.factuality_score, was?.factuality_score)})`),
     ),
-    contributions(scores, before, mode),
-    scores.scores.length > 1 && modes(scores.scores),
+    h(
+      "details",
+      null,
+      h("summary", null, "Other scores"),
+      other("Of decided claims", "the share that is supported", main?.decided_score, was?.decided_score),
+      other("Coverage", "the share of claims that some source decided", main?.coverage, was?.coverage),
+      other(
+        "Evidence support",
+        `${passage.n_supported} of ${of} pieces of evidence support their claim${passage.n_error > 0 ? `, ${passage.n_error} errors apart` : ""}`,
+        passage.credibility,
+        before.passage.credibility,
+      ),
+      scores.scores.length > 1 && modes(scores.scores),
+    ),
   );
 
   /** @param {number | null | undefined} now @param {number | null | undefined} then */
   function beside(now, then) {
-    if (!changed) return null;
     const moved = decimal(now) === decimal(then) ? "as" : "was";
-    return h("p", { class: "before" }, `${moved} ${decimal(then)} with all evidence`);
+    return `${moved} ${decimal(then)} with all evidence`;
   }
 
   /**
@@ -47,27 +55,25 @@ export function scoresView(checked, { scores, mode, changed }) {
    * @param {string} means
    * @param {number | null | undefined} now
    * @param {number | null | undefined} then
-   * @param {string | null} [warning]
    */
-  function number(name, means, now, then, warning) {
+  function other(name, means, now, then) {
     return h(
-      "div",
-      { class: "score" },
-      h("h2", null, name),
-      h("p", { class: "value" }, decimal(now)),
-      h("p", null, means),
-      warning && h("p", { class: "warning" }, warning),
-      beside(now, then),
+      "p",
+      null,
+      h("strong", null, `${name} ${decimal(now)}`),
+      `: ${means}`,
+      changed && h("span", { class: "before" }, ` (${beside(now, then)})`),
     );
   }
 }
 
 /**
- * @param {T.Scores} scores
- * @param {T.Scores} before
- * @param {T.Mode} mode
+ * Who decided, as a bar and in numbers.
+ *
+ * @param {T.Checked} checked
+ * @param {Derived} derived
  */
-function contributions(scores, before, mode) {
+export function contributionsView({ scores: before }, { scores, mode }) {
   const now = scores.contributions.filter((one) => one.mode === mode);
   const was = before.contributions.filter((one) => one.mode === mode);
   const names = now.map(({ source }) => (source === "none" ? "undecided" : source));
@@ -76,19 +82,22 @@ function contributions(scores, before, mode) {
   const whole = now.reduce((total, { share }) => total + (share ?? 0), 0);
   // Single shows a share of claims, so what it left undecided is a slice of its own.
   const rest = mode === "single" && now.length > 0 ? 1 - Math.min(1, whole) : 0;
+  const parts = [
+    ...now.map(({ share }, at) => ({ name: names[at], share: share ?? 0, look: looks[at] })),
+    { name: "undecided", share: rest, look: "slice-none" },
+  ].filter(({ share }) => share > 0);
   return h(
-    "div",
-    { class: "score sources" },
+    "section",
+    { class: "card", "aria-label": "Sources" },
     h("h2", null, voting ? "Share of the votes" : "Who decided"),
     h(
       "div",
-      { class: "shares" },
-      h("ufo-pie", {
-        ".slices": [
-          ...now.map(({ share }, at) => ({ name: names[at], share: share ?? 0, look: looks[at] })),
-          { name: "undecided", share: rest, look: "slice-none" },
-        ],
-      }),
+      null,
+      h(
+        "div",
+        { class: "stack", role: "img", "aria-label": `Shares: ${parts.map(({ name, share }) => `${name} ${percent(share)}`).join(", ") || "none"}` },
+        parts.map(({ name, share, look }) => h("span", { key: name, class: look, "--share": share, title: name })),
+      ),
       table(
         "Share of each source",
         [
@@ -119,8 +128,8 @@ function contributions(scores, before, mode) {
 function modes(scores) {
   return h(
     "div",
-    { class: "score wide" },
-    h("h2", null, "Each way over the sources"),
+    null,
+    h("h3", null, "Each way over the sources"),
     table(
       "Scores of each mode",
       ["Mode", "Source", "Factuality", "Decided", "Coverage"].map((name) => h("th", { scope: "col" }, name)),

@@ -14,6 +14,14 @@ const RETRIEVERS = {
   hybrid: "hybrid (both)",
 };
 
+/** @type {Record<string, string>} */
+const FORMULATION_NAMES = {
+  function: "all in one call (FaaF)",
+  stepwise: "step by step (UFO)",
+  rationale: "rationale first (Facts&Evidence)",
+  prompt: "one question each",
+};
+
 const FORMULATIONS = ["function", "stepwise", "rationale", "prompt"];
 
 /**
@@ -25,7 +33,10 @@ export function settingsView(options, { settings }, act) {
   const judge = options.judges.find((one) => one.judge === (settings.judge ?? options.judge));
   const { exclude_categories: excluded } = settings;
   const without = Array.isArray(excluded) ? excluded : [];
-  const knows = options.sources.some((one) => one.source === "llm" && one.status === "used");
+  const asked = itemsOf(options, settings).filter((one) => one.ticked).map((one) => one.name);
+  const users = [...options.sources.filter((one) => asked.includes(one.source)), ...(judge ? [judge] : [])];
+  /** Why a setting has no effect now; empty where it has one. @param {string} name */
+  const unused = (name) => (users.some((one) => one.options.includes(name)) ? "" : "no chosen source or judge uses it");
   return h(
     "details",
     { class: "card settings" },
@@ -40,40 +51,26 @@ export function settingsView(options, { settings }, act) {
       "div",
       { class: "fields" },
       choice("judge", "Judge", options.judges.map((one) => [one.judge, judgeLabel(one)]), options.judge),
-      judge?.needs_endpoint &&
-        word("model", "Model", options.model ?? ""),
-      judge?.needs_endpoint &&
-        choice("formulation", "Formulation", FORMULATIONS.map((one) => [one, one]), "function"),
+      choice("verifier", "Verifier of the offline judge", options.verifiers.map(({ verifier, reason }) => [verifier, reason ? `${verifier} (${reason})` : verifier]), options.verifier),
+      word("model", "Model", options.model ?? ""),
+      choice("formulation", "How the model is asked", FORMULATIONS.map((one) => [one, FORMULATION_NAMES[one]]), "function"),
       choice("mode", "Mode", Object.entries(MODES), "seq"),
       choice("tie", "A tie counts as", [["not_factual", "not factual"], ["factual", "factual"]], "not_factual"),
       choice("units", "Judge each", [["claim", "claim"], ["sentence", "sentence"]], "claim"),
     ),
-    judge?.note && h("p", { class: "note" }, judge.note),
     h("h2", null, "How evidence is found"),
     h(
       "div",
       { class: "fields" },
-      choice(
-        "retriever",
-        options.retrievers.length > 1 ? "Retriever" : "Retriever (the index has no vectors for another)",
-        Object.entries(RETRIEVERS).filter(([name]) => name === "bm25" || options.retrievers.includes(name)),
-        "bm25",
-        options.retrievers.length <= 1,
-      ),
-      number("passages", "Passages a source", 1, 50, 5),
-      number("pages", "Web pages", 1, 20, 5),
-      number("passages_per_page", "Passages a page", 0, 20, 1),
-      choice(
-        "web_retriever",
-        options.web_retrievers.length > 1 ? "Retriever in web pages" : "Retriever in web pages (dense needs `ufo serve --embedder`)",
-        Object.entries(RETRIEVERS).filter(([name]) => name === "bm25" || options.web_retrievers.includes(name)),
-        "bm25",
-        options.web_retrievers.length <= 1,
-      ),
+      choice("retriever", "How the index is searched", Object.entries(RETRIEVERS).filter(([name]) => name === "bm25" || options.retrievers.includes(name)), "bm25", options.retrievers.length > 1 ? "" : "the index has no vectors"),
+      number("passages", "Passages of each source", 1, 50, 5),
+      number("pages", "Web pages of each search", 1, 20, 5),
+      number("passages_per_page", "Passages of each page", 0, 20, 1),
+      choice("web_retriever", "How web pages are searched", Object.entries(RETRIEVERS).filter(([name]) => name === "bm25" || options.web_retrievers.includes(name)), "bm25", options.web_retrievers.length > 1 ? "" : "only by words: `ufo serve --embedder` adds meaning"),
       number("context_sentences", "Sentences of context", 0, 10, 1),
-      knows && word("knowledge_model", "Model that is asked what it knows", options.model ?? ""),
-      knows && number("samples", "Samples of what it knows", 1, 20, 5),
-      knows && number("temperature", "Temperature of the samples", 0, 2, 1, 0.1),
+      word("knowledge_model", "Model that is asked what it knows", options.model ?? ""),
+      number("samples", "Answers to each question", 1, 20, 5),
+      number("temperature", "Temperature of these answers", 0, 2, 1, 0.1),
     ),
     h(
       "details",
@@ -104,13 +101,14 @@ export function settingsView(options, { settings }, act) {
   /** @param {string} name @param {string} label @param {string} usual */
   function word(name, label, usual) {
     const props = {
+      ...off(name),
       type: "text",
       id: `setting-${name}`,
       placeholder: usual,
       ".value": String(settings[name] ?? ""),
       oninput: (/** @type {any} */ event) => act.setting(name, event.target.value),
     };
-    return field(label, h("input", props));
+    return setting(label, h("input", props), unused(name));
   }
 
   /**
@@ -118,19 +116,19 @@ export function settingsView(options, { settings }, act) {
    * @param {string} label
    * @param {readonly (readonly [string, string])[]} known
    * @param {string} usual
-   * @param {boolean} [disabled]
+   * @param {string} [why]  it cannot be chosen
    */
-  function choice(name, label, known, usual, disabled = false) {
+  function choice(name, label, known, usual, why = "") {
     const props = {
+      ...off(name, why),
       id: `setting-${name}`,
-      disabled,
       ".value": String(settings[name] ?? usual),
       onchange: (/** @type {any} */ event) => {
         const { value } = event.target;
         act.setting(name, value === usual ? null : value);
       },
     };
-    return field(label, select(props, known));
+    return setting(label, select(props, known), WAYS.has(name) ? "" : unused(name) || why);
   }
 
   /**
@@ -143,6 +141,7 @@ export function settingsView(options, { settings }, act) {
    */
   function number(name, label, min, max, usual, step = 1) {
     const props = {
+      ...off(name),
       type: "number",
       step,
       id: `setting-${name}`,
@@ -158,9 +157,24 @@ export function settingsView(options, { settings }, act) {
       // A field that is folded away could not say what is wrong with it.
       oninvalid: (/** @type {any} */ event) => (event.target.closest("details").open = true),
     };
-    return field(label, h("input", props));
+    return setting(label, h("input", props), unused(name));
+  }
+
+  /** @param {string} name @param {string} [why] */
+  function off(name, why = "") {
+    const disabled = !WAYS.has(name) && (unused(name) || why) !== "";
+    return { disabled, "aria-describedby": disabled ? `why-${name}` : null };
+  }
+
+  /** @param {string} label @param {import("../dom.js").Element_} control @param {string} why */
+  function setting(label, control, why) {
+    const name = String(control.props.id).replace("setting-", "");
+    return h("div", { class: "setting", key: name }, field(label, control), why && h("p", { class: "small muted", id: `why-${name}` }, why));
   }
 }
+
+/** What holds for every source and judge. */
+const WAYS = new Set(["judge", "mode", "tie", "units"]);
 
 /**
  * What is set, in a line: the sources, the judge, the mode, and what else differs from the defaults.

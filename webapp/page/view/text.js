@@ -3,7 +3,7 @@
 import { group } from "../derived.js";
 import { h, memo } from "../dom.js";
 import { BANDS, CLAIMS, DISAGREE, STATES, WAITING, disagrees } from "../labels.js";
-import { pieces } from "../text.js";
+import { spansOf } from "../text.js";
 import { button, chip, onEnter } from "./parts.js";
 
 /** @import * as T from "../types.js" */
@@ -11,7 +11,7 @@ import { button, chip, onEnter } from "./parts.js";
 /** @import { Derived } from "../derived.js" */
 /** @import { Actions } from "../actions.js" */
 /** @import { Label } from "../labels.js" */
-/** @import { Piece } from "../text.js" */
+/** @import { Span } from "../text.js" */
 
 /**
  * @param {T.Checked} checked
@@ -27,32 +27,7 @@ export function textView(checked, derived, open, look, running, act) {
     "section",
     { class: "card text", "aria-label": "The text, sentence by sentence" },
     !running && toolbar(derived, look, act),
-    h(
-      "p",
-      { class: "sentences", dir: "auto" },
-      piecesOf(checked).map((piece, at) => {
-        const { sentence } = piece;
-        if (sentence === null) return piece.text;
-        const found = derived.scores.sentences[sentence];
-        const units = derived.facts.unitsBySentence.get(sentence) ?? [];
-        const settled = units.every((unit) => derived.verdicts.has(unit.unit_id));
-        const waits = units.length > 0 && !settled && found.state !== "contradicted";
-        const state = found.state ?? (checked.failures.length > 0 ? "error" : "no claim");
-        return memo(
-          at,
-          sentenceView,
-          piece.text,
-          sentence,
-          waits ? null : state,
-          look.support ? found.band : null,
-          look.support ? `${found.n_supported}/${found.n_supported + found.n_refuted + found.n_noans}` : "",
-          marksOf(units, derived),
-          open.sentence === sentence,
-          look.only !== null && look.only !== state,
-          act,
-        );
-      }),
-    ),
+    h("div", { class: "sentences", dir: "auto" }, laidOut(checked, viewOf)),
     unplaced.length > 0 &&
       h(
         "p",
@@ -60,7 +35,72 @@ export function textView(checked, derived, open, look, running, act) {
         `${unplaced.length} given claims belong to no sentence; they count in the scores of the whole, and Open all shows them.`,
       ),
   );
+
+  /** @param {Span} span @param {string} key */
+  function viewOf({ sentence, parts, last }, key) {
+    if (sentence === null) return parts.map(styled);
+    const found = derived.scores.sentences[sentence];
+    const units = derived.facts.unitsBySentence.get(sentence) ?? [];
+    const settled = units.every((unit) => derived.verdicts.has(unit.unit_id));
+    const waits = units.length > 0 && !settled && found.state !== "contradicted";
+    const state = found.state ?? (checked.failures.length > 0 ? "error" : "no claim");
+    const view = memo(
+      key,
+      sentenceView,
+      parts,
+      sentence,
+      last,
+      waits ? null : state,
+      look.support ? found.band : null,
+      look.support ? `${found.n_supported}/${found.n_supported + found.n_refuted + found.n_noans}` : "",
+      last ? marksOf(units, derived) : "",
+      open.sentence === sentence,
+      look.only !== null && look.only !== state,
+      act,
+    );
+    return [view];
+  }
 }
+
+/** @type {Record<string, string>} */
+const STYLES = { strong: "strong", em: "em", code: "code" };
+
+/** @param {{text: string, style: string}} part */
+const styled = ({ text, style }) =>
+  style.split(" ").reduceRight(
+    (/** @type {import("../dom.js").One} */ inner, one) => (STYLES[one] ? h(STYLES[one], null, inner) : inner),
+    text,
+  );
+
+/**
+ * Return the text as it is read: headings, lists, tables and paragraphs, each of what `viewOf` makes
+ * of its spans.
+ *
+ * @param {T.Checked} checked
+ * @param {(span: Span, key: string) => import("../dom.js").One[]} viewOf
+ */
+function laidOut(checked, viewOf) {
+  const spans = spansIn(checked);
+  /** @type {import("../dom.js").Element_[]} */
+  const found = [];
+  checked.layout.forEach((block, at) => {
+    const [one = [], ...others] = spans[at].map((cell, place) => cell.flatMap((span, number) => viewOf(span, `${at} ${place} ${number}`)));
+    const before = found.at(-1);
+    if (block.kind === "item") {
+      const item = h("li", { "--level": block.level }, h("span", { class: "marker" }, block.marker), " ", one);
+      if (before?.tag === "ul") before.children.push(item);
+      else found.push(h("ul", null, item));
+    } else if (block.kind === "row") {
+      const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", null, cell)));
+      if (before?.tag === "table" && !block.head) before.children.push(row);
+      else found.push(h("table", null, row));
+    } else found.push(h(block.kind === "heading" ? `h${Math.min(6, block.level + 2)}` : TAGS[block.kind], { dir: "auto" }, one));
+  });
+  return found;
+}
+
+/** @type {Record<string, string>} */
+const TAGS = { paragraph: "p", quote: "blockquote", code: "pre", rule: "hr" };
 
 /**
  * Which states there are, to see one alone; steps to the next of them; and the colours.
@@ -100,30 +140,13 @@ function toolbar({ scores }, { support, only }, act) {
   );
 }
 
-/**
- * The text with its states, to read only.
- *
- * @param {T.Checked} checked
- */
-export function textOf(checked) {
-  return h(
-    "p",
-    { class: "sentences", dir: "auto" },
-    piecesOf(checked).map(({ text, sentence }) => {
-      if (sentence === null) return text;
-      const label = STATES[checked.scores.sentences[sentence].state ?? "error"];
-      return h("span", { class: `sentence ${label.look}` }, h("span", { class: "words" }, text), " ", chip(label));
-    }),
-  );
-}
-
-/** @type {WeakMap<T.Sentence[], Piece[]>} */
+/** @type {WeakMap<T.Block[], Span[][][]>} */
 const known = new WeakMap();
 
 /** @param {T.Checked} checked */
-function piecesOf({ response, sentences }) {
-  let found = known.get(sentences);
-  if (!found) known.set(sentences, (found = pieces(response.text, sentences)));
+function spansIn({ response, sentences, layout }) {
+  let found = known.get(layout);
+  if (!found) known.set(layout, (found = spansOf(response.text, sentences, layout)));
   return found;
 }
 
@@ -147,8 +170,9 @@ function marksOf(units, { facts, keeps }) {
 const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
 
 /**
- * @param {string} text
+ * @param {Span["parts"]} parts
  * @param {number} index
+ * @param {boolean} last  of the spans of this sentence, which has its label
  * @param {T.State | null} state  null: not judged yet
  * @param {T.Band | null} band  what it is coloured by, null: by its state
  * @param {string} count  of its evidence
@@ -157,7 +181,7 @@ const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
  * @param {boolean} faded
  * @param {Actions} act
  */
-function sentenceView(text, index, state, band, count, marks, current, faded, act) {
+function sentenceView(parts, index, last, state, band, count, marks, current, faded, act) {
   const silent = state === null || state === "no claim";
   const label = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
   const openIt = () => act.openSentence(index);
@@ -165,17 +189,17 @@ function sentenceView(text, index, state, band, count, marks, current, faded, ac
     "span",
     {
       class: `sentence ${label.look}${current ? " current" : ""}${faded ? " faded" : ""}`,
-      id: `sentence-${index}`,
+      id: last ? `sentence-${index}` : null,
       role: "button",
-      tabindex: "0",
+      tabindex: last ? "0" : "-1",
       "aria-expanded": String(current),
       "aria-controls": "detail",
       onclick: openIt,
       onkeydown: (/** @type {KeyboardEvent} */ event) => onEnter(event, openIt),
     },
-    h("span", { class: "words" }, text),
-    " ",
-    chip(label, band !== null && !silent && h("span", { class: "count" }, ` ${count}`)),
+    h("span", { class: "words" }, parts.map(styled)),
+    last && " ",
+    last && chip(label, band !== null && !silent && h("span", { class: "count" }, ` ${count}`)),
     [...marks].flatMap((mark) => [
       " ",
       h(

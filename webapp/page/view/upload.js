@@ -1,12 +1,14 @@
 /** Evaluate a file: choose or drop it, say which column is what, follow it, stop it, open its run. */
 
-import { FIELDS } from "../columns.js";
 import { h } from "../dom.js";
 import { button, field, problemBox, select, table } from "./parts.js";
 import { settingsView } from "./settings.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
+
+/** The columns of an input record that others may call otherwise. */
+const FIELDS = ["response", "question", "model", "reference_answers", "id", "dataset", "label"];
 
 /**
  * @param {S.State} state
@@ -17,18 +19,10 @@ export function uploadView({ upload, uploads, options, draft }, act) {
   const why = refusal(upload, options);
   return h(
     "section",
-    {
-      class: "card upload",
-      "aria-label": "Evaluate a file",
-      ondragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
-      ondrop: (/** @type {DragEvent} */ event) => {
-        event.preventDefault();
-        void act.chooseFile(event.dataTransfer?.files[0] ?? null);
-      },
-    },
+    { class: "card upload", "aria-label": "Evaluate a file" },
     h("h2", null, "Evaluate a file"),
     field(
-      "A file of responses, chosen or dropped here: JSON Lines, a JSON array, CSV or Parquet",
+      "A file of responses, chosen or dropped anywhere on this page: JSON Lines, a JSON array, CSV or Parquet",
       h("input", {
         type: "file",
         id: "file",
@@ -38,7 +32,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
     ),
     problem && problemBox(problem),
     file && [
-      h("p", null, h("strong", null, file.name), ` ${Math.ceil(file.size / 1024)} KiB`),
+      h("p", null, h("strong", null, file.name), ` ${Math.ceil(file.size / 1024)} KiB`, recognised(columns, map)),
       h(
         "div",
         { class: "fields" },
@@ -54,6 +48,19 @@ export function uploadView({ upload, uploads, options, draft }, act) {
     ],
     uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""].map((name) => h("th", { scope: "col" }, name)), uploads.map((one) => uploadRow(one, act))),
   );
+}
+
+/**
+ * Say which columns were recognised.
+ *
+ * @param {string[]} columns
+ * @param {Record<string, string>} map
+ */
+function recognised(columns, map) {
+  if (columns.length === 0) return ", its columns are read when it is evaluated";
+  const known = Object.entries(map).filter(([, column]) => column);
+  const said = known.map(([name, column]) => (name === column ? name : `${column} as ${name.replaceAll("_", " ")}`));
+  return `, ${columns.length} columns; recognised: ${said.join(", ") || "none"}`;
 }
 
 /**
@@ -97,15 +104,15 @@ function uploadRow({ id, name, state, done, total, run, log }, act) {
     "tr",
     { key: id },
     h("th", { scope: "row" }, name),
-    h("td", null, state, state === "stopped" && h("span", { class: "small" }, " with its service, and can go on where it was"), state === "failed" && log.length > 0 && h("span", { class: "small warning" }, ` ${log.at(-1)}`)),
-    h("td", null, `${done} of ${total || "?"}`, under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })),
+    h("td", null, state, state === "stopped" && h("span", { class: "small" }, ", and can go on where it was"), state === "failed" && log.length > 0 && h("span", { class: "small warning" }, ` ${log.at(-1)}`)),
+    h("td", null, total > 0 ? `${done} of ${total}` : state === "waiting" ? "waiting" : "reading the file", under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })),
     h(
       "td",
       null,
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
       state === "stopped" && [
         button("Resume", () => void act.resumeUpload(id), { class: "small" }),
-        button("Discard", () => void act.stopUpload(id), { class: "small quiet" }),
+        button("Delete", () => void act.stopUpload(id), { class: "small quiet" }),
       ],
       run && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
     ),
