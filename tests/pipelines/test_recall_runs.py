@@ -23,7 +23,9 @@ def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(
 ) -> None:
     good = {"question": "Where is Oslo?", "answer": "Oslo is in Norway.", "answers": {"a": "No."}}
     bad = {**good, "id": "bad", "human_evaluated_facts_a": "{'F': __import__('os').getcwd()}"}
-    path = write_lines(tmp_path / "in.jsonl", [good, "not json", bad, {**good, "x": 1}, {"question": "Q?"}])
+    path = write_lines(
+        tmp_path / "in.jsonl", [good, "not json", bad, {**good, "x": 1}, {"question": "Q?"}]
+    )
     done = ufo("recall", "--input", path, "--output", tmp_path / "out")
     assert done.code == 0
     assert "4 failures" in done.out

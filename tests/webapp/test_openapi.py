@@ -62,7 +62,7 @@ OPERATIONS = [
     *("GET /reports/{name}", "POST /upload", "GET /upload"),
     *("GET /upload/{upload_id}", "GET /upload/{upload_id}/events"),
     *("DELETE /upload/{upload_id}", "GET /upload/{upload_id}/parquet"),
-    "POST /upload/{upload_id}/resume",
+    *("POST /upload/{upload_id}/resume", "POST /upload/columns"),
 ]
 
 

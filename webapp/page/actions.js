@@ -259,8 +259,7 @@ export function createActions(store) {
      * @param {1 | -1} by
      */
     step(by) {
-      const { checked, rescored, look } = get();
-      const open = opened();
+      const { checked, rescored, open, look } = get();
       const wanted = look.only ?? "contradicted";
       const found = ((rescored ?? checked?.scores)?.sentences ?? []).flatMap((one) =>
         one.state === wanted ? (one.sentence_index ?? []) : [],

@@ -50,7 +50,6 @@ def test_a_label_corrects_the_score(page: Page) -> None:
     expect(overview.get_by_role("heading")).to_be_visible()
     expect(overview).not_to_contain_text("Corrected by people")
     page.locator("th.excerpt .link").click()
-    page.locator("#sentence-0").click()
     asked = page.get_by_role("group", name="Is the verdict right?")
     asked.get_by_role("button", name="Wrong").click()
     asked.get_by_label("Why it is wrong").select_option("wrong_evidence")
@@ -67,6 +66,19 @@ def test_a_label_corrects_the_score(page: Page) -> None:
     assert ",0,wrong_evidence,'=not so big" in sheet.value.path().read_text(encoding="utf-8")
 
 
+def test_a_file_may_be_dropped_anywhere(page: Page) -> None:
+    page.goto("/")
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File(['{"response": "Oslo is big."}'], "dropped.jsonl"));
+          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+        }"""
+    )
+    expect(page.get_by_text("dropped.jsonl")).to_be_visible()
+    expect(page.get_by_label("response", exact=True)).to_have_value("response")
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -75,11 +87,12 @@ def test_a_label_corrects_the_score(page: Page) -> None:
         ("a.json", '[{"output": "Oslo is {big}.", "prompt": "How is Oslo?"}, {"output'),
     ],
 )
-def test_columns_of_a_file_are_mapped(page: Page, name: str, text: str) -> None:
+def test_columns_of_a_file_are_recognised_and_mapped(page: Page, name: str, text: str) -> None:
     page.route("**/upload?*", lambda route: route.abort())
     _file(page, name, text)
-    expect(page.locator("#why-not")).to_have_text("Say which column has the responses")
-    page.get_by_label("response", exact=True).select_option("output")
+    upload = page.get_by_role("region", name="Evaluate a file")
+    expect(upload).to_contain_text("recognised: output as response, prompt as question")
+    page.get_by_label("question (optional)").select_option("none")
     page.get_by_label("question (optional)").select_option("prompt")
     with page.expect_request("**/upload?*") as asked:
         page.get_by_role("button", name="Evaluate", exact=True).click()

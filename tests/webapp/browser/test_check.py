@@ -44,12 +44,12 @@ def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None
     text = page.get_by_label("Text to check").input_value()
     assert "Marie Curie" in text
     _open_settings(page)
-    page.get_by_label("Passages a source").fill("3")
+    page.get_by_label("Passages of each source").fill("3")
     _check(page)
     assert page.locator(".sentence").count() > 3
     page.get_by_role("button", name="Edit text").click()
     assert page.get_by_label("Text to check").input_value() == text
-    assert page.get_by_label("Passages a source").input_value() == "3"
+    assert page.get_by_label("Passages of each source").input_value() == "3"
     assert page.get_by_label("Reference 2", exact=True).input_value() != ""
 
 
@@ -67,11 +67,11 @@ def test_a_text_has_the_score_of_its_response(
     _fill(page, text, "")
     _check(page)
     expect(page.locator(".headline")).to_have_text(headline)
-    values = page.locator(".score .value")
+    values = page.locator(".scores .value")
     if score is None:
         expect(values).to_have_count(0)
     else:
-        expect(values.first).to_have_text(score)
+        expect(values.first).to_have_text(f"Factuality {score}")
 
 
 def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> None:
@@ -144,7 +144,7 @@ def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
 def test_kinds_of_web_pages_and_their_retriever_are_chosen(page: Page) -> None:
     page.goto("/#/check?text=Water+boils.")
     _open_settings(page)
-    expect(page.get_by_label("Retriever in web pages")).to_be_disabled()
+    expect(page.get_by_label("How web pages are searched")).to_be_disabled()
     page.get_by_text("Kinds of web pages: all").click()
     page.get_by_role("checkbox", name="social media").uncheck()
     page.get_by_role("checkbox", name="news").uncheck()
@@ -205,14 +205,15 @@ def test_a_retriever_is_offered_where_the_index_has_vectors(page: Page) -> None:
     page.route("**/options", offered)
     page.goto("/")
     _open_settings(page)
-    expect(page.get_by_label("Retriever (the index has no vectors for another)")).to_be_disabled()
+    expect(page.get_by_label("How the index is searched")).to_be_disabled()
+    expect(page.get_by_text("the index has no vectors")).to_be_visible()
     retrievers += ["dense", "hybrid"]
     page.goto("about:blank")
     _fill(page)
     _open_settings(page)
-    page.get_by_label("Retriever", exact=True).select_option("hybrid")
-    page.get_by_label("Temperature of the samples").fill("0.7")
-    page.get_by_label("Passages a page").fill("2")
+    page.get_by_label("How the index is searched").select_option("hybrid")
+    page.get_by_label("Temperature of these answers").fill("0.7")
+    page.get_by_label("Passages of each page").fill("2")
     with page.expect_request("**/check") as asked:
         page.get_by_role("button", name="Check", exact=True).click()
     body: Any = asked.value.post_data_json
@@ -224,10 +225,13 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     _open_settings(page)
     page.get_by_label("Mode", exact=True).select_option("mv")
     page.get_by_label("A tie counts as").select_option("factual")
-    page.get_by_label("Sentences of context").fill("2")
-    page.get_by_label("Web pages", exact=True).fill("3")
+    expect(page.get_by_label("Sentences of context")).to_be_disabled()
+    expect(page.locator("#why-pages")).to_have_text("no chosen source or judge uses it")
+    page.get_by_label("Verifier of the offline judge").select_option("overlap")
+    page.get_by_label("Passages of each source").fill("3")
+    page.get_by_label("Passages of each source").press("Tab")
     page.get_by_text("What happens behind the scenes").click()
-    said = "offline · Multi-MV · tie factual · context sentences 2 · pages 3"
+    said = "offline · Multi-MV · tie factual · passages 3"
     expect(page.locator(".settings > summary")).to_have_text(
         f"Settings reference, wikipedia · {said}"
     )
@@ -236,7 +240,7 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
         _check(page)
     body: Any = asked.value.post_data_json
     assert (body["mode"], body["tie"]) == ("mv", "factual")
-    assert (body["context_sentences"], body["pages"]) == (2, 3)
+    assert body["passages"] == 3
     expect(page.get_by_role("heading", name="Share of the votes")).to_be_visible()
 
 

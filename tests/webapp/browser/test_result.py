@@ -1,6 +1,7 @@
 """A checked text: states, headline, scores, claims and evidence in every state."""
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -121,11 +122,15 @@ def test_the_scores_of_the_whole(page: Page) -> None:
     scores = page.get_by_label("Scores")
     expect(scores).to_contain_text("3 of 6 pieces of evidence support their claim")
     expect(scores).to_contain_text("2 errors apart")
-    values = scores.locator(".score .value").all_inner_texts()
-    assert [value.split()[0] for value in values] == ["0.33", "0.67", "0.50", "0.50"]
-    pie = scores.get_by_role("img")
-    expect(pie).to_have_attribute("aria-label", "Shares: reference 33 %, wiki 17 %, undecided 50 %")
-    rows = scores.get_by_role("row").all_inner_texts()
+    values = scores.locator("strong").all_text_contents()
+    assert [value.split()[-1] for value in values] == ["0.33", "0.67", "0.50", "0.50"]
+    expect(scores.get_by_text("Coverage")).to_be_hidden()
+    scores.get_by_text("Other scores").click()
+    expect(scores.get_by_text("Coverage")).to_be_visible()
+    sources = page.get_by_role("region", name="Sources", exact=True)
+    bar = sources.get_by_role("img")
+    expect(bar).to_have_attribute("aria-label", "Shares: reference 33 %, wiki 17 %, undecided 50 %")
+    rows = sources.get_by_role("row").all_inner_texts()
     assert [row.split() for row in rows[1:]] == [
         ["reference", "33", "%", "2"],
         ["wiki", "17", "%", "1"],
@@ -190,3 +195,31 @@ def test_nothing_of_a_run_is_markup(page: Page) -> None:
     expect(evidence.get_by_role("link")).to_have_count(0)
     expect(evidence.locator("img, script")).to_have_count(0)
     assert page.evaluate("window.hacked") is None
+
+
+def test_markdown_is_shown_as_it_is_read(page: Page) -> None:
+    text = (
+        "## Oslo 🏔\n\nOslo is **very big**. It is old.\n\n- Founded in 1040\n\n"
+        "| City | River |\n|---|---|\n| Oslo | Akerselva |\n"
+    )
+    page.goto(f"/#/check?text={quote(text)}")
+    page.get_by_role("button", name="Check", exact=True).click()
+    shown = page.locator(".sentences")
+    expect(shown.get_by_role("heading", name="Oslo 🏔")).to_be_visible()
+    expect(shown.locator("strong")).to_have_text("very big")
+    expect(shown.get_by_role("listitem")).to_contain_text("Founded in 1040")
+    expect(shown.get_by_role("columnheader")).to_have_count(2)
+    expect(shown).not_to_contain_text("|")
+    sentence = shown.locator("#sentence-1")
+    expect(sentence).to_contain_text("Oslo is very big.")
+    sentence.click()
+    sentence.click()
+    expect(sentence).to_have_attribute("aria-controls", "detail")
+
+
+def test_the_first_contradiction_is_open_until_it_is_closed(page: Page) -> None:
+    page.goto(ALDER)
+    expect(page.locator(".sentence.bad").first).to_have_attribute("aria-expanded", "true")
+    expect(page.locator("#detail .evidence").first).to_be_visible()
+    page.get_by_role("button", name="Close ×").click()
+    expect(page.locator(".claim")).to_have_count(0)

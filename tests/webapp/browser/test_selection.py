@@ -8,8 +8,8 @@ ALDER = "/#/runs/demo/responses/alder-1"
 
 
 def _values(page: Page) -> list[str]:
-    values = page.get_by_label("Scores").locator(".score .value").all_inner_texts()
-    return [value.split()[0] for value in values]
+    values = page.get_by_label("Scores").locator("strong").all_text_contents()
+    return [value.split()[-1] for value in values]
 
 
 def test_a_document_off_moves_every_score_and_reset_brings_it_back(page: Page) -> None:
