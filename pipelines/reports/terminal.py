@@ -39,7 +39,8 @@ def render_overview(results: Results, width: int = 100, color: bool = False) -> 
     """Return the overview as text of that width; `color` adds a terminal's escape codes."""
     out = StringIO()
     with page(out, width, color) as console:
-        print_overview(overview(results), console)
+        # Of a run in Python the folder may be a temporary one: no command is shown.
+        print_overview(overview(results) | {"directory": None}, console)
     return out.getvalue()
 
 
@@ -64,7 +65,8 @@ def print_overview(found: Row, console: Console) -> None:
     columns = {"asked": "model", "requests": "n_requests", "not sent": "n_saved"}
     columns |= {"tokens": "tokens", "US dollars": "cost_usd"}
     _print_table("Cost", columns, found["cost"], console)
-    console.print(Text(f"\nResponses, the lowest first: {_command(found, 'scores')}"))
+    if found["directory"]:
+        console.print(Text(f"\nResponses, the lowest first: {_command(found, 'scores')}"))
 
 
 def _print_table(
@@ -83,6 +85,8 @@ def _print_table(
 
 
 def _command(found: Row, name: str) -> str:
+    if not found["directory"]:
+        return f"the view {name}"
     return f"ufo report {shlex.quote(found['directory'])} {name} --run {shlex.quote(found['run'])}"
 
 
