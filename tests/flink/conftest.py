@@ -74,7 +74,8 @@ def records() -> Iterator[dict[str, Any]]:
 def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("input") / "responses.jsonl"
     lines = [json.dumps(record) for record in records()]
-    path.write_text("\n".join([*lines, "not json", lines[0]]) + "\n")
+    again = json.dumps(next(records()) | {"dataset": "again"})
+    path.write_text("\n".join([*lines, "not json", again]) + "\n")
     return path
 
 

@@ -166,7 +166,10 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty responses in 22 lines, of which the 8th is not JSON and the last repeats an id."""
     path: Path = write_lines(
         tmp_path_factory.mktemp("input") / "in.jsonl",
-        [*city_records()[:7], "not json", *city_records()[7:], city_records()[3]],
+        [
+            *(*city_records()[:7], "not json", *city_records()[7:]),
+            city_records()[3] | {"dataset": "again"},
+        ],
     )
     return path
 
