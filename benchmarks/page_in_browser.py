@@ -102,6 +102,15 @@ def large() -> dict[str, Any]:
             }
             for at, one in enumerate(sentences)
         ],
+        "layout": [
+            {
+                "kind": "paragraph",
+                "level": 0,
+                "marker": "",
+                "head": False,
+                "cells": [[{"start": 0, "end": len(text), "style": ""}]],
+            }
+        ],
         "fact_units": [
             {"unit_id": f"u{at}", "sentence_index": at, "claim": one, "query": "Is it so?"}
             for at, one in enumerate(sentences)

@@ -298,7 +298,7 @@ export function createActions(store) {
       const open = opened();
       set({ open: { ...open, claim: open.claim === claim ? null : claim } });
     },
-    openAll: () => set(({ open }) => ({ open: { ...NOTHING_OPEN, all: !open.all } })),
+    openAll: () => set(({ open }) => ({ open: { ...NOTHING_OPEN, all: !open.all, closed: open.all } })),
     /** @param {string} key */
     openWhole(key) {
       const open = opened();
