@@ -176,8 +176,8 @@ def overview(folder: str, times: int) -> dict[str, Any]:
             }
             out.write(json.dumps(record) + "\n")
     results = f"{folder}/results"
-    words = ["--input", str(path), "--output", results, "--run", "large", "--verifier", "overlap"]
-    command = [sys.executable, "-m", "ufo.pipelines.cli", "evaluate", "--sources", "reference"]
+    words = ["--input", str(path), "--output", results, "--run", "large", "--sources", "reference"]
+    command = [sys.executable, "-m", "ufo.pipelines.cli", "evaluate", "--judge", "offline"]
     subprocess.run([*command, *words], check=True, capture_output=True, cwd=ROOT)
     taken = []
     with service(results) as client:
