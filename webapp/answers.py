@@ -76,11 +76,11 @@ class SourceAnswer(BaseModel):
     `/passages` gives it, and `/verify` takes it.
     """
 
-    source: str
-    claim: str
+    source: str = Field(min_length=1)
+    claim: str = Field(min_length=1)
     query: str = ""
     hits: list[SearchHit] = []
-    outcome: Literal["noans", "error"] | None = None
+    outcome: str | None = Field(default=None, pattern="^(noans|error)$")
     reason: str | None = None
     message: str | None = None
 

@@ -18,8 +18,8 @@ from ufo.webapp.desk import Desk
 _FLAGS = set(models.Asking.model_fields) - {"sources"}
 
 
-def job_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None, **more: object) -> Job:
-    """Return the job that a request describes; `more` are flags beside its fields.
+def job_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None) -> Job:
+    """Return the job that a request describes.
 
     Raises:
         UsageError: a source or an option is wrong, or cannot serve here.
@@ -27,7 +27,7 @@ def job_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None, **m
     installed(SOURCES, *sources or ())
     installed(JUDGES, asked.judge)
     installed(VERIFIERS, asked.verifier)
-    return desk.setup.job_of({**flags_of(desk, asked, sources), **more}, sources)
+    return desk.setup.job_of(flags_of(desk, asked, sources), sources)
 
 
 def installed(registry: Registry[Any], *names: str | None) -> None:

@@ -11,7 +11,7 @@ from ufo.schemas.errors import UfoError
 from ufo.schemas.records import Response
 from ufo.schemas.results import Results
 from ufo.schemas.runs import Run
-from ufo.schemas.tables import LABELS, PAGE_SHEET, from_arrow
+from ufo.schemas.tables import KEYS, LABELS, PAGE_SHEET, from_arrow
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.english.language import is_english
 from ufo.transforms.extract import EXTRACT
@@ -47,38 +47,31 @@ def whole(results: Results, run: Run, response_id: str) -> CheckedResponse:
     Raises:
         NotFound: the run has no response of that id.
     """
-    given: dict[str, object] = {"id": response_id, "sources": run.sources, "sheet": PAGE_SHEET}
 
-    def read(table: str, rest: str) -> list[Any]:
-        # The table's name and the conditions are ours.
-        used = {name: value for name, value in given.items() if f"${name}" in rest}
-        return from_arrow(table, results.query(f"SELECT * FROM {table} {rest}", used))  # noqa: S608
+    def read(table: str, where: str = "response_id = $id") -> list[Any]:
+        # The table's name and the condition are ours.
+        sql = f"SELECT * FROM {table} WHERE {where} ORDER BY {', '.join(KEYS[table])}"  # noqa: S608
+        return from_arrow(table, results.query(sql, {"id": response_id} if "$id" in where else {}))
 
-    mine = "WHERE response_id = $id"
-    responses = read("responses", mine)
+    responses = read("responses")
     if not responses:
         raise NotFound(f"run {run.name!r} has no response of that id")
     rows = CheckedText(
         responses[0],
-        read("sentences", f"{mine} ORDER BY sentence_index"),
-        read("fact_units", f"{mine} ORDER BY sentence_index NULLS LAST, unit_id"),
-        read(
-            "evidence",
-            f"{mine} ORDER BY list_position($sources, source), unit_id, rank NULLS FIRST, "
-            "passage_id, sample_index",
+        sentences=read("sentences"),
+        fact_units=read("fact_units"),
+        evidence=sorted(read("evidence"), key=lambda row: run.sources.index(row.source)),
+        passages=read(
+            "passages", "passage_id IN (SELECT passage_id FROM evidence WHERE response_id = $id)"
         ),
-        read(
-            "passages",
-            f"WHERE passage_id IN (SELECT passage_id FROM evidence {mine})",  # noqa: S608
-        ),
-        read("verdicts", mine),
-        read(
+        verdicts=read("verdicts"),
+        failures=read(
             "failures",
-            f"WHERE key = $id OR key IN (SELECT unit_id FROM fact_units {mine})",  # noqa: S608
+            "key = $id OR key IN (SELECT unit_id FROM fact_units WHERE response_id = $id)",
         ),
-        read("usage", mine),
+        usage=read("usage"),
     )
-    used = read("sources", "WHERE status = 'used' ORDER BY position")
+    used = read("sources", "status = 'used'")
     judged = {row.source for row in rows.evidence if row.label is not None or row.model}
     return CheckedResponse(
         **{one.name: getattr(rows, one.name) for one in fields(rows)},
@@ -96,7 +89,7 @@ def whole(results: Results, run: Run, response_id: str) -> CheckedResponse:
         ),
         layout=layout(rows.response.text),
         scores=scored(rows, run.sources, run.mode, run.tie),
-        labels=read(LABELS, f"{mine} AND sheet = $sheet"),
+        labels=read(LABELS, f"response_id = $id AND sheet = '{PAGE_SHEET}'"),
     )
 
 

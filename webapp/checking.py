@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -105,13 +105,7 @@ async def _events(
             if isinstance(step, Pulse):
                 yield "waiting", {"silent": _silent(job, limits.silent_seconds)}
             elif isinstance(step, Extracted):
-                rows = CheckedText(
-                    step.response,
-                    step.sentences,
-                    list(step.open_units.units),
-                    failures=step.failures,
-                    usage=step.usage,
-                )
+                rows = CheckedText.of(step)
                 about = {"basis": _basis(job, rows), "layout": layout(step.response.text)}
                 yield "extracted", asdict(rows) | about
             elif isinstance(step, Answered):
@@ -208,11 +202,11 @@ def _run(folder: Path, asked: ReportedText, version: str) -> Run:
         UsageError: what no table can hold.
     """
     used = [SourceStatus(at, one, one, "used", None, "{}") for at, one in enumerate(asked.sources)]
-    files = {name: (folder / f"{name}.parquet",) for name in OF_EVALUATE}
+    paths = {name: folder / f"{name}.parquet" for name in OF_EVALUATE}
     try:
         asked.verdicts = scored(asked, asked.sources, asked.mode, asked.tie).verdicts
-        rows = {"responses": [asked.response], "sources": used}
-        for name, (path,) in files.items():
+        rows: dict[str, list[Any]] = {"responses": [asked.response], "sources": used}
+        for name, path in paths.items():
             pq.write_table(to_arrow(name, rows.get(name) or getattr(asked, name)), path)
     except (LookupError, ValueError, OverflowError, pa.ArrowException) as error:
         raise UsageError(f"the rows are not those of a checked text: {error}") from error
@@ -231,7 +225,7 @@ def _run(folder: Path, asked: ReportedText, version: str) -> Run:
             "units": len(asked.fact_units),
             "failures": len(asked.failures),
         },
-        files=files,
+        files={name: (path,) for name, path in paths.items()},
         title="A checked text",
     )
 
@@ -247,22 +241,14 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
         "evidence": [{"unit_id": "u", "source": "wikipedia", "outcome": "supported"}]}'
     ```
     """
-    passages = {one.passage_id: Passage("", **one.model_dump()) for one in asked.passages}
-    selection = Selection(
-        set(asked.without_passages),
-        asked.without_categories,
-        asked.only_categories,
-        asked.without_domains,
-        asked.only_domains,
-    )
     return score(
         asked.fact_units,
         asked.evidence,
-        passages,
+        {one.passage_id: Passage("", **one.model_dump()) for one in asked.passages},
         asked.sources,
         asked.n_sentences,
         asked.mode,
         asked.tie,
-        selection,
+        Selection(**asked.model_dump(include={one.name for one in fields(Selection)})),
         extraction_failed=asked.extraction_failed,
     )

@@ -36,7 +36,7 @@ def storable(given: Any) -> Any:
         ValueError: half of a surrogate pair, which JSON can say and no table can hold.
     """
     try:
-        json.dumps(given, ensure_ascii=False).encode()
+        json.dumps(given, ensure_ascii=False, default=repr).encode()
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair is not a character") from None
     return without_nul(given)
@@ -230,7 +230,7 @@ class ScoreRequest(Given):
         False,
         description="whether a sentence without a claim may be one that a failed extraction lost",
     )
-    without_passages: list[Word] = Field([], max_length=50_000)
+    without_passages: set[Word] = Field(set(), max_length=50_000)
     without_categories: list[Name] = Field([], max_length=50)
     only_categories: list[Name] | None = Field(None, max_length=50)
     without_domains: list[Name] = Field([], max_length=200)

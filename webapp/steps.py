@@ -25,8 +25,8 @@ T = TypeVar("T")
 router = APIRouter(tags=["steps"])
 
 
-@router.post("/extract")
-async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.ExtractedText:
+@router.post("/extract", response_model=answers.ExtractedText)
+async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> CheckedText:
     """Split a text into sentences and fact units: claims, each with its query.
 
     ```sh
@@ -36,13 +36,7 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
     job = job_of(desk, asked, ["reference"])
     record = record_of(asked.text, asked.question, language=asked.language)
     found = await _done(desk, job, lambda _, judge: extract(record, judge, job.units))
-    return answers.ExtractedText(
-        response=found.response,
-        sentences=found.sentences,
-        fact_units=list(found.open_units.units),
-        failures=found.failures,
-        usage=found.usage,
-    )
+    return CheckedText.of(found)
 
 
 @router.post("/search")
