@@ -7,10 +7,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from ufo.schemas.records import (
     FactUnit,
-    Failure,
     Passage,
     Response,
-    Sentence,
     Usage,
 )
 from ufo.schemas.tables import Label
@@ -43,16 +41,6 @@ class FieldError(BaseModel):
 
     where: str
     message: str
-
-
-class ExtractedText(BaseModel):
-    """A text's sentences and fact units; offsets are code points, half open."""
-
-    response: Response
-    sentences: list[Sentence]
-    fact_units: list[FactUnit]
-    failures: list[Failure]
-    usage: list[Usage]
 
 
 class SearchHit(BaseModel):

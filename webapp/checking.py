@@ -50,7 +50,7 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Ready]:
 
     Errors of the request are reported before the stream begins, as with any other request.
     """
-    record = record_of(asked.text, asked.question, asked.references, asked.language)
+    record = record_of(asked, asked.text, asked.references)
     job = job_of(desk, asked, asked.sources)
     with desk.checks.one():
         yield job, record

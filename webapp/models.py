@@ -172,6 +172,7 @@ class AfterExtract(About):
     """Claims, or the response of `/extract`. Fields that are only passed on have no effect."""
 
     claims: list[Claim] = Field([], max_length=100)
+    text: Text | None = Field(None, description="what the claims are from, as their context")
     response: PassedResponse | None = None
     fact_units: list[PassedUnit] | None = Field(
         None, max_length=MAX_ITEMS, description="in place of `claims`"
@@ -197,7 +198,6 @@ class VerifyRequest(Judging, AfterExtract):
     )
     mode: Mode = Field("seq", description="of `answers`")
     tie: Tie = "not_factual"
-    text: Text | None = Field(None, description="what the claims are from, as their context")
 
 
 class ScoreUnit(Part):
@@ -306,10 +306,9 @@ def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[
 
 
 def record_of(
+    asked: About,
     text: str,
-    question: str | None = None,
     references: Sequence[str] = (),
-    language: str | None = None,
     claims: Sequence[Claim | PassedUnit] | None = None,
 ) -> InputRecord:
     """Return the input record of a text; `claims` are used in place of extraction.
@@ -319,14 +318,12 @@ def record_of(
     """
     given: dict[str, Any] = {
         "response": text,
-        "question": question,
+        "question": asked.question,
         "reference_answers": list(references),
-        "language": language,
+        "language": asked.language,
     }
     if claims is not None:
-        given["claims"] = [
-            one.model_dump(include={"claim", "query", "sentence_index"}) for one in claims
-        ]
+        given["claims"] = [one.model_dump() for one in claims]
     record = parse("text", json.dumps(given).encode(), max_line_bytes=1 << 30)
     if isinstance(record, Failure):
         raise UsageError(record.message.replace("`response`", "`text`"))

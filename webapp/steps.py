@@ -25,7 +25,7 @@ T = TypeVar("T")
 router = APIRouter(tags=["steps"])
 
 
-@router.post("/extract", response_model=answers.ExtractedText)
+@router.post("/extract", response_model_exclude={"evidence", "passages", "verdicts"})
 async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> CheckedText:
     """Split a text into sentences and fact units: claims, each with its query.
 
@@ -34,7 +34,7 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> CheckedTe
     ```
     """
     job = job_of(desk, asked, ["reference"])
-    record = record_of(asked.text, asked.question, language=asked.language)
+    record = record_of(asked, asked.text)
     found = await _done(desk, job, lambda _, judge: extract(record, judge, job.units))
     return CheckedText.of(found)
 
@@ -70,7 +70,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
     ```
     """
     job = job_of(desk, asked, asked.sources)
-    record = _record_of(asked, None, asked.references)
+    record = _record_of(asked, asked.references)
 
     async def work(
         sources: Sequence[FactSource], judge: Judge
@@ -116,9 +116,17 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
     ```
     """
     job = job_of(desk, asked, ["reference"])
-    record = _record_of(asked, asked.text, ())
-    mode = SINGLE if asked.answers is None else asked.mode
-    given = _of_claims(asked) if asked.answers is None else asked.answers
+    record = _record_of(asked)
+    mode, given = str(asked.mode), asked.answers
+    if given is None:
+        if not asked.passages:
+            raise UsageError("give `passages`, or the `answers` of /passages")
+        hits = [answers.SearchHit(passage=one) for one in asked.passages]
+        given = [
+            answers.SourceAnswer(source="given", claim=one.claim, hits=hits)
+            for one in record.claims
+        ]
+        mode = SINGLE
     sources = [_Answers(name, given) for name in dict.fromkeys(one.source for one in given)]
     return await _done(
         desk, job, lambda _, judge: check_text(record, sources, judge, mode, job.tie)
@@ -130,15 +138,6 @@ def _ranked(hits: Iterable[tuple[float | None, Passage]]) -> list[answers.Search
         answers.SearchHit(rank=rank, score=score, passage=passage)
         for rank, (score, passage) in enumerate(hits, 1)
     ]
-
-
-def _of_claims(asked: models.VerifyRequest) -> list[answers.SourceAnswer]:
-    """Return the passages of a request as what one source answered to each of its claims."""
-    if not asked.passages:
-        raise UsageError("give `passages`, or the `answers` of /passages")
-    hits = [answers.SearchHit(passage=one) for one in asked.passages]
-    claims = asked.claims or asked.fact_units or ()
-    return [answers.SourceAnswer(source="given", claim=one.claim, hits=hits) for one in claims]
 
 
 class _Answers(FactSource):
@@ -167,11 +166,7 @@ async def _done(desk: Desk, job: Job, work: Callable[[list[FactSource], Judge], 
         return await on_the_loop(run(), desk.setup.limits.check_seconds)
 
 
-def _record_of(
-    asked: models.PassagesRequest | models.VerifyRequest,
-    text: str | None,
-    references: Sequence[str],
-) -> InputRecord:
+def _record_of(asked: models.AfterExtract, references: Sequence[str] = ()) -> InputRecord:
     """Return a record of given claims; without a text of their own they are the text.
 
     Raises:
@@ -181,10 +176,8 @@ def _record_of(
         raise UsageError("give `claims`, or the `fact_units` of /extract")
     claims = asked.fact_units if asked.fact_units is not None else asked.claims
     given = asked.response or models.PassedResponse(text="")
-    return record_of(
-        text or given.text or "\n".join(one.claim for one in claims),
-        asked.question or given.question,
-        references,
-        asked.language or given.language,
-        claims,
+    about = models.About(
+        question=asked.question or given.question, language=asked.language or given.language
     )
+    whole = asked.text or given.text or "\n".join(one.claim for one in claims)
+    return record_of(about, whole, references, claims)
