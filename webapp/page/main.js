@@ -1,6 +1,5 @@
 /** Where the page begins: the store, the address and the document are kept in step. */
 
-import "./elements/order.js";
 import { createActions } from "./actions.js";
 import { draftKey, fromHash, toHash } from "./address.js";
 import { patch } from "./dom.js";

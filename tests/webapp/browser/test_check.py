@@ -35,7 +35,7 @@ def _check(page: Page) -> None:
 
 
 def _sources(page: Page) -> list[str]:
-    return page.locator("ufo-order .order-item:has(:checked) .order-name").all_inner_texts()
+    return page.locator(".order-item:has(:checked) .order-name").all_inner_texts()
 
 
 def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None:
@@ -258,7 +258,7 @@ def test_sources_are_ordered_by_buttons_keys_and_drag(page: Page) -> None:
     page.keyboard.press("Alt+ArrowDown")
     expect(status).to_have_text("wikipedia is now 2 of 2")
     assert _sources(page) == ["reference", "wikipedia"]
-    items = page.locator("ufo-order .order-item")
+    items = page.locator(".order-item")
     items.nth(1).drag_to(items.nth(0))
     assert _sources(page) == ["wikipedia", "reference"]
     page.get_by_role("checkbox", name="reference").uncheck()

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { MODES, categoryName } from "../labels.js";
+import { orderView } from "./order.js";
 import { field, select } from "./parts.js";
 
 /** @import * as S from "../state.js" */
@@ -42,10 +43,7 @@ export function settingsView(options, { settings }, act) {
     { class: "card settings" },
     h("summary", null, h("strong", null, "Settings"), h("span", { class: "muted" }, ` ${lineOf(options, settings)}`)),
     h("h2", null, "Sources, in order"),
-    h("ufo-order", {
-      ".items": itemsOf(options, settings),
-      onorder: act.order,
-    }),
+    orderView(itemsOf(options, settings), act.order),
     h("h2", null, "How it is judged"),
     h(
       "div",
