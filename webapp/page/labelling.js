@@ -1,9 +1,9 @@
 /** Labels that people give to claims: saved by the service beside a run, or in this tab. */
 
 import * as api from "./api.js";
-import { draftKey } from "./address.js";
-import { verdictsOf } from "./derived.js";
-import { remember } from "./kept.js";
+import { derive } from "./derived.js";
+import { NO_SELECTION } from "./state.js";
+import { remember } from "./storage.js";
 import { save } from "./text.js";
 
 /** @import * as T from "./types.js" */
@@ -12,9 +12,7 @@ import { save } from "./text.js";
 /** @type {T.HumanLabel} */
 const NO_LABEL = { label: null, tag: null, note: null };
 
-/**
- * @param {ReturnType<typeof import("./store.js").createStore<S.State>>} store
- */
+/** @param {S.Store} store */
 export function labelActions({ get, set }) {
   /** Requests that wait for the one under way, by response and unit. @type {Map<string, () => Promise<void>>} */
   const waiting = new Map();
@@ -50,7 +48,7 @@ export function labelActions({ get, set }) {
       const now = removed ? others : { ...others, [unit]: given };
       set({ labels: now, announcement: removed ? "Label removed" : "" });
       if (run === null) {
-        remember(draftKey(draft), { checked, seconds: job.seconds, labels: now });
+        remember(draft, { checked, seconds: job.seconds, labels: now });
         mark(checked, unit, "saved");
         return;
       }
@@ -83,7 +81,7 @@ export function labelActions({ get, set }) {
  * @param {Record<string, T.HumanLabel>} labels
  */
 function sheetOf(checked, labels) {
-  const verdicts = verdictsOf(checked, checked.scores);
+  const { verdicts } = derive(checked, NO_SELECTION, null);
   const rows = checked.units.flatMap(({ unit_id: id, sentence_index: at, claim }) => {
     if (!labels[id]) return [];
     const { label, tag, note } = labels[id];

@@ -2,8 +2,7 @@
 
 import * as api from "./api.js";
 import { isSelective } from "./derived.js";
-import { fetchNamed } from "./drafts.js";
-import { uploads as listUploads } from "./upload_api.js";
+import { fetchNamed } from "./storage.js";
 import { compared } from "./view/compare.js";
 
 /** @import * as S from "./state.js" */
@@ -12,7 +11,7 @@ import { compared } from "./view/compare.js";
  * Return what keeps the state filled for the place it is at. An answer that comes after the place
  * was left is dropped.
  *
- * @param {ReturnType<typeof import("./store.js").createStore<S.State>>} store
+ * @param {S.Store} store
  * @param {import("./actions.js").Actions} act
  */
 export function createLoader(store, act) {
@@ -47,7 +46,7 @@ export function createLoader(store, act) {
  * Return what keeps the scores those of the selection. One request is under way at a time: what is
  * ticked meanwhile is asked for when it is answered.
  *
- * @param {ReturnType<typeof import("./store.js").createStore<S.State>>} store
+ * @param {S.Store} store
  */
 export function createRescorer(store) {
   /** @type {S.State["checked"]} */
@@ -87,7 +86,7 @@ const NEEDS = {
   },
   async *runs({ place, filters, options, listing }) {
     if (place.run === null) {
-      const [runs, uploads] = await Promise.all([api.runs(), listUploads()]);
+      const [runs, uploads] = await Promise.all([api.runs(), api.uploads()]);
       yield { runs, uploads };
       if (!options) yield { options: await api.options() };
       return;

@@ -1,4 +1,4 @@
-/** What the page knows: the shape of the state, and its beginning. */
+/** What the page knows: the shape of the state, its beginning, and the store that holds it. */
 
 /** @import * as T from "./types.js" */
 
@@ -27,6 +27,7 @@
  * @property {Stage[]} stages
  * @property {number | null} seconds
  * @property {Problem | null} problem
+ * @property {Pick<T.Checked, "mode" | "tie" | "sources"> | null} asked  by which rules, and whom
  * @property {boolean} quiet  nothing was heard of the service for QUIET seconds
  * @property {Silence[]} silent  endpoints that the service waits for, the longest first
  *
@@ -202,11 +203,19 @@ export const NO_UPLOAD = { file: null, columns: [], map: {}, problem: null };
 /** @type {Opened} */
 export const NOTHING_OPEN = { sentence: null, claim: null, all: false, closed: false, whole: [] };
 
-/** @type {Look} */
-export const PLAIN_LOOK = { support: false, only: null };
+/** @type {T.Selection} */
+export const NO_SELECTION = { without_passages: [], without_categories: [] };
 
 /** @type {Job} */
-export const IDLE = { status: "idle", stages: [], seconds: null, problem: null, quiet: false, silent: [] };
+export const IDLE = {
+  status: "idle",
+  stages: [],
+  seconds: null,
+  problem: null,
+  asked: null,
+  quiet: false,
+  silent: [],
+};
 
 /** Seconds after which the page says that the service is silent, which else sends an event each second. */
 export const QUIET = 4;
@@ -236,32 +245,67 @@ export const HOME = {
 /** Rows of responses on a page. */
 export const PAGE_SIZE = 50;
 
-/** @returns {State} */
-export function initialState() {
+/**
+ * What is shown of one text, before there is any of it.
+ *
+ * @satisfies {Partial<State>}
+ */
+export const NO_RESULT = {
+  job: IDLE,
+  checked: null,
+  labels: {},
+  saves: {},
+  selection: NO_SELECTION,
+  rescored: null,
+  look: { support: false, only: null },
+  open: NOTHING_OPEN,
+  problem: null,
+};
+
+/** @type {State} */
+export const BEGINNING = {
+  ...NO_RESULT,
+  place: HOME,
+  draft: NO_DRAFT,
+  editing: true,
+  options: null,
+  examples: [],
+  runs: null,
+  upload: NO_UPLOAD,
+  uploads: [],
+  filters: NO_FILTERS,
+  listing: null,
+  comparison: null,
+  reports: null,
+  report: null,
+  theme: "auto",
+  announcement: "",
+};
+
+/** @typedef {ReturnType<typeof createStore>} Store */
+
+/**
+ * Make a store. A change replaces some properties of the state; `changed` is called once for all
+ * changes of one turn of the event loop.
+ *
+ * @param {State} state
+ * @param {(state: State) => void} changed
+ */
+export function createStore(state, changed) {
+  let waiting = false;
+
+  function notify() {
+    waiting = false;
+    changed(state);
+  }
+
   return {
-    place: HOME,
-    draft: NO_DRAFT,
-    editing: true,
-    job: IDLE,
-    checked: null,
-    labels: {},
-    saves: {},
-    selection: {},
-    rescored: null,
-    look: PLAIN_LOOK,
-    open: NOTHING_OPEN,
-    options: null,
-    examples: [],
-    runs: null,
-    upload: NO_UPLOAD,
-    uploads: [],
-    filters: NO_FILTERS,
-    listing: null,
-    comparison: null,
-    reports: null,
-    report: null,
-    problem: null,
-    theme: "auto",
-    announcement: "",
+    get: () => state,
+    /** @param {Partial<State> | ((state: State) => Partial<State>)} change */
+    set(change) {
+      state = { ...state, ...(typeof change === "function" ? change(state) : change) };
+      if (!waiting) queueMicrotask(notify);
+      waiting = true;
+    },
   };
 }

@@ -101,7 +101,7 @@ export function claimView(
       kept[at] === "1",
       whole.includes(key),
       facts.costs.get(row.request_id ?? "") ?? null,
-      facts.sharers.get(row.request_id ?? "") ?? 0,
+      facts.sharers.get(row.request_id ?? "")?.length ?? 0,
       act,
     );
   }

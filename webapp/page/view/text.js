@@ -1,6 +1,5 @@
 /** The text, each sentence by its state or its evidence support: colour, line, symbol and label. */
 
-import { group } from "../derived.js";
 import { h, memo } from "../dom.js";
 import { BANDS, CLAIMS, DISAGREE, STATES, WAITING, disagrees } from "../labels.js";
 import { spansOf } from "../text.js";
@@ -110,7 +109,7 @@ const TAGS = { paragraph: "p", quote: "blockquote", code: "pre", rule: "hr" };
  * @param {Actions} act
  */
 function toolbar({ scores }, { support, only }, act) {
-  const counts = group(scores.sentences, (one) => one.state);
+  const counts = Map.groupBy(scores.sentences, (one) => one.state);
   const wanted = STATES[only ?? "contradicted"].name;
   const names = /** @type {T.State[]} */ (Object.keys(STATES));
   return h(
