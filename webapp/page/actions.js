@@ -293,11 +293,8 @@ export function createActions(store) {
       set({ open: { ...NOTHING_OPEN, sentence, claim } });
       document.getElementById(`sentence-${sentence}`)?.scrollIntoView({ block: "center" });
     },
-    /** @param {string} claim */
-    openClaim(claim) {
-      const open = opened();
-      set({ open: { ...open, claim: open.claim === claim ? null : claim } });
-    },
+    /** @param {string} claim  "" for none */
+    openClaim: (claim) => set({ open: { ...opened(), claim } }),
     openAll: () => set(({ open }) => ({ open: { ...NOTHING_OPEN, all: !open.all, closed: open.all } })),
     /** @param {string} key */
     openWhole(key) {

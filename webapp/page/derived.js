@@ -103,8 +103,7 @@ export function shownOpen(checked, open) {
     states.find((one) => unitsBySentence.get(one.sentence_index)?.some((unit) => evidenceByUnit.has(unit.unit_id)))
       ?.sentence_index ??
     null;
-  const claim = unitsBySentence.get(sentence)?.find((unit) => checked.scores.states[unit.unit_id] === "contradicted");
-  return { ...open, sentence, claim: claim?.unit_id ?? null };
+  return { ...open, sentence };
 }
 
 /** @param {T.Selection} selection */

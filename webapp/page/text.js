@@ -19,6 +19,7 @@ export function slicer(text) {
  * @typedef {object} Span  Adjacent words of one sentence, or between sentences.
  * @property {number | null} sentence
  * @property {boolean} last  no later span is of this sentence
+ * @property {boolean} follows  an earlier span is of this sentence
  * @property {{text: string, style: string}[]} parts
  */
 
@@ -47,8 +48,11 @@ export function spansOf(text, sentences, layout) {
           const part = { text: cut(at, upto), style };
           const before = spans.at(-1);
           if (before?.sentence === sentence) before.parts.push(part);
-          else spans.push({ sentence, last: false, parts: [part] });
-          if (sentence !== null) lasts.set(sentence, /** @type {Span} */ (spans.at(-1)));
+          else {
+            const span = { sentence, last: false, follows: sentence !== null && lasts.has(sentence), parts: [part] };
+            spans.push(span);
+            if (sentence !== null) lasts.set(sentence, span);
+          }
           at = upto;
         }
       }
