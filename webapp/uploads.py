@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -29,15 +30,14 @@ FAILED = "failed"
 DELETED = "deleted"
 STOPPED = "stopped"  # by a person or by the end of the service; it can be resumed
 OVER = (FINISHED, FAILED, DELETED, STOPPED)
+_KEPT = (FAILED, STOPPED)  # with the file and what is done, to be resumed or deleted
 
 FOLDER = ".uploads"
-INPUT = "responses.jsonl"
 _STATUS = "status.json"
 _OWNER = "UFO_OWNER"  # the process that the command ends with
 _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
-_CHUNK = 250  # responses: finished within seconds, so that progress shows and little is done twice
 _PROGRESS = "progress"  # the message of the command's log lines that say how far it is
 
 
@@ -69,6 +69,13 @@ class Upload:
         """The name of its run."""
         return f"upload-{self.id}"
 
+    @property
+    def file(self) -> Path:
+        """The file as it was sent, under its own name, so that rows and messages show that one."""
+        # A name is the user's: it may have folders, or characters that patterns of files have.
+        name = re.sub(r"[^\w .()-]", "_", self.name.replace("\\", "/").split("/")[-1])
+        return self.folder / "input" / (name.strip(" .")[:100] or "responses")
+
     def status(self) -> dict[str, object]:
         """Return what the page shows of it."""
         return {
@@ -92,8 +99,9 @@ class Upload:
             self.done, self.total = event["responses"], event["of"]
         if event["message"] != _PROGRESS and "chunk" not in event:
             # The user knows the file's name, and no folder of the service.
-            said = str(event["message"]).replace(str(self.folder / INPUT), self.name)
-            self.log.append(said.replace(f"{self.folder}/", "")[:_LOG_WIDTH])
+            said = str(event["message"]).replace(str(self.file), self.name)
+            results = re.escape(str(self.folder.parent.parent))
+            self.log.append(re.sub(rf"{results}[^\s'\";]*", "its run", said)[:_LOG_WIDTH])
 
     def tell(self) -> None:
         """Wake the tasks that wait for a change of the state."""
@@ -145,10 +153,10 @@ class Uploads:
             for key, value in flags.items()
             if value is not False
         ]
-        words += [f"--chunk_size={_CHUNK}", f"--title={name}"]
-        upload = Upload(identifier, name, folder, words)
+        upload = Upload(identifier, name, folder, [*words, f"--title={name}"])
         try:
-            await write(folder / INPUT, chunks, most)
+            upload.file.parent.mkdir()
+            await write(upload.file, chunks, most)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -159,17 +167,18 @@ class Uploads:
         return upload
 
     async def cancel(self, identifier: str) -> Upload:
-        """Stop an upload that goes on, or delete one that is stopped, with its unfinished run.
+        """Stop an upload that goes on, or delete one that stopped or failed, with its run.
 
         Raises:
             Conflict: it is over, or another service has resumed it.
         """
         upload = self.one(identifier)
-        if upload.state == STOPPED:
+        if upload.state in _KEPT:
             _hold(upload)
             upload.state = DELETED
-            self._clear(upload)
-            shutil.rmtree(upload.folder, ignore_errors=True)
+            for folder in (self._results / f"run={upload.run}", upload.folder):
+                shutil.rmtree(folder, ignore_errors=True)
+            upload.lock.release()
             del self._known[identifier]
             return upload
         if upload.state in OVER or upload.work is None:
@@ -180,14 +189,14 @@ class Uploads:
         return upload
 
     async def resume(self, identifier: str) -> Upload:
-        """Resume an upload that was stopped, or whose service ended.
+        """Resume an upload that stopped or failed.
 
         Raises:
-            Conflict: it did not stop, or another service has resumed it.
+            Conflict: it did not, or another service has resumed it.
         """
         upload = self.one(identifier)
-        if upload.state != STOPPED:
-            raise Conflict(f"the upload is {upload.state}, and only one that stopped is resumed")
+        if upload.state not in _KEPT:
+            raise Conflict(f"the upload is {upload.state}, and not one that stopped or failed")
         _hold(upload)
         upload.state = WAITING
         self._keep(upload)
@@ -220,26 +229,16 @@ class Uploads:
             upload.log.append(f"the evaluation could not be done: {error}")
         finally:
             upload.state = state
-            self._clear(upload)
-            upload.tell()
-
-    def _clear(self, upload: Upload) -> None:
-        """Keep the state; delete the file and an unfinished run, unless it can be resumed."""
-        if upload.state == STOPPED:
+            if state == FINISHED:
+                shutil.rmtree(upload.file.parent, ignore_errors=True)
             self._keep(upload)
             upload.lock.release()
-            return
-        if upload.state != FINISHED:
-            # Nobody could go on with an attempt of this name.
-            shutil.rmtree(self._results / f"run={upload.run}", ignore_errors=True)
-        (upload.folder / INPUT).unlink(missing_ok=True)
-        self._keep(upload)
-        upload.lock.release()
+            upload.tell()
 
     async def _run(self, upload: Upload) -> int:
         process = await asyncio.create_subprocess_exec(
             *self._command,
-            *("--input", str((upload.folder / INPUT).absolute())),
+            *("--input", str(upload.file)),
             *("--output", str(self._results.absolute()), "--run", upload.run, *upload.flags),
             "--log_format=json",
             stdin=asyncio.subprocess.DEVNULL,
@@ -303,12 +302,12 @@ def _hold(upload: Upload) -> None:
         Conflict: another service over the same folder has resumed it.
     """
     gone = Conflict("another service has finished the upload")
-    if not (upload.folder / INPUT).exists():
+    if not upload.file.exists():
         raise gone
     try:
         upload.lock.acquire(blocking=False)
     except Timeout:
         raise Conflict("another service is evaluating the upload") from None
-    if not (upload.folder / INPUT).exists():
+    if not upload.file.exists():
         upload.lock.release()
         raise gone

@@ -261,11 +261,8 @@ export function createActions(store) {
       openOnly({ sentence, claim });
       bringToView(sentence);
     },
-    /** @param {string} claim */
-    openClaim(claim) {
-      const open = opened();
-      set({ open: { ...open, claim: open.claim === claim ? null : claim } });
-    },
+    /** @param {string} claim  "" for none */
+    openClaim: (claim) => set({ open: { ...opened(), claim } }),
     openAll: () => openOnly({ all: !get().open.all, closed: get().open.all }),
     /** Show a passage whole, or cut again. @param {string} key */
     openWhole(key) {

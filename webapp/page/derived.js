@@ -81,9 +81,7 @@ export function shownOpen(checked, open) {
   const first =
     sentences.find((one) => one.state === "contradicted") ??
     sentences.find((one) => unitsBySentence.get(one.sentence_index)?.some((unit) => evidenceByUnit.has(unit.unit_id)));
-  const sentence = first?.sentence_index ?? null;
-  const claim = unitsBySentence.get(sentence)?.find((unit) => checked.scores.states[unit.unit_id] === "contradicted");
-  return { ...open, sentence, claim: claim?.unit_id ?? null };
+  return { ...open, sentence: first?.sentence_index ?? null };
 }
 
 /** @param {T.Selection} selection */

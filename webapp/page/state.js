@@ -48,7 +48,7 @@
  *
  * @typedef {object} Opened  What of a checked text is open.
  * @property {number | null} sentence
- * @property {string | null} claim  a claim whose evidence is open
+ * @property {string | null} claim  whose evidence is open; "" for none, null for the first of the sentence
  * @property {boolean} all  every sentence and claim
  * @property {boolean} closed  by the reader, so that nothing opens by itself
  * @property {readonly string[]} whole  passages that are shown whole

@@ -7,6 +7,7 @@
  * @typedef {object} Span  Adjacent words of one sentence, or between sentences.
  * @property {number | null} sentence
  * @property {boolean} last  no later span is of this sentence
+ * @property {boolean} follows  an earlier span is of this sentence
  * @property {{text: string, style: string}[]} parts
  */
 
@@ -35,8 +36,11 @@ export function spansOf(text, sentences, layout) {
           const part = { text: points.slice(at, upto).join(""), style };
           const before = spans.at(-1);
           if (before?.sentence === sentence) before.parts.push(part);
-          else spans.push({ sentence, last: false, parts: [part] });
-          if (sentence !== null) lasts.set(sentence, /** @type {Span} */ (spans.at(-1)));
+          else {
+            const span = { sentence, last: false, follows: sentence !== null && lasts.has(sentence), parts: [part] };
+            spans.push(span);
+            if (sentence !== null) lasts.set(sentence, span);
+          }
           at = upto;
         }
       }

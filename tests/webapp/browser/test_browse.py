@@ -162,7 +162,8 @@ def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
     folder = tmp_path / ".uploads" / "0123456789abcdef"
     folder.mkdir(parents=True)
     line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
-    (folder / "responses.jsonl").write_text(json.dumps(line) + "\n")
+    (folder / "input").mkdir()
+    (folder / "input" / "mine").write_text(json.dumps(line) + "\n")
     left: dict[str, Any] = {
         "name": "mine",
         "state": "running",

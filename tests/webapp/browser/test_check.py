@@ -74,6 +74,30 @@ def test_a_text_has_the_score_of_its_response(
         expect(values.first).to_have_text(f"Factuality {score}")
 
 
+def test_markdown_is_shown_as_it_is_read_and_evidence_takes_one_click(page: Page) -> None:
+    table = "| City | Country | Founded in |\n|---|---|---|\n| Oslo | Norway | 1048 |"
+    text = f"### Oslo\n\n{table}\n\n- Oslo is **not** large. It lies in Norway and has a harbour."
+    _fill(page, text, "Oslo is a city in Norway. It was founded in 1040 and has a harbour.")
+    _check(page)
+    expect(page.locator(".sentences h3")).to_contain_text("Oslo")
+    expect(page.locator(".sentences li strong")).to_have_text("not")
+    # The row is one button, called by the whole row, and each of its cells opens it.
+    row = page.locator(".sentences tr").last
+    expect(row.get_by_role("cell")).to_have_count(3)
+    expect(row.get_by_role("button")).to_have_count(1)
+    whole = row.get_by_role("button", name=re.compile("Oslo.*Norway.*1048"))
+    for shown in ("true", "false"):
+        expect(whole).to_have_attribute("aria-expanded", shown)
+        row.get_by_text("Norway").click()
+    claims = page.locator("#detail .claim-open")
+    assert claims.count() > 1
+    opened = page.locator("#detail .claim-open[aria-expanded=true]")
+    expect(opened).to_have_count(1)
+    expect(page.locator("#detail .evidence").first).to_be_visible()
+    opened.click()
+    expect(page.locator("#detail .evidence")).to_have_count(0)
+
+
 def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> None:
     page.goto("/")
     check = page.get_by_role("button", name="Check", exact=True)

@@ -47,7 +47,7 @@ export function claimView(
           type: "button",
           class: "claim-open",
           "aria-expanded": String(isOpen),
-          onclick: () => act.openClaim(id),
+          onclick: () => act.openClaim(isOpen ? "" : id),
         },
         h("span", { class: "arrow", "aria-hidden": "true" }, isOpen ? "▾" : "▸"),
         h("span", { class: "claim-text", dir: "auto" }, unit.claim),

@@ -100,17 +100,20 @@ export function refusal({ file, columns, map }, options) {
  */
 function uploadRow({ id, name, state, done, total, run, log }, act) {
   const under = state === "waiting" || state === "running";
+  const kept = state === "stopped" || state === "failed";
+  const said = state === "failed" && log.length > 0 ? ` ${log.at(-1)}` : kept && ", and can go on where it was";
+  const read = state === "waiting" ? "waiting" : done > 0 ? `${done} so far` : "reading the file";
   return h(
     "tr",
     { key: id },
     h("th", { scope: "row" }, name),
-    h("td", null, state, state === "stopped" && h("span", { class: "small" }, ", and can go on where it was"), state === "failed" && log.length > 0 && h("span", { class: "small warning" }, ` ${log.at(-1)}`)),
-    h("td", null, total > 0 ? `${done} of ${total}` : state === "waiting" ? "waiting" : "reading the file", under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })),
+    h("td", null, state, said && h("span", { class: state === "failed" ? "small warning" : "small" }, said)),
+    h("td", null, total > 0 ? `${done} of ${total}` : read, under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })),
     h(
       "td",
       null,
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
-      state === "stopped" && [
+      kept && [
         button("Resume", () => void act.resumeUpload(id), { class: "small" }),
         button("Delete", () => void act.stopUpload(id), { class: "small quiet" }),
       ],
