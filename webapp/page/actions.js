@@ -5,7 +5,7 @@ import { toHash } from "./address.js";
 import { factsOf, isSelective, shownOpen } from "./derived.js";
 import { afterEvent } from "./events.js";
 import { labelActions } from "./labelling.js";
-import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, NO_RESULT, NO_SELECTION, QUIET } from "./state.js";
+import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
 import { nameOf, recall, remember } from "./storage.js";
 import { save } from "./text.js";
 import { uploadActions } from "./uploading.js";
@@ -14,6 +14,9 @@ import { silence } from "./view/stages.js";
 
 /** Sources that cost nothing to ask. */
 const FREE = ["reference", "wikipedia"];
+
+/** Seconds after which the page says that the service is silent, which else sends an event each second. */
+const QUIET = 4;
 
 /** @import * as T from "./types.js" */
 /** @import * as S from "./state.js" */
@@ -72,26 +75,22 @@ export function createActions(store) {
     const { signal } = own;
     set({ checked: null, job: { ...IDLE, status: "running" } });
     if (!draft.id) void named(draft);
-    let watch = 0;
-    /** @param {boolean} quiet */
-    function heard(quiet) {
-      clearTimeout(watch);
-      if (!quiet) watch = setTimeout(heard, QUIET * 1000, true);
-      if (quiet === get().job.quiet) return;
-      set(({ job }) => ({ job: { ...job, quiet }, ...(quiet && { announcement: silence(true, []) }) }));
+    /** Show who does not answer; it is read out once. @param {S.Silence[]} silent */
+    function tell(silent) {
+      const { job } = get();
+      if (silent.length === 0 && job.silent.length === 0) return;
+      set({ job: { ...job, silent }, ...(job.silent.length === 0 && { announcement: silence(silent) }) });
     }
+    const watched = () => setTimeout(tell, QUIET * 1000, [{ endpoint: "the service", seconds: QUIET }]);
+    let watch = watched();
     try {
-      heard(false);
       for await (const { name, data } of api.check(draft, signal)) {
         if (signal.aborted) return;
-        heard(false);
-        const { checked, job } = get();
-        // Twice a second: most of the time there is nothing to say.
-        if (name === "waiting" && job.silent.length === 0) {
-          if (data.silent.length === 0) continue;
-          say(silence(false, data.silent));
-        }
-        set(afterEvent({ checked, job }, name, data));
+        clearTimeout(watch);
+        watch = watched();
+        // It comes twice a second, so that a service that works is never silent itself.
+        if (name === "waiting") tell(data.silent);
+        else set(({ checked, job }) => afterEvent({ checked, job }, name, data));
       }
       const { checked, job } = get();
       if (signal.aborted || job.status === "failed" || !checked) return;
@@ -232,9 +231,8 @@ export function createActions(store) {
     step(by) {
       const { checked, rescored, open, look } = get();
       const wanted = look.only ?? "contradicted";
-      const found = ((rescored ?? checked?.scores)?.sentences ?? []).flatMap((one) =>
-        one.state === wanted ? (one.sentence_index ?? []) : [],
-      );
+      const sentences = (rescored ?? checked?.scores)?.sentences ?? [];
+      const found = sentences.flatMap((one) => (one.state === wanted ? (one.sentence_index ?? []) : []));
       const here = open.sentence ?? (by > 0 ? -1 : Infinity);
       const next = by > 0 ? found.find((at) => at > here) : found.findLast((at) => at < here);
       if (next === undefined) {

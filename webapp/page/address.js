@@ -139,16 +139,11 @@ function draftOf(query) {
  * @returns {S.Filters}
  */
 function filtersOf(query) {
-  return {
-    text: query.get("text") ?? "",
-    model: query.get("model") ?? "",
-    dataset: query.get("dataset") ?? "",
-    low: query.has("low"),
-    disagreement: query.has("disagreement"),
-    failures: query.has("failures"),
-    sort: query.get("sort") ?? "",
-    page: numberOf(query.get("page")) || 1,
-  };
+  const given = Object.entries(NO_FILTERS).map(([name, usual]) => [
+    name,
+    typeof usual === "boolean" ? query.has(name) : (query.get(name) ?? usual),
+  ]);
+  return { ...Object.fromEntries(given), page: numberOf(query.get("page")) || 1 };
 }
 
 /** @param {string | null} text */

@@ -117,10 +117,9 @@ function render(before, after) {
     after.node = same ? before.node : render(before?.made, /** @type {Element_} */ (after.made));
   } else {
     after.node = before?.node ?? document.createElement(after.tag);
-    patchProps(after.node, before?.props ?? {}, after.props);
-    patchChildren(after.node, before?.children ?? [], after.children);
     // A select has a value only once it has its options.
-    if (".value" in after.props) setProperty(after.node, "value", after.props[".value"]);
+    patchChildren(after.node, before?.children ?? [], after.children);
+    patchProps(after.node, before?.props ?? {}, after.props);
   }
   return after.node;
 }
@@ -133,20 +132,13 @@ function render(before, after) {
 function patchProps(node, before, after) {
   for (const name of Object.keys({ ...before, ...after })) {
     const value = after[name] ?? null;
-    if (name.startsWith(".")) setProperty(node, name.slice(1), value);
-    else if (name === "key" || value === before[name]) continue;
-    else if (name.startsWith("on")) node[name] = value;
+    const property = name.slice(1);
+    // A reader may have changed what a property was set to.
+    if (name.startsWith(".") && node[property] !== value) node[property] = value;
+    if (name.startsWith(".") || name === "key" || value === before[name]) continue;
+    if (name.startsWith("on")) node[name] = value;
     else if (name.startsWith("--")) node.style.setProperty(name, value);
     else if (value === null || value === false) node.removeAttribute(name);
     else node.setAttribute(name, value === true ? "" : value);
   }
-}
-
-/**
- * @param {any} node
- * @param {string} name
- * @param {any} value
- */
-function setProperty(node, name, value) {
-  if (node[name] !== value) node[name] = value;
 }

@@ -51,7 +51,6 @@ export function afterEvent({ checked, job }, name, data) {
     return { checked, job: { ...job, stages: [...stages, stage(data.source, data.unit_ids.length)] } };
   }
   if (name === "checked" && checked) return afterAnswer(checked, job, data);
-  if (name === "waiting") return { checked, job: { ...job, silent: data.silent } };
   if (name === "scores") return { checked: checked && { ...checked, scores: data }, job };
   if (name === "done") {
     return { checked, job: { ...job, status: "done", seconds: data.seconds, stages: finished(job.stages) } };

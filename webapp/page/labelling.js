@@ -31,11 +31,6 @@ export function labelActions({ get, set }) {
     sending = false;
   }
 
-  /** @param {T.Checked} checked @param {string} unit @param {S.State["saves"][string]} state */
-  function mark(checked, unit, state) {
-    if (get().checked === checked) set(({ saves }) => ({ saves: { ...saves, [unit]: state } }));
-  }
-
   return {
     /** @param {string} unit @param {Partial<T.HumanLabel>} change */
     label(unit, change) {
@@ -46,21 +41,24 @@ export function labelActions({ get, set }) {
       const given = { ...before, ...change };
       const removed = given.label === null;
       const now = removed ? others : { ...others, [unit]: given };
+      /** @param {S.State["saves"][string]} state */
+      const mark = (state) =>
+        set((at) => (at.checked === checked ? { saves: { ...at.saves, [unit]: state } } : {}));
       set({ labels: now, announcement: removed ? "Label removed" : "" });
       if (run === null) {
         remember(draft, { checked, seconds: job.seconds, labels: now });
-        mark(checked, unit, "saved");
+        mark("saved");
         return;
       }
       const key = `${response.response_id} ${unit}`;
-      mark(checked, unit, "saving");
+      mark("saving");
       waiting.set(key, async () => {
         try {
           await api.label(run, response.response_id, unit, removed ? NO_LABEL : given);
-          if (!waiting.has(key)) mark(checked, unit, "saved");
+          if (!waiting.has(key)) mark("saved");
         } catch (error) {
           const { title, detail } = api.problemOf(error);
-          mark(checked, unit, "not saved");
+          mark("not saved");
           set({ announcement: `The label was not saved. ${title}: ${detail}` });
         }
       });

@@ -145,22 +145,11 @@ export function claimLabel(label, all, chosen) {
   return all.some((row) => row.passage_id !== null) ? CLAIMS.unticked : CLAIMS.nothing;
 }
 
-/**
- * Tell whether some of the evidence supports and some refutes.
- *
- * @param {readonly T.Evidence[]} chosen
- */
+/** Tell whether some of the evidence supports and some refutes. @param {readonly T.Evidence[]} chosen */
 export function disagrees(chosen) {
-  return (
-    chosen.some((row) => row.outcome === "supported") &&
-    chosen.some((row) => row.outcome === "refuted")
-  );
+  const outcomes = new Set(chosen.map((row) => row.outcome));
+  return outcomes.has("supported") && outcomes.has("refuted");
 }
 
-/**
- * @param {string} category
- * @returns {string}
- */
-export function categoryName(category) {
-  return category.replaceAll("_", " ");
-}
+/** @param {string} category */
+export const categoryName = (category) => category.replaceAll("_", " ");

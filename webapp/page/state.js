@@ -28,8 +28,7 @@
  * @property {number | null} seconds
  * @property {Problem | null} problem
  * @property {Pick<T.Checked, "mode" | "tie" | "sources"> | null} asked  by which rules, and whom
- * @property {boolean} quiet  nothing was heard of the service for QUIET seconds
- * @property {Silence[]} silent  endpoints that the service waits for, the longest first
+ * @property {Silence[]} silent  endpoints that the service waits for, the longest first; or the service
  *
  * @typedef {object} Silence
  * @property {string} endpoint
@@ -207,18 +206,7 @@ export const NOTHING_OPEN = { sentence: null, claim: null, all: false, closed: f
 export const NO_SELECTION = { without_passages: [], without_categories: [] };
 
 /** @type {Job} */
-export const IDLE = {
-  status: "idle",
-  stages: [],
-  seconds: null,
-  problem: null,
-  asked: null,
-  quiet: false,
-  silent: [],
-};
-
-/** Seconds after which the page says that the service is silent, which else sends an event each second. */
-export const QUIET = 4;
+export const IDLE = { status: "idle", stages: [], seconds: null, problem: null, asked: null, silent: [] };
 
 /** @type {Filters} */
 export const NO_FILTERS = {
