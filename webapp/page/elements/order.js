@@ -30,7 +30,7 @@ class Order extends HTMLElement {
       this,
       h(
         "ol",
-        { class: "order" },
+        null,
         this.#items.map((item, at) => this.#row(item, at)),
       ),
     );
@@ -47,28 +47,27 @@ class Order extends HTMLElement {
       {
         key: name,
         draggable: String(item.ticked),
-        class: `order-item${item.why ? " unavailable" : ""}${this.#dragged === name ? " dragged" : ""}`,
+        class: `row order-item${this.#dragged === name ? " dragged" : ""}`,
         onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event, at),
         ondragstart: (/** @type {DragEvent} */ event) => this.#start(event, name),
         ondragover: (/** @type {DragEvent} */ event) => this.#over(event, at),
         ondrop: (/** @type {DragEvent} */ event) => event.preventDefault(),
         ondragend: () => this.#end(),
       },
-      h("span", { class: "grip", "aria-hidden": "true" }, "⠿"),
       h(
         "label",
-        null,
+        { class: "tick" },
         h("input", {
           type: "checkbox",
           ".checked": item.ticked,
           disabled: Boolean(item.why),
           onchange: () => this.#tick(at),
         }),
-        h("span", { class: "order-name" }, name),
+        h("strong", { class: "order-name" }, name),
       ),
-      h("span", { class: "order-help" }, item.why ?? item.help),
+      h("span", { class: "grow small muted" }, item.why ?? item.help),
       item.ticked &&
-        h("span", { class: "order-buttons" }, this.#button(at, -1), this.#button(at, 1)),
+        h("span", null, h("span", { class: "muted", "aria-hidden": "true" }, "⠿ "), this.#button(at, -1), this.#button(at, 1)),
     );
   }
 

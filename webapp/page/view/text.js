@@ -25,7 +25,7 @@ export function textView(checked, derived, open, look, running, act) {
   const unplaced = derived.facts.unitsBySentence.get(null) ?? [];
   return h(
     "section",
-    { class: "card text", "aria-label": "The text, sentence by sentence" },
+    { class: "card", "aria-label": "The text, sentence by sentence" },
     !running && toolbar(derived, look, act),
     h("div", { class: "sentences", dir: "auto" }, laidOut(checked, viewOf)),
     unplaced.length > 0 &&
@@ -92,8 +92,9 @@ function laidOut(checked, viewOf) {
       else found.push(h("ul", null, item));
     } else if (block.kind === "row") {
       const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", null, cell)));
-      if (before?.tag === "table" && !block.head) before.children.push(row);
-      else found.push(h("table", null, row));
+      const rows = before?.props.class === "scroll" && /** @type {import("../dom.js").Element_} */ (before.children[0]).children;
+      if (rows && !block.head) rows.push(row);
+      else found.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", null, row)));
     } else found.push(h(block.kind === "heading" ? `h${Math.min(6, block.level + 2)}` : TAGS[block.kind], { dir: "auto" }, one));
   });
   return found;
@@ -115,7 +116,7 @@ function toolbar({ scores }, { support, only }, act) {
   const names = /** @type {T.State[]} */ (Object.keys(STATES));
   return h(
     "div",
-    { class: "bar toolbar" },
+    { class: "row" },
     names.flatMap((name) => {
       const n = counts.get(name)?.length ?? 0;
       const { symbol, look } = STATES[name];
@@ -183,7 +184,8 @@ const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
  */
 function sentenceView(parts, index, last, state, band, count, marks, current, faded, act) {
   const silent = state === null || state === "no claim";
-  const label = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
+  const own = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
+  const label = faded ? { ...own, look: "plain" } : own;
   const openIt = () => act.openSentence(index);
   return h(
     "span",
@@ -204,7 +206,7 @@ function sentenceView(parts, index, last, state, band, count, marks, current, fa
       " ",
       h(
         "span",
-        { class: `chip ${MARKS[mark].look}`, title: MARKS[mark].means },
+        { class: `chip ${faded ? "plain" : MARKS[mark].look}`, title: MARKS[mark].means },
         h("span", { class: "symbol", "aria-hidden": "true" }, MARKS[mark].symbol),
         h("span", { class: "hidden" }, ` ${MARKS[mark].name}`),
       ),
