@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Link = Callable[[str, str], str | None]
 """From a run and the id of a response to the address of its page; None where there is none."""
 
-_STYLES = ("base", "parts", "result", "evidence", "report")
+_STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
 _SHORT_CELL, _LONGEST_CELL, _SHOWN = 28, 300, 300
 # Columns whose values are names that ufo defines.
