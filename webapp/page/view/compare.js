@@ -52,7 +52,7 @@ export function compareView(state, act) {
     head,
     h(
       "div",
-      { class: "card filters" },
+      { class: "card fields filters" },
       choice(
         "This run with",
         chosen.baseline ?? "",

@@ -31,7 +31,7 @@ export function formView(state, act) {
       },
       h(
         "section",
-        { class: "card inputs", "aria-label": "What is checked" },
+        { class: "card columns", "aria-label": "What is checked" },
         examplePicker(state, act),
         field(
           "Text to check",
@@ -57,12 +57,12 @@ export function formView(state, act) {
         references(draft, act),
         h(
           "div",
-          { class: "submit" },
+          { class: "row submit" },
           h("button", { type: "submit", class: "primary", disabled: why !== null, "aria-describedby": "why" }, "Check"),
           h(
             "span",
             { class: "muted", id: "why" },
-            why ?? [counted(words(draft.text), "word"), h("span", { class: "with-keys" }, " · Ctrl+Enter checks too")],
+            why ?? [counted(words(draft.text), "word"), " · Ctrl+Enter checks too"],
           ),
         ),
       ),
@@ -104,9 +104,9 @@ function beginning({ judge, model, sources, index_size: size }) {
   ].filter(Boolean);
   return h(
     "section",
-    { class: "card start-here", "aria-label": "What can be done here" },
+    { class: "card small", "aria-label": "What can be done here" },
     h("p", null, `Now: ${model ? `the judge ${judge}` : "the offline judge"} reads what ${named.join(" and ")} ${usable.length === 1 ? "has" : "have"} on each claim.`),
-    h("ul", { class: "inline" }, h("li", null, "For more:"), more),
+    h("ul", { class: "row muted" }, h("li", null, "For more:"), more),
   );
 }
 
@@ -121,7 +121,7 @@ function examplePicker({ examples, draft }, act) {
   const at = examples.findIndex((one) => one.response === draft.text);
   return h(
     "div",
-    { class: "pick" },
+    { class: "row pick" },
     field(
       "Start from an example",
       h(
@@ -153,7 +153,7 @@ function references({ references }, act) {
   return h(
     "fieldset",
     { class: "references" },
-    h("legend", null, "References (optional)"),
+    h("legend", { class: "small muted" }, "References (optional)"),
     given.map((text, at) =>
       h(
         "div",

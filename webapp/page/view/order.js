@@ -11,7 +11,7 @@ import { button } from "./parts.js";
  */
 export function orderView(items, onorder) {
   const names = items.filter((item) => item.ticked).map((item) => item.name);
-  return h("ol", { class: "order" }, items.map(row));
+  return h("ol", null, items.map(row));
 
   /** @param {string} name @param {number} to */
   function move(name, to) {
@@ -34,7 +34,7 @@ export function orderView(items, onorder) {
       {
         key: name,
         draggable: String(ticked),
-        class: `order-item${why ? " unavailable" : ""}`,
+        class: "row order-item",
         onkeydown: (/** @type {KeyboardEvent} */ event) => {
           const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
           if (!event.altKey || !by) return;
@@ -47,15 +47,14 @@ export function orderView(items, onorder) {
           move(event.dataTransfer?.getData("text/plain") ?? "", at);
         },
       },
-      h("span", { class: "grip", "aria-hidden": "true" }, "⠿"),
       h(
         "label",
-        null,
+        { class: "tick" },
         h("input", { type: "checkbox", ".checked": ticked, disabled: why !== null, onchange: () => tick(item) }),
-        h("span", { class: "order-name" }, name),
+        h("strong", { class: "order-name" }, name),
       ),
-      h("span", { class: "order-help" }, why ?? help),
-      ticked && h("span", { class: "order-buttons" }, mover(name, "up", "↑", at - 1), mover(name, "down", "↓", at + 1)),
+      h("span", { class: "grow small muted" }, why ?? help),
+      ticked && h("span", null, h("span", { class: "muted", "aria-hidden": "true" }, "⠿ "), mover(name, "up", "↑", at - 1), mover(name, "down", "↓", at + 1)),
     );
   }
 

@@ -32,8 +32,8 @@ export function chip({ symbol, name, look, means }, ...more) {
 export function field(label, control) {
   return h(
     "div",
-    { class: "field" },
-    h("label", { class: "field-name", for: control.props.id }, label),
+    { class: "field grow" },
+    h("label", { class: "small muted", for: control.props.id }, label),
     control,
   );
 }
@@ -66,7 +66,7 @@ export function select(props, options) {
 export function problemBox({ title, detail, remedy }, ...more) {
   return h(
     "div",
-    { class: "problem", role: "alert" },
+    { class: "card problem", role: "alert" },
     h("p", null, h("strong", null, h("span", { "aria-hidden": "true" }, "⚠ "), title)),
     h("p", null, detail),
     h("p", null, h("span", { class: "muted" }, "What to do: "), remedy),
@@ -80,15 +80,14 @@ export function problemBox({ title, detail, remedy }, ...more) {
  * @param {string} caption
  * @param {Given} head  cells of the head
  * @param {Given} body  rows
- * @param {string} [look]
  */
-export function table(caption, head, body, look = "") {
+export function table(caption, head, body) {
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     h(
       "table",
-      { class: look },
+      null,
       h("caption", { class: "hidden" }, caption),
       h("thead", null, h("tr", null, head)),
       h("tbody", null, body),

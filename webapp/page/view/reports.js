@@ -28,7 +28,7 @@ export function reportsView(state, act) {
         h("h2", null, group),
         h(
           "ul",
-          { class: "plain" },
+          null,
           reports
             .filter((one) => one.group === group)
             .map(({ name, title, help }) =>
@@ -61,7 +61,6 @@ function reportView(run, { name, title, help, total, columns, rows }, act) {
       `${title}: rows`,
       heads(columns),
       rows.map((row, at) => h("tr", { key: at }, row.map((cell) => h("td", null, shown(cell))))),
-      "compact",
     ),
     h(
       "p",

@@ -80,12 +80,12 @@ export function runHead({ place: { run, view }, listing }, act) {
   /** @param {string} name @param {S.Place["view"]} to */
   const tab = (name, to) =>
     button(name, () => act.go({ view: to, run }), {
-      class: "tab",
+      class: "quiet",
       "aria-current": view === to ? "page" : null,
     });
   return h(
     "div",
-    { class: "bar" },
+    { class: "row" },
     button("← Runs", () => act.go({ view: "runs" })),
     h("h2", { title: run, dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : ""),
     tab("Overview", "runs"),
@@ -120,7 +120,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
     serverHtml(report),
     h(
       "p",
-      { class: "bar" },
+      { class: "row" },
       h("a", { href: reportPage(run), download: "report.html" }, "Download the report"),
       h("a", { href: runFiles(run), download: true }, "Download the tables"),
       h("a", { href: labelSheet(run), download: "labels.csv" }, "Download your labels"),
@@ -131,7 +131,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
       h("h2", null, "Responses"),
       h(
         "form",
-        { class: "filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+        { class: "fields filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
         field("Text", input("text", "search")),
         field("Model", select(props("model"), choices(overview.models))),
         field("Data set", select(props("dataset"), choices(overview.datasets))),
@@ -145,7 +145,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
       pages > 1 &&
         h(
           "div",
-          { class: "bar" },
+          { class: "row" },
           button("Previous page", () => filters.page > 1 && act.filter({ page: filters.page - 1 }), {
             "aria-disabled": String(filters.page <= 1),
           }),

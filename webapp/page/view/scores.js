@@ -118,7 +118,6 @@ export function contributionsView({ scores: before }, { scores, mode }) {
             scores !== before && h("td", { class: "muted" }, percent(was[at]?.share)),
           ),
         ),
-        "compact",
       ),
     ),
   );
@@ -144,7 +143,6 @@ function modes(scores) {
           h("td", null, decimal(one.coverage)),
         ),
       ),
-      "compact",
     ),
   );
 }

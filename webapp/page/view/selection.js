@@ -31,7 +31,7 @@ export function selectionView(checked, derived, selection, open, act) {
     { class: "card selection", "aria-label": "Evidence that counts" },
     h(
       "div",
-      { class: "bar" },
+      { class: "row" },
       h("h2", null, "Evidence that counts"),
       button("Reset", () => act.reset(), { "aria-disabled": String(!derived.changed) }),
     ),
@@ -46,12 +46,11 @@ export function selectionView(checked, derived, selection, open, act) {
           "tr",
           { key: name, class: on ? null : "off" },
           h("th", { scope: "row" }, tick(categoryName(name), on, (value) => act.tickCategory(name, value))),
-          h("td", null, n),
-          h("td", null, percent(share)),
-          h("td", null, here.length > 0 ? percent(ofSentence) : "–"),
+          h("td", { class: "number" }, n),
+          h("td", { class: "number" }, percent(share)),
+          h("td", { class: "number" }, here.length > 0 ? percent(ofSentence) : "–"),
         );
       }),
-      "compact",
     ),
     table(
       "Documents",
@@ -60,7 +59,6 @@ export function selectionView(checked, derived, selection, open, act) {
         const on = document.passages.some((id) => !left.has(id));
         return memo(document.key, documentView, document, on, act);
       }),
-      "compact",
     ),
     documents.length > MOST &&
       h("p", { class: "muted" }, `${counted(documents.length - MOST, "more document")} can be ticked at the claims.`),
@@ -83,8 +81,8 @@ function documentsHere(checked, sentence) {
 
 /** @param {string} name */
 function heads(name) {
-  return [name, "Evidence", "Of the text", "Of the sentence"].map((head) =>
-    h("th", { scope: "col" }, head),
+  return [name, "Evidence", "Of the text", "Of the sentence"].map((head, at) =>
+    h("th", { scope: "col", class: at > 0 && "number" }, head),
   );
 }
 
@@ -103,9 +101,9 @@ function documentView({ title, host, passages, nEvidence, share, sentenceShare }
       tick(title, on, (value) => act.tickPassages(passages, value)),
       host && h("span", { class: "small muted" }, ` ${host}`),
     ),
-    h("td", null, nEvidence),
-    h("td", null, percent(share)),
-    h("td", null, percent(sentenceShare)),
+    h("td", { class: "number" }, nEvidence),
+    h("td", { class: "number" }, percent(share)),
+    h("td", { class: "number" }, percent(sentenceShare)),
   );
 }
 

@@ -72,9 +72,9 @@ export function settingsView(options, { settings }, act) {
     ),
     h(
       "details",
-      { class: "kinds" },
+      null,
       h("summary", null, without.length > 0 ? `Kinds of web pages: all but ${without.map(categoryName).join(", ")}` : "Kinds of web pages: all"),
-      h("fieldset", null, h("legend", null, "Pages of these kinds count"), options.categories.map(kind)),
+      h("fieldset", { class: "row" }, h("legend", { class: "small muted" }, "Pages of these kinds count"), options.categories.map(kind)),
     ),
   );
 
@@ -167,7 +167,7 @@ export function settingsView(options, { settings }, act) {
   /** @param {string} label @param {import("../dom.js").Element_} control @param {string} why */
   function setting(label, control, why) {
     const name = String(control.props.id).replace("setting-", "");
-    return h("div", { class: "setting", key: name }, field(label, control), why && h("p", { class: "small muted", id: `why-${name}` }, why));
+    return h("div", { key: name }, field(label, control), why && h("p", { class: "small muted", id: `why-${name}` }, why));
   }
 }
 

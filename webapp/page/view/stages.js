@@ -14,9 +14,9 @@ export function stagesView({ status, stages, seconds, silent }, act) {
   if (status === "idle") return null;
   return h(
     "section",
-    { class: `stages ${status}`, "aria-label": "Progress" },
-    stages.length > 0 && h("ol", null, stages.map((stage) => stageView(stage, status))),
-    status === "running" && button("Cancel", () => act.cancel(), { class: "cancel" }),
+    { class: `row stages ${status}`, "aria-label": "Progress" },
+    stages.length > 0 && h("ol", { class: "row" }, stages.map((stage) => stageView(stage, status))),
+    status === "running" && button("Cancel", () => act.cancel(), { class: "small" }),
     status === "running" && silent.length > 0 && h("p", { class: "warning" }, silence(silent)),
     (status === "cancelled" || status === "failed") &&
       h("p", null, "What was found stays here, and nothing more is asked. Check again starts anew; Edit text leads to the text."),
@@ -46,12 +46,12 @@ function stageView({ name, done, of, finished }, status) {
   const count = name === "extract" ? (finished ? String(of) : "") : `${done} of ${of}`;
   return h(
     "li",
-    { class: `stage ${word}` },
+    { class: `row small stage ${word}` },
     h("span", { class: "symbol", "aria-hidden": "true" }, symbol),
     h("span", { class: "hidden" }, `${word}: `),
     h("span", null, title),
     " ",
-    h("span", { class: "count" }, count),
+    h("span", { class: "muted" }, count),
     of > 0 && !finished && h("progress", { max: of, ".value": done, "aria-label": `${title}: ${count}` }),
   );
 }

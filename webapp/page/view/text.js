@@ -24,7 +24,7 @@ export function textView(checked, derived, open, look, running, act) {
   const unplaced = derived.facts.unitsBySentence.get(null) ?? [];
   return h(
     "section",
-    { class: "card text", "aria-label": "The text, sentence by sentence" },
+    { class: "card", "aria-label": "The text, sentence by sentence" },
     !running && toolbar(derived, look, act),
     h("div", { class: "sentences", dir: "auto" }, laidOut(checked, viewOf)),
     unplaced.length > 0 &&
@@ -93,9 +93,9 @@ function laidOut(checked, viewOf) {
       else found.push(h("ul", null, item));
     } else if (block.kind === "row") {
       const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", null, cell)));
-      const table = before?.tag === "div" && !block.head ? /** @type {import("../dom.js").Element_} */ (before.children[0]) : null;
-      if (table) table.children.push(row);
-      else found.push(h("div", { class: "scroll" }, h("table", null, row)));
+      const rows = before?.props.class === "scroll" && /** @type {import("../dom.js").Element_} */ (before.children[0]).children;
+      if (rows && !block.head) rows.push(row);
+      else found.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", null, row)));
     } else {
       if (block.kind === "heading") level = Math.min(6, block.level + 2, level + 1);
       found.push(h(block.kind === "heading" ? `h${level}` : TAGS[block.kind], { dir: "auto" }, one));
@@ -120,7 +120,7 @@ function toolbar({ scores }, { support, only }, act) {
   const names = /** @type {T.State[]} */ (Object.keys(STATES));
   return h(
     "div",
-    { class: "bar toolbar" },
+    { class: "row" },
     names.flatMap((name) => {
       const n = counts.get(name)?.length ?? 0;
       const { symbol, look } = STATES[name];
@@ -189,7 +189,8 @@ const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
  */
 function sentenceView(parts, index, last, whole, state, band, count, marks, current, faded, act) {
   const silent = state === null || state === "no claim";
-  const label = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
+  const own = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
+  const label = faded ? { ...own, look: "plain" } : own;
   const openIt = () => act.openSentence(index);
   return h(
     "span",
@@ -213,7 +214,7 @@ function sentenceView(parts, index, last, whole, state, band, count, marks, curr
       " ",
       h(
         "span",
-        { class: `chip ${MARKS[mark].look}`, title: MARKS[mark].means },
+        { class: `chip ${faded ? "plain" : MARKS[mark].look}`, title: MARKS[mark].means },
         h("span", { class: "symbol", "aria-hidden": "true" }, MARKS[mark].symbol),
         h("span", { class: "hidden" }, ` ${MARKS[mark].name}`),
       ),

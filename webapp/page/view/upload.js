@@ -41,7 +41,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
       options && settingsView(options, draft, act),
       h(
         "div",
-        { class: "bar" },
+        { class: "row" },
         button("Evaluate", () => void act.upload(), { class: "primary", disabled: why !== null, "aria-describedby": "why-not" }),
         h("span", { class: "muted", id: "why-not" }, why ?? "It becomes a run, in a process of its own."),
       ),
