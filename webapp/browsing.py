@@ -148,6 +148,16 @@ def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
     return HTMLResponse(desk.setup.overview(desk.runs.results(run), _address))
 
 
+@router.get("/runs/{run}/reports.html", response_class=HTMLResponse, responses=answers.HTML)
+def show_reports(run: RunName, desk: AtDesk) -> HTMLResponse:
+    """Return the reports of a run that have rows, by groups, as HTML to be shown within a page."""
+    of_run = quote(run, safe="")
+    results = desk.runs.results(run)
+    return HTMLResponse(
+        desk.setup.reports(results, lambda name: f"/reports/{name}?run={of_run}&format=csv")
+    )
+
+
 @router.get("/runs/{run}/compare.html", response_class=HTMLResponse, responses=answers.HTML)
 def compare(
     run: RunName,
