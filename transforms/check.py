@@ -37,7 +37,7 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
 
     Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
-    return await _verified(open_units, source, judge, await _look_up(open_units, source))
+    return await _verified(open_units, source, judge, await look_up(open_units, source))
 
 
 async def check_parts(
@@ -48,7 +48,7 @@ async def check_parts(
     A judge that computes in this process verifies unit by unit. A remote judge verifies all units
     together, to need few calls, and yields once.
     """
-    found = await _look_up(open_units, source)
+    found = await look_up(open_units, source)
     if judge.remote:
         yield open_units, await _verified(open_units, source, judge, found)
         return
@@ -105,8 +105,8 @@ def _check_whole(judged: Judged, open_units: OpenUnits) -> None:
         )
 
 
-async def _look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
-    """Return the source's results; an error for each unit where `look_up` fails."""
+async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
+    """Return the source's results; an error for each unit where its `look_up` fails."""
     asked = len(open_units.units)
     try:
         found = await source.look_up(open_units)

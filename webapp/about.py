@@ -1,6 +1,5 @@
 """Describe what the service offers: its sources, judges, verifiers and examples."""
 
-import json
 import logging
 from collections.abc import Container, Iterator
 from dataclasses import asdict
@@ -19,7 +18,7 @@ from ufo.transforms.plugins import Registry
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier
 from ufo.webapp import answers, models
-from ufo.webapp.basis import size_of
+from ufo.webapp.checked import size_of
 from ufo.webapp.desk import AtDesk
 
 router = APIRouter(tags=["about"])
@@ -72,8 +71,9 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
             takes |= {"model", "extractor_model"} if kind.extracts else {"model"}
         if kind.verifies and (desk.setup.model or not kind.needs_endpoint):
             can = {one: getattr(kind, one) for one in _ABILITIES}
-            told = {"judge": name, "help": about["help"], "options": _fields(takes), **can}
-            found.append(answers.JudgeInfo.model_validate(told))
+            found.append(
+                answers.JudgeInfo(judge=name, help=about["help"], options=_fields(takes), **can)
+            )
     return found
 
 
@@ -89,19 +89,11 @@ def sources(desk: AtDesk) -> list[answers.SourceInfo]:
 
 
 @router.get("/examples")
+@cache
 def examples() -> list[answers.Example]:
     """Return the bundled responses."""
-    return _examples()
-
-
-@cache
-def _examples() -> list[answers.Example]:
     lines = (files("ufo.examples") / "responses.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    for row in rows:
-        if isinstance(row.get("reference_answers"), str):
-            row["reference_answers"] = [row["reference_answers"]]
-    return [answers.Example.model_validate(row) for row in rows]
+    return [answers.Example.model_validate_json(line) for line in lines]
 
 
 def _fields(names: Container[str]) -> list[str]:

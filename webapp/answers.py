@@ -1,9 +1,9 @@
 """Declare the service's responses, beside the records of `ufo.schemas.records`."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from ufo.schemas.records import (
     FactUnit,
@@ -17,6 +17,14 @@ from ufo.schemas.tables import Label
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.extraction.markdown import Block
 from ufo.transforms.scores import Scores
+
+HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
+CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}}}
+
+
+def attached(name: str) -> dict[str, str]:
+    """Return the headers of a response that a browser saves as a file of that name."""
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 class Problem(BaseModel):
@@ -50,8 +58,8 @@ class ExtractedText(BaseModel):
 class SearchHit(BaseModel):
     """A passage of the index; `score` is comparable within one query alone."""
 
-    rank: int
-    score: float | None
+    rank: int = 0
+    score: float | None = None
     passage: Passage
 
 
@@ -63,15 +71,18 @@ class SearchAnswer(BaseModel):
 
 
 class SourceAnswer(BaseModel):
-    """The passages of one source for one claim. Without passages, `reason` says why."""
+    """The passages of one source for one claim. Without passages, `reason` says why.
+
+    `/passages` gives it, and `/verify` takes it.
+    """
 
     source: str
     claim: str
-    query: str
-    hits: list[SearchHit]
-    outcome: str | None
-    reason: str | None
-    message: str | None
+    query: str = ""
+    hits: list[SearchHit] = []
+    outcome: Literal["noans", "error"] | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class Passages(BaseModel):
@@ -163,6 +174,10 @@ class Options(BaseModel):
     upload_bytes: int
 
 
+def _listed(given: object) -> object:
+    return [given] if isinstance(given, str) else given
+
+
 class Example(BaseModel):
     """A bundled response, ready to be checked."""
 
@@ -171,7 +186,7 @@ class Example(BaseModel):
     question: str | None = None
     dataset: str | None = None
     response: str
-    reference_answers: list[str] = []
+    reference_answers: Annotated[list[str], BeforeValidator(_listed)] = []
 
 
 class RunInfo(BaseModel):

@@ -12,12 +12,10 @@ from ufo.webapp import (
     checking,
     docs_page,
     drafts,
-    labelling,
     page_files,
     problems,
     reports,
     steps,
-    text_report,
     uploading,
 )
 from ufo.webapp.answers import Problem
@@ -29,8 +27,8 @@ _ABOUT = "How factual is LLM output? Each step of ufo, and finished runs. Errors
 
 
 _PARTS = (
-    *(about, steps, checking, text_report, drafts),
-    *(browsing, labelling, reports, uploading),
+    *(about, steps, checking, drafts),
+    *(browsing, reports, uploading),
 )
 
 

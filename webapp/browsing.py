@@ -1,4 +1,4 @@
-"""Browse finished runs: their overview, their responses with scores, comparisons.
+"""Browse finished runs: their overview, their responses with scores, comparisons, labels.
 
 What is filtered by goes to SQL as parameters; what is sorted by is one of a few fixed words.
 """
@@ -7,25 +7,26 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
-from starlette.responses import HTMLResponse
+from pydantic import BaseModel, Field
+from starlette.responses import HTMLResponse, StreamingResponse
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
-from ufo.schemas.runs import Run
+from ufo.schemas.runs import RUN_PREFIX, Run
+from ufo.schemas.tables import LABELS, PAGE_SHEET, Label, from_arrow
 from ufo.transforms.states import run_headline
 from ufo.transforms.votes import main_mode
-from ufo.webapp import answers
-from ufo.webapp.desk import AtDesk, Desk, Pages
+from ufo.webapp import answers, models
+from ufo.webapp.checked import whole
+from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
-from ufo.webapp.whole import whole
+from ufo.webapp.reports import csv_answer
 
 router = APIRouter(tags=["runs"])
 
 RunName = Annotated[str, Path(max_length=300, description="the name of a finished run")]
-Word = Annotated[str | None, Query(max_length=1_000)]
-Share = Annotated[float | None, Query(ge=0, le=1, allow_inf_nan=False)]
-Offset = Annotated[int, Query(ge=0, le=1_000_000_000)]
-Limit = Annotated[int, Query(ge=1, le=200)]
+Word = Annotated[str | None, Field(max_length=1_000)]
+Share = Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)]
 Sort = Literal[
     "score", "-score", "credibility", "-credibility", "coverage", "-coverage", "id", "-id",
     "model", "-model", "dataset", "-dataset", "units", "-units", "disagreements", "errors",
@@ -33,11 +34,7 @@ Sort = Literal[
 ]  # fmt: skip
 _SORTS = {
     "score": "factuality_score",
-    "credibility": "credibility",
-    "coverage": "coverage",
     "id": "response_id",
-    "model": "model",
-    "dataset": "dataset",
     "units": "n_units",
     "disagreements": "n_disagreements",
     "errors": "n_errors",
@@ -45,37 +42,27 @@ _SORTS = {
 }
 _MOST_FIRST = ("disagreements", "errors", "contradicted")
 _LISTED = """
-WITH by_unit AS (
-    SELECT
-        response_id,
-        unit_id,
-        count(*) FILTER (WHERE outcome = 'error') AS n_errors,
-        bool_or(outcome = 'supported') AND bool_or(outcome = 'refuted') AS disagree
-    FROM evidence
-    GROUP BY response_id, unit_id
-),
-by_response AS (
+SELECT
+    s.*, left(r.text, 200) AS excerpt, c.credibility, c.band,
+    coalesce(b.n_disagreements, 0) AS n_disagreements, coalesce(b.n_errors, 0) AS n_errors
+FROM scores AS s
+INNER JOIN responses AS r USING (response_id)
+INNER JOIN passage_credibility AS c USING (response_id)
+LEFT JOIN (
     SELECT
         response_id,
         CAST(sum(n_errors) AS BIGINT) AS n_errors,
         count(*) FILTER (WHERE disagree) AS n_disagreements
-    FROM by_unit
+    FROM (
+        SELECT
+            response_id,
+            count(*) FILTER (WHERE outcome = 'error') AS n_errors,
+            bool_or(outcome = 'supported') AND bool_or(outcome = 'refuted') AS disagree
+        FROM evidence
+        GROUP BY response_id, unit_id
+    )
     GROUP BY response_id
-),
-failed AS (
-    SELECT key AS response_id FROM failures
-    UNION
-    SELECT u.response_id FROM failures AS f INNER JOIN fact_units AS u ON u.unit_id = f.key
-)
-SELECT
-    s.response_id, s.model, s.dataset, s.question, left(r.text, 200) AS excerpt, s.n_units,
-    s.n_supported, s.n_refuted, s.n_undecided, s.factuality_score, s.decided_score, s.coverage,
-    c.credibility, c.band, coalesce(b.n_disagreements, 0) AS n_disagreements,
-    coalesce(b.n_errors, 0) AS n_errors, s.human_score
-FROM scores AS s
-INNER JOIN responses AS r ON r.response_id = s.response_id
-INNER JOIN passage_credibility AS c ON c.response_id = s.response_id
-LEFT JOIN by_response AS b ON b.response_id = s.response_id
+) AS b USING (response_id)
 WHERE
     s.mode = $mode
     AND (
@@ -87,16 +74,54 @@ WHERE
     AND ($model IS NULL OR s.model = $model)
     AND ($dataset IS NULL OR s.dataset = $dataset)
     AND ($question IS NULL OR s.question = $question)
-    AND ($low IS NULL OR s.factuality_score >= $low)
-    AND ($high IS NULL OR s.factuality_score <= $high)
+    AND ($min_score IS NULL OR s.factuality_score >= $min_score)
+    AND ($max_score IS NULL OR s.factuality_score <= $max_score)
     AND (NOT $disagreement OR b.n_disagreements > 0)
     AND (NOT $undecided OR s.n_undecided > 0)
     AND (
-        NOT $failures OR b.n_errors > 0 OR s.response_id IN (SELECT response_id FROM failed)
+        NOT $failures
+        OR b.n_errors > 0
+        OR s.response_id IN (SELECT key FROM failures)
+        OR s.response_id IN (
+            SELECT u.response_id FROM failures AS f INNER JOIN fact_units AS u ON u.unit_id = f.key
+        )
     )
 """
 
-_HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
+_SHEET = """
+SELECT
+    u.response_id, u.unit_id, r.question, s.text AS sentence, u.claim,
+    CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict,
+    l.label, l.tag, l.note
+FROM labels AS l
+INNER JOIN fact_units AS u ON u.response_id = l.response_id AND u.unit_id = l.unit_id
+INNER JOIN responses AS r ON r.run = u.run AND r.response_id = u.response_id
+LEFT JOIN sentences AS s
+    ON s.run = u.run AND s.response_id = u.response_id AND s.sentence_index = u.sentence_index
+LEFT JOIN verdicts AS v
+    ON v.run = u.run AND v.response_id = u.response_id AND v.unit_id = u.unit_id AND v.mode = $mode
+WHERE l.sheet = $sheet
+ORDER BY u.response_id, u.sentence_index, u.unit_id
+"""
+
+
+class Filters(BaseModel):
+    """Which responses of a run are listed, and in which order."""
+
+    text: Word = Field(None, description="in the response, its question or its id")
+    model: Word = None
+    dataset: Word = None
+    question: Word = None
+    min_score: Share = None
+    max_score: Share = None
+    disagreement: bool = Field(
+        False, description="only with a claim that some passages support and some refute"
+    )
+    failures: bool = Field(False, description="only with a judgement or step that failed")
+    undecided: bool = Field(False, description="with an undecided claim")
+    sort: Sort = "score"
+    offset: int = Field(0, ge=0, le=1_000_000_000)
+    limit: int = Field(50, ge=1, le=200)
 
 
 @router.get("/runs")
@@ -112,18 +137,18 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
     return answers.RunOverview(
         **_info(desk.runs.named(run)),
         headline=run_headline(results),
-        models=_words(results, "SELECT DISTINCT model AS word FROM responses"),
-        datasets=_words(results, "SELECT DISTINCT dataset AS word FROM responses"),
+        models=_words(results, "model"),
+        datasets=_words(results, "dataset"),
     )
 
 
-@router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=_HTML)
+@router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=answers.HTML)
 def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
     """Return the overview of a run as HTML to be shown within a page: scores, plots, claims."""
-    return HTMLResponse(_pages(desk).overview(desk.runs.results(run), _address))
+    return HTMLResponse(desk.setup.overview(desk.runs.results(run), _address))
 
 
-@router.get("/runs/{run}/compare.html", response_class=HTMLResponse, responses=_HTML)
+@router.get("/runs/{run}/compare.html", response_class=HTMLResponse, responses=answers.HTML)
 def compare(
     run: RunName,
     desk: AtDesk,
@@ -134,60 +159,43 @@ def compare(
     two = models or []
     if len(two) != (0 if baseline else 2):
         raise UsageError("name another run as `baseline`, or two `models` of this one")
-    results = desk.runs.pair(baseline, run) if baseline else desk.runs.results(run)
-    return HTMLResponse(_pages(desk).comparison(results, two, _address))
+    results = (
+        Results([desk.runs.named(baseline), desk.runs.named(run)])
+        if baseline
+        else desk.runs.results(run)
+    )
+    return HTMLResponse(desk.setup.comparison(results, two, _address))
 
 
-@router.get("/runs/{run}/report.html", response_class=HTMLResponse, responses=_HTML)
+@router.get("/runs/{run}/report.html", response_class=HTMLResponse, responses=answers.HTML)
 def download_report(run: RunName, desk: AtDesk) -> HTMLResponse:
     """Return the report of a run as a file: one page with its plots, tables and evidence."""
-    headers = {"Content-Disposition": 'attachment; filename="report.html"'}
-    return HTMLResponse(_pages(desk).report(desk.runs.results(run)), headers=headers)
+    page = desk.setup.report(desk.runs.results(run))
+    return HTMLResponse(page, headers=answers.attached("report.html"))
 
 
 @router.get("/runs/{run}/responses")
 def list_responses(
-    run: RunName,
-    desk: AtDesk,
-    text: Annotated[
-        str | None, Query(max_length=1_000, description="in the response, its question or its id")
-    ] = None,
-    model: Word = None,
-    dataset: Word = None,
-    question: Word = None,
-    min_score: Share = None,
-    max_score: Share = None,
-    disagreement: Annotated[
-        bool, Query(description="only with a claim that some passages support and some refute")
-    ] = False,
-    failures: Annotated[bool, Query(description="only with a judgement or step that failed")] = (
-        False
-    ),
-    undecided: Annotated[bool, Query(description="with an undecided claim")] = False,
-    sort: Sort = "score",
-    offset: Offset = 0,
-    limit: Limit = 50,
+    run: RunName, asked: Annotated[Filters, Query()], desk: AtDesk
 ) -> answers.ResponsePage:
     """Return a page of a run's responses, those without a score last."""
-    found = desk.runs.named(run)
-    results = desk.runs.results(run)
-    key, down = sort.removeprefix("-"), sort.startswith("-") != (sort in _MOST_FIRST)
-    params: dict[str, object] = {
-        "mode": main_mode(found.mode),
-        "text": text or None,
-        "model": model,
-        "dataset": dataset,
-        "question": question,
-        "low": min_score,
-        "high": max_score,
-        "disagreement": disagreement,
-        "failures": failures,
-        "undecided": undecided,
-    }
-    order = f"{_SORTS[key]} {'DESC' if down else 'ASC'} NULLS LAST, response_id"
-    total, rows = _page(results, _LISTED, order, params, offset, limit)
-    listed = [answers.ResponseRow(**row) for row in rows]
-    return answers.ResponsePage(total=total, offset=offset, limit=limit, rows=listed)
+    mode, results = main_mode(desk.runs.named(run).mode), desk.runs.results(run)
+    given = {**asked.model_dump(exclude={"sort", "offset", "limit"}), "mode": mode}
+    key, down = (
+        asked.sort.removeprefix("-"),
+        asked.sort.startswith("-") or asked.sort in _MOST_FIRST,
+    )
+    # Only fixed words are put into the SQL.
+    order = f"{_SORTS.get(key, key)} {'DESC' if down else 'ASC'} NULLS LAST, response_id"
+    page = f"{_LISTED} ORDER BY {order} LIMIT $limit OFFSET $offset"
+    rows = results.query(page, {**given, "limit": asked.limit, "offset": asked.offset}).to_pylist()
+    (counted,) = results.query(f"SELECT count(*) AS n FROM ({_LISTED})", given).to_pylist()  # noqa: S608
+    return answers.ResponsePage(
+        total=counted["n"],
+        offset=asked.offset,
+        limit=asked.limit,
+        rows=[answers.ResponseRow(**row) for row in rows],
+    )
 
 
 @router.get("/runs/{run}/responses/{response_id:path}")
@@ -198,10 +206,34 @@ def show_response(
     return whole(desk.runs.results(run), desk.runs.named(run), response_id)
 
 
-def _pages(desk: Desk) -> Pages:
-    if desk.setup.pages is None:
-        raise NotFound("the service was started without reports as pages")
-    return desk.setup.pages
+@router.post("/runs/{run}/labels")
+def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]:
+    """Save the label of a fact unit, and return all labels of its response."""
+    found = desk.runs.named(run)
+    of = [asked.response_id, asked.unit_id]
+    known = "SELECT 1 FROM fact_units WHERE response_id = ? AND unit_id = ?"
+    if not desk.runs.results(run).query(known, of).num_rows:
+        raise NotFound("the run has no unit of that id in that response")
+    name = found.folder.name.removeprefix(RUN_PREFIX)
+    said = Label(
+        name,
+        **asked.model_dump(),
+        stratum=None,
+        weight=None,
+        annotator=PAGE_SHEET,
+        sheet=PAGE_SHEET,
+    )
+    desk.setup.keep_label(found.folder.parent, said)
+    mine = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
+    rows = desk.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
+    return from_arrow(LABELS, rows)
+
+
+@router.get("/runs/{run}/labels.csv", response_class=StreamingResponse, responses=answers.CSV)
+def download_labels(run: RunName, desk: AtDesk) -> StreamingResponse:
+    """Return the labels of a run that were given on the page, as a sheet for `ufo label import`."""
+    given = {"mode": main_mode(desk.runs.named(run).mode), "sheet": PAGE_SHEET}
+    return csv_answer("labels.csv", desk.runs.results(run), _SHEET, given)
 
 
 def _address(run: str, response: str) -> str:
@@ -222,23 +254,7 @@ def _info(run: Run) -> dict[str, Any]:
     }
 
 
-def _rows(
-    results: Results, sql: str, params: list[object] | dict[str, object] | None = None
-) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = results.query(sql, params or ()).to_pylist()
-    return found
-
-
-def _page(
-    results: Results, select: str, order: str, params: dict[str, object], offset: int, limit: int
-) -> tuple[int, list[dict[str, Any]]]:
-    """Return the number of rows of a SELECT and a page of them. Only fixed words go into it."""
-    page = f"{select} ORDER BY {order} LIMIT $limit OFFSET $offset"
-    rows = _rows(results, page, {**params, "limit": limit, "offset": offset})
-    (total,) = _rows(results, f"SELECT count(*) AS n FROM ({select})", params)  # noqa: S608
-    return total["n"], rows
-
-
-def _words(results: Results, select: str) -> list[str]:
-    rows = _rows(results, f"SELECT word FROM ({select}) WHERE word IS NOT NULL ORDER BY word")  # noqa: S608
-    return [row["word"] for row in rows]
+def _words(results: Results, column: str) -> list[str]:
+    sql = f"SELECT DISTINCT {column} FROM responses WHERE {column} IS NOT NULL ORDER BY 1"  # noqa: S608
+    words: list[str] = results.query(sql).column(0).to_pylist()
+    return words

@@ -1,17 +1,27 @@
-"""`/check` and `/score`: one text through all steps as events, and scores of a selection."""
+"""`/check`, its report, and `/score`: one text through all steps as events, and scores."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Annotated, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BeforeValidator
+from starlette.responses import HTMLResponse
 
-from ufo.schemas.records import Evidence, FactUnit, InputRecord, Passage, Response, Usage
-from ufo.transforms.check import Checked
-from ufo.transforms.check_text import Answered, Asked, Step, opened, steps
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import InputRecord, Passage, SourceStatus
+from ufo.schemas.results import Results
+from ufo.schemas.runs import Run
+from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, to_arrow
+from ufo.transforms.check_text import Answered, CheckedText, Step, opened, steps
 from ufo.transforms.english.language import is_english
 from ufo.transforms.extract import Extracted
 from ufo.transforms.extraction.markdown import layout
@@ -20,144 +30,20 @@ from ufo.transforms.judges.offline import NAME
 from ufo.transforms.llm.shared import silences
 from ufo.transforms.scores import Scores, Selection, score
 from ufo.transforms.verifiers.by_name import shown
-from ufo.webapp import models
-from ufo.webapp.answers import Basis
+from ufo.webapp import answers, models
 from ufo.webapp.asked import job_of, record_of
-from ufo.webapp.basis import basis
 from ufo.webapp.bridge import Pulse, streamed
+from ufo.webapp.checked import basis, scored
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.problems import log, problem_of
 
 router = APIRouter(tags=["check"])
 
-
-class CheckEvents:
-    """A check that can begin: its job and record, the events of its steps, and sums of these."""
-
-    def __init__(self, job: Job, record: InputRecord, limits: ServiceLimits) -> None:
-        self.job = job
-        self.record = record
-        self.limits = limits
-        self._units: list[FactUnit] = []
-        self._evidence: dict[str, list[Evidence]] = {}
-        self._passages: dict[str, Passage] = {}
-        self._usage: list[Usage] = []
-        self._n_sentences = 0
-        self._n_failures = 0
-        self._response_id = ""
-        self._extraction_failed = False
-
-    def started(self) -> dict[str, Any]:
-        """Return the sources and models that will be asked."""
-        settings = self.job.judge.llm
-        return {
-            "judge": self.job.judge.name,
-            "model": settings.model if settings else None,
-            "sources": [spec.name for spec in self.job.sources],
-            "mode": self.job.mode,
-            "tie": self.job.tie,
-            "units": self.job.units,
-        }
-
-    def step(self, step: Step) -> tuple[str, dict[str, Any]]:
-        """Return the name and the data of a step's event."""
-        if isinstance(step, Extracted):
-            return "extracted", self._extracted(step)
-        if isinstance(step, Asked):
-            return "asking", asdict(step)
-        return "checked", self._answered(step)
-
-    def _extracted(self, step: Extracted) -> dict[str, Any]:
-        self._units = list(step.open_units.units)
-        self._n_sentences = len(step.sentences)
-        self._response_id = step.response.response_id
-        self._usage += step.usage
-        self._n_failures += len(step.failures)
-        self._extraction_failed = bool(step.failures)
-        return {
-            "basis": self._basis(step.response).model_dump(),
-            "response": asdict(step.response),
-            "sentences": list(map(asdict, step.sentences)),
-            "layout": list(map(asdict, layout(step.response.text))),
-            "fact_units": list(map(asdict, self._units)),
-            "failures": list(map(asdict, step.failures)),
-            "usage": list(map(asdict, step.usage)),
-        }
-
-    def _basis(self, response: Response) -> Basis:
-        llm = self.job.judge.llm
-        asked = [
-            (one.name, one.type, {**self.job.flags, **one.options}) for one in self.job.sources
-        ]
-        models, known = [llm.model] if llm else [], True
-        if self.job.judge.name == NAME:
-            models = [shown(self.job.judge.options.get("verifier"))]
-            known = is_english(response.text, response.language)
-        # A source without a text to look in gives nothing to judge.
-        judged = [kind for _, kind, _ in asked if kind != "reference" or response.n_references]
-        return basis(
-            self.job.judge.name, models, judged if self._units and known else [], asked, response
-        )
-
-    def _answered(self, step: Answered) -> dict[str, Any]:
-        checked = step.checked or Checked([], [])
-        # A passage that several claims share is sent once.
-        fresh = [one for one in checked.passages if one.passage_id not in self._passages]
-        self._passages |= {one.passage_id: one for one in fresh}
-        for row in checked.evidence:
-            self._evidence.setdefault(row.unit_id, []).append(row)
-        self._usage += checked.usage
-        self._n_failures += len(checked.failures)
-        ids = {row.unit_id for row in step.verdicts} | {row.unit_id for row in checked.evidence}
-        touched = {unit.sentence_index for unit in self._units if unit.unit_id in ids}
-        units = [unit for unit in self._units if unit.sentence_index in touched]
-        sentences = [one for one in self._scores(units).sentences if one.sentence_index in touched]
-        return {
-            "source": step.source or None,
-            "position": step.position,
-            "evidence": list(map(asdict, checked.evidence)),
-            "passages": list(map(asdict, fresh)),
-            "verdicts": list(map(asdict, step.verdicts)),
-            "sentence_scores": list(map(asdict, sentences)),
-            "failures": list(map(asdict, checked.failures)),
-            "usage": list(map(asdict, checked.usage)),
-        }
-
-    def scores(self) -> Scores:
-        """Return the scores of all steps so far."""
-        return self._scores(self._units)
-
-    def _scores(self, units: Sequence[FactUnit]) -> Scores:
-        return score(
-            units,
-            [row for unit in units for row in self._evidence.get(unit.unit_id, ())],
-            self._passages,
-            [spec.name for spec in self.job.sources],
-            self._n_sentences,
-            self.job.mode,
-            self.job.tie,
-            response_id=self._response_id,
-            extraction_failed=self._extraction_failed,
-        )
-
-    def done(self, seconds: float) -> dict[str, Any]:
-        """Return the requests sent, their tokens, and their cost in US dollars if known."""
-        sent = [row for row in self._usage if not (row.cached or row.coalesced)]
-        costs = [row.cost_usd for row in sent if row.status == "ok"]
-        known = [cost for cost in costs if cost is not None]
-        return {
-            "seconds": seconds,
-            "n_units": len(self._units),
-            "n_failures": self._n_failures,
-            "n_requests": len(sent),
-            "prompt_tokens": sum(row.prompt_tokens or 0 for row in sent),
-            "completion_tokens": sum(row.completion_tokens or 0 for row in sent),
-            "cost_usd": sum(known) if len(known) == len(costs) else None,
-        }
+Ready = tuple[Job, InputRecord]
 
 
-def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[CheckEvents]:
+def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Ready]:
     """Prepare the requested check, and hold a slot for it until the last event is sent.
 
     Errors of the request are reported before the stream begins, as with any other request.
@@ -165,7 +51,7 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[CheckEvents]:
     record = record_of(asked.text, asked.question, asked.references, asked.language)
     job = job_of(desk, asked, asked.sources)
     with desk.checks.one():
-        yield CheckEvents(job, record, desk.setup.limits)
+        yield job, record
 
 
 @router.post(
@@ -175,7 +61,9 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[CheckEvents]:
     "done; an error is an event too, and the last. `waiting` comes at intervals, and names the "
     "endpoints that have not answered for some seconds.",
 )
-async def check(asked: Annotated[CheckEvents, Depends(prepared)]) -> AsyncIterator[ServerSentEvent]:
+async def check(
+    ready: Annotated[Ready, Depends(prepared)], desk: AtDesk
+) -> AsyncIterator[ServerSentEvent]:
     """Check a text, and send an event for each step.
 
     Closing the connection cancels the check; judgements that were paid for stay in the cache.
@@ -184,26 +72,95 @@ async def check(asked: Annotated[CheckEvents, Depends(prepared)]) -> AsyncIterat
     curl -s -N 127.0.0.1:8080/check --json '{"text": "Oslo is the capital of Norway."}'
     ```
     """
-    started = monotonic()
-    limits = asked.limits
-    yield ServerSentEvent(event="started", data=asked.started())
     try:
-        following = streamed(
-            _steps(asked.job, asked.record), limits.check_seconds, limits.pulse_seconds
-        )
-        async with aclosing(following) as found:
-            async for step in found:
-                if isinstance(step, Pulse):
-                    silent = _silent(asked.job, limits.silent_seconds)
-                    yield ServerSentEvent(event="waiting", data={"silent": silent})
-                    continue
-                name, data = asked.step(step)
+        async with aclosing(_events(*ready, desk.setup.limits)) as found:
+            async for name, data in found:
                 yield ServerSentEvent(event=name, data=data)
-        yield ServerSentEvent(event="scores", data=asked.scores())
-        yield ServerSentEvent(event="done", data=asked.done(monotonic() - started))
     except Exception as error:
         log(error)
         yield ServerSentEvent(event="error", data=problem_of(error))
+
+
+async def _events(
+    job: Job, record: InputRecord, limits: ServiceLimits
+) -> AsyncGenerator[tuple[str, Any], None]:
+    """Yield the name and the data of each event."""
+    started = monotonic()
+    sources = [spec.name for spec in job.sources]
+    yield (
+        "started",
+        {
+            "judge": job.judge.name,
+            "model": job.judge.llm.model if job.judge.llm else None,
+            "sources": sources,
+            "mode": job.mode,
+            "tie": job.tie,
+            "units": job.units,
+        },
+    )
+    rows: CheckedText | None = None
+    following = streamed(_steps(job, record), limits.check_seconds, limits.pulse_seconds)
+    async with aclosing(following) as found:
+        async for step in found:
+            if isinstance(step, Pulse):
+                yield "waiting", {"silent": _silent(job, limits.silent_seconds)}
+            elif isinstance(step, Extracted):
+                rows = CheckedText(
+                    step.response,
+                    step.sentences,
+                    list(step.open_units.units),
+                    failures=step.failures,
+                    usage=step.usage,
+                )
+                about = {"basis": _basis(job, rows), "layout": layout(step.response.text)}
+                yield "extracted", asdict(rows) | about
+            elif isinstance(step, Answered):
+                assert rows is not None
+                yield "checked", _added(rows, step, job)
+            else:
+                yield "asking", step
+    assert rows is not None
+    yield "scores", scored(rows, sources, job.mode, job.tie)
+    yield "done", {"seconds": monotonic() - started}
+
+
+def _basis(job: Job, rows: CheckedText) -> answers.Basis:
+    response, llm, known = rows.response, job.judge.llm, True
+    asked = [(one.name, one.type, {**job.flags, **one.options}) for one in job.sources]
+    models = [llm.model] if llm else []
+    if job.judge.name == NAME:
+        models = [shown(job.judge.options.get("verifier"))]
+        known = is_english(response.text, response.language)
+    # A source without a text to look in gives nothing to judge.
+    judged = [kind for _, kind, _ in asked if kind != "reference" or response.n_references]
+    return basis(
+        job.judge.name, models, judged if rows.fact_units and known else [], asked, response
+    )
+
+
+def _added(rows: CheckedText, step: Answered, job: Job) -> dict[str, Any]:
+    """Add what a source answered to the rows, and return the event that says it."""
+    told: dict[str, list[Any]] = {"verdicts": step.verdicts}
+    if step.checked is not None:
+        # A passage that several claims share is sent once.
+        known = {one.passage_id for one in rows.passages}
+        told["passages"] = [one for one in step.checked.passages if one.passage_id not in known]
+        for name in ("evidence", "failures", "usage"):
+            told[name] = getattr(step.checked, name)
+    for name in ("evidence", "passages", "verdicts", "failures", "usage"):
+        getattr(rows, name).extend(told.setdefault(name, []))
+    answered = {row.unit_id for row in (*told["verdicts"], *told["evidence"])}
+    touched = {unit.sentence_index for unit in rows.fact_units if unit.unit_id in answered}
+    units = {unit.unit_id: unit for unit in rows.fact_units if unit.sentence_index in touched}
+    evidence = [row for row in rows.evidence if row.unit_id in units]
+    of_these = replace(rows, fact_units=list(units.values()), evidence=evidence)
+    scores = scored(of_these, [spec.name for spec in job.sources], job.mode, job.tie)
+    return {
+        "source": step.source or None,
+        "position": step.position,
+        "sentence_scores": [one for one in scores.sentences if one.sentence_index in touched],
+        **told,
+    }
 
 
 def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
@@ -220,6 +177,63 @@ async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
         async with aclosing(following) as found:
             async for step in found:
                 yield step
+
+
+@dataclass(slots=True, kw_only=True)
+class ReportedText(CheckedText):
+    """A checked text, from the events of `/check`; `sources` are in the order they are asked."""
+
+    sources: list[str]
+    mode: models.Mode
+    tie: models.Tie
+
+
+@router.post("/check/report.html", response_class=HTMLResponse, responses=answers.HTML)
+def report_text(
+    asked: Annotated[ReportedText, BeforeValidator(models.storable)], desk: AtDesk
+) -> HTMLResponse:
+    """Return the report of a checked text as a file: one page with its claims and evidence."""
+    with (
+        TemporaryDirectory(prefix="ufo-") as folder,
+        Results([_run(Path(folder), asked, desk.setup.version)]) as results,
+    ):
+        page = desk.setup.report(results)
+    return HTMLResponse(page, headers=answers.attached("checked.html"))
+
+
+def _run(folder: Path, asked: ReportedText, version: str) -> Run:
+    """Write the rows to a folder and return them as a run.
+
+    Raises:
+        UsageError: what no table can hold.
+    """
+    used = [SourceStatus(at, one, one, "used", None, "{}") for at, one in enumerate(asked.sources)]
+    files = {name: (folder / f"{name}.parquet",) for name in OF_EVALUATE}
+    try:
+        asked.verdicts = scored(asked, asked.sources, asked.mode, asked.tie).verdicts
+        rows = {"responses": [asked.response], "sources": used}
+        for name, (path,) in files.items():
+            pq.write_table(to_arrow(name, rows.get(name) or getattr(asked, name)), path)
+    except (LookupError, ValueError, OverflowError, pa.ArrowException) as error:
+        raise UsageError(f"the rows are not those of a checked text: {error}") from error
+    return Run(
+        name="checked-text",
+        folder=folder,
+        schema_version=SCHEMA_VERSION,
+        ufo_version=version,
+        mode=asked.mode,
+        tie=asked.tie,
+        judge=next((row.judge for row in asked.evidence), ""),
+        sources=tuple(asked.sources),
+        finished_at=datetime.now(UTC),
+        counts={
+            "responses": 1,
+            "units": len(asked.fact_units),
+            "failures": len(asked.failures),
+        },
+        files=files,
+        title="A checked text",
+    )
 
 
 @router.post("/score")

@@ -1,7 +1,8 @@
 """The settings of the service, and the objects that its endpoints share."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,11 +10,14 @@ from fastapi import Depends, Request
 
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
-from ufo.schemas.tables import Label
+from ufo.schemas.runs import RUN_PREFIX, Run, finished_runs
+from ufo.schemas.tables import Label, label_files
 from ufo.transforms.job import Job
 from ufo.webapp.limits import ServiceLimits, Slots
-from ufo.webapp.run_routes import OpenRuns
+from ufo.webapp.problems import NotFound
 from ufo.webapp.uploads import Uploads
+
+_MOST_OPEN = 8
 
 JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
 """From flags by their names, and names of sources (None: those that can serve). Raises UsageError.
@@ -27,27 +31,16 @@ Link = Callable[[str, str], str]
 """From a run and the id of a response to the page's address of it."""
 
 
-@dataclass(frozen=True)
-class Pages:
-    """What makes HTML of runs.
-
-    `overview` and `comparison` (of two runs, or of two models of one) are to be shown within a
-    page; `report` is a page of its own.
-    """
-
-    overview: Callable[[Results, Link], str]
-    comparison: Callable[[Results, Sequence[str], Link], str]
-    report: Callable[[Results], str]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setup:
     """The set-up of the service.
 
     `results` is the folder of runs and uploads. `evaluate` is a command that takes the flags of
-    `ufo evaluate`: uploads are evaluated by a process of their own. `pages` make HTML of
-    runs; `columns_of` tells the columns of a file by its first bytes; `keep_label` keeps what a
-    person says of a unit beside the runs of a folder.
+    `ufo evaluate`: uploads are evaluated by a process of their own. `columns_of` tells the columns
+    of a file by its first bytes; `keep_label` keeps what a person says of a unit beside the runs of
+    a folder.
+    `overview`, `comparison` (of two runs, or of two models of one) and `report` make HTML of runs:
+    the first two to be shown within a page, the last a page of its own.
     `judge` is the default one, and `verifier` judges offline; `model` is the one that the judge
     asks, None where no endpoint is configured.
     `web_retrievers` are those that can serve here.
@@ -56,43 +49,92 @@ class Setup:
 
     results: Path
     job_of: JobOf
+    flags_of: FlagsOf
     statuses: Callable[[], Sequence[SourceStatus]]
     evaluate: Sequence[str]
+    columns_of: Callable[[bytes], Sequence[str]]
+    keep_label: Callable[[Path, Label], None]
+    overview: Callable[[Results, Link], str]
+    comparison: Callable[[Results, Sequence[str], Link], str]
+    report: Callable[[Results], str]
     version: str
-    judge: str = "offline"
-    verifier: str = ""
-    flags_of: FlagsOf = lambda asked, sources: asked
-    model: str | None = None
-    index: str | None = None
-    token: str | None = None
-    pages: Pages | None = None
-    columns_of: Callable[[bytes], Sequence[str]] = lambda head: ()
-    keep_label: Callable[[Path, Label], None] | None = None
-    web_retrievers: Sequence[str] = ("bm25",)
+    judge: str
+    verifier: str
+    model: str | None
+    index: str
+    token: str | None
+    web_retrievers: Sequence[str]
     limits: ServiceLimits = field(default_factory=ServiceLimits)
 
 
+class OpenRuns:
+    """The runs of a folder: looked up by name, never by a path, and the newest few kept open.
+
+    Safe to use from several threads. A run that is no longer kept is closed by the garbage
+    collector, once the queries under way have ended.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._opened = lru_cache(_MOST_OPEN)(lambda name, *state: Results([self.named(name)]))
+
+    def listed(self) -> list[Run]:
+        """Return the finished runs of the folder and of those in it, the newest first.
+
+        There is none where the folder is not there yet. A run of a folder in it has that folder's
+        name before its own, as in `folder:run`.
+        """
+        if not self._folder.is_dir():
+            return []
+        found = finished_runs(self._folder)
+        for one in sorted(self._folder.iterdir()):
+            if one.is_dir() and not one.name.startswith((RUN_PREFIX, ".")):
+                inner = finished_runs(one)
+                found += [replace(run, name=f"{one.name}:{run.name}") for run in inner]
+        return sorted(found, key=lambda run: (run.finished_at, run.name), reverse=True)
+
+    def named(self, name: str) -> Run:
+        """Return the finished run of that name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        runs = self.listed()
+        for run in runs:
+            if run.name == name:
+                return run
+        shown = ", ".join(run.name for run in runs[:10]) or "none yet"
+        raise NotFound(f"no finished run of that name; finished runs: {shown}")
+
+    def results(self, name: str) -> Results:
+        """Return the tables and views of the finished run of that name; they stay open.
+
+        Raises:
+            NotFound: there is none.
+            RunError: its files are damaged.
+        """
+        run = self.named(name)
+        # Labels are read when a run is opened, and come later than it.
+        said = [path.stat().st_mtime_ns for path in label_files(run.folder.parent)]
+        return self._opened(name, run.finished_at, *said)
+
+    def close(self) -> None:
+        """Close all."""
+        self._opened.cache_clear()
+
+
 class Desk:
-    """The service's state: its set-up, the open runs, and the slots for checks."""
+    """The service's state: its set-up, the open runs, the uploads and the slots for checks."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.runs = OpenRuns(setup.results)
         self.checks = Slots(setup.limits.checks, "checks")
-        self._uploads: Uploads | None = None
-
-    @property
-    def uploads(self) -> Uploads:
-        """The uploads; used only on the service's event loop."""
-        if self._uploads is None:
-            setup = self.setup
-            self._uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)
-        return self._uploads
+        self.uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)
 
     async def close(self) -> None:
         """Stop the running uploads, and close the runs."""
-        if self._uploads is not None:
-            await self._uploads.close()
+        await self.uploads.close()
         self.runs.close()
 
 

@@ -4,35 +4,42 @@ Every text is checked for what no table could hold, and every list and text has 
 is beyond it is refused with the limit, not cut.
 """
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetPydanticSchema
+from pydantic import BaseModel, ConfigDict, Field, GetPydanticSchema, model_validator
 
+from ufo.schemas.records import Passage
 from ufo.schemas.text import without_nul
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
+from ufo.webapp.answers import SourceAnswer
 
 MAX_TEXT = 100_000
 MAX_ITEMS = 2_000
 
 
-def _storable(text: str) -> str:
-    # JSON can say half of a surrogate pair; no UTF-8 and no table can hold it.
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("has half of a surrogate pair, which is not a character") from None
-    return str(without_nul(text))
-
-
-Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_storable)]
-Word = Annotated[str, Field(max_length=1_000), AfterValidator(_storable)]
-Line = Annotated[str, Field(min_length=1, max_length=5_000), AfterValidator(_storable)]
-Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_storable)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Word = Annotated[str, Field(max_length=1_000)]
+Line = Annotated[str, Field(min_length=1, max_length=5_000)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 Mode = Literal["seq", "mv", "single", "all"]
 Tie = Literal["not_factual", "factual"]
 Units = Literal["claim", "sentence"]
 Retriever = Literal["bm25", "dense", "hybrid"]
+
+
+def storable(given: Any) -> Any:
+    """Return a JSON value without NUL in its texts.
+
+    Raises:
+        ValueError: half of a surrogate pair, which JSON can say and no table can hold.
+    """
+    try:
+        json.dumps(given, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair is not a character") from None
+    return without_nul(given)
 
 
 def _declared(name: str) -> GetPydanticSchema:
@@ -41,10 +48,19 @@ def _declared(name: str) -> GetPydanticSchema:
     return GetPydanticSchema(lambda _, handler: handler(values))
 
 
-class Given(BaseModel):
-    """The body of a request; unknown fields are errors."""
+class Part(BaseModel):
+    """A part of a request; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Given(Part):
+    """The body of a request: its texts can be stored, however deep in it they are."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _storable(cls, given: Any) -> Any:
+        return storable(given)
 
 
 class Judging(Given):
@@ -89,7 +105,7 @@ class Asking(Judging):
     sampling: Literal["per_query", "bundled"] | None = None
 
 
-class About(Given):
+class About(Part):
     """What is known of a text: the question that it answers, and its language."""
 
     question: Text | None = Field(default=None, description="what the text answers")
@@ -120,21 +136,17 @@ class SearchRequest(Given):
     retriever: Retriever = "bm25"
 
 
-class Claim(Given):
+class Claim(Part):
     """A claim, and the query that would settle it (made where it is missing)."""
 
     claim: Line
     query: Text | None = None
 
 
-class Passed(BaseModel):
-    """An object from the response of another step; fields that are not used may stay in it."""
+class PassedResponse(About):
+    """The response that the units are of; fields that are not used may stay in it."""
 
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
-
-
-class PassedResponse(About, Passed):
-    """The response that the units are of."""
+    model_config = ConfigDict(extra="ignore")
 
     text: Text
 
@@ -145,39 +157,6 @@ class PassedUnit(Claim):
     model_config = ConfigDict(extra="ignore")
 
     sentence_index: int | None = Field(None, ge=0)
-
-
-class PassedPassage(Passed):
-    """A passage, with the fields that judges and tables use."""
-
-    text: Text = Field(min_length=1)
-    title: Word | None = None
-    section: Word | None = None
-    url: Word | None = None
-    hostname: Word | None = None
-    source_category: Word | None = None
-    published_at: Word | None = None
-    retrieved_at: Word | None = None
-    source: Word = ""
-    passage_id: Word = ""
-
-
-class PassedHit(Passed):
-    """A passage, as a source ranked it."""
-
-    score: float | None = None
-    passage: PassedPassage
-
-
-class PassedAnswer(Passed):
-    """The passages of one source for one claim."""
-
-    source: Name
-    claim: Line
-    hits: list[PassedHit] = Field([], max_length=1_000)
-    outcome: Literal["noans", "error"] | None = None
-    reason: Word | None = None
-    message: Word | None = None
 
 
 class AfterExtract(About):
@@ -203,8 +182,8 @@ class VerifyRequest(Judging, AfterExtract):
     """Claims and passages, and every claim is held against every passage; or all that `/passages`
     gave, and every claim is held against its own, source by source."""
 
-    passages: list[PassedPassage] = Field([], max_length=100)
-    answers: list[PassedAnswer] | None = Field(
+    passages: list[Passage] = Field([], max_length=100)
+    answers: list[SourceAnswer] | None = Field(
         None, max_length=50_000, description="in place of `passages`"
     )
     mode: Mode = Field("seq", description="of `answers`")
@@ -212,14 +191,14 @@ class VerifyRequest(Judging, AfterExtract):
     text: Text | None = Field(None, description="what the claims are from, as their context")
 
 
-class ScoreUnit(Given):
+class ScoreUnit(Part):
     """A fact unit, as far as scores depend on it."""
 
     unit_id: Name
     sentence_index: int | None = Field(None, ge=0, lt=MAX_ITEMS)
 
 
-class ScoreEvidence(Given):
+class ScoreEvidence(Part):
     """A row of evidence, as far as scores depend on it."""
 
     unit_id: Name
@@ -229,7 +208,7 @@ class ScoreEvidence(Given):
     reason: Word | None = None
 
 
-class ScorePassage(Given):
+class ScorePassage(Part):
     """A passage, as far as scores depend on it."""
 
     passage_id: Word

@@ -1,7 +1,7 @@
 """Serve the reports of `ufo report` as JSON and CSV."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 import pyarrow as pa
@@ -37,7 +37,7 @@ def list_reports(desk: AtDesk, run: RunName = None) -> list[answers.ReportInfo]:
 @router.get(
     "/reports/{name}",
     response_model=answers.Report,
-    responses={200: {"content": {"text/csv": {}}, "description": "The report's rows"}},
+    responses=answers.CSV,
 )
 def report(
     name: Name,
@@ -56,8 +56,7 @@ def report(
     # The name is a known one: it was looked up.
     sql = f"SELECT * FROM {name}" + (f" ORDER BY {order}" if order else "")  # noqa: S608
     if format == "csv":
-        shown = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-        return StreamingResponse(_csv(results, sql), media_type="text/csv", headers=shown)
+        return csv_answer(f"{name}.csv", results, sql)
     page = results.query(f"{sql} LIMIT ? OFFSET ?", [limit, offset])
     total = results.query(f"SELECT count(*) AS n FROM {name}").to_pylist()[0]["n"]  # noqa: S608
     return answers.Report(
@@ -86,25 +85,27 @@ def _results(desk: Desk, run: str | None) -> Results:
     return desk.runs.results(run)
 
 
-def _csv(results: Results, sql: str) -> Iterator[bytes]:
-    with results.stream(sql) as batches:
-        header = True
-        for batch in batches:
-            out = io.BytesIO()
-            pc.write_csv(_safe(batch), out, pc.WriteOptions(include_header=header))
-            header = False
-            yield out.getvalue()
-        if header:
-            names = ",".join(f'"{name}"' for name in batches.schema.names)
-            yield f"{names}\n".encode()
+def csv_answer(
+    name: str, results: Results, sql: str, params: Mapping[str, object] | None = None
+) -> StreamingResponse:
+    """Return the rows of a SELECT as a CSV file of that name, without formulas of spreadsheets."""
 
+    def lines() -> Iterator[bytes]:
+        with results.stream(sql, dict(params or {})) as batches:
+            yield ",".join(f'"{column}"' for column in batches.schema.names).encode() + b"\n"
+            for batch in batches:
+                columns = [
+                    pa.array(
+                        [text and without_formula(text) for text in column.to_pylist()], column.type
+                    )
+                    if pa.types.is_string(column.type)
+                    else column
+                    for column in batch.columns
+                ]
+                out = io.BytesIO()
+                safe = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+                pc.write_csv(safe, out, pc.WriteOptions(include_header=False))
+                yield out.getvalue()
 
-def _safe(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch with formulas of spreadsheets neutralised."""
-    columns = [
-        pa.array([text and without_formula(text) for text in column.to_pylist()], column.type)
-        if pa.types.is_string(column.type)
-        else column
-        for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    headers = answers.attached(name)
+    return StreamingResponse(lines(), media_type="text/csv", headers=headers)

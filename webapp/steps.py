@@ -1,17 +1,20 @@
 """Serve the single steps: extract, search, passages, verify."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
 
 from fastapi import APIRouter
 
 from ufo.indexes.index import open_index
-from ufo.schemas.errors import UsageError, ends_run
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import NO_PASSAGES, NOANS, InputRecord, OpenUnits, Passage
+from ufo.transforms.check import look_up
 from ufo.transforms.check_text import CheckedText, check_text, opened
 from ufo.transforms.extract import Extracted, extract
-from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, failed
+from ufo.transforms.job import Job
+from ufo.transforms.judges.judge import Judge
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 from ufo.transforms.votes import SINGLE
 from ufo.webapp import answers, models
 from ufo.webapp.asked import job_of, record_of
@@ -20,7 +23,6 @@ from ufo.webapp.desk import AtDesk, Desk
 
 T = TypeVar("T")
 router = APIRouter(tags=["steps"])
-_GIVEN = "given"
 
 
 @router.post("/extract")
@@ -33,12 +35,7 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
     """
     job = job_of(desk, asked, ["reference"])
     record = record_of(asked.text, asked.question, language=asked.language)
-
-    async def work() -> Extracted:
-        async with opened(job) as (_, judge):
-            return await extract(record, judge, job.units)
-
-    found = await _done(desk, work())
+    found = await _done(desk, job, lambda _, judge: extract(record, judge, job.units))
     return answers.ExtractedText(
         response=found.response,
         sentences=found.sentences,
@@ -83,18 +80,18 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
     job = job_of(desk, asked, asked.sources)
     record = _record_of(asked, None, asked.references)
 
-    async def work() -> tuple[Extracted, list[tuple[str, Sequence[Found]]]]:
-        async with opened(job) as (sources, judge):
-            extracted = await extract(record, judge)
-            units = extracted.open_units
-            found = await asyncio.gather(*(_looked_up(source, units) for source in sources))
-            return extracted, [(s.name, one) for s, one in zip(sources, found, strict=True)]
+    async def work(
+        sources: Sequence[FactSource], judge: Judge
+    ) -> tuple[Extracted, list[tuple[FactSource, Sequence[Found]]]]:
+        extracted = await extract(record, judge)
+        found = await asyncio.gather(*(look_up(extracted.open_units, one) for one in sources))
+        return extracted, list(zip(sources, found, strict=True))
 
-    extracted, found = await _done(desk, work())
+    extracted, found = await _done(desk, job, work)
     units = list(extracted.open_units.units)
     rows = [
         answers.SourceAnswer(
-            source=name,
+            source=source.name,
             claim=unit.claim,
             query=unit.query,
             hits=_ranked((hit.score, hit.passage) for hit in one.passages),
@@ -102,7 +99,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
             reason=None if one.passages else one.reason,
             message=one.message or None,
         )
-        for name, by_unit in found
+        for source, by_unit in found
         for unit, one in zip(units, by_unit, strict=True)
     ]
     usage = [row for _, by_unit in found for one in by_unit for row in one.usage]
@@ -128,15 +125,12 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
     """
     job = job_of(desk, asked, ["reference"])
     record = _record_of(asked, asked.text, ())
-    given = _of_claims(asked) if asked.answers is None else asked.answers
     mode = SINGLE if asked.answers is None else asked.mode
+    given = _of_claims(asked) if asked.answers is None else asked.answers
     sources = [_Answers(name, given) for name in dict.fromkeys(one.source for one in given)]
-
-    async def work() -> CheckedText:
-        async with opened(job) as (_, judge):
-            return await check_text(record, sources, judge, mode, job.tie)
-
-    return await _done(desk, work())
+    return await _done(
+        desk, job, lambda _, judge: check_text(record, sources, judge, mode, job.tie)
+    )
 
 
 def _ranked(hits: Iterable[tuple[float | None, Passage]]) -> list[answers.SearchHit]:
@@ -146,45 +140,39 @@ def _ranked(hits: Iterable[tuple[float | None, Passage]]) -> list[answers.Search
     ]
 
 
-def _of_claims(asked: models.VerifyRequest) -> list[models.PassedAnswer]:
+def _of_claims(asked: models.VerifyRequest) -> list[answers.SourceAnswer]:
     """Return the passages of a request as what one source answered to each of its claims."""
     if not asked.passages:
         raise UsageError("give `passages`, or the `answers` of /passages")
-    hits = [models.PassedHit(passage=one) for one in asked.passages]
+    hits = [answers.SearchHit(passage=one) for one in asked.passages]
     claims = asked.claims or asked.fact_units or ()
-    return [models.PassedAnswer(source=_GIVEN, claim=one.claim, hits=hits) for one in claims]
+    return [answers.SourceAnswer(source="given", claim=one.claim, hits=hits) for one in claims]
 
 
 class _Answers(FactSource):
     """What a source answered to each claim, as a request has it."""
 
-    def __init__(self, name: str, answers: Sequence[models.PassedAnswer]) -> None:
+    def __init__(self, name: str, given: Sequence[answers.SourceAnswer]) -> None:
         self.name = name
-        self._answers = {one.claim: one for one in answers if one.source == name}
+        self._answers = {one.claim: one for one in given if one.source == name}
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         return [self._found(self._answers.get(unit.claim)) for unit in open_units.units]
 
-    def _found(self, answer: models.PassedAnswer | None) -> Found:
-        if answer is None or not answer.hits:
-            said = (answer.outcome, answer.reason) if answer else (None, None)
-            return Found((), said[0] or NOANS, said[1] or NO_PASSAGES)
-        hits = (Retrieved(Passage(**hit.passage.model_dump()), hit.score) for hit in answer.hits)
-        return self.found(list(hits))
+    def _found(self, answer: answers.SourceAnswer | None) -> Found:
+        if answer and answer.hits:
+            return self.found(Retrieved(hit.passage, hit.score) for hit in answer.hits)
+        said = (answer.outcome, answer.reason) if answer else (None, None)
+        return Found((), said[0] or NOANS, said[1] or NO_PASSAGES)
 
 
-async def _looked_up(source: FactSource, units: OpenUnits) -> Sequence[Found]:
-    try:
-        return await source.look_up(units)
-    except Exception as error:
-        if ends_run(error):
-            raise
-        return [failed(error)] * len(units.units)
+async def _done(desk: Desk, job: Job, work: Callable[[list[FactSource], Judge], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with opened(job) as (sources, judge):
+            return await work(sources, judge)
 
-
-async def _done(desk: Desk, work: Coroutine[Any, Any, T]) -> T:
     with desk.checks.one():
-        return await on_the_loop(work, desk.setup.limits.check_seconds)
+        return await on_the_loop(run(), desk.setup.limits.check_seconds)
 
 
 def _record_of(

@@ -115,7 +115,7 @@ def setup(
             f"--results {results!r}: the page browses and writes runs on this machine; name a "
             f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
         )
-    from ufo.webapp.desk import Pages, Setup
+    from ufo.webapp.desk import Setup
 
     folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # reports an unusable index at the start, and no request waits for it
@@ -143,7 +143,9 @@ def setup(
         token=token,
         web_retrievers=("bm25", "dense") if usual.get("embedder") else ("bm25",),
         columns_of=columns_of,
-        pages=Pages(overview_html, _comparison, render_html),
+        overview=overview_html,
+        comparison=_comparison,
+        report=render_html,
         keep_label=_keep_label,
     )
 

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ufo.schemas.tables import TABLES
-from ufo.webapp.desk import Setup
-from ufo.webapp.run_routes import OpenRuns
+from ufo.webapp.desk import OpenRuns, Setup
 from ufo.webapp.server import served
 
 

@@ -145,7 +145,7 @@ export function createActions(store) {
    */
   function go(place, more) {
     running.abort();
-    set({ ...NO_RESULT, report: null, filters: NO_FILTERS, place: { ...HOME, ...place }, ...more });
+    set({ ...NO_RESULT, filters: NO_FILTERS, place: { ...HOME, ...place }, ...more });
   }
 
   /** @param {Partial<T.Selection>} change */

@@ -73,13 +73,13 @@ export function fromHash(hash) {
 }
 
 /** @param {S.Place} place */
-function pathOf({ view, run, response, report }) {
+function pathOf({ view, run, response }) {
   const parts = {
     check: ["check"],
     runs: ["runs", run],
     response: ["runs", run, "responses", response],
     compare: ["runs", run, "compare"],
-    reports: ["runs", run, "reports", report],
+    reports: ["runs", run, "reports"],
   }[view];
   return `/${parts.flatMap((part) => part ?? []).map(encodeURIComponent).join("/")}`;
 }
@@ -94,7 +94,7 @@ function placeOf(path, query) {
   if (first !== "runs") return HOME;
   const place = { ...HOME, run: run || null };
   if (run && what === "responses" && name) return { ...place, view: "response", response: name };
-  if (run && what === "reports") return { ...place, view: "reports", report: name };
+  if (run && what === "reports") return { ...place, view: "reports" };
   if (!run || what !== "compare") return { ...place, view: "runs" };
   const models = query.getAll("model").slice(0, 2);
   return { ...place, view: "compare", baseline: query.get("baseline"), models };

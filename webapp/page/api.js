@@ -248,14 +248,8 @@ export const label = (run, response, unit, label) =>
 export const comparison = (run, baseline, models) =>
   html(inRun(run, `compare.html?${queryOf({ models, baseline })}`));
 
-/** @param {string} run @returns {Promise<S.ReportInfo[]>} */
-export const reports = (run) => get(`/reports?${queryOf({ run })}`);
-
-/** @param {string} run @param {string} name @returns {Promise<S.Report>} */
-export const report = (run, name) => get(`/reports/${part(name)}?${queryOf({ run, limit: 500 })}`);
-
-/** @param {string} run @param {string} name */
-export const reportAddress = (run, name) => `/reports/${part(name)}?${queryOf({ run, format: "csv" })}`;
+/** Return the reports of a run that have rows, as HTML. @param {string} run */
+export const reports = (run) => html(inRun(run, "reports.html"));
 
 /** @param {string} run */
 export const runFiles = (run) => inRun(run, "parquet");

@@ -61,9 +61,8 @@ async function* needed({ place, filters, options, examples, draft, listing }) {
   } else if (view === "response") {
     yield await api.response(run, place.response ?? "");
   } else {
-    if (view === "reports" && place.report) yield { report: await api.report(run, place.report) };
     const found = await api.responses(run, filters, listing);
-    yield { listing: found };
+    yield { listing: found, reports: null };
     if (view === "reports") yield { reports: await api.reports(run) };
     if (view !== "compare") return;
     const runs = await api.runs();

@@ -81,7 +81,7 @@ window.addEventListener("popstate", () => {
   const same =
     JSON.stringify(found.place) === JSON.stringify(before.place) && draftKey(draft) === draftKey(before.draft);
   shown = step({ ...before, ...found });
-  store.set({ ...(!same && { ...NO_RESULT, comparison: null, report: null }), ...found, draft });
+  store.set({ ...(!same && { ...NO_RESULT, comparison: null }), ...found, draft });
 });
 
 store.set({});

@@ -11,7 +11,6 @@
  * @property {string | null} response
  * @property {string | null} baseline  the run that a comparison is with
  * @property {string[]} models  the two models that are compared
- * @property {string | null} report
  *
  * @typedef {Record<string, string | number | string[]>} Settings  By the names of `POST /check`.
  *
@@ -137,20 +136,6 @@
  * @property {Row[]} rows
  * @property {number} total
  *
- * @typedef {object} ReportInfo
- * @property {string} name
- * @property {string} title
- * @property {string} help
- * @property {string} group
- *
- * @typedef {object} Report
- * @property {string} name
- * @property {string} title
- * @property {string} help
- * @property {number} total
- * @property {string[]} columns
- * @property {any[][]} rows
- *
  * @typedef {object} UploadStatus
  * @property {string} id
  * @property {string} name
@@ -186,8 +171,7 @@
  * @property {Filters} filters
  * @property {Listing | null} listing
  * @property {Element | null} comparison  as it is shown
- * @property {ReportInfo[] | null} reports
- * @property {Report | null} report
+ * @property {Element | null} reports  as they are shown
  * @property {Problem | null} problem  why there is nothing to show
  * @property {"auto" | "light" | "dark"} theme
  * @property {string} announcement  the last announcement to screen readers
@@ -227,7 +211,6 @@ export const HOME = {
   response: null,
   baseline: null,
   models: [],
-  report: null,
 };
 
 /** Rows of responses on a page. */
@@ -265,7 +248,6 @@ export const BEGINNING = {
   listing: null,
   comparison: null,
   reports: null,
-  report: null,
   theme: "auto",
   announcement: "",
 };

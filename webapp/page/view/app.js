@@ -4,9 +4,8 @@ import { h } from "../dom.js";
 import { compareView } from "./compare.js";
 import { formView } from "./form.js";
 import { button, problemBox } from "./parts.js";
-import { reportsView } from "./reports.js";
 import { resultView } from "./result.js";
-import { runsView } from "./runs.js";
+import { reportsView, runsView } from "./runs.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Label } from "../labels.js" */
-/** @import { Element_, Given } from "../dom.js" */
+/** @import { Element_, Given, One } from "../dom.js" */
 
 /**
  * A label as a chip: symbol, name, and what it means on hovering.
@@ -49,13 +49,13 @@ export function button(text, onclick, props = {}) {
 
 /**
  * @param {Record<string, any>} props
- * @param {readonly (readonly [string, string])[]} options  [value, what it is called]
+ * @param {readonly (readonly [string, string, boolean?])[]} options  value, what it is called, whether it is off
  */
 export function select(props, options) {
   return h(
     "select",
     props,
-    options.map(([value, name]) => h("option", { key: value, value }, name)),
+    options.map(([value, name, disabled]) => h("option", { key: value, value, disabled }, name)),
   );
 }
 
@@ -78,10 +78,10 @@ export function problemBox({ title, detail, remedy }, ...more) {
  * A table that scrolls by itself where the window is narrow, by keys too.
  *
  * @param {string} caption
- * @param {Given} head  cells of the head
- * @param {Given} body  rows
+ * @param {readonly (string | false)[]} heads
+ * @param {Given} rows
  */
-export function table(caption, head, body) {
+export function table(caption, heads, rows) {
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
@@ -89,11 +89,25 @@ export function table(caption, head, body) {
       "table",
       null,
       h("caption", { class: "hidden" }, caption),
-      h("thead", null, h("tr", null, head)),
-      h("tbody", null, body),
+      h("thead", null, h("tr", null, heads.map((head) => head && h("th", { scope: "col" }, head)))),
+      h("tbody", null, rows),
     ),
   );
 }
+
+/**
+ * A row of a table: what it is of, and its cells.
+ *
+ * @param {string | number} key
+ * @param {Given} head
+ * @param {readonly (One | One[])[]} cells  false: none
+ * @param {Record<string, any>} [props]
+ */
+export const row = (key, head, cells, props) =>
+  h("tr", { ...props, key }, h("th", { scope: "row" }, head), cells.map((cell) => cell !== false && h("td", null, cell)));
+
+/** What is pressed to go to a place. @param {string} text @param {() => void} act */
+export const link = (text, act) => button(text, act, { class: "link" });
 
 /** @param {KeyboardEvent} event @param {() => void} act */
 export function onEnter(event, act) {
