@@ -47,7 +47,7 @@ class Order extends HTMLElement {
       {
         key: name,
         draggable: String(item.ticked),
-        class: `row order-item${this.#dragged === name ? " dragged" : ""}`,
+        class: `order-item${this.#dragged === name ? " dragged" : ""}`,
         onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event, at),
         ondragstart: (/** @type {DragEvent} */ event) => this.#start(event, name),
         ondragover: (/** @type {DragEvent} */ event) => this.#over(event, at),
@@ -55,19 +55,23 @@ class Order extends HTMLElement {
         ondragend: () => this.#end(),
       },
       h(
-        "label",
-        { class: "tick" },
-        h("input", {
-          type: "checkbox",
-          ".checked": item.ticked,
-          disabled: Boolean(item.why),
-          onchange: () => this.#tick(at),
-        }),
-        h("strong", { class: "order-name" }, name),
+        "div",
+        { class: "row" },
+        h(
+          "label",
+          { class: "tick grow" },
+          h("input", {
+            type: "checkbox",
+            ".checked": item.ticked,
+            disabled: Boolean(item.why),
+            onchange: () => this.#tick(at),
+          }),
+          h("strong", { class: "order-name" }, name),
+        ),
+        item.ticked &&
+          h("span", null, h("span", { class: "muted", "aria-hidden": "true" }, "⠿ "), this.#button(at, -1), this.#button(at, 1)),
       ),
-      h("span", { class: "grow small muted" }, item.why ?? item.help),
-      item.ticked &&
-        h("span", null, h("span", { class: "muted", "aria-hidden": "true" }, "⠿ "), this.#button(at, -1), this.#button(at, 1)),
+      h("p", { class: "small muted" }, item.why ?? item.help),
     );
   }
 
