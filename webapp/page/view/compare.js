@@ -52,7 +52,7 @@ export function compareView(state, act) {
     head,
     h(
       "div",
-      { class: "card fields filters" },
+      { class: "card row filters" },
       choice(
         "This run with",
         chosen.baseline ?? "",

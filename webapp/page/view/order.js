@@ -34,7 +34,7 @@ export function orderView(items, onorder) {
       {
         key: name,
         draggable: String(ticked),
-        class: "row order-item",
+        class: "order-item",
         onkeydown: (/** @type {KeyboardEvent} */ event) => {
           const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
           if (!event.altKey || !by) return;
@@ -48,13 +48,17 @@ export function orderView(items, onorder) {
         },
       },
       h(
-        "label",
-        { class: "tick" },
-        h("input", { type: "checkbox", ".checked": ticked, disabled: why !== null, onchange: () => tick(item) }),
-        h("strong", { class: "order-name" }, name),
+        "div",
+        { class: "row" },
+        h(
+          "label",
+          { class: "tick grow" },
+          h("input", { type: "checkbox", ".checked": ticked, disabled: why !== null, onchange: () => tick(item) }),
+          h("strong", { class: "order-name" }, name),
+        ),
+        ticked && h("span", null, h("span", { class: "muted", "aria-hidden": "true" }, "⠿ "), mover(name, "up", "↑", at - 1), mover(name, "down", "↓", at + 1)),
       ),
-      h("span", { class: "grow small muted" }, why ?? help),
-      ticked && h("span", null, h("span", { class: "muted", "aria-hidden": "true" }, "⠿ "), mover(name, "up", "↑", at - 1), mover(name, "down", "↓", at + 1)),
+      h("p", { class: "small muted" }, why ?? help),
     );
   }
 

@@ -130,7 +130,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
       h("h2", null, "Responses"),
       h(
         "form",
-        { class: "fields filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+        { class: "row filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
         field("Text", h("input", { type: "search", ...props("text"), placeholder: "in response, question or id" })),
         field("Model", select(props("model"), choices(overview.models))),
         field("Data set", select(props("dataset"), choices(overview.datasets))),

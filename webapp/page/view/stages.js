@@ -46,12 +46,14 @@ function stageView({ name, done, of, finished }, status) {
   const count = name === "extract" ? (finished ? String(of) : "") : `${done} of ${of}`;
   return h(
     "li",
-    { class: `row small stage ${word}` },
+    { class: `small stage ${word}` },
     h("span", { class: "symbol", "aria-hidden": "true" }, symbol),
+    " ",
     h("span", { class: "hidden" }, `${word}: `),
     h("span", null, title),
     " ",
     h("span", { class: "muted" }, count),
+    " ",
     of > 0 && !finished && h("progress", { max: of, ".value": done, "aria-label": `${title}: ${count}` }),
   );
 }
