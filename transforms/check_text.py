@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from ufo.schemas.records import (
     Evidence,
@@ -40,6 +41,14 @@ class CheckedText:
     verdicts: list[Verdict] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     usage: list[Usage] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, found: Extracted) -> Self:
+        """Return the rows that there are after the extraction."""
+        units = list(found.open_units.units)
+        return cls(
+            found.response, found.sentences, units, failures=found.failures, usage=found.usage
+        )
 
 
 @dataclass(slots=True)
@@ -105,13 +114,7 @@ async def check_text(
     async with aclosing(steps(record, sources, judge, mode, tie, units)) as found:
         async for step in found:
             if isinstance(step, Extracted):
-                rows = CheckedText(
-                    step.response,
-                    step.sentences,
-                    list(step.open_units.units),
-                    failures=step.failures,
-                    usage=step.usage,
-                )
+                rows = CheckedText.of(step)
             elif isinstance(step, Answered):
                 answers.append(step)
     assert rows is not None

@@ -18,7 +18,7 @@ from ufo.transforms.plugins import Registry
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier
 from ufo.webapp import answers, models
-from ufo.webapp.checked import size_of
+from ufo.webapp.checking import size_of
 from ufo.webapp.desk import AtDesk
 
 router = APIRouter(tags=["about"])
@@ -34,9 +34,8 @@ def health(desk: AtDesk) -> dict[str, str]:
 @router.get("/options")
 def options(desk: AtDesk) -> answers.Options:
     """Return the options of the service and their defaults."""
-    setup, retrievers = desk.setup, ["bm25"] if desk.setup.index else []
-    if setup.index and open_index(setup.index).manifest.get("embedder"):
-        retrievers = list(RETRIEVERS)
+    setup = desk.setup
+    vectors = open_index(setup.index).manifest.get("embedder")
     return answers.Options(
         version=setup.version,
         judges=judges(desk),
@@ -50,8 +49,8 @@ def options(desk: AtDesk) -> answers.Options:
         verifier=setup.verifier,
         model=setup.model,
         sources=sources(desk),
-        index_size=size_of(setup.index) if setup.index else None,
-        retrievers=retrievers,
+        index_size=size_of(setup.index),
+        retrievers=list(RETRIEVERS) if vectors else ["bm25"],
         web_retrievers=list(setup.web_retrievers),
         categories=list(CATEGORIES),
         max_text=models.MAX_TEXT,

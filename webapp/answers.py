@@ -76,11 +76,11 @@ class SourceAnswer(BaseModel):
     `/passages` gives it, and `/verify` takes it.
     """
 
-    source: str
-    claim: str
+    source: str = Field(min_length=1)
+    claim: str = Field(min_length=1)
     query: str = ""
     hits: list[SearchHit] = []
-    outcome: Literal["noans", "error"] | None = None
+    outcome: str | None = Field(default=None, pattern="^(noans|error)$")
     reason: str | None = None
     message: str | None = None
 
@@ -166,7 +166,7 @@ class Options(BaseModel):
     verifier: str = Field(description="the one that is used where a request names none")
     model: str | None
     sources: list[SourceInfo]
-    index_size: str | None = Field(description="of the index that the source wikipedia searches")
+    index_size: str = Field(description="of the index that the source wikipedia searches")
     retrievers: list[str] = Field(description="what the index of the service was built for")
     web_retrievers: list[str] = Field(description="what the sentences of a page are found by")
     categories: list[str] = Field(description="kinds of hosts that a web search can be limited to")

@@ -3,6 +3,8 @@
 What is filtered by goes to SQL as parameters; what is sorted by is one of a few fixed words.
 """
 
+import json
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -13,11 +15,14 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 from ufo.schemas.runs import RUN_PREFIX, Run
-from ufo.schemas.tables import LABELS, PAGE_SHEET, Label, from_arrow
+from ufo.schemas.tables import KEYS, LABELS, PAGE_SHEET, Label, from_arrow
+from ufo.transforms.check_text import CheckedText
+from ufo.transforms.extraction.markdown import layout
+from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.states import run_headline
 from ufo.transforms.votes import main_mode
 from ufo.webapp import answers, models
-from ufo.webapp.checked import whole
+from ufo.webapp.checking import basis, scored
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
 from ufo.webapp.reports import csv_answer
@@ -169,11 +174,7 @@ def compare(
     two = models or []
     if len(two) != (0 if baseline else 2):
         raise UsageError("name another run as `baseline`, or two `models` of this one")
-    results = (
-        Results([desk.runs.named(baseline), desk.runs.named(run)])
-        if baseline
-        else desk.runs.results(run)
-    )
+    results = Results([desk.runs.named(one) for one in (baseline, run) if one])
     return HTMLResponse(desk.setup.comparison(results, two, _address))
 
 
@@ -191,10 +192,8 @@ def list_responses(
     """Return a page of a run's responses, those without a score last."""
     mode, results = main_mode(desk.runs.named(run).mode), desk.runs.results(run)
     given = {**asked.model_dump(exclude={"sort", "offset", "limit"}), "mode": mode}
-    key, down = (
-        asked.sort.removeprefix("-"),
-        asked.sort.startswith("-") or asked.sort in _MOST_FIRST,
-    )
+    key = asked.sort.removeprefix("-")
+    down = key != asked.sort or key in _MOST_FIRST
     # Only fixed words are put into the SQL.
     order = f"{_SORTS.get(key, key)} {'DESC' if down else 'ASC'} NULLS LAST, response_id"
     page = f"{_LISTED} ORDER BY {order} LIMIT $limit OFFSET $offset"
@@ -213,7 +212,7 @@ def show_response(
     run: RunName, response_id: Annotated[str, Path(max_length=2_000)], desk: AtDesk
 ) -> answers.CheckedResponse:
     """Return one response whole: sentences, claims, evidence with passages, verdicts, costs."""
-    return whole(desk.runs.results(run), desk.runs.named(run), response_id)
+    return _whole(desk.runs.results(run), desk.runs.named(run), response_id)
 
 
 @router.post("/runs/{run}/labels")
@@ -246,22 +245,67 @@ def download_labels(run: RunName, desk: AtDesk) -> StreamingResponse:
     return csv_answer("labels.csv", desk.runs.results(run), _SHEET, given)
 
 
+def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedResponse:
+    """Return all rows of one response, and the scores that follow from its evidence.
+
+    Raises:
+        NotFound: the run has no response of that id.
+    """
+
+    def read(table: str, where: str = "response_id = $id") -> list[Any]:
+        # The table's name and the condition are ours.
+        sql = f"SELECT * FROM {table} WHERE {where} ORDER BY {', '.join(KEYS[table])}"  # noqa: S608
+        return from_arrow(table, results.query(sql, {"id": response_id} if "$id" in where else {}))
+
+    responses = read("responses")
+    if not responses:
+        raise NotFound(f"run {run.name!r} has no response of that id")
+    rows = CheckedText(
+        responses[0],
+        sentences=read("sentences"),
+        fact_units=read("fact_units"),
+        evidence=sorted(read("evidence"), key=lambda row: run.sources.index(row.source)),
+        passages=read(
+            "passages", "passage_id IN (SELECT passage_id FROM evidence WHERE response_id = $id)"
+        ),
+        verdicts=read("verdicts"),
+        failures=read(
+            "failures",
+            "key = $id OR key IN (SELECT unit_id FROM fact_units WHERE response_id = $id)",
+        ),
+        usage=read("usage"),
+    )
+    used = read("sources", "status = 'used'")
+    judged = {row.source for row in rows.evidence if row.label is not None or row.model}
+    return answers.CheckedResponse(
+        **{one.name: getattr(rows, one.name) for one in fields(rows)},
+        run=run.name,
+        mode=run.mode,
+        tie=run.tie,
+        judge=run.judge,
+        sources=list(run.sources),
+        basis=basis(
+            run.judge,
+            (row.model for row in rows.evidence if row.model),
+            [one.type for one in used if one.source in judged],
+            [SourceSpec(one.source, one.type, json.loads(one.options)) for one in used],
+            rows.response,
+        ),
+        layout=layout(rows.response.text),
+        scores=scored(rows, run.sources, run.mode, run.tie),
+        labels=read(LABELS, f"response_id = $id AND sheet = '{PAGE_SHEET}'"),
+    )
+
+
 def _address(run: str, response: str) -> str:
     """Return the page's address of a response."""
     return f"#/runs/{quote(run, safe='')}/responses/{quote(response, safe='')}"
 
 
 def _info(run: Run) -> dict[str, Any]:
-    return {
-        "run": run.name,
-        "title": run.title,
-        "mode": run.mode,
-        "tie": run.tie,
-        "judge": run.judge,
-        "sources": list(run.sources),
-        "finished_at": run.finished_at.isoformat(),
-        "counts": run.counts,
-    }
+    same = ("title", "mode", "tie", "judge", "sources", "counts")
+    told = {name: getattr(run, name) for name in same}
+    return {"run": run.name, "finished_at": run.finished_at.isoformat(), **told}
 
 
 def _words(results: Results, column: str) -> list[str]:

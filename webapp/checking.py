@@ -1,8 +1,8 @@
 """`/check`, its report, and `/score`: one text through all steps as events, and scores."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,29 +16,31 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BeforeValidator
 from starlette.responses import HTMLResponse
 
-from ufo.schemas.errors import UsageError
-from ufo.schemas.records import InputRecord, Passage, SourceStatus
+from ufo.indexes.manifest import read_manifest
+from ufo.schemas.errors import UfoError, UsageError
+from ufo.schemas.records import InputRecord, Passage, Response, SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.runs import Run
 from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, to_arrow
 from ufo.transforms.check_text import Answered, CheckedText, Step, opened, steps
 from ufo.transforms.english.language import is_english
-from ufo.transforms.extract import Extracted
+from ufo.transforms.extract import EXTRACT, Extracted
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.job import Job
-from ufo.transforms.judges.offline import NAME
+from ufo.transforms.judges.offline import NAME, trust
 from ufo.transforms.llm.shared import silences
 from ufo.transforms.scores import Scores, Selection, score
+from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp import answers, models
-from ufo.webapp.asked import job_of, record_of
 from ufo.webapp.bridge import Pulse, streamed
-from ufo.webapp.checked import basis, scored
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.limits import ServiceLimits
+from ufo.webapp.models import job_of, record_of
 from ufo.webapp.problems import log, problem_of
 
 router = APIRouter(tags=["check"])
+_UNKNOWN = "How often it agrees with people is not known here: `ufo label` measures it."
 
 Ready = tuple[Job, InputRecord]
 
@@ -105,13 +107,7 @@ async def _events(
             if isinstance(step, Pulse):
                 yield "waiting", {"silent": _silent(job, limits.silent_seconds)}
             elif isinstance(step, Extracted):
-                rows = CheckedText(
-                    step.response,
-                    step.sentences,
-                    list(step.open_units.units),
-                    failures=step.failures,
-                    usage=step.usage,
-                )
+                rows = CheckedText.of(step)
                 about = {"basis": _basis(job, rows), "layout": layout(step.response.text)}
                 yield "extracted", asdict(rows) | about
             elif isinstance(step, Answered):
@@ -126,13 +122,13 @@ async def _events(
 
 def _basis(job: Job, rows: CheckedText) -> answers.Basis:
     response, llm, known = rows.response, job.judge.llm, True
-    asked = [(one.name, one.type, {**job.flags, **one.options}) for one in job.sources]
+    asked = [replace(one, options={**job.flags, **one.options}) for one in job.sources]
     models = [llm.model] if llm else []
     if job.judge.name == NAME:
         models = [shown(job.judge.options.get("verifier"))]
         known = is_english(response.text, response.language)
     # A source without a text to look in gives nothing to judge.
-    judged = [kind for _, kind, _ in asked if kind != "reference" or response.n_references]
+    judged = [one.type for one in asked if one.type != "reference" or response.n_references]
     return basis(
         job.judge.name, models, judged if rows.fact_units and known else [], asked, response
     )
@@ -208,11 +204,11 @@ def _run(folder: Path, asked: ReportedText, version: str) -> Run:
         UsageError: what no table can hold.
     """
     used = [SourceStatus(at, one, one, "used", None, "{}") for at, one in enumerate(asked.sources)]
-    files = {name: (folder / f"{name}.parquet",) for name in OF_EVALUATE}
+    paths = {name: folder / f"{name}.parquet" for name in OF_EVALUATE}
     try:
         asked.verdicts = scored(asked, asked.sources, asked.mode, asked.tie).verdicts
-        rows = {"responses": [asked.response], "sources": used}
-        for name, (path,) in files.items():
+        rows: dict[str, list[Any]] = {"responses": [asked.response], "sources": used}
+        for name, path in paths.items():
             pq.write_table(to_arrow(name, rows.get(name) or getattr(asked, name)), path)
     except (LookupError, ValueError, OverflowError, pa.ArrowException) as error:
         raise UsageError(f"the rows are not those of a checked text: {error}") from error
@@ -231,7 +227,7 @@ def _run(folder: Path, asked: ReportedText, version: str) -> Run:
             "units": len(asked.fact_units),
             "failures": len(asked.failures),
         },
-        files=files,
+        files={name: (path,) for name, path in paths.items()},
         title="A checked text",
     )
 
@@ -247,22 +243,86 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
         "evidence": [{"unit_id": "u", "source": "wikipedia", "outcome": "supported"}]}'
     ```
     """
-    passages = {one.passage_id: Passage("", **one.model_dump()) for one in asked.passages}
-    selection = Selection(
-        set(asked.without_passages),
-        asked.without_categories,
-        asked.only_categories,
-        asked.without_domains,
-        asked.only_domains,
-    )
     return score(
         asked.fact_units,
         asked.evidence,
-        passages,
+        {one.passage_id: Passage("", **one.model_dump()) for one in asked.passages},
         asked.sources,
         asked.n_sentences,
         asked.mode,
         asked.tie,
-        selection,
+        Selection(**asked.model_dump(include={one.name for one in fields(Selection)})),
         extraction_failed=asked.extraction_failed,
     )
+
+
+def scored(rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> Scores:
+    """Return the scores that follow from the evidence of a text."""
+    return score(
+        rows.fact_units,
+        rows.evidence,
+        {one.passage_id: one for one in rows.passages},
+        sources,
+        len(rows.sentences),
+        mode,
+        tie,
+        response_id=rows.response.response_id,
+        extraction_failed=any(one.step == EXTRACT for one in rows.failures),
+    )
+
+
+def basis(
+    judge: str,
+    models: Iterable[str],
+    judged: Sequence[str],
+    sources: Sequence[SourceSpec],
+    response: Response,
+) -> answers.Basis:
+    """Return the basis to show beside a result.
+
+    Args:
+        judge: its name; `models` are those whose verdicts count, or that are going to be asked.
+        judged: the types of the sources whose evidence they judge.
+        sources: in the order they are asked.
+        response: the one judged.
+    """
+    models = list(dict.fromkeys(models))
+    named = ", ".join(models)
+    who = f"{judge} ({named})" if named else judge
+    return answers.Basis(
+        judge=f"Judge {who}.",
+        trust=trust(models, judged) if judge == NAME else _UNKNOWN if judged else "",
+        sources=[_described(one, response) for one in sources],
+        language=_language(response),
+    )
+
+
+def _described(source: SourceSpec, response: Response) -> str:
+    name, options = source.name, source.options
+    if source.type == "reference":
+        given = response.n_references
+        return f"{name}: {given or 'no'} given {'text' if given == 1 else 'texts'}"
+    if source.type == "wikipedia" and options.get("index"):
+        return f"{name}: {size_of(str(options['index']))}"
+    if source.type == "web":
+        return f"{name}: pages found by {options.get('search') or 'a web search'}"
+    if source.type == "llm":
+        return f"{name}: what {options.get('knowledge_model') or 'a language model'} knows"
+    return name
+
+
+def size_of(folder: str) -> str:
+    """Return the numbers of articles and passages of an index and its date, in words."""
+    try:
+        manifest, _ = read_manifest(Path(folder))
+    except (UfoError, OSError):
+        return f"the index {folder}, which is not on this machine"
+    counts, dated = manifest["counts"], manifest.get("dump_date")
+    size = f"an index of {counts['articles']:,} articles, {counts['passages']:,} passages"
+    return f"{size}, dump of {dated}" if dated else size
+
+
+def _language(response: Response) -> str:
+    if is_english(response.text, response.language):
+        return f"{response.language} (given)" if response.language else "English, as far as seen"
+    return f"{response.language or 'not English, as far as seen'}: the offline judge knows English"

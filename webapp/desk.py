@@ -95,20 +95,20 @@ class OpenRuns:
                 found += [replace(run, name=f"{one.name}:{run.name}") for run in inner]
         return sorted(found, key=lambda run: (run.finished_at, run.name), reverse=True)
 
-    def named(self, name: str) -> Run:
-        """Return the finished run of that name.
+    def named(self, name: str | None) -> Run:
+        """Return the finished run of that name; without one the newest.
 
         Raises:
             NotFound: there is none.
         """
         runs = self.listed()
         for run in runs:
-            if run.name == name:
+            if name in (None, run.name):
                 return run
         shown = ", ".join(run.name for run in runs[:10]) or "none yet"
         raise NotFound(f"no finished run of that name; finished runs: {shown}")
 
-    def results(self, name: str) -> Results:
+    def results(self, name: str | None) -> Results:
         """Return the tables and views of the finished run of that name; they stay open.
 
         Raises:
@@ -118,7 +118,7 @@ class OpenRuns:
         run = self.named(name)
         # Labels are read when a run is opened, and come later than it.
         said = [path.stat().st_mtime_ns for path in label_files(run.folder.parent)]
-        return self._opened(name, run.finished_at, *said)
+        return self._opened(run.name, run.finished_at, *said)
 
     def close(self) -> None:
         """Close all."""

@@ -1,18 +1,27 @@
-"""Declare the service's requests.
+"""Declare the service's requests, and convert them to jobs and records.
 
 Every text is checked for what no table could hold, and every list and text has a largest size: what
 is beyond it is refused with the limit, not cut.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, GetPydanticSchema, model_validator
 
-from ufo.schemas.records import Passage
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.records import Failure, InputRecord, Passage
 from ufo.schemas.text import without_nul
+from ufo.transforms.job import Job
+from ufo.transforms.judges import JUDGES
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
+from ufo.transforms.plugins import Registry
+from ufo.transforms.read import parse
+from ufo.transforms.sources.fact_source import SOURCES
+from ufo.transforms.verifiers.by_name import VERIFIERS
 from ufo.webapp.answers import SourceAnswer
+from ufo.webapp.desk import Desk
 
 MAX_TEXT = 100_000
 MAX_ITEMS = 2_000
@@ -36,7 +45,7 @@ def storable(given: Any) -> Any:
         ValueError: half of a surrogate pair, which JSON can say and no table can hold.
     """
     try:
-        json.dumps(given, ensure_ascii=False).encode()
+        json.dumps(given, ensure_ascii=False, default=repr).encode()
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair is not a character") from None
     return without_nul(given)
@@ -230,7 +239,7 @@ class ScoreRequest(Given):
         False,
         description="whether a sentence without a claim may be one that a failed extraction lost",
     )
-    without_passages: list[Word] = Field([], max_length=50_000)
+    without_passages: set[Word] = Field(set(), max_length=50_000)
     without_categories: list[Name] = Field([], max_length=50)
     only_categories: list[Name] | None = Field(None, max_length=50)
     without_domains: list[Name] = Field([], max_length=200)
@@ -256,3 +265,69 @@ class UploadOptions(Asking):
     map: Word | None = Field(
         None, description="its columns that are called otherwise: `response=output,question=prompt`"
     )
+
+
+_FLAGS = set(Asking.model_fields) - {"sources"}
+
+
+def job_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> Job:
+    """Return the job that a request describes.
+
+    Raises:
+        UsageError: a source or an option is wrong, or cannot serve here.
+    """
+    installed(SOURCES, *sources or ())
+    installed(JUDGES, asked.judge)
+    installed(VERIFIERS, asked.verifier)
+    return desk.setup.job_of(flags_of(desk, asked, sources), sources)
+
+
+def installed(registry: Registry[Any], *names: str | None) -> None:
+    """Raise UsageError for a plug-in that is not installed under a name.
+
+    One may also be a file with code in it, or a model to fetch: on a command line, never from
+    outside.
+    """
+    for name in names:
+        if name is not None and name not in registry.types():
+            raise UsageError(unknown_value(registry.noun, name, registry.types()))
+
+
+def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[str, Any]:
+    """Return the fields of a request that are flags of `ufo evaluate`, and those of the service."""
+    values = asked.model_dump(include=_FLAGS, exclude_none=True)
+    if isinstance(asked, VerifyRequest):
+        del values["passages"]  # they are given there, and not how many
+    listed = {
+        name: ",".join(value) if isinstance(value, list) else value
+        for name, value in values.items()
+    }
+    return dict(desk.setup.flags_of(listed, sources))
+
+
+def record_of(
+    text: str,
+    question: str | None = None,
+    references: Sequence[str] = (),
+    language: str | None = None,
+    claims: Sequence[Claim | PassedUnit] | None = None,
+) -> InputRecord:
+    """Return the input record of a text; `claims` are used in place of extraction.
+
+    Raises:
+        UsageError: the text is blank.
+    """
+    given: dict[str, Any] = {
+        "response": text,
+        "question": question,
+        "reference_answers": list(references),
+        "language": language,
+    }
+    if claims is not None:
+        given["claims"] = [
+            one.model_dump(include={"claim", "query", "sentence_index"}) for one in claims
+        ]
+    record = parse("text", json.dumps(given).encode(), max_line_bytes=1 << 30)
+    if isinstance(record, Failure):
+        raise UsageError(record.message.replace("`response`", "`text`"))
+    return record

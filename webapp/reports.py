@@ -14,7 +14,7 @@ from ufo.schemas.tables import KEYS, TABLES
 from ufo.schemas.text import without_formula
 from ufo.schemas.views import GROUPS, View, load_views
 from ufo.webapp import answers
-from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
 
 router = APIRouter(tags=["reports"])
@@ -25,7 +25,7 @@ RunName = Annotated[str | None, Query(max_length=300, description="default: the 
 @router.get("/reports")
 def list_reports(desk: AtDesk, run: RunName = None) -> list[answers.ReportInfo]:
     """Return the reports of a run that have rows, by their groups."""
-    views = _results(desk, run).filled_views()
+    views = desk.runs.results(run).filled_views()
     return [
         answers.ReportInfo(
             name=view.name, title=view.title, help=view.summary, group=GROUPS[view.group]
@@ -51,7 +51,7 @@ def report(
     view = _views().get(name)
     if view is None and name not in TABLES:
         raise NotFound(f"no report of that name; there are: {', '.join(sorted(_views()))}")
-    results = _results(desk, run)
+    results = desk.runs.results(run)
     order = view.order if view else ", ".join(f'"{key}"' for key in KEYS[name])
     # The name is a known one: it was looked up.
     sql = f"SELECT * FROM {name}" + (f" ORDER BY {order}" if order else "")  # noqa: S608
@@ -74,15 +74,6 @@ def report(
 def _views() -> dict[str, View]:
     # A macro takes parameters, and is what reports are made of.
     return {view.name: view for view in load_views() if view.parameters is None}
-
-
-def _results(desk: Desk, run: str | None) -> Results:
-    if run is None:
-        listed = desk.runs.listed()
-        if not listed:
-            raise NotFound("there is no finished run yet")
-        run = listed[0].name
-    return desk.runs.results(run)
 
 
 def csv_answer(

@@ -17,16 +17,16 @@ from ufo.transforms.judges.judge import Judge
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 from ufo.transforms.votes import SINGLE
 from ufo.webapp import answers, models
-from ufo.webapp.asked import job_of, record_of
 from ufo.webapp.bridge import on_the_loop
 from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp.models import job_of, record_of
 
 T = TypeVar("T")
 router = APIRouter(tags=["steps"])
 
 
-@router.post("/extract")
-async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.ExtractedText:
+@router.post("/extract", response_model=answers.ExtractedText)
+async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> CheckedText:
     """Split a text into sentences and fact units: claims, each with its query.
 
     ```sh
@@ -36,13 +36,7 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
     job = job_of(desk, asked, ["reference"])
     record = record_of(asked.text, asked.question, language=asked.language)
     found = await _done(desk, job, lambda _, judge: extract(record, judge, job.units))
-    return answers.ExtractedText(
-        response=found.response,
-        sentences=found.sentences,
-        fact_units=list(found.open_units.units),
-        failures=found.failures,
-        usage=found.usage,
-    )
+    return CheckedText.of(found)
 
 
 @router.post("/search")
@@ -53,8 +47,6 @@ def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnsw
     curl -s 127.0.0.1:8080/search --json '{"queries": ["capital of Norway"], "passages": 2}'
     ```
     """
-    if desk.setup.index is None:
-        raise UsageError("the service has no index; start it with --index DIR")
     index = open_index(desk.setup.index, asked.retriever)
     with desk.checks.one():
         named = [index.names_in(query) for query in asked.queries]

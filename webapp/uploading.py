@@ -15,9 +15,9 @@ from starlette.responses import FileResponse
 from ufo.schemas.runs import MANIFEST, Run
 from ufo.transforms.columns import named_columns, recognised
 from ufo.webapp import answers, models
-from ufo.webapp.asked import flags_of, job_of
 from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk
+from ufo.webapp.models import flags_of, job_of
 from ufo.webapp.problems import Conflict
 from ufo.webapp.uploads import FINISHED, OVER, Upload
 
@@ -50,8 +50,7 @@ async def upload(
     flags = flags_of(desk, asked, asked.sources)
     if asked.sources:
         flags["sources"] = ",".join(asked.sources)
-    if desk.setup.index:
-        flags["index"] = os.path.abspath(desk.setup.index)
+    flags["index"] = os.path.abspath(desk.setup.index)
     if asked.map:
         flags["map"] = asked.map
     flags.setdefault("judge", desk.setup.judge)
