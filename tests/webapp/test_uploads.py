@@ -51,6 +51,7 @@ def stopped(empty: Setup) -> Path:
     (folder / "input").mkdir()
     (folder / "input" / "n").write_text(LINES)
     left: dict[str, Any] = {
+        "id": folder.name,
         "name": "n",
         "state": "running",
         "exit_code": None,

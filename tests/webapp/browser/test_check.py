@@ -67,7 +67,7 @@ def test_a_text_has_the_score_of_its_response(
     _fill(page, text, "")
     _check(page)
     expect(page.locator(".headline")).to_have_text(headline)
-    values = page.locator(".scores .value")
+    values = page.locator(".scores > p strong")
     if score is None:
         expect(values).to_have_count(0)
     else:
@@ -255,7 +255,7 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     page.get_by_label("Passages of each source").fill("3")
     page.get_by_label("Passages of each source").press("Tab")
     page.get_by_text("What happens behind the scenes").click()
-    said = "offline · Multi-MV · tie factual · passages 3"
+    said = "offline · Multi-MV · A tie counts as: factual · Passages of each source: 3"
     expect(page.locator(".settings > summary")).to_have_text(
         f"Settings reference, wikipedia · {said}"
     )
