@@ -3,6 +3,7 @@
 import difflib
 import json
 import math
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -94,10 +95,17 @@ def nearest(name: str) -> str | None:
 
 
 def recognised(names: Sequence[str]) -> dict[str, str]:
-    """Return the key of a record by the column that has it or, as its name says, probably does."""
-    exact = {name: name for name in names if name in FIELDS}
-    usual = {_ALIASES.get(name, _USUAL.get(name.casefold().strip(), "")): name for name in names}
-    return {key: name for key, name in (usual | exact).items() if key}
+    """Return the key of a record by the column that has it or, as its name says, probably does.
+
+    A column of the key's own name comes first, then the other names in the order of their use.
+    """
+    folded = {re.sub(r"[\s_-]+", " ", name.casefold()).strip(): name for name in reversed(names)}
+    found: dict[str, str] = {}
+    for known, key in (*((field, field) for field in FIELDS), *_USUAL.items()):
+        column = folded.get(known.replace("_", " ").strip())
+        if column is not None and column not in found.values():
+            found.setdefault(key, column)
+    return {key: found[key] for key in FIELDS if key in found}
 
 
 PROBLEM: Final = "unusable because"

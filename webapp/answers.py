@@ -1,7 +1,7 @@
 """Declare the service's responses, beside the records of `ufo.schemas.records`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -257,19 +257,3 @@ class UploadColumns(BaseModel):
 
     columns: list[str]
     fields: dict[str, str]
-
-
-class UploadStatus(BaseModel):
-    """The state of an upload. `run` is the name of its run once it is finished.
-
-    `done` and `total` count responses. `log` has the last lines that the evaluation printed.
-    """
-
-    id: str
-    name: str
-    state: Literal["waiting", "running", "finished", "failed", "deleted", "stopped"]
-    done: int
-    total: int
-    run: str | None
-    exit_code: int | None
-    log: list[str]

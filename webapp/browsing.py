@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 from ufo.schemas.runs import RUN_PREFIX, Run
-from ufo.schemas.tables import KEYS, LABELS, PAGE_SHEET, Label, from_arrow
+from ufo.schemas.tables import LABELS, PAGE_SHEET, Label, from_arrow
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.sources.fact_source import SourceSpec
@@ -153,6 +153,16 @@ def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
     return HTMLResponse(desk.setup.overview(desk.runs.results(run), _address))
 
 
+@router.get("/runs/{run}/reports.html", response_class=HTMLResponse, responses=answers.HTML)
+def show_reports(run: RunName, desk: AtDesk) -> HTMLResponse:
+    """Return the reports of a run that have rows, by groups, as HTML to be shown within a page."""
+    of_run = quote(run, safe="")
+    results = desk.runs.results(run)
+    return HTMLResponse(
+        desk.setup.reports(results, lambda name: f"/reports/{name}?run={of_run}&format=csv")
+    )
+
+
 @router.get("/runs/{run}/compare.html", response_class=HTMLResponse, responses=answers.HTML)
 def compare(
     run: RunName,
@@ -244,7 +254,7 @@ def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespo
 
     def read(table: str, where: str = "response_id = $id") -> list[Any]:
         # The table's name and the condition are ours.
-        sql = f"SELECT * FROM {table} WHERE {where} ORDER BY {', '.join(KEYS[table])}"  # noqa: S608
+        sql = f"SELECT * FROM {table} WHERE {where}"  # noqa: S608
         return from_arrow(table, results.query(sql, {"id": response_id} if "$id" in where else {}))
 
     responses = read("responses")
@@ -252,9 +262,15 @@ def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespo
         raise NotFound(f"run {run.name!r} has no response of that id")
     rows = CheckedText(
         responses[0],
-        sentences=read("sentences"),
-        fact_units=read("fact_units"),
-        evidence=sorted(read("evidence"), key=lambda row: run.sources.index(row.source)),
+        sentences=sorted(read("sentences"), key=lambda row: row.sentence_index),
+        # The claims of a sentence stay in their order in the text, which is that of the rows.
+        fact_units=sorted(
+            read("fact_units"), key=lambda row: (row.sentence_index is None, row.sentence_index)
+        ),
+        evidence=sorted(
+            read("evidence"),
+            key=lambda row: (run.sources.index(row.source), row.unit_id, row.rank or 0),
+        ),
         passages=read(
             "passages", "passage_id IN (SELECT passage_id FROM evidence WHERE response_id = $id)"
         ),
@@ -265,7 +281,7 @@ def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespo
         ),
         usage=read("usage"),
     )
-    used = read("sources", "status = 'used'")
+    used = read("sources", "status = 'used' ORDER BY position")
     judged = {row.source for row in rows.evidence if row.label is not None or row.model}
     return answers.CheckedResponse(
         **{one.name: getattr(rows, one.name) for one in fields(rows)},

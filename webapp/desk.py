@@ -39,8 +39,9 @@ class Setup:
     `ufo evaluate`: uploads are evaluated by a process of their own. `columns_of` tells the columns
     of a file by its first bytes; `keep_label` keeps what a person says of a unit beside the runs of
     a folder.
-    `overview`, `comparison` (of two runs, or of two models of one) and `report` make HTML of runs:
-    the first two to be shown within a page, the last a page of its own.
+    `overview`, `comparison` (of two runs, or of two models of one), `reports` (with the address of
+    all rows of each) and `report` make HTML of runs: the last a page of its own, the others to be
+    shown within one.
     `judge` is the default one, and `verifier` judges offline; `model` is the one that the judge
     asks, None where no endpoint is configured.
     `web_retrievers` are those that can serve here.
@@ -56,6 +57,7 @@ class Setup:
     keep_label: Callable[[Path, Label], None]
     overview: Callable[[Results, Link], str]
     comparison: Callable[[Results, Sequence[str], Link], str]
+    reports: Callable[[Results, Callable[[str], str]], str]
     report: Callable[[Results], str]
     version: str
     judge: str

@@ -4,7 +4,6 @@ import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -82,31 +81,31 @@ def refusal(error: Refused) -> Response:
     return answer(problem(error.status, error.detail, error.remedy), {"Retry-After": wait})
 
 
+# The status of each kind of error, and what to do; the first that fits holds.
+_KINDS: tuple[tuple[type[Exception], int, str | None], ...] = (
+    (NotFound, 404, None),
+    (Conflict, 409, "ask for its state first, and again when it is over"),
+    (UsageError, 422, "correct what the message names"),
+    (CostCapped, 429, "start the service with a higher cap"),
+    (RunError, 500, "the message names the file or endpoint; mend that"),
+    (LlmError, 502, "check the model's name and the endpoint; `ufo doctor` shows what it can do"),
+    (UfoError, 500, None),
+)
+
+
 def problem_of(error: BaseException) -> Problem:
     """Return the problem for an error."""
     if isinstance(error, Refused):
         return problem(error.status, error.detail, error.remedy)
-    if isinstance(error, NotFound):
-        return problem(404, str(error))
-    if isinstance(error, Conflict):
-        return problem(409, str(error), "ask for its state first, and again when it is over")
-    if isinstance(error, UsageError):
-        return problem(422, error.message, "correct what the message names")
-    if isinstance(error, CostCapped):
-        return problem(429, error.message, "start the service with a higher cap")
-    if isinstance(error, RunError):
-        return problem(500, error.message, "the message names the file or endpoint; mend that")
-    if isinstance(error, LlmError):
-        remedy = "check the model's name and the endpoint; `ufo doctor` shows what it can do"
-        return problem(502, error.message, remedy)
-    if isinstance(error, UfoError):
-        return problem(500, error.message)
     if isinstance(error, HTTPException):
         return problem(error.status_code, str(error.detail))
     if isinstance(error, RequestValidationError):
         return problem(422, "the request does not fit what is described", errors=_fields(error))
     if isinstance(error, RecursionError):
         return problem(400, "the JSON is nested too deeply")
+    for kind, status, remedy in _KINDS:
+        if isinstance(error, kind):
+            return problem(status, str(getattr(error, "message", error)), remedy)
     # What it says may hold anything, so it goes to the log alone.
     return problem(500, f"an error of the kind {type(error).__name__}; the log has more")
 
@@ -126,13 +125,9 @@ def install(app: FastAPI) -> None:
         log(error)
         return answer(problem_of(error), getattr(error, "headers", None))
 
-    kinds: tuple[Any, ...] = (
-        *(Refused, NotFound, Conflict, UfoError, HTTPException, RequestValidationError),
-        *(RecursionError, LlmError),
-    )
-    for kind in kinds:
+    others = (Refused, HTTPException, RequestValidationError, RecursionError, Exception)
+    for kind in (*others, *(kind for kind, _, _ in _KINDS)):
         app.add_exception_handler(kind, handle)
-    app.add_exception_handler(Exception, handle)
 
 
 def _fields(error: RequestValidationError) -> list[FieldError]:

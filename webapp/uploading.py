@@ -4,6 +4,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -19,31 +20,29 @@ from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.models import flags_of, job_of
 from ufo.webapp.problems import Conflict
-from ufo.webapp.uploads import FINISHED, OVER, Upload
+from ufo.webapp.uploads import OVER, Upload, UploadStatus
 
 router = APIRouter(tags=["uploads"])
 UploadId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 _ZIP: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/zip": {}}, "description": "The run's folder, zipped"}
 }
-_LINES = "application/octet-stream"
 _HEAD = 1 << 18
+
+
+def _body(description: str) -> dict[str, Any]:
+    content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    return {"requestBody": {"required": True, "description": description, "content": content}}
 
 
 @router.post(
     "/upload",
     status_code=202,
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "description": "A file as for `ufo evaluate --input`; its format is detected",
-            "content": {_LINES: {"schema": {"type": "string", "format": "binary"}}},
-        }
-    },
+    openapi_extra=_body("A file as for `ufo evaluate --input`; its format is detected"),
 )
 async def upload(
     request: Request, asked: Annotated[models.UploadOptions, Query()], desk: AtDesk
-) -> answers.UploadStatus:
+) -> UploadStatus:
     """Upload a file of responses, which is evaluated in the background as an ordinary run."""
     named_columns(asked.map or "")
     job_of(desk, asked, asked.sources)  # what is wrong with the options is reported now
@@ -54,21 +53,13 @@ async def upload(
     if asked.map:
         flags["map"] = asked.map
     flags.setdefault("judge", desk.setup.judge)
-    found = await desk.uploads.take(
-        asked.name, request.stream(), flags, desk.setup.limits.upload_bytes
-    )
-    return answers.UploadStatus.model_validate(found.status())
+    most = desk.setup.limits.upload_bytes
+    return (await desk.uploads.take(asked.name, request.stream(), flags, most)).status
 
 
 @router.post(
     "/upload/columns",
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "description": f"The first bytes of a file, up to {_HEAD:,}",
-            "content": {_LINES: {"schema": {"type": "string", "format": "binary"}}},
-        }
-    },
+    openapi_extra=_body(f"The first bytes of a file, up to {_HEAD:,}"),
 )
 async def columns(request: Request, desk: AtDesk) -> answers.UploadColumns:
     """Return the columns of a file by its first bytes, and which are read as which key."""
@@ -82,15 +73,15 @@ async def columns(request: Request, desk: AtDesk) -> answers.UploadColumns:
 
 
 @router.get("/upload")
-async def list_uploads(desk: AtDesk) -> list[answers.UploadStatus]:
+async def list_uploads(desk: AtDesk) -> list[UploadStatus]:
     """Return the uploads, the newest first."""
-    return [answers.UploadStatus.model_validate(one.status()) for one in desk.uploads.listed()]
+    return [one.status for one in desk.uploads.listed()]
 
 
 @router.get("/upload/{upload_id}")
-async def show_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
+async def show_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
     """Return the state of an upload."""
-    return answers.UploadStatus.model_validate(desk.uploads.one(upload_id).status())
+    return desk.uploads.one(upload_id).status
 
 
 async def found(upload_id: UploadId, desk: AtDesk) -> Upload:
@@ -103,33 +94,31 @@ async def follow_upload(one: Annotated[Upload, Depends(found)]) -> AsyncIterator
     """Stream the state of an upload at each change until it ends."""
     while True:
         changed = one.changed
-        yield ServerSentEvent(event="status", data=one.status())
-        if one.state in OVER:
+        yield ServerSentEvent(event="status", data=asdict(one.status))
+        if one.status.state in OVER:
             return
         await changed.wait()
 
 
 @router.delete("/upload/{upload_id}")
-async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
-    """Stop an upload that goes on, which can be resumed; delete one that is stopped."""
-    found = await desk.uploads.cancel(upload_id)
-    return answers.UploadStatus.model_validate(found.status())
+async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
+    """Stop an upload that goes on, which can be resumed; delete one that stopped or failed."""
+    return (await desk.uploads.cancel(upload_id)).status
 
 
 @router.post("/upload/{upload_id}/resume", status_code=202)
-async def resume_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
-    """Resume an upload that was stopped, or whose service ended."""
-    found = await desk.uploads.resume(upload_id)
-    return answers.UploadStatus.model_validate(found.status())
+async def resume_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
+    """Resume an upload that stopped or failed, or whose service ended."""
+    return (await desk.uploads.resume(upload_id)).status
 
 
 @router.get("/upload/{upload_id}/parquet", response_class=FileResponse, responses=_ZIP)
 def download_upload(upload_id: UploadId, desk: AtDesk) -> FileResponse:
     """Return the Parquet files of a finished upload as a zip."""
     one = desk.uploads.one(upload_id)
-    if one.state != FINISHED:
-        raise Conflict(f"the upload is {one.state}, so there is nothing to download")
-    return _zipped(desk.runs.named(one.run))
+    if one.status.run is None:
+        raise Conflict(f"the upload is {one.status.state}, so there is nothing to download")
+    return _zipped(desk.runs.named(one.status.run))
 
 
 @router.get("/runs/{run}/parquet", response_class=FileResponse, responses=_ZIP)

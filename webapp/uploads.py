@@ -8,11 +8,13 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shutil
-from collections import deque
+import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Literal
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -20,67 +22,65 @@ from filelock import FileLock, Timeout
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
 from ufo.webapp.limits import Refused
 from ufo.webapp.problems import Conflict, NotFound
-from ufo.webapp.upload_process import end, lines, write
 
-WAITING = "waiting"
-RUNNING = "running"
-FINISHED = "finished"
-FAILED = "failed"
-DELETED = "deleted"
-STOPPED = "stopped"  # by a person or by the end of the service; it can be resumed
-OVER = (FINISHED, FAILED, DELETED, STOPPED)
+State = Literal["waiting", "running", "finished", "failed", "deleted", "stopped"]
+"""An upload is stopped by a person or by the end of its service."""
+_KEPT = ("failed", "stopped")  # with the file and what is done, to be resumed or deleted
+OVER = ("finished", "deleted", *_KEPT)
 
 FOLDER = ".uploads"
-INPUT = "responses.jsonl"
 _STATUS = "status.json"
 _OWNER = "UFO_OWNER"  # the process that the command ends with
 _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
-_CHUNK = 250  # responses: finished within seconds, so that progress shows and little is done twice
 _PROGRESS = "progress"  # the message of the command's log lines that say how far it is
+_ENDING_SECONDS = 20.0
+
+
+@dataclass
+class UploadStatus:
+    """The state of an upload. `run` is the name of its run once it is finished.
+
+    `done` and `total` count responses; the total of a compressed file is 0 until it is finished.
+    `log` has the last lines that the evaluation printed.
+    """
+
+    id: str
+    name: str
+    state: State = "waiting"
+    done: int = 0
+    total: int = 0
+    run: str | None = None
+    exit_code: int | None = None
+    log: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Upload:
-    """An upload and its state (see `answers.UploadStatus`).
+    """An upload, its folder and the flags of its command.
 
     The service that evaluates it holds its lock, so that another service over the same folder does
     not take it for stopped.
     """
 
-    id: str
-    name: str
+    status: UploadStatus
     folder: Path
     flags: list[str]
-    state: str = WAITING
-    done: int = 0
-    total: int = 0
-    exit_code: int | None = None
-    log: deque[str] = field(default_factory=lambda: deque(maxlen=_LOG_LINES))
     work: "asyncio.Task[None] | None" = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self.lock = FileLock(self.folder / ".lock", thread_local=False)
+        self.run_name = f"upload-{self.status.id}"
+        self.run = self.folder.parent.parent / f"run={self.run_name}"
 
     @property
-    def run(self) -> str:
-        """The name of its run."""
-        return f"upload-{self.id}"
-
-    def status(self) -> dict[str, object]:
-        """Return what the page shows of it."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "state": self.state,
-            "done": self.done,
-            "total": self.total,
-            "run": self.run if self.state == FINISHED else None,
-            "exit_code": self.exit_code,
-            "log": list(self.log),
-        }
+    def file(self) -> Path:
+        """The file as it was sent, under its own name, so that rows and messages show that one."""
+        # A name is the user's: it may have folders, or characters that patterns of files have.
+        name = re.sub(r"[^\w .()-]", "_", self.status.name.replace("\\", "/").split("/")[-1])
+        return self.folder / "input" / (name.strip(" .")[:100] or "responses")
 
     def hear(self, line: str) -> None:
         """Take in a line of the command's log: JSON, but for what it says before it logs."""
@@ -89,23 +89,50 @@ class Upload:
         except (ValueError, TypeError):
             event = {"message": line}
         if "of" in event:
-            self.done, self.total = event["responses"], event["of"]
+            self.status.done, self.status.total = event["responses"], event["of"]
         if event["message"] != _PROGRESS and "chunk" not in event:
             # The user knows the file's name, and no folder of the service.
-            said = str(event["message"]).replace(str(self.folder / INPUT), self.name)
-            self.log.append(said.replace(f"{self.folder}/", "")[:_LOG_WIDTH])
+            said = str(event["message"]).replace(str(self.file), self.status.name)
+            results = re.escape(str(self.run.parent))
+            self.say(re.sub(rf"{results}[^\s'\";]*", "its run", said))
+
+    def say(self, text: str) -> None:
+        """Add a line to the log, which keeps the last ones."""
+        self.status.log = [*self.status.log, text[:_LOG_WIDTH]][-_LOG_LINES:]
 
     def tell(self) -> None:
         """Wake the tasks that wait for a change of the state."""
         self.changed.set()
         self.changed = asyncio.Event()
 
+    def keep(self) -> None:
+        """Write the state to the folder."""
+        text = json.dumps(asdict(self.status) | {"flags": self.flags})
+        (self.folder / _STATUS).write_text(text, encoding="utf-8")
+
+    def hold(self) -> None:
+        """Lock one that stopped or failed.
+
+        Raises:
+            Conflict: another service over the same folder has resumed it.
+        """
+        gone = Conflict("another service has finished the upload")
+        if not self.file.exists():
+            raise gone
+        try:
+            self.lock.acquire(blocking=False)
+        except Timeout:
+            raise Conflict("another service is evaluating the upload") from None
+        if not self.file.exists():
+            self.lock.release()
+            raise gone
+
 
 class Uploads:
     """The uploads of a results folder, on the service's event loop."""
 
     def __init__(self, results: Path, command: Sequence[str], at_once: int) -> None:
-        self._results = results
+        self._results = results.absolute()
         self._command = list(command)
         self._places = asyncio.Semaphore(at_once)
         self._known: dict[str, Upload] = {}
@@ -134,10 +161,10 @@ class Uploads:
         Raises:
             Refused: it is too large, or too many are waiting.
         """
-        if sum(one.state == WAITING for one in self._known.values()) >= _MOST_WAITING:
+        if sum(one.status.state == "waiting" for one in self._known.values()) >= _MOST_WAITING:
             raise Refused(429, f"{_MOST_WAITING} uploads are waiting", "wait for one to end", 30.0)
-        identifier = uuid4().hex[:16]
-        folder = (self._results / FOLDER / identifier).absolute()
+        status = UploadStatus(uuid4().hex[:16], name)
+        folder = self._results / FOLDER / status.id
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # for its owner only
         folder.mkdir()
         words = [
@@ -145,54 +172,50 @@ class Uploads:
             for key, value in flags.items()
             if value is not False
         ]
-        words += [f"--chunk_size={_CHUNK}", f"--title={name}"]
-        upload = Upload(identifier, name, folder, words)
+        upload = Upload(status, folder, [*words, f"--title={name}"])
         try:
-            await write(folder / INPUT, chunks, most)
+            await _write(upload.file, chunks, most)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         upload.lock.acquire(blocking=False)
-        self._known[identifier] = upload
-        self._keep(upload)
-        upload.work = asyncio.create_task(self._evaluate(upload))
+        self._known[status.id] = upload
+        self._begin(upload)
         return upload
 
     async def cancel(self, identifier: str) -> Upload:
-        """Stop an upload that goes on, or delete one that is stopped, with its unfinished run.
+        """Stop an upload that goes on, or delete one that stopped or failed, with its run.
 
         Raises:
             Conflict: it is over, or another service has resumed it.
         """
         upload = self.one(identifier)
-        if upload.state == STOPPED:
-            _hold(upload)
-            upload.state = DELETED
-            self._clear(upload)
-            shutil.rmtree(upload.folder, ignore_errors=True)
+        if upload.status.state in _KEPT:
+            upload.hold()
+            upload.status.state = "deleted"
+            for folder in (upload.run, upload.folder):
+                shutil.rmtree(folder, ignore_errors=True)
+            upload.lock.release()
             del self._known[identifier]
             return upload
-        if upload.state in OVER or upload.work is None:
-            raise Conflict(f"the upload is {upload.state} already")
+        if upload.status.state in OVER or upload.work is None:
+            raise Conflict(f"the upload is {upload.status.state} already")
         upload.work.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await upload.work
         return upload
 
     async def resume(self, identifier: str) -> Upload:
-        """Resume an upload that was stopped, or whose service ended.
+        """Resume an upload that stopped or failed.
 
         Raises:
-            Conflict: it did not stop, or another service has resumed it.
+            Conflict: it did not, or another service has resumed it.
         """
         upload = self.one(identifier)
-        if upload.state != STOPPED:
-            raise Conflict(f"the upload is {upload.state}, and only one that stopped is resumed")
-        _hold(upload)
-        upload.state = WAITING
-        self._keep(upload)
-        upload.work = asyncio.create_task(self._evaluate(upload))
-        upload.tell()
+        if upload.status.state not in _KEPT:
+            raise Conflict(f"the upload is {upload.status.state}, and did not stop or fail")
+        upload.hold()
+        self._begin(upload)
         return upload
 
     async def close(self) -> None:
@@ -202,46 +225,44 @@ class Uploads:
             work.cancel()
         await asyncio.gather(*going, return_exceptions=True)
 
+    def _begin(self, upload: Upload) -> None:
+        upload.status.state = "waiting"
+        upload.keep()
+        upload.work = asyncio.create_task(self._evaluate(upload))
+        upload.tell()
+
     async def _evaluate(self, upload: Upload) -> None:
-        state = FAILED
+        status = upload.status
+        state: State = "failed"
         try:
             async with self._places:
-                upload.state = RUNNING
+                status.state = "running"
                 upload.tell()
-                upload.exit_code = await self._run(upload)
+                status.exit_code = await self._run(upload)
+            manifest = upload.run / "manifest.json"
             # A run without a usable judgement is finished too, and its rows have the reasons.
-            if upload.exit_code in (EXIT_DONE, EXIT_FAILED) and self._manifest(upload).exists():
-                upload.total = upload.done = self._count(upload)
-                state = FINISHED
+            if status.exit_code in (EXIT_DONE, EXIT_FAILED) and manifest.exists():
+                counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
+                status.total = status.done = int(counts["responses"])
+                status.run = upload.run_name
+                state = "finished"
+                shutil.rmtree(upload.file.parent, ignore_errors=True)
         except asyncio.CancelledError:
-            state = STOPPED
+            state = "stopped"
             raise
         except (OSError, ValueError, KeyError) as error:
-            upload.log.append(f"the evaluation could not be done: {error}")
+            upload.say(f"the evaluation could not be done: {error}")
         finally:
-            upload.state = state
-            self._clear(upload)
-            upload.tell()
-
-    def _clear(self, upload: Upload) -> None:
-        """Keep the state; delete the file and an unfinished run, unless it can be resumed."""
-        if upload.state == STOPPED:
-            self._keep(upload)
+            status.state = state
+            upload.keep()
             upload.lock.release()
-            return
-        if upload.state != FINISHED:
-            # Nobody could go on with an attempt of this name.
-            shutil.rmtree(self._results / f"run={upload.run}", ignore_errors=True)
-        (upload.folder / INPUT).unlink(missing_ok=True)
-        self._keep(upload)
-        upload.lock.release()
+            upload.tell()
 
     async def _run(self, upload: Upload) -> int:
         process = await asyncio.create_subprocess_exec(
             *self._command,
-            *("--input", str((upload.folder / INPUT).absolute())),
-            *("--output", str(self._results.absolute()), "--run", upload.run, *upload.flags),
-            "--log_format=json",
+            *("--input", str(upload.file), "--output", str(self._results)),
+            *("--run", upload.run_name, *upload.flags, "--log_format=json"),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
@@ -251,23 +272,12 @@ class Uploads:
         )
         assert process.stderr is not None
         try:
-            async for line in lines(process.stderr):
+            async for line in _lines(process.stderr):
                 upload.hear(line)
                 upload.tell()
             return await process.wait()
         finally:
-            await end(process)
-
-    def _count(self, upload: Upload) -> int:
-        counts = json.loads(self._manifest(upload).read_text(encoding="utf-8"))["counts"]
-        return int(counts["responses"])
-
-    def _manifest(self, upload: Upload) -> Path:
-        return self._results / f"run={upload.run}" / "manifest.json"
-
-    def _keep(self, upload: Upload) -> None:
-        text = json.dumps(upload.status() | {"flags": upload.flags})
-        (upload.folder / _STATUS).write_text(text, encoding="utf-8")
+            await _end(process)
 
     def _load(self) -> None:
         """Find the uploads of earlier services; unfinished ones can be resumed.
@@ -278,37 +288,56 @@ class Uploads:
         for path in sorted(paths, key=lambda path: path.stat().st_mtime):
             try:
                 saved = json.loads(path.read_text(encoding="utf-8"))
-                upload = Upload(
-                    path.parent.name, saved["name"], path.parent.absolute(), saved["flags"]
-                )
-                upload.state, upload.exit_code = saved["state"], saved["exit_code"]
-                upload.done, upload.total = saved["done"], saved["total"]
-                upload.log.extend(saved["log"])
+                flags = saved.pop("flags")
+                upload = Upload(UploadStatus(**saved), path.parent, flags)
             except (OSError, ValueError, KeyError, TypeError):
                 continue
-            if upload.state not in OVER:
+            if upload.status.state not in OVER:
                 try:
                     with upload.lock.acquire(blocking=False):
-                        upload.state = STOPPED
+                        upload.status.state = "stopped"
                 except Timeout:
                     continue
-                upload.log.append("the service was killed before it was finished; resume it")
-            self._known[upload.id] = upload
+                upload.say("the service was killed before it was finished; resume it")
+            self._known[upload.status.id] = upload
 
 
-def _hold(upload: Upload) -> None:
-    """Lock an upload that stopped.
+async def _write(path: Path, chunks: AsyncIterator[bytes], most: int) -> None:
+    """Write a file of up to `most` bytes.
 
     Raises:
-        Conflict: another service over the same folder has resumed it.
+        Refused: it is larger.
     """
-    gone = Conflict("another service has finished the upload")
-    if not (upload.folder / INPUT).exists():
-        raise gone
-    try:
-        upload.lock.acquire(blocking=False)
-    except Timeout:
-        raise Conflict("another service is evaluating the upload") from None
-    if not (upload.folder / INPUT).exists():
-        upload.lock.release()
-        raise gone
+    size = 0
+    path.parent.mkdir()
+    with path.open("wb") as out:
+        async for chunk in chunks:
+            size += len(chunk)
+            if size > most:
+                remedy = "split it, or evaluate it with `ufo evaluate`"
+                raise Refused(413, f"the file is larger than {most:,} bytes", remedy, 0.0)
+            out.write(chunk)
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield the lines of a stream; a line may have any length and any bytes."""
+    rest = b""
+    while chunk := await stream.read(65_536):
+        *whole, rest = re.split(rb"[\r\n]+", rest + chunk)
+        for line in whole:
+            yield line.decode("utf-8", "replace")
+        rest = rest[-65_536:]
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a process and those that it started: by SIGTERM, and after some seconds by SIGKILL."""
+    # Not by SIGINT: a service that a shell started with `&` ignores it, and so does what it starts.
+    for number, seconds in ((signal.SIGTERM, _ENDING_SECONDS), (signal.SIGKILL, None)):
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), seconds)

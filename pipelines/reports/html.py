@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Link = Callable[[str, str], str | None]
 """From a run and the id of a response to the address of its page; None where there is none."""
 
-_STYLES = ("base", "parts", "result", "evidence", "report")
+_STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
 _SHORT_CELL, _LONGEST_CELL, _SHOWN = 28, 300, 300
 # Columns whose values are names that ufo defines.
@@ -70,22 +70,21 @@ def render_html(results: "Results") -> str:
     found = overview(results)
     responses = lowest_responses(results)
     places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
-    return (
-        environment()
-        .get_template("report.html")
-        .render(
-            style=Markup(_style(*_STYLES) + _own_style()),  # noqa: S704 - files of this package
-            found=found,
-            overview=_overview(found, lambda _, response: places.get(response)),
-            groups=_reports(results),
-            responses=responses,
-            in_words=in_words,
-            shown=_shown,
-            many=quantity,
-            web_address=_web_address,
-            SHORT_CELL=_SHORT_CELL,
-        )
+    return _rendered(
+        "report.html",
+        style=Markup(_style(*_STYLES) + _own_style()),  # noqa: S704 - files of this package
+        found=found,
+        overview=_overview(found, lambda _, response: places.get(response)),
+        groups=_reports(results),
+        csv=None,
+        responses=responses,
     )
+
+
+def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
+    """Return the reports of the newest of the runs that have rows, to be shown within a page; `csv`
+    is the address of all rows of one."""
+    return _rendered("reports.html", groups=_reports(results), csv=csv)
 
 
 def overview_html(results: "Results", link: Link = lambda run, response: None) -> str:
@@ -145,6 +144,21 @@ def in_words(name: str) -> str:
     return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
 
 
+def _rendered(template: str, **values: object) -> str:
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            in_words=in_words,
+            shown=_shown,
+            many=quantity,
+            web_address=_web_address,
+            SHORT_CELL=_SHORT_CELL,
+            **values,
+        )
+    )
+
+
 def _overview(found: Row, link: Link) -> str:
     used = [row["source"] for row in found["sources"] if row["status"] == "used"]
     names = (", then " if found["mode"] == "seq" else ", ").join(used) or "no source"
@@ -201,6 +215,7 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
         rows = results.query(sql, given).to_pylist()
         groups[view.group].append(
             {
+                "name": view.name,
                 "title": view.title,
                 "summary": view.summary,
                 "help": view.help,

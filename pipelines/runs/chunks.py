@@ -30,8 +30,9 @@ _KEYS_KEPT = 1_000
 _EXAMPLE = 200
 _COLUMNS_SHOWN = 40
 
-# NumPy drops zeros at the end of bytes, so that hashes of one length stay as distinct as they are.
-_HASH = np.dtype("S16")
+_ID_BYTES = 12
+_LINE_BYTES = 4
+_HASH = np.dtype(f"S{_ID_BYTES + _LINE_BYTES}")
 
 R = TypeVar("R")
 C = TypeVar("C")
@@ -80,7 +81,7 @@ def in_chunks(
     `reused` returns whether a record's results are taken from an earlier run. `parse` makes a
     record, or a failure, of a line.
     """
-    seen, said = SeenIds(), SeenIds()
+    seen = SeenRecords()
     number = 0
     splits: list[Split] = []
     room = chunk_size
@@ -93,8 +94,7 @@ def in_chunks(
                 record = parse(line.key, line.data, max_line_bytes)
                 repeated = reuse = same = False
                 if not isinstance(record, Failure):
-                    same = not said.add(line.data)
-                    repeated = not seen.add(record.response_id.encode())
+                    repeated, same = seen.add(record.response_id.encode(), line.data)
                     reuse = not repeated and reused(record)
                 gathered.append((line, repeated, reuse, same))
                 room -= 1
@@ -122,35 +122,41 @@ def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool, bool]]) -
     )
 
 
-class SeenIds:
-    """The ids, or lines, of an input's records so far, in about 30 bytes each.
+class SeenRecords:
+    """The records of an input so far, in about 30 bytes each.
 
-    Hashes of 16 bytes: most of them in a sorted array, the latest in a set, which takes four times
-    the memory.
+    One is a hash of its id and a shorter one of its line: most of them in a sorted array, the
+    latest in a dictionary, which takes several times the memory.
     """
 
     def __init__(self, recent: int = 50_000) -> None:
         self._most_recent = recent
-        self._recent: set[bytes] = set()
+        self._recent: dict[bytes, bytes] = {}
         self._sorted = np.empty(0, _HASH)
 
-    def add(self, text: bytes) -> bool:
-        """Add an id or a line; return False if it was added before."""
-        digest = blake2b(text, digest_size=_HASH.itemsize).digest()
-        if digest in self._recent or self._is_sorted(digest):
-            return False
-        self._recent.add(digest)
-        # A share of the whole, so that sorting costs the same for each id of a large input.
+    def add(self, identifier: bytes, line: bytes) -> tuple[bool, bool]:
+        """Add a record; return whether its id was added before, and whether with the same line."""
+        hashed = blake2b(identifier, digest_size=_ID_BYTES).digest()
+        of_line = blake2b(line, digest_size=_LINE_BYTES).digest()
+        earlier = self._recent.get(hashed) or self._in_sorted(hashed)
+        if earlier is not None:
+            return True, earlier == of_line
+        self._recent[hashed] = of_line
+        # A share of the whole, so that sorting costs the same for each record of a large input.
         if len(self._recent) > max(self._most_recent, len(self._sorted) // 8):
-            self._sorted = np.concatenate([self._sorted, np.array([*self._recent], _HASH)])
+            latest = [one + other for one, other in self._recent.items()]
+            self._sorted = np.concatenate([self._sorted, np.array(latest, _HASH)])
             self._sorted.sort()
             self._recent.clear()
-        return True
+        return False, False
 
-    def _is_sorted(self, digest: bytes) -> bool:
-        wanted = np.array(digest, _HASH)
-        at = self._sorted.searchsorted(wanted)
-        return bool(at < len(self._sorted) and self._sorted[at] == wanted)
+    def _in_sorted(self, hashed: bytes) -> bytes | None:
+        at = self._sorted.searchsorted(np.array(hashed, _HASH))
+        if at == len(self._sorted):
+            return None
+        # NumPy drops zeros at the end of bytes.
+        found = bytes(self._sorted[at]).ljust(_HASH.itemsize, b"\0")
+        return found[_ID_BYTES:] if found.startswith(hashed) else None
 
 
 class InputReport:

@@ -5,12 +5,13 @@ import gzip
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, TextIO, cast
 from uuid import uuid4
 
 import pyarrow as pa
@@ -68,11 +69,7 @@ def delimiter_of(head: str) -> str:
 
 def _csv_rows(text: io.TextIOWrapper) -> Iterator[str]:
     """Yield a JSON object for each row, with the cells as text."""
-    csv.field_size_limit(_MAX_CELL)
-    head = text.readline()
-    lines = map(without_nul, chain([head], text))
-    rows = csv.reader(lines, delimiter=delimiter_of(head), strict=True)
-    header = _header(rows)
+    rows, header = _csv_reader(text)
     while True:
         try:
             cells = next(rows)
@@ -85,15 +82,26 @@ def _csv_rows(text: io.TextIOWrapper) -> Iterator[str]:
             yield json.dumps(_record(header, cells), ensure_ascii=False)
 
 
-def _header(rows: Iterable[list[str]]) -> list[str]:
+def _csv_reader(text: TextIO) -> tuple[Any, list[str]]:
+    """Return the reader of a CSV file after its header, and the header. Blank lines may precede it.
+
+    Raises:
+        ValueError: the header is not CSV, or names a column twice.
+    """
+    csv.field_size_limit(_MAX_CELL)
+    heads = [text.readline()]
+    while heads[-1].isspace():
+        heads.append(text.readline())
+    lines = map(without_nul, chain(heads, text))
+    rows = csv.reader(lines, delimiter=delimiter_of(heads[-1]), strict=True)
     try:
-        header = next(iter(rows), [])
+        header = next((row for row in rows if any(map(str.strip, row))), [])
     except csv.Error as error:
         raise ValueError(f"its header is not CSV: {error}") from error
     names = [name for name in header if name]  # an index column may have no name
     if len(set(names)) < len(names):
         raise ValueError(f"a column is named twice: {', '.join(names)}")
-    return header
+    return rows, header
 
 
 def _record(header: list[str], cells: list[str]) -> dict[str, Any]:
@@ -398,17 +406,22 @@ def as_json_lines(form: str, stream: BinaryIO, used: Used | None = None) -> Iter
 def columns_of(head: bytes) -> list[str]:
     """Return the columns, or keys of the first record, of a file that begins with these bytes; none
     where they do not say (Parquet has them at its end)."""
-    form = format_of(head)
-    if form == PARQUET:
-        return []
-    names: list[str] = []
     try:
-        for block in as_json_lines(form, io.BytesIO(head)):
-            names = list(json.loads(block.splitlines()[0]))
-            break
-    except (ValueError, EOFError, OSError, TypeError, IndexError):
+        if format_of(head) == GZIP:
+            head = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+        form = format_of(head)
+        if form == CSV:
+            text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
+            return [name for name in _csv_reader(text)[1] if name]
+        if form in (PARQUET, GZIP):
+            return []
+        if form == LINES:
+            first = head.removeprefix(_BOM).lstrip().partition(b"\n")[0].decode("utf-8", "replace")
+        else:
+            first = next(json_rows(form, io.BytesIO(head)))
+        return list(json.loads(first))
+    except (ValueError, TypeError, RecursionError, StopIteration, zlib.error):
         return []
-    return [name for name in names if name not in (OF_CELLS, PROBLEM)]
 
 
 def spool(file: InputFile, folder: str, used: Used | None = None) -> str:

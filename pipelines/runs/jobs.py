@@ -40,13 +40,11 @@ _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint; `remote`
-    if one of them waits for something elsewhere."""
+    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint."""
 
     specs: tuple[SourceSpec, ...] = ()
     statuses: tuple[SourceStatus, ...] = ()
     fingerprint: tuple[Mapping[str, Any], ...] = ()
-    remote: bool = False
 
 
 def choose(settings: Settings) -> Chosen:
@@ -63,7 +61,6 @@ def choose(settings: Settings) -> Chosen:
     specs: list[SourceSpec] = []
     statuses: list[SourceStatus] = []
     prints: list[Mapping[str, Any]] = []
-    remote = False
     for item in wanted:
         spec = SOURCES.spec(item, settings.source_definitions)
         source = settings.source(spec)
@@ -85,7 +82,6 @@ def choose(settings: Settings) -> Chosen:
         if not reason:
             specs.append(spec)
             prints.append(SOURCES.described(spec, source))
-            remote |= source.remote
     if not specs:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
@@ -98,7 +94,7 @@ def choose(settings: Settings) -> Chosen:
             f"--mode single asks one source, and there are {len(specs)}: {names}. Name one with "
             "--sources, or use --mode all to have each by itself."
         )
-    return Chosen(tuple(specs), tuple(statuses), tuple(prints), remote)
+    return Chosen(tuple(specs), tuple(statuses), tuple(prints))
 
 
 def _check_abstaining(settings: Settings, n_sources: int) -> None:

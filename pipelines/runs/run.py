@@ -102,8 +102,7 @@ class Plan:
 
     `chosen` are its sources, none in a recall run. `parse` makes a record or a failure of a line,
     and `used` says which columns of the input it reads. `models` are those that it asks; the price
-    of the `unpriced` ones is unknown. `sends_requests` if it may send requests, which are then
-    written to the usage log. `facts` are the fields of its manifest that describe it.
+    of the `unpriced` ones is unknown. `facts` are the fields of its manifest that describe it.
     """
 
     settings: Settings
@@ -116,7 +115,6 @@ class Plan:
     used: Callable[[str], bool]
     models: tuple[str, ...]
     unpriced: tuple[str, ...]
-    sends_requests: bool
     facts: Mapping[str, Any]
 
     @property
@@ -216,7 +214,6 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
         recall_read.is_used if recall else partial(is_used, settings.map),
         models,
         unpriced,
-        chosen.remote or bool(models),
         facts,
     )
 
@@ -335,9 +332,8 @@ def _evaluated(
 
 def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
-    log = attempt.usage_log() if plan.sends_requests else None
-    if log is not None:
-        UsageLog(log).begin(reuse.spent if reuse else None)
+    log = attempt.usage_log()
+    UsageLog(log).begin(reuse.spent if reuse else None)
     client, _ = endpoints.probed(settings, specs, log) if plan.models else (None, [])
     if isinstance(settings, RecallSettings):
         job: Job = recall_job_of(settings, client, log)
@@ -345,17 +341,14 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
         job = job_of(settings, specs, client, attempt.identifier, log)
     chunks = _chunks_of(plan, attempt, progress, reuse)
     workers = settings.processes(plan.models)
-    reader = UsageReader(log) if log is not None else None
     try:
-        with progress.watching(reader, bool(plan.models) and not plan.unpriced):
+        with progress.watching(UsageReader(log), bool(plan.models) and not plan.unpriced):
             written = run_chunks(chunks, job, attempt, workers, progress)
     finally:
-        if log is not None:
-            wait_for(end_run(log))
+        wait_for(end_run(log))
     # After the input was read, which finds the responses to reuse.
     parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
-    if log is not None:
-        parts += unrecorded_usage(parts, attempt, log)
+    parts += unrecorded_usage(parts, attempt, log)
     return replace(written, parts=parts)
 
 

@@ -211,7 +211,7 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
         lines=min(n_lines, lines if lines is not None else n_lines),
         of_lines=lines,
         rows={table: rows[table] for table in _COUNTED if table in rows},
-        spent={name: spent[name] for name in _SPENT if name in spent},
+        spent={name: spent[name] for name in _SPENT if spent.get(name)},
     )
 
 

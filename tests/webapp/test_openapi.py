@@ -59,6 +59,7 @@ OPERATIONS = [
     *("GET /runs/{run}/report.html", "POST /runs/{run}/labels", "GET /runs/{run}/labels.csv"),
     *("GET /runs/{run}/responses/{response_id}", "GET /runs/{run}/overview.html"),
     *("GET /runs/{run}/compare.html", "GET /runs/{run}/parquet", "GET /reports"),
+    "GET /runs/{run}/reports.html",
     *("GET /reports/{name}", "POST /upload", "GET /upload"),
     *("GET /upload/{upload_id}", "GET /upload/{upload_id}/events"),
     *("DELETE /upload/{upload_id}", "GET /upload/{upload_id}/parquet"),

@@ -1,3 +1,4 @@
+import gzip
 import io
 import json
 import sys
@@ -47,8 +48,10 @@ def stopped(empty: Setup) -> Path:
     """The folder of an upload whose service was killed."""
     folder = empty.results / ".uploads" / "0123456789abcdef"
     folder.mkdir(parents=True)
-    (folder / "responses.jsonl").write_text(LINES)
+    (folder / "input").mkdir()
+    (folder / "input" / "n").write_text(LINES)
     left: dict[str, Any] = {
+        "id": folder.name,
         "name": "n",
         "state": "running",
         "exit_code": None,
@@ -79,7 +82,7 @@ def test_an_upload_becomes_a_run(empty: Setup, read_events: Callable[..., Any]) 
         assert [run["run"] for run in client.get("/runs").json()] == [last["run"]]
         assert client.get(f"/runs/{last['run']}/responses").json()["total"] == 5
         failures = client.get("/reports/failures", params={"run": last["run"]}).json()
-        assert (failures["total"], "responses.jsonl:6" in str(failures["rows"])) == (1, True)
+        assert (failures["total"], "my file _:6" in str(failures["rows"])) == (1, True)
         archive = zipfile.ZipFile(io.BytesIO(client.get(f"/upload/{identifier}/parquet").content))
         (verdicts,) = [name for name in archive.namelist() if "/verdicts/" in name]
         assert pq.read_table(io.BytesIO(archive.read(verdicts)))["label"].to_pylist() == [1] * 5
@@ -103,6 +106,22 @@ def test_an_upload_that_cannot_be_evaluated_says_why(
         assert "nothing to evaluate" in "".join(last["log"])
         assert client.get(f"/upload/{identifier}/parquet").status_code == 409
         assert client.get("/runs").json() == []
+        assert client.post(f"/upload/{identifier}/resume").status_code == 202
+        assert follow(client, identifier, read_events)["state"] == "failed"
+        assert client.delete(f"/upload/{identifier}").json()["state"] == "deleted"
+        assert client.get("/upload").json() == []
+
+
+def test_messages_name_the_file_that_was_sent(
+    empty: Setup, read_events: Callable[..., Any]
+) -> None:
+    with served(empty) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
+        # Parquet by its first bytes, and no Parquet.
+        params = {"name": "../a [1]*.parquet"}
+        identifier = client.post("/upload", params=params, content=b"PAR1").json()["id"]
+        said = " ".join(follow(client, identifier, read_events)["log"])
+    assert "--input '../a [1]*.parquet' cannot be read" in said
+    assert str(empty.results) not in said
 
 
 def test_an_upload_is_stopped_resumed_and_deleted(
@@ -118,7 +137,7 @@ def test_an_upload_is_stopped_resumed_and_deleted(
                         f"{url}/upload/{identifier}", trust_env=False, timeout=60
                     )
         assert stopped.json()["state"] == event.data["state"] == "stopped"
-        assert list(empty.results.glob("**/responses.jsonl"))
+        assert list(empty.results.glob("**/input/*"))
         # Another service over the folder goes on with it.
         with served(empty) as other, httpx.Client(base_url=other, trust_env=False) as second:
             assert second.post(f"/upload/{identifier}/resume").status_code == 202
@@ -152,6 +171,13 @@ def test_an_upload_ends_with_the_service_and_can_be_resumed(empty: Setup) -> Non
         ),
         (b'{"prompt": "p", "response": "r"}\n{"x', ["prompt", "response"], "pr"),
         (b'[{"output": "Oslo is {big}.", "prompt": "p"}, {"output', ["output", "prompt"], "po"),
+        (
+            b"\nOutput,prompt,text\n",
+            ["Output", "prompt", "text"],
+            {"response": "Output", "question": "prompt"},
+        ),
+        (gzip.compress(b"text\n1\n" * 50_000)[:100], ["text"], {"response": "text"}),
+        (b"\x1f\x8b damaged", [], {}),
         (b"PAR1...", [], {}),
         (b"", [], {}),
     ],

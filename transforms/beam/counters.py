@@ -1,5 +1,6 @@
 """What the steps of a run share on Beam: their counters, and calls of coroutines."""
 
+import time
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -18,12 +19,14 @@ from ufo.transforms.votes import decides
 T = TypeVar("T")
 R = TypeVar("R")
 
+_SECONDS_BETWEEN_LINES = 0.1
+
 
 class StepCounters:
     """The counters of one step of a run; for a DoFn, which makes them in `setup`.
 
-    They are Beam metrics, and lines of the run's usage log while a chunk is under way; a path of
-    None discards the lines. Both say the same.
+    They are Beam metrics, and lines of the run's usage log while a chunk is under way, up to ten a
+    second; a path of None discards the lines. At the end of a bundle both say the same.
     """
 
     def __init__(self, step: str, usage_log: str | None = None) -> None:
@@ -31,19 +34,29 @@ class StepCounters:
         self._namespace = COUNTED + step
         self._log = UsageLog(usage_log)
         self._added: dict[str, int] = {}
+        self._unwritten: dict[str, int] = {}
+        self._wrote = 0.0
 
     def add(self, **counts: int) -> None:
         """Add to the counters of these names. One that was only ever added 0 is shown as 0."""
-        added = self._added
+        added, unwritten = self._added, self._unwritten
         for name, count in counts.items():
             added[name] = added.get(name, 0) + count
-        self._log.add({f"{self._step}.{name}": count for name, count in counts.items()})
+            unwritten[name] = unwritten.get(name, 0) + count
+        if time.monotonic() - self._wrote >= _SECONDS_BETWEEN_LINES:
+            self._write()
 
     def flush(self) -> None:
         """Add to Beam's metrics what was counted since the last call; for the end of a bundle."""
         for name, count in self._added.items():
             Metrics.counter(self._namespace, name).inc(count)
         self._added.clear()
+        self._write()
+
+    def _write(self) -> None:
+        self._log.add({f"{self._step}.{name}": count for name, count in self._unwritten.items()})
+        self._unwritten.clear()
+        self._wrote = time.monotonic()
 
     def close(self) -> None:
         """Close the usage log."""

@@ -1,14 +1,12 @@
 /** What can be done on the page: each changes the state, some ask the service. */
 
 import * as api from "./api.js";
-import { draftKey, toHash } from "./address.js";
-import { factsOf, shownOpen } from "./derived.js";
-import { nameOf } from "./drafts.js";
+import { toHash } from "./address.js";
+import { factsOf, isSelective, shownOpen } from "./derived.js";
 import { afterEvent } from "./events.js";
-import { recall, remember } from "./kept.js";
 import { labelActions } from "./labelling.js";
-import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, PLAIN_LOOK, QUIET } from "./state.js";
-import { selectionActions } from "./selecting.js";
+import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
+import { nameOf, recall, remember } from "./storage.js";
 import { save } from "./text.js";
 import { uploadActions } from "./uploading.js";
 import { refusal } from "./view/form.js";
@@ -17,14 +15,15 @@ import { silence } from "./view/stages.js";
 /** Sources that cost nothing to ask. */
 const FREE = ["reference", "wikipedia"];
 
+/** Seconds after which the page says that the service is silent, which else sends an event each second. */
+const QUIET = 4;
+
 /** @import * as T from "./types.js" */
 /** @import * as S from "./state.js" */
 
 /** @typedef {ReturnType<typeof createActions>} Actions */
 
-/**
- * @param {ReturnType<typeof import("./store.js").createStore<S.State>>} store
- */
+/** @param {S.Store} store */
 export function createActions(store) {
   const { get, set } = store;
   let running = new AbortController();
@@ -60,62 +59,52 @@ export function createActions(store) {
   async function check() {
     const { draft, options } = get();
     if (refusal(draft, options) !== null) return;
-    running.abort();
-    const own = (running = new AbortController());
-    set({
-      place: HOME,
-      editing: false,
-      checked: null,
-      labels: {},
-      saves: {},
-      selection: {},
-      rescored: null,
-      open: NOTHING_OPEN,
-      look: PLAIN_LOOK,
-      job: { ...IDLE, status: "running" },
-      problem: null,
-      announcement: "Checking",
-    });
+    set({ ...NO_RESULT, place: HOME, editing: false, announcement: "Checking" });
     void toView("headline");
-    await follow(draft, own.signal);
+    await follow(draft);
   }
 
   /**
    * Run the check of a draft. What is open stays open: a link to a claim works while it runs.
    *
    * @param {S.Draft} draft
-   * @param {AbortSignal} signal
    */
-  async function follow(draft, signal) {
+  async function follow(draft) {
+    running.abort();
+    const own = (running = new AbortController());
+    const { signal } = own;
+    set({ checked: null, job: { ...IDLE, status: "running" } });
     if (!draft.id) void named(draft);
-    let watch = 0;
-    /** @param {boolean} quiet */
-    const waiting = (quiet) =>
-      set(({ job }) => ({ job: { ...job, quiet }, ...(quiet && { announcement: silence(true, []) }) }));
+    /** Show who does not answer; it is read out once. @param {S.Silence[]} silent */
+    function tell(silent) {
+      const { job } = get();
+      if (silent.length === 0 && job.silent.length === 0) return;
+      set({ job: { ...job, silent }, ...(job.silent.length === 0 && { announcement: silence(silent) }) });
+    }
+    const watched = () => setTimeout(tell, QUIET * 1000, [{ endpoint: "the service", seconds: QUIET }]);
+    let watch = watched();
     try {
-      watch = setTimeout(waiting, QUIET * 1000, true);
       for await (const { name, data } of api.check(draft, signal)) {
         if (signal.aborted) return;
         clearTimeout(watch);
-        watch = setTimeout(waiting, QUIET * 1000, true);
-        if (get().job.quiet) waiting(false);
-        // Twice a second: most of the time there is nothing to say.
-        if (name === "waiting" && data.silent.length === 0 && get().job.silent.length === 0) continue;
-        if (name === "waiting" && get().job.silent.length === 0) say(silence(false, data.silent));
-        set(({ checked, job }) => afterEvent({ checked, job }, name, data));
+        watch = watched();
+        // It comes twice a second, so that a service that works is never silent itself.
+        if (name === "waiting") tell(data.silent);
+        else set(({ checked, job }) => afterEvent({ checked, job }, name, data));
       }
       const { checked, job } = get();
       if (signal.aborted || job.status === "failed" || !checked) return;
-      remember(draftKey(draft), { checked, seconds: job.seconds, labels: {} });
+      remember(draft, { checked, seconds: job.seconds, labels: {} });
       say(`Checked: ${checked.scores.headline}`);
     } catch (error) {
       if (signal.aborted) return;
       // Where nothing came, what was found before is shown again.
-      const { checked = null, labels = {} } = (!get().checked && recall(draftKey(draft))) || get();
+      const { checked = null, labels = {} } = (!get().checked && recall(draft)) || get();
       const problem = api.problemOf(error);
       set(({ job }) => ({ checked, labels, job: { ...job, status: "failed", problem }, announcement: problem.title }));
     } finally {
       clearTimeout(watch);
+      own.abort(); // also of a stream that could not be read to its end
     }
   }
 
@@ -132,17 +121,12 @@ export function createActions(store) {
     set((state) => (state.draft === draft ? { draft: { ...draft, id } } : {}));
   }
 
-  function cancel() {
-    running.abort();
-    set(({ job }) => ({ job: { ...job, status: "cancelled" }, announcement: "Cancelled" }));
-  }
-
   /** Show a draft's result again; where it is not kept, run it if that costs nothing. */
   function resume() {
     const { draft, options } = get();
-    const kept = recall(draftKey(draft));
+    const kept = recall(draft);
     if (kept) {
-      const { checked, labels = {}, seconds } = kept;
+      const { checked, labels, seconds } = kept;
       set({ checked, labels, job: { ...IDLE, status: "done", seconds } });
       return;
     }
@@ -150,77 +134,69 @@ export function createActions(store) {
     const usable = options?.sources.filter((one) => one.status === "used") ?? [];
     const sources = draft.settings.sources ?? usable.map((one) => one.source);
     // A link must not spend money: searches cost as models do, and so may a source of one's own.
-    const free =
-      judge?.remote === false && Array.isArray(sources) && sources.every((name) => FREE.includes(name));
-    if (!draft.text.trim() || !free) {
-      set({ editing: true, announcement: "Press Check to judge this text" });
-      return;
-    }
-    running.abort();
-    running = new AbortController();
-    set({ checked: null, job: { ...IDLE, status: "running" } });
-    void follow(draft, running.signal);
-  }
-
-  function backToText() {
-    running.abort();
-    set(({ job }) => ({ editing: true, job: job.status === "running" ? IDLE : job }));
-    void toView("text");
-  }
-
-  /** @param {string} text @param {string} what */
-  async function copy(text, what) {
-    try {
-      await navigator.clipboard.writeText(text);
-      say(`${what} copied`);
-    } catch {
-      // Without a secure context a page may not write there; what is shown can be copied by hand.
-      say(`${what} could not be copied: select it and copy it by hand`);
-    }
-  }
-
-  /** @param {string} unitId */
-  function copyLink(unitId) {
-    const state = get();
-    const sentence = state.checked ? (factsOf(state.checked).sentenceOf.get(unitId) ?? null) : null;
-    const hash = toHash({ ...state, open: { ...state.open, sentence, claim: unitId } });
-    return copy(new URL(hash, location.href).href, "Link");
+    const free = judge?.remote === false && [sources].flat().every((name) => FREE.includes(String(name)));
+    if (draft.text.trim() && free) void follow(draft);
+    else set({ editing: true, announcement: "Press Check to judge this text" });
   }
 
   /**
    * @param {Partial<S.Place>} place
    * @param {Partial<S.State>} [more]
    */
-  function go(place, more = {}) {
+  function go(place, more) {
     running.abort();
-    set({
-      place: { ...HOME, ...place },
-      checked: null,
-      labels: {},
-      saves: {},
-      report: null,
-      job: IDLE,
-      filters: NO_FILTERS,
-      open: NOTHING_OPEN,
-      look: PLAIN_LOOK,
-      selection: {},
-      rescored: null,
-      problem: null,
-      ...more,
+    set({ ...NO_RESULT, filters: NO_FILTERS, place: { ...HOME, ...place }, ...more });
+  }
+
+  /** @param {Partial<T.Selection>} change */
+  function select(change) {
+    set(({ selection: before, rescored }) => {
+      const selection = { ...before, ...change };
+      return { selection, rescored: isSelective(selection) ? rescored : null };
     });
+  }
+
+  /** @param {Partial<S.Opened>} change  everything else is closed */
+  const openOnly = (change) => set({ open: { ...NOTHING_OPEN, ...change } });
+
+  /** @param {number | null} sentence */
+  function bringToView(sentence) {
+    const node = document.getElementById(`sentence-${sentence}`);
+    node?.scrollIntoView({ block: "center" });
+    return node;
   }
 
   return {
     ...uploadActions(store),
     ...labelActions(store),
-    ...selectionActions(store),
+    say,
     edit,
     setting,
     check,
-    cancel,
     resume,
-    backToText,
-    copyLink,
+    go,
+    cancel() {
+      running.abort();
+      set(({ job }) => ({ job: { ...job, status: "cancelled" }, announcement: "Cancelled" }));
+    },
+    backToText() {
+      running.abort();
+      set(({ job }) => ({ editing: true, job: job.status === "running" ? IDLE : job }));
+      void toView("text");
+    },
+    /** Copy a link to a claim. @param {string} claim */
+    async copyLink(claim) {
+      const state = get();
+      const sentence = state.checked && factsOf(state.checked).sentenceOf.get(claim);
+      const hash = toHash({ ...state, open: { ...state.open, sentence: sentence ?? null, claim } });
+      try {
+        await navigator.clipboard.writeText(new URL(hash, location.href).href);
+        say("Link copied");
+      } catch {
+        // Without a secure context a page may not write there; what is shown can be copied by hand.
+        say("Link could not be copied: select it and copy it by hand");
+      }
+    },
     /** @param {T.Checked} checked */
     download: (checked) => save("checked.json", JSON.stringify(checked, null, 2)),
     /** @param {T.Checked} checked */
@@ -231,11 +207,9 @@ export function createActions(store) {
         set(({ job }) => ({ job: { ...job, problem: api.problemOf(error) } }));
       }
     },
-    go,
-    say,
-    /** @param {string[]} names @param {string} announcement */
-    order(names, announcement) {
-      setting("sources", names);
+    /** @param {string[]} sources @param {string} announcement */
+    order(sources, announcement) {
+      setting("sources", sources);
       say(announcement);
     },
     /** @param {S.Example} example */
@@ -243,13 +217,9 @@ export function createActions(store) {
       edit({ text: response, question: question ?? "", references });
     },
     /** Take a response of a run into the form; @param {T.Checked} checked */
-    recheck({ response }) {
-      const { draft } = get();
-      const { text, question } = response;
-      go({ view: "check" }, {
-        draft: { ...draft, id: null, text, question: question ?? "", references: [] },
-        editing: true,
-      });
+    recheck({ response: { text, question } }) {
+      go({ view: "check" }, { editing: true });
+      edit({ text, question: question ?? "", references: [] });
     },
     /** @param {Partial<S.Look>} change */
     look: (change) => set(({ look }) => ({ look: { ...look, ...change } })),
@@ -261,50 +231,51 @@ export function createActions(store) {
     step(by) {
       const { checked, rescored, open, look } = get();
       const wanted = look.only ?? "contradicted";
-      const found = ((rescored ?? checked?.scores)?.sentences ?? []).flatMap((one) =>
-        one.state === wanted ? (one.sentence_index ?? []) : [],
-      );
+      const sentences = (rescored ?? checked?.scores)?.sentences ?? [];
+      const found = sentences.flatMap((one) => (one.state === wanted ? (one.sentence_index ?? []) : []));
       const here = open.sentence ?? (by > 0 ? -1 : Infinity);
-      const after = found.filter((at) => (by > 0 ? at > here : at < here));
-      const next = by > 0 ? after[0] : after.at(-1);
+      const next = by > 0 ? found.find((at) => at > here) : found.findLast((at) => at < here);
       if (next === undefined) {
         say(`No ${by > 0 ? "later" : "earlier"} sentence is ${wanted}`);
         return;
       }
-      set({ open: { ...open, all: false, claim: null, sentence: next } });
-      const node = document.getElementById(`sentence-${next}`);
-      node?.focus({ preventScroll: true });
-      node?.scrollIntoView({ block: "center" });
+      openOnly({ sentence: next, whole: open.whole });
+      bringToView(next)?.focus({ preventScroll: true });
     },
     /** Close what is open, and go back to its sentence. */
     close() {
       const { sentence } = opened();
-      set({ open: { ...NOTHING_OPEN, closed: true } });
-      if (sentence !== null) document.getElementById(`sentence-${sentence}`)?.focus();
+      openOnly({ closed: true });
+      document.getElementById(`sentence-${sentence}`)?.focus();
     },
     /** @param {number | null} sentence */
     openSentence(sentence) {
       const open = opened();
       const same = open.sentence === sentence && !open.all;
-      set({ open: { ...open, all: false, claim: null, sentence: same ? null : sentence, closed: same } });
+      openOnly({ sentence: same ? null : sentence, closed: same, whole: open.whole });
     },
     /** @param {T.FactUnit} unit */
     goToClaim({ unit_id: claim, sentence_index: sentence }) {
-      set({ open: { ...NOTHING_OPEN, sentence, claim } });
-      document.getElementById(`sentence-${sentence}`)?.scrollIntoView({ block: "center" });
+      openOnly({ sentence, claim });
+      bringToView(sentence);
     },
-    /** @param {string} claim */
-    openClaim(claim) {
-      const open = opened();
-      set({ open: { ...open, claim: open.claim === claim ? null : claim } });
-    },
-    openAll: () => set(({ open }) => ({ open: { ...NOTHING_OPEN, all: !open.all, closed: open.all } })),
-    /** @param {string} key */
+    /** @param {string} claim  "" for none */
+    openClaim: (claim) => set({ open: { ...opened(), claim } }),
+    openAll: () => openOnly({ all: !get().open.all, closed: get().open.all }),
+    /** Show a passage whole, or cut again. @param {string} key */
     openWhole(key) {
       const open = opened();
-      const others = open.whole.filter((one) => one !== key);
-      set({ open: { ...open, whole: others.length < open.whole.length ? others : [...others, key] } });
+      set({ open: { ...open, whole: toggled(open.whole, [key], !open.whole.includes(key)) } });
     },
+    /** @param {readonly string[]} passages @param {boolean} on */
+    tickPassages(passages, on) {
+      select({ without_passages: toggled(get().selection.without_passages, passages, !on) });
+    },
+    /** @param {string} category @param {boolean} on */
+    tickCategory(category, on) {
+      select({ without_categories: toggled(get().selection.without_categories, [category], !on) });
+    },
+    reset: () => set({ selection: NO_SELECTION, rescored: null, announcement: "All evidence counts again" }),
     /** @param {Partial<S.Filters>} change */
     filter: (change) => set(({ filters }) => ({ filters: { ...filters, page: 1, ...change } })),
     /** @param {S.State["theme"]} theme */
@@ -313,4 +284,16 @@ export function createActions(store) {
       set({ theme });
     },
   };
+}
+
+/**
+ * Return the names with others in or not.
+ *
+ * @param {readonly string[]} names
+ * @param {readonly string[]} others
+ * @param {boolean} within
+ */
+function toggled(names, others, within) {
+  const left = names.filter((one) => !others.includes(one));
+  return within ? [...left, ...others] : left;
 }

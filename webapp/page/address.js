@@ -3,50 +3,45 @@
  * `#`: a browser does not send that part to a server.
  */
 
-import { known } from "./drafts.js";
-import { HOME, NO_DRAFT, NO_FILTERS, NOTHING_OPEN, PLAIN_LOOK } from "./state.js";
+import { STATES } from "./labels.js";
+import { HOME, NO_DRAFT, NO_FILTERS, NOTHING_OPEN } from "./state.js";
+import { known } from "./storage.js";
+import { queryOf } from "./text.js";
 
 /** @import * as S from "./state.js" */
 
 /** @typedef {Pick<S.State, "place" | "draft" | "editing" | "selection" | "open" | "look" | "filters">} Addressed */
 
-const LISTS = new Set(["sources", "include_categories", "exclude_categories"]);
-const NUMBERS = new Set(["passages", "pages", "passages_per_page", "context_sentences", "samples", "temperature"]);
-const WORDS = [
-  "judge",
-  "verifier",
-  "model",
-  "formulation",
-  "mode",
-  "tie",
-  "units",
-  "retriever",
-  "web_retriever",
-  "knowledge_model",
-];
-const SETTINGS = new Set([...LISTS, ...NUMBERS, ...WORDS]);
+/** The settings of `POST /check` that a link may hold. */
+const LISTS = ["sources", "include_categories", "exclude_categories"];
+const NUMBERS = ["passages", "pages", "passages_per_page", "context_sentences", "samples", "temperature"];
+const JUDGING = ["judge", "verifier", "model", "formulation", "mode", "tie", "units"];
+const FINDING = ["retriever", "web_retriever", "knowledge_model"];
 
 /**
  * @param {Addressed} state
  * @returns {string} begins with `#`
  */
 export function toHash({ place, draft, editing, selection, open, look, filters }) {
-  const query = new URLSearchParams();
-  if (place.view === "check") putDraft(query, draft, !draft.id && !editing);
-  if (place.view === "check" && draft.id) query.set("draft", draft.id);
-  if (place.view === "check" && !editing) query.set("show", "1");
-  if (place.view === "runs") putFilters(query, filters);
-  if (place.view === "compare") {
-    if (place.baseline) query.set("baseline", place.baseline);
-    for (const model of place.models) query.append("model", model);
-  }
-  if (place.view === "response" || (place.view === "check" && !editing)) {
-    putOpen(query, open, selection);
-    if (look.support) query.set("support", "1");
-    if (look.only) query.set("only", look.only);
-  }
-  const asked = query.toString();
-  return `#${path(place)}${asked ? `?${asked}` : ""}`;
+  const check = place.view === "check";
+  const text = check && !draft.id && !editing;
+  const result = place.view === "response" || (check && !editing);
+  const query = queryOf({
+    ...(text && { text: draft.text, question: draft.question, reference: draft.references }),
+    ...(check && { ...settingsOf(draft), draft: draft.id, show: !editing && 1 }),
+    ...(place.view === "runs" && { ...filters, page: filters.page > 1 && filters.page }),
+    ...(place.view === "compare" && { baseline: place.baseline, model: place.models }),
+    ...(result && {
+      sentence: open.sentence,
+      claim: open.claim,
+      all: open.all && 1,
+      without: selection.without_passages,
+      without_category: selection.without_categories,
+      support: look.support && 1,
+      only: look.only,
+    }),
+  });
+  return `#${pathOf(place)}${query && `?${query}`}`;
 }
 
 /**
@@ -54,53 +49,39 @@ export function toHash({ place, draft, editing, selection, open, look, filters }
  * @returns {Addressed}
  */
 export function fromHash(hash) {
-  const [path, asked = ""] = split(hash.replace(/^#/, ""));
-  const query = new URLSearchParams(asked);
+  const [path, ...asked] = hash.slice(1).split("?");
+  const query = new URLSearchParams(asked.join("?"));
   const place = placeOf(path, query);
+  const only = /** @type {S.Look["only"]} */ (query.get("only"));
   return {
     place,
     draft: place.view === "check" ? draftOf(query) : NO_DRAFT,
     editing: place.view === "check" && !query.has("show"),
-    selection: selectionOf(query),
+    selection: {
+      without_passages: query.getAll("without"),
+      without_categories: query.getAll("without_category"),
+    },
     open: {
       ...NOTHING_OPEN,
       sentence: numberOf(query.get("sentence")),
       claim: query.get("claim"),
       all: query.has("all"),
     },
-    look: {
-      ...PLAIN_LOOK,
-      support: query.has("support"),
-      only: /** @type {S.Look["only"]} */ (query.get("only")),
-    },
+    look: { support: query.has("support"), only: Object.hasOwn(STATES, only ?? "") ? only : null },
     filters: place.view === "runs" ? filtersOf(query) : NO_FILTERS,
   };
 }
 
-/**
- * Return a key of what is checked: drafts with the same key have the same result.
- *
- * @param {S.Draft} draft
- */
-export function draftKey(draft) {
-  const query = new URLSearchParams();
-  putDraft(query, draft, true);
-  return query.toString();
-}
-
-/** @param {string} text */
-function split(text) {
-  const at = text.indexOf("?");
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
-}
-
 /** @param {S.Place} place */
-function path({ view, run, response, report }) {
-  if (view === "check" || view === "runs") return run ? `/runs/${encodeURIComponent(run)}` : `/${view}`;
-  const base = `/runs/${encodeURIComponent(run ?? "")}`;
-  if (view === "response") return `${base}/responses/${encodeURIComponent(response ?? "")}`;
-  if (view === "compare") return `${base}/compare`;
-  return `${base}/reports${report ? `/${encodeURIComponent(report)}` : ""}`;
+function pathOf({ view, run, response }) {
+  const parts = {
+    check: ["check"],
+    runs: ["runs", run],
+    response: ["runs", run, "responses", response],
+    compare: ["runs", run, "compare"],
+    reports: ["runs", run, "reports"],
+  }[view];
+  return `/${parts.flatMap((part) => part ?? []).map(encodeURIComponent).join("/")}`;
 }
 
 /**
@@ -109,20 +90,14 @@ function path({ view, run, response, report }) {
  * @returns {S.Place}
  */
 function placeOf(path, query) {
-  const [, first, run = null, what, name = null] = path.split("/").map(decoded);
+  const [, first, run, what, name = null] = path.split("/").map(decoded);
   if (first !== "runs") return HOME;
-  const place = { ...HOME, run };
+  const place = { ...HOME, run: run || null };
   if (run && what === "responses" && name) return { ...place, view: "response", response: name };
-  if (run && what === "reports") return { ...place, view: "reports", report: name };
-  if (run && what === "compare") {
-    return {
-      ...place,
-      view: "compare",
-      baseline: query.get("baseline"),
-      models: query.getAll("model").slice(0, 2),
-    };
-  }
-  return { ...place, view: "runs" };
+  if (run && what === "reports") return { ...place, view: "reports" };
+  if (!run || what !== "compare") return { ...place, view: "runs" };
+  const models = query.getAll("model").slice(0, 2);
+  return { ...place, view: "compare", baseline: query.get("baseline"), models };
 }
 
 /** @param {string} part */
@@ -134,17 +109,9 @@ function decoded(part) {
   }
 }
 
-/**
- * @param {URLSearchParams} query
- * @param {S.Draft} draft
- * @param {boolean} whole  with the text, which else is kept elsewhere
- */
-function putDraft(query, { text, question, references, settings }, whole) {
-  if (whole && text) query.set("text", text);
-  if (whole && question) query.set("question", question);
-  if (whole) for (const one of references) if (one) query.append("reference", one);
-  for (const [name, value] of Object.entries(settings)) query.set(name, String(value));
-}
+/** Lists are joined; an empty one is a comma, which says that nothing is chosen. @param {S.Draft} draft */
+const settingsOf = ({ settings }) =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value) || ","]));
 
 /**
  * @param {URLSearchParams} query
@@ -154,11 +121,9 @@ function draftOf(query) {
   /** @type {S.Settings} */
   const settings = {};
   for (const [name, value] of query) {
-    const number = /^\d{1,6}(\.\d{1,6})?$/.test(value) ? Number(value) : null;
-    if (!SETTINGS.has(name)) continue;
-    if (LISTS.has(name)) settings[name] = value.split(",").filter(Boolean);
-    else if (!NUMBERS.has(name)) settings[name] = value;
-    else if (number !== null) settings[name] = number;
+    if (LISTS.includes(name)) settings[name] = value.split(",").filter(Boolean);
+    else if (JUDGING.includes(name) || FINDING.includes(name)) settings[name] = value;
+    else if (NUMBERS.includes(name) && /^\d{1,6}(\.\d{1,6})?$/.test(value)) settings[name] = Number(value);
   }
   const id = query.get("draft");
   const given = {
@@ -166,44 +131,7 @@ function draftOf(query) {
     question: query.get("question") ?? "",
     references: query.getAll("reference"),
   };
-  const named = query.has("text") ? null : known(id);
-  return { ...given, ...named, id, settings };
-}
-
-/**
- * @param {URLSearchParams} query
- * @param {S.Opened} open
- * @param {import("./types.js").Selection} selection
- */
-function putOpen(query, open, selection) {
-  if (open.sentence !== null) query.set("sentence", String(open.sentence));
-  if (open.claim) query.set("claim", open.claim);
-  if (open.all) query.set("all", "1");
-  for (const one of selection.without_passages ?? []) query.append("without", one);
-  for (const one of selection.without_categories ?? []) query.append("without_category", one);
-}
-
-/**
- * @param {URLSearchParams} query
- * @returns {import("./types.js").Selection}
- */
-function selectionOf(query) {
-  const passages = query.getAll("without");
-  const categories = query.getAll("without_category");
-  return {
-    ...(passages.length > 0 && { without_passages: passages }),
-    ...(categories.length > 0 && { without_categories: categories }),
-  };
-}
-
-/**
- * @param {URLSearchParams} query
- * @param {S.Filters} filters
- */
-function putFilters(query, filters) {
-  for (const [name, value] of Object.entries(filters)) {
-    if (value !== NO_FILTERS[/** @type {keyof S.Filters} */ (name)]) query.set(name, String(value));
-  }
+  return { ...given, ...(query.has("text") ? null : known(id)), id, settings };
 }
 
 /**
@@ -211,19 +139,12 @@ function putFilters(query, filters) {
  * @returns {S.Filters}
  */
 function filtersOf(query) {
-  return {
-    text: query.get("text") ?? "",
-    model: query.get("model") ?? "",
-    dataset: query.get("dataset") ?? "",
-    low: query.get("low") === "true",
-    disagreement: query.get("disagreement") === "true",
-    failures: query.get("failures") === "true",
-    sort: query.get("sort") ?? "",
-    page: numberOf(query.get("page")) || 1,
-  };
+  const given = Object.entries(NO_FILTERS).map(([name, usual]) => [
+    name,
+    typeof usual === "boolean" ? query.has(name) : (query.get(name) ?? usual),
+  ]);
+  return { ...Object.fromEntries(given), page: numberOf(query.get("page")) || 1 };
 }
 
 /** @param {string | null} text */
-function numberOf(text) {
-  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : null;
-}
+const numberOf = (text) => (text !== null && /^\d{1,6}$/.test(text) ? Number(text) : null);

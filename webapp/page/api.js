@@ -1,13 +1,13 @@
 /** Requests to the service. */
 
-import { eventsOf as events } from "./events.js";
 import { PAGE_SIZE } from "./state.js";
+import { queryOf } from "./text.js";
 
 /** @import * as T from "./types.js" */
 /** @import * as S from "./state.js" */
 
 /** What the service refused or could not do, with what to do about it. */
-export class ServiceError extends Error {
+class ServiceError extends Error {
   /** @param {S.Problem} problem */
   constructor(problem) {
     super(problem.detail);
@@ -34,55 +34,72 @@ export function problemOf(error) {
   };
 }
 
-/** @returns {Promise<S.Options>} */
-export const options = () => get("/options");
-
-/** @returns {Promise<S.Example[]>} */
-export const examples = () => get("/examples");
-
-/** @returns {Promise<S.Run[]>} */
-export const runs = () => get("/runs");
-
 /**
- * Return a page of a run's responses; what is said of the whole run is taken from `before` if that
- * is of the same run.
+ * Return the answer to a request, which else is an error with its remedy.
  *
- * @param {string} run
- * @param {S.Filters} filters
- * @param {S.Listing | null} before
- * @returns {Promise<S.Listing>}
+ * @param {string} path
+ * @param {RequestInit} [more]
  */
-export async function responses(run, filters, before) {
-  const same = before?.overview.run === run ? before : null;
-  const [overview, report, page] = await Promise.all([
-    same?.overview ?? get(`/runs/${part(run)}`),
-    same?.report ?? html(`/runs/${part(run)}/overview.html`),
-    get(`/runs/${part(run)}/responses`, {
-      text: filters.text || null,
-      model: filters.model || null,
-      dataset: filters.dataset || null,
-      max_score: filters.low ? 0.6 : null,
-      disagreement: filters.disagreement || null,
-      failures: filters.failures || null,
-      sort: filters.sort || null,
-      offset: (filters.page - 1) * PAGE_SIZE,
-      limit: PAGE_SIZE,
-    }),
-  ]);
-  return { overview, report, rows: page.rows, total: page.total };
+async function send(path, more) {
+  const answer = await fetch(path, more).catch(() => null);
+  if (!answer) throw new ServiceError(NO_ANSWER);
+  if (answer.ok) return answer;
+  const { title, detail, remedy, errors = [] } = await answer.json().catch(() => ({}));
+  const fields = errors.map((/** @type {any} */ one) => `${one.where}: ${one.message}`);
+  throw new ServiceError({
+    title: title ?? `The service answered ${answer.status}`,
+    detail: [detail, ...fields].filter(Boolean).join("; "),
+    remedy: remedy ?? "Try again; the service's log says more.",
+  });
 }
 
 /**
- * Return a comparison with another run, or of two models, as HTML.
- *
- * @param {string} run
- * @param {string | null} baseline
- * @param {string[]} models
+ * @param {string} path
+ * @param {object} body
+ * @param {RequestInit} [more]
  */
-export function comparison(run, baseline, models) {
-  const query = new URLSearchParams(models.map((model) => ["models", model]));
-  if (baseline) query.set("baseline", baseline);
-  return html(`/runs/${part(run)}/compare.html?${query}`);
+const post = (path, body, more) =>
+  send(path, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" },
+    ...more,
+  });
+
+/** Return what is answered, which may still be cut off. @param {Promise<Response>} answer @returns {Promise<any>} */
+async function json(answer) {
+  const found = await answer;
+  return found.json().catch(() => {
+    throw new ServiceError(NO_ANSWER);
+  });
+}
+
+/** @param {string} path */
+const get = (path) => json(send(path));
+
+/**
+ * Yield the events of an answer, as the HTML standard's section on server-sent events has them.
+ *
+ * @param {Promise<Response>} answer
+ * @returns {AsyncGenerator<{name: string, data: any}>}
+ */
+async function* events(answer) {
+  const reader = (await answer).body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const [, name, data] = /^event: (.*)\ndata: (.*)/.exec(block) ?? [];
+        if (data) yield { name, data: JSON.parse(data) };
+      }
+    }
+  } catch {
+    throw new ServiceError(NO_ANSWER);
+  }
 }
 
 /**
@@ -106,43 +123,60 @@ async function html(path) {
   throw new ServiceError(NO_ANSWER);
 }
 
-/**
- * @param {string} run
- * @param {string} id
- * @returns {Promise<Pick<S.State, "checked" | "labels" | "saves">>}
- */
-export async function response(run, id) {
-  const whole = await get(`/runs/${part(run)}/responses/${part(id)}`);
-  return { checked: checkedOf(whole), labels: labelsOf(whole.labels), saves: {} };
-}
+/** @returns {Promise<S.Options>} */
+export const options = () => get("/options");
 
-/** @param {string} run @returns {Promise<S.ReportInfo[]>} */
-export const reports = (run) => get("/reports", { run });
-
-/**
- * @param {string} run
- * @param {string} name
- * @returns {Promise<S.Report>}
- */
-export const report = (run, name) => get(`/reports/${part(name)}`, { run, limit: 500 });
-
-/** @param {string} run @param {string} name */
-export const reportAddress = (run, name) => `/reports/${part(name)}?run=${part(run)}&format=csv`;
-
-/** @param {string} run */
-export const runFiles = (run) => `/runs/${part(run)}/parquet`;
-
-/** @param {string} run */
-export const reportPage = (run) => `/runs/${part(run)}/report.html`;
+/** @returns {Promise<S.Example[]>} */
+export const examples = () => get("/examples");
 
 /** Keep a text, and return its name. @param {object} draft @returns {Promise<string>} */
-export const keepDraft = async (draft) => (await jsonOf(await post("/drafts", draft))).id;
+export const keepDraft = async (draft) => (await json(post("/drafts", draft))).id;
+
+/** @param {string} id @returns {Promise<Pick<S.Draft, "text" | "question" | "references">>} */
+export const draft = (id) => get(`/drafts/${part(id)}`);
 
 /**
- * @param {string} id
- * @returns {Promise<Pick<S.Draft, "text" | "question" | "references">>}
+ * Check a text, and give each event as it comes. A stream that ends without its last is an error.
+ *
+ * @param {S.Draft} draft
+ * @param {AbortSignal} signal  aborted, the service stops too
  */
-export const draft = (id) => get(`/drafts/${part(id)}`);
+export async function* check({ text, question, references, settings }, signal) {
+  const given = references.filter((one) => one.trim());
+  const body = { text, question: question || null, references: given, ...settings };
+  for await (const event of events(post("/check", body, { signal }))) {
+    yield event;
+    if (event.name === "done" || event.name === "error") return;
+  }
+  throw new ServiceError(NO_ANSWER);
+}
+
+/** The rows with these fields alone. @param {object[]} rows @param {string[]} names */
+const only = (rows, ...names) =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => names.includes(name))));
+
+/**
+ * Return the scores of the evidence that is not ticked off.
+ *
+ * @param {T.Checked} checked
+ * @param {T.Selection} selection
+ * @returns {Promise<T.Scores>}
+ */
+export function score({ units, evidence, passages, sources, sentences, mode, tie, failures, scores }, selection) {
+  // A claim that was not judged, in a check that ended early, is not one of which nothing was found.
+  const judged = new Set(scores.verdicts.map((one) => one.unit_id));
+  const body = {
+    fact_units: only(units.filter((one) => judged.has(one.unit_id)), "unit_id", "sentence_index"),
+    evidence: only(evidence, "unit_id", "source", "passage_id", "outcome", "reason"),
+    passages: only(Object.values(passages), "passage_id", "source_category"),
+    sources,
+    n_sentences: sentences.length,
+    mode,
+    tie,
+    extraction_failed: failures.some(({ step }) => step === "extract"),
+  };
+  return json(post("/score", { ...body, ...selection }));
+}
 
 /** The report of a checked text, as a page. @param {T.Checked} checked @returns {Promise<string>} */
 export async function textReport(checked) {
@@ -151,8 +185,47 @@ export async function textReport(checked) {
   return (await post("/check/report.html", { ...rows, passages: Object.values(passages) })).text();
 }
 
-/** @param {string} run */
-export const labelSheet = (run) => `/runs/${part(run)}/labels.csv`;
+/** @returns {Promise<S.Run[]>} */
+export const runs = () => get("/runs");
+
+/**
+ * Return a page of a run's responses; what is said of the whole run is taken from `before` if that
+ * is of the same run.
+ *
+ * @param {string} run
+ * @param {S.Filters} filters
+ * @param {S.Listing | null} before
+ * @returns {Promise<S.Listing>}
+ */
+export async function responses(run, { low, page, ...filters }, before) {
+  const same = before?.overview.run === run ? before : null;
+  const asked = { ...filters, max_score: low && 0.6, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const [overview, report, { rows, total }] = await Promise.all([
+    same?.overview ?? get(inRun(run)),
+    same?.report ?? html(inRun(run, "overview.html")),
+    get(inRun(run, `responses?${queryOf(asked)}`)),
+  ]);
+  return { overview, report, rows, total };
+}
+
+/**
+ * @param {string} run
+ * @param {string} id
+ * @returns {Promise<Pick<S.State, "checked" | "labels" | "saves">>}
+ */
+export async function response(run, id) {
+  const { fact_units: units, passages, labels, ...whole } = await get(inRun(run, `responses/${part(id)}`));
+  return {
+    checked: { ...whole, units, passages: byId(passages) },
+    labels: Object.fromEntries(
+      labels.map((/** @type {any} */ { unit_id, label, tag, note }) => [unit_id, { label, tag, note }]),
+    ),
+    saves: {},
+  };
+}
+
+/** @param {T.Passage[]} passages @returns {T.Checked["passages"]} */
+export const byId = (passages) => Object.fromEntries(passages.map((one) => [one.passage_id, one]));
 
 /**
  * Save the label of a claim of a run, also when the page is left meanwhile.
@@ -162,161 +235,60 @@ export const labelSheet = (run) => `/runs/${part(run)}/labels.csv`;
  * @param {string} unit
  * @param {T.HumanLabel} label
  */
-export async function label(run, response, unit, label) {
-  const body = { response_id: response, unit_id: unit, ...label };
-  await post(`/runs/${part(run)}/labels`, body, { keepalive: true });
-}
+export const label = (run, response, unit, label) =>
+  post(inRun(run, "labels"), { response_id: response, unit_id: unit, ...label }, { keepalive: true });
 
 /**
- * Check a text, and give each event as it comes. A stream that ends without its last is an error.
+ * Return a comparison with another run, or of two models, as HTML.
  *
- * @param {S.Draft} draft
- * @param {AbortSignal} signal  aborted, the service stops too
+ * @param {string} run
+ * @param {string | null} baseline
+ * @param {string[]} models
  */
-export async function* check({ text, question, references, settings }, signal) {
-  const body = {
-    text,
-    question: question || null,
-    references: references.filter((one) => one.trim()),
-    ...settings,
-  };
-  const answer = await post("/check", body, { headers: { Accept: "text/event-stream" }, signal });
-  for await (const event of eventsOf(answer)) {
-    yield event;
-    if (event.name === "done" || event.name === "error") return;
-  }
-  throw new ServiceError(NO_ANSWER);
-}
+export const comparison = (run, baseline, models) =>
+  html(inRun(run, `compare.html?${queryOf({ models, baseline })}`));
+
+/** Return the reports of a run that have rows, as HTML. @param {string} run */
+export const reports = (run) => html(inRun(run, "reports.html"));
+
+/** @param {string} run */
+export const runFiles = (run) => inRun(run, "parquet");
+
+/** @param {string} run */
+export const reportPage = (run) => inRun(run, "report.html");
+
+/** @param {string} run */
+export const labelSheet = (run) => inRun(run, "labels.csv");
+
+/** @returns {Promise<S.UploadStatus[]>} */
+export const uploads = () => get("/upload");
+
+const FILE = { method: "POST", headers: { "Content-Type": "application/octet-stream" } };
+
+/** @param {File} file @param {string} map @param {S.Settings} settings @returns {Promise<S.UploadStatus>} */
+export const upload = (file, map, settings) =>
+  json(send(`/upload?${queryOf({ name: file.name, map, ...settings })}`, { ...FILE, body: file }));
 
 /**
- * Return the events of an answer; whatever breaks off is the service's fault.
+ * Return the columns of a file, and which the service reads as which field.
  *
- * @param {Response} answer
+ * @param {File} file
+ * @returns {Promise<{columns: string[], fields: Record<string, string>}>}
  */
-export async function* eventsOf({ body }) {
-  try {
-    if (body) yield* events(body);
-  } catch {
-    throw new ServiceError(NO_ANSWER);
-  }
-}
+export const columnsOf = async (file) =>
+  json(send("/upload/columns", { ...FILE, body: await file.slice(0, 1 << 18).arrayBuffer() }));
 
-/**
- * Return the scores of the evidence that is not ticked off.
- *
- * @param {T.Checked} checked
- * @param {T.Selection} selection
- * @returns {Promise<T.Scores>}
- */
-export async function score(checked, selection) {
-  const { evidence, passages, sources, sentences, mode, tie, failures } = checked;
-  // A claim that was not judged, in a check that ended early, is not one of which nothing was found.
-  const judged = new Set(checked.scores.verdicts.map((one) => one.unit_id));
-  const units = checked.units.filter((one) => judged.has(one.unit_id));
-  const answer = await post("/score", {
-    fact_units: units.map(({ unit_id, sentence_index }) => ({ unit_id, sentence_index })),
-    evidence: evidence.map(({ unit_id, source, passage_id, outcome, reason }) => ({
-      ...{ unit_id, source, passage_id, outcome, reason },
-    })),
-    passages: Object.values(passages).map(({ passage_id, source_category }) => ({
-      ...{ passage_id, source_category },
-    })),
-    sources,
-    n_sentences: sentences.length,
-    mode,
-    tie,
-    extraction_failed: failures.some(({ step }) => step === "extract"),
-    ...selection,
-  });
-  return jsonOf(answer);
-}
+/** Yield the status of an upload after each change, until it is over. @param {string} id */
+export const followUpload = (id) => events(send(`/upload/${part(id)}/events`));
 
-/**
- * @param {string} path
- * @param {object} body
- * @param {RequestInit} [more]
- */
-export async function post(path, body, more = {}) {
-  return send(path, {
-    method: "POST",
-    body: JSON.stringify(body),
-    ...more,
-    headers: { "Content-Type": "application/json", ...more.headers },
-  });
-}
+/** @param {string} id @returns {Promise<S.UploadStatus>} */
+export const stopUpload = (id) => json(send(`/upload/${part(id)}`, { method: "DELETE" }));
 
-/**
- * Return the answer to a request, which else is an error with its remedy.
- *
- * @param {string} path
- * @param {RequestInit} [more]
- */
-export async function send(path, more) {
-  const answer = await fetch(path, more).catch(() => null);
-  if (!answer) throw new ServiceError(NO_ANSWER);
-  if (!answer.ok) throw await refusal(answer);
-  return answer;
-}
-
-/**
- * @param {string} path
- * @param {Record<string, string | number | boolean | null>} [query]
- * @returns {Promise<any>}
- */
-export async function get(path, query = {}) {
-  const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== null) asked.set(name, String(value));
-  }
-  return jsonOf(await send(asked.size > 0 ? `${path}?${asked}` : path));
-}
-
-/** Return what an answer holds, which may still be cut off. @param {Response} answer @returns {Promise<any>} */
-export async function jsonOf(answer) {
-  try {
-    return await answer.json();
-  } catch {
-    throw new ServiceError(NO_ANSWER);
-  }
-}
-
-/** @param {Response} answer */
-async function refusal(answer) {
-  const { title, detail, remedy, errors = [] } = await answer.json().catch(() => ({}));
-  const fields = errors.map((/** @type {any} */ one) => `${one.where}: ${one.message}`);
-  return new ServiceError({
-    title: title ?? `The service answered ${answer.status}`,
-    detail: [detail, ...fields].filter(Boolean).join("; "),
-    remedy: remedy ?? "Try again; the service's log says more.",
-  });
-}
+/** Resume an upload that was stopped. @param {string} id @returns {Promise<S.UploadStatus>} */
+export const resumeUpload = (id) => json(send(`/upload/${part(id)}/resume`, { method: "POST" }));
 
 /** @param {string} name */
-export const part = (name) => encodeURIComponent(name);
+const part = (name) => encodeURIComponent(name);
 
-/**
- * @param {any} whole
- * @returns {T.Checked}
- */
-function checkedOf(whole) {
-  return {
-    response: whole.response,
-    sentences: whole.sentences,
-    layout: whole.layout,
-    units: whole.fact_units,
-    evidence: whole.evidence,
-    passages: Object.fromEntries(whole.passages.map((/** @type {any} */ one) => [one.passage_id, one])),
-    usage: whole.usage,
-    failures: whole.failures,
-    sources: whole.sources,
-    mode: whole.mode,
-    tie: whole.tie,
-    run: whole.run,
-    basis: whole.basis,
-    scores: whole.scores,
-  };
-}
-
-/** @param {({unit_id: string} & T.HumanLabel)[]} rows @returns {Record<string, T.HumanLabel>} */
-const labelsOf = (rows) =>
-  Object.fromEntries(rows.map(({ unit_id, label, tag, note }) => [unit_id, { label, tag, note }]));
+/** @param {string} run @param {string} [what] */
+const inRun = (run, what) => `/runs/${part(run)}${what ? `/${what}` : ""}`;

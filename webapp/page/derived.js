@@ -8,7 +8,7 @@
  * @property {Map<string, T.Evidence[]>} evidenceByUnit
  * @property {Map<string, number | null>} sentenceOf  of a unit
  * @property {Map<string, number | null>} costs  of a request, in US dollars
- * @property {Map<string, number>} sharers  how many judgements a request made
+ * @property {Map<string, T.Evidence[]>} sharers  what a request judged
  *
  * @typedef {object} Derived
  * @property {Facts} facts
@@ -18,8 +18,6 @@
  * @property {T.Mode} mode  the mode that is shown
  * @property {boolean} changed  something is ticked off
  */
-
-const OTHER = "other";
 
 /** How many characters of a passage without a title stand for it. */
 const SHOWN = 40;
@@ -34,20 +32,16 @@ const known = new WeakMap();
 export function factsOf(checked) {
   const found = known.get(checked);
   if (found) return found;
-  const requests = checked.evidence.flatMap((row) => row.request_id ?? []);
   const facts = {
-    unitsBySentence: group(checked.units, (unit) => unit.sentence_index),
-    evidenceByUnit: group(checked.evidence, (row) => row.unit_id),
+    unitsBySentence: Map.groupBy(checked.units, (unit) => unit.sentence_index),
+    evidenceByUnit: Map.groupBy(checked.evidence, (row) => row.unit_id),
     sentenceOf: new Map(checked.units.map((unit) => [unit.unit_id, unit.sentence_index])),
     costs: new Map(checked.usage.map((one) => [one.request_id, one.cost_usd])),
-    sharers: new Map([...group(requests, (one) => one)].map(([id, of]) => [id, of.length])),
+    sharers: Map.groupBy(checked.evidence, (row) => row.request_id ?? ""),
   };
   known.set(checked, facts);
   return facts;
 }
-
-/** @type {[T.Checked, T.Selection, T.Scores, Derived] | null} */
-let last = null;
 
 /**
  * @param {T.Checked} checked
@@ -58,32 +52,18 @@ let last = null;
 export function derive(checked, selection, rescored) {
   const changed = isSelective(selection);
   const scores = (changed && rescored) || checked.scores;
-  if (last && last[0] === checked && last[1] === selection && last[2] === scores) return last[3];
+  const mode = checked.mode === "all" ? "seq" : checked.mode;
   const passages = new Set(selection.without_passages);
   const categories = new Set(selection.without_categories);
-  const derived = {
+  return {
     facts: factsOf(checked),
     scores,
-    keeps: (/** @type {T.Evidence} */ { passage_id: id }) =>
+    keeps: ({ passage_id: id }) =>
       id === null || !(passages.has(id) || categories.has(categoryOf(checked.passages[id]))),
-    verdicts: verdictsOf(checked, scores),
-    mode: modeOf(checked),
+    verdicts: new Map(scores.verdicts.filter((row) => row.mode === mode).map((row) => [row.unit_id, row])),
+    mode,
     changed,
   };
-  last = [checked, selection, scores, derived];
-  return derived;
-}
-
-/** The mode whose verdicts are shown. @param {T.Checked} checked */
-export const modeOf = ({ mode }) => (mode === "all" ? "seq" : mode);
-
-/**
- * @param {T.Checked} checked
- * @param {T.Scores} scores
- */
-export function verdictsOf(checked, scores) {
-  const shown = scores.verdicts.filter((row) => row.mode === modeOf(checked));
-  return new Map(shown.map((row) => [row.unit_id, row]));
 }
 
 /**
@@ -97,53 +77,24 @@ export function verdictsOf(checked, scores) {
 export function shownOpen(checked, open) {
   if (open.closed || open.all || open.sentence !== null || open.claim) return open;
   const { unitsBySentence, evidenceByUnit } = factsOf(checked);
-  const states = checked.scores.sentences;
-  const sentence =
-    states.find((one) => one.state === "contradicted")?.sentence_index ??
-    states.find((one) => unitsBySentence.get(one.sentence_index)?.some((unit) => evidenceByUnit.has(unit.unit_id)))
-      ?.sentence_index ??
-    null;
-  const claim = unitsBySentence.get(sentence)?.find((unit) => checked.scores.states[unit.unit_id] === "contradicted");
-  return { ...open, sentence, claim: claim?.unit_id ?? null };
+  const { sentences } = checked.scores;
+  const first =
+    sentences.find((one) => one.state === "contradicted") ??
+    sentences.find((one) => unitsBySentence.get(one.sentence_index)?.some((unit) => evidenceByUnit.has(unit.unit_id)));
+  return { ...open, sentence: first?.sentence_index ?? null };
 }
 
 /** @param {T.Selection} selection */
-export function isSelective(selection) {
-  return Object.values(selection).some((one) => one && one.length > 0);
-}
+export const isSelective = (selection) => Object.values(selection).some((one) => one.length > 0);
 
-/**
- * @param {Pick<T.Passage, "source_category"> | undefined} passage
- * @returns {string}
- */
-export function categoryOf(passage) {
-  return passage?.source_category || OTHER;
-}
-
-/**
- * @template Row, Key
- * @param {Iterable<Row>} rows
- * @param {(row: Row) => Key} keyOf
- * @returns {Map<Key, Row[]>}
- */
-export function group(rows, keyOf) {
-  /** @type {Map<Key, Row[]>} */
-  const groups = new Map();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const own = groups.get(key);
-    if (own) own.push(row);
-    else groups.set(key, [row]);
-  }
-  return groups;
-}
+/** @param {T.Passage | undefined} passage */
+export const categoryOf = (passage) => passage?.source_category || "other";
 
 /**
  * @typedef {object} Document  Passages of one page, or one passage that is of none.
  * @property {string} key
  * @property {string} title
  * @property {string | null} host
- * @property {string} category
  * @property {string[]} passages
  * @property {number} nEvidence
  * @property {number} share  of all evidence
@@ -163,32 +114,29 @@ export function documentsOf(checked, sentence) {
   const here = rows.filter((row) => sentence !== null && sentenceOf.get(row.unit_id) === sentence);
   /** @param {T.Evidence} row */
   const keyOf = (row) => checked.passages[row.passage_id ?? ""]?.url || row.passage_id || "";
-  const ofSentence = group(here, keyOf);
-  return [...group(rows, keyOf)]
-    .map(([key, of]) => {
-      const passages = [...new Set(of.map((row) => row.passage_id ?? ""))];
-      const first = checked.passages[passages[0]];
-      return {
-        key,
-        title: nameOf(first, of[0].source),
-        host: first?.hostname ?? null,
-        category: categoryOf(first),
-        passages,
-        nEvidence: of.length,
-        share: of.length / rows.length,
-        sentenceShare: here.length ? (ofSentence.get(key)?.length ?? 0) / here.length : null,
-      };
-    })
-    .sort((one, other) => other.nEvidence - one.nEvidence || (one.key < other.key ? -1 : 1));
+  const ofSentence = Map.groupBy(here, keyOf);
+  const found = [...Map.groupBy(rows, keyOf)].map(([key, of]) => {
+    const passages = [...new Set(of.map((row) => row.passage_id ?? ""))];
+    const first = checked.passages[passages[0]];
+    return {
+      key,
+      title: nameOf(first, of[0].source),
+      host: first?.hostname ?? null,
+      passages,
+      nEvidence: of.length,
+      share: of.length / rows.length,
+      sentenceShare: here.length ? (ofSentence.get(key)?.length ?? 0) / here.length : null,
+    };
+  });
+  return found.sort((one, other) => other.nEvidence - one.nEvidence || (one.key < other.key ? -1 : 1));
 }
 
 /**
  * @param {T.Passage | undefined} passage
  * @param {string} source
  */
-export function titleOf(passage, source) {
-  return passage?.title || passage?.hostname || (source === "reference" ? "Given reference" : source);
-}
+export const titleOf = (passage, source) =>
+  passage?.title || passage?.hostname || (source === "reference" ? "Given reference" : source);
 
 /**
  * Return a document's title, or where it has none, how its text begins.

@@ -1,152 +1,14 @@
-/** What the events of `POST /check` make of the state: each a pure function. */
+/** What the events of `POST /check` make of the state. */
+
+import { byId } from "./api.js";
 
 /** @import * as T from "./types.js" */
 /** @import * as S from "./state.js" */
 
-/** @typedef {{checked: T.Checked | null, job: S.Job}} Progress */
-
-/**
- * Return the progress after an event.
- *
- * @param {Progress} progress
- * @param {string} name
- * @param {any} data
- * @returns {Progress}
- */
-export function afterEvent(progress, name, data) {
-  const apply = AFTER[name];
-  return apply ? apply(progress, data) : progress;
-}
-
-/** @type {Record<string, (progress: Progress, data: any) => Progress>} */
-const AFTER = {
-  started: ({ checked, job }, { mode, tie, sources }) => ({
-    checked: checked ?? emptyCheck(mode, tie, sources),
-    job: { ...job, status: "running", stages: [stage("extract", 0, 0)] },
-  }),
-  extracted: ({ checked, job }, data) => ({
-    checked: checked && {
-      ...checked,
-      basis: data.basis,
-      response: data.response,
-      sentences: data.sentences,
-      layout: data.layout,
-      units: data.fact_units,
-      failures: data.failures,
-      usage: data.usage,
-      scores: { ...NO_SCORES, sentences: data.sentences.map(unjudged) },
-    },
-    job: {
-      ...job,
-      stages: [{ ...stage("extract", data.fact_units.length, data.fact_units.length), finished: true }],
-    },
-  }),
-  asking: ({ checked, job }, { source, unit_ids: ids }) => ({
-    checked,
-    job: { ...job, stages: [...finished(job.stages, checked), stage(source, 0, ids.length)] },
-  }),
-  checked: ({ checked, job }, data) => {
-    if (!checked) return { checked, job };
-    const units = new Set(data.evidence.map((/** @type {T.Evidence} */ row) => row.unit_id));
-    const passages = { ...checked.passages };
-    for (const one of data.passages) passages[one.passage_id] = one;
-    return {
-      checked: {
-        ...checked,
-        evidence: [...checked.evidence, ...data.evidence],
-        passages,
-        failures: [...checked.failures, ...data.failures],
-        usage: [...checked.usage, ...data.usage],
-        scores: {
-          ...checked.scores,
-          verdicts: [...checked.scores.verdicts, ...data.verdicts],
-          sentences: withNewer(checked.scores.sentences, data.sentence_scores),
-        },
-      },
-      job: {
-        ...job,
-        stages: job.stages.map((one) =>
-          one.name === data.source
-            ? { ...one, done: one.done + units.size, finished: one.done + units.size >= one.of }
-            : one,
-        ),
-      },
-    };
-  },
-  waiting: ({ checked, job }, { silent }) => ({ checked, job: { ...job, silent } }),
-  scores: ({ checked, job }, scores) => ({ checked: checked && { ...checked, scores }, job }),
-  done: ({ checked, job }, { seconds }) => ({
-    checked,
-    job: {
-      ...job,
-      status: "done",
-      seconds,
-      stages: job.stages.map((one) => ({ ...one, finished: true })),
-    },
-  }),
-  error: ({ checked, job }, { title, detail, remedy }) => ({
-    checked,
-    job: { ...job, status: "failed", problem: { title, detail, remedy } },
-  }),
-};
-
-/**
- * @param {string} name
- * @param {number} done
- * @param {number} of
- * @returns {S.Stage}
- */
-const stage = (name, done, of) => ({ name, done, of, finished: false });
-
-/**
- * In a sequence a source is asked when the one before it is through; else all are asked at once.
- *
- * @param {S.Stage[]} stages
- * @param {T.Checked | null} checked
- */
-function finished(stages, checked) {
-  return checked?.mode === "seq" ? stages.map((one) => ({ ...one, finished: true })) : stages;
-}
-
-/**
- * @param {T.Mode} mode
- * @param {T.Tie} tie
- * @param {string[]} sources
- * @returns {T.Checked}
- */
-function emptyCheck(mode, tie, sources) {
-  return {
-    response: { response_id: "", model: null, dataset: null, question: null, text: "" },
-    sentences: [],
-    layout: [],
-    units: [],
-    evidence: [],
-    passages: {},
-    usage: [],
-    failures: [],
-    sources,
-    mode,
-    tie,
-    run: null,
-    basis: null,
-    scores: NO_SCORES,
-  };
-}
+const NO_COUNTS = { n_supported: 0, n_refuted: 0, n_noans: 0, n_error: 0 };
 
 /** @type {T.Credibility} */
-const NO_EVIDENCE = {
-  sentence_index: null,
-  n_supported: 0,
-  n_refuted: 0,
-  n_noans: 0,
-  n_error: 0,
-  credibility: null,
-  band: "grey",
-  state: null,
-};
-
-/** @param {T.Sentence} sentence @returns {T.Credibility} */
-const unjudged = ({ sentence_index }) => ({ ...NO_EVIDENCE, sentence_index });
+const NO_EVIDENCE = { ...NO_COUNTS, sentence_index: null, credibility: null, band: "grey", state: null };
 
 /** @type {T.Scores} */
 const NO_SCORES = {
@@ -162,47 +24,72 @@ const NO_SCORES = {
 };
 
 /**
- * @param {T.Credibility[]} sentences  by their index
- * @param {T.Credibility[]} newer
+ * Return the state after an event.
+ *
+ * @param {Pick<S.State, "checked" | "job">} before
+ * @param {string} name
+ * @param {any} data
+ * @returns {Pick<S.State, "checked" | "job">}
  */
-function withNewer(sentences, newer) {
-  const found = [...sentences];
-  for (const one of newer) found[one.sentence_index ?? 0] = one;
-  return found;
+export function afterEvent({ checked, job }, name, data) {
+  if (name === "started") {
+    const { mode, tie, sources } = data;
+    return { checked, job: { ...job, asked: { mode, tie, sources }, stages: [stage("extract", 0)] } };
+  }
+  if (name === "extracted" && job.asked) {
+    const { fact_units: units, ...found } = data;
+    const sentences = found.sentences.map((/** @type {T.Sentence} */ { sentence_index }) => ({ ...NO_EVIDENCE, sentence_index }));
+    const scores = { ...NO_SCORES, sentences };
+    return {
+      checked: { ...found, ...job.asked, units, evidence: [], passages: {}, run: null, scores },
+      job: { ...job, stages: finished([stage("extract", units.length)]) },
+    };
+  }
+  if (name === "asking") {
+    // In a sequence a source is asked when the one before it is through; else all are asked at once.
+    const stages = job.asked?.mode === "seq" ? finished(job.stages) : job.stages;
+    return { checked, job: { ...job, stages: [...stages, stage(data.source, data.unit_ids.length)] } };
+  }
+  if (name === "checked" && checked) return afterAnswer(checked, job, data);
+  if (name === "scores") return { checked: checked && { ...checked, scores: data }, job };
+  if (name === "done") {
+    return { checked, job: { ...job, status: "done", seconds: data.seconds, stages: finished(job.stages) } };
+  }
+  if (name === "error") return { checked, job: { ...job, status: "failed", problem: data } };
+  return { checked, job };
 }
 
 /**
- * Return the events of a stream, as the HTML standard's section on server-sent events has them.
+ * Return the state after a source has answered for some claims.
  *
- * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
- * @returns {AsyncGenerator<{name: string, data: any}>}
+ * @param {T.Checked} checked
+ * @param {S.Job} job
+ * @param {any} data
  */
-export async function* eventsOf(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      const blocks = (rest + value).split(/\r?\n\r?\n/);
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) {
-        const found = eventOf(block);
-        if (found) yield found;
-      }
-    }
-  } finally {
-    await reader.cancel();
-  }
+function afterAnswer(checked, job, data) {
+  const units = new Set(data.evidence.map((/** @type {T.Evidence} */ row) => row.unit_id));
+  const sentences = [...checked.scores.sentences];
+  for (const one of data.sentence_scores) sentences[one.sentence_index] = one;
+  const verdicts = [...checked.scores.verdicts, ...data.verdicts];
+  const stages = job.stages.map((one) => {
+    const done = one.done + (one.name === data.source ? units.size : 0);
+    return { ...one, done, finished: one.finished || done >= one.of };
+  });
+  return {
+    checked: {
+      ...checked,
+      evidence: [...checked.evidence, ...data.evidence],
+      passages: { ...checked.passages, ...byId(data.passages) },
+      failures: [...checked.failures, ...data.failures],
+      usage: [...checked.usage, ...data.usage],
+      scores: { ...checked.scores, verdicts, sentences },
+    },
+    job: { ...job, stages },
+  };
 }
 
-/** @param {string} block */
-function eventOf(block) {
-  let name = "message";
-  const data = [];
-  for (const line of block.split(/\r?\n/)) {
-    if (line.startsWith("event:")) name = line.slice(6).trim();
-    else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
-  }
-  return data.length > 0 ? { name, data: JSON.parse(data.join("\n")) } : null;
-}
+/** @param {string} name @param {number} of @returns {S.Stage} */
+const stage = (name, of) => ({ name, done: 0, of, finished: false });
+
+/** @param {S.Stage[]} stages */
+const finished = (stages) => stages.map((one) => ({ ...one, finished: true }));

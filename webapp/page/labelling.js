@@ -1,9 +1,9 @@
 /** Labels that people give to claims: saved by the service beside a run, or in this tab. */
 
 import * as api from "./api.js";
-import { draftKey } from "./address.js";
-import { verdictsOf } from "./derived.js";
-import { remember } from "./kept.js";
+import { derive } from "./derived.js";
+import { NO_SELECTION } from "./state.js";
+import { remember } from "./storage.js";
 import { save } from "./text.js";
 
 /** @import * as T from "./types.js" */
@@ -12,9 +12,7 @@ import { save } from "./text.js";
 /** @type {T.HumanLabel} */
 const NO_LABEL = { label: null, tag: null, note: null };
 
-/**
- * @param {ReturnType<typeof import("./store.js").createStore<S.State>>} store
- */
+/** @param {S.Store} store */
 export function labelActions({ get, set }) {
   /** Requests that wait for the one under way, by response and unit. @type {Map<string, () => Promise<void>>} */
   const waiting = new Map();
@@ -33,11 +31,6 @@ export function labelActions({ get, set }) {
     sending = false;
   }
 
-  /** @param {T.Checked} checked @param {string} unit @param {S.State["saves"][string]} state */
-  function mark(checked, unit, state) {
-    if (get().checked === checked) set(({ saves }) => ({ saves: { ...saves, [unit]: state } }));
-  }
-
   return {
     /** @param {string} unit @param {Partial<T.HumanLabel>} change */
     label(unit, change) {
@@ -48,21 +41,24 @@ export function labelActions({ get, set }) {
       const given = { ...before, ...change };
       const removed = given.label === null;
       const now = removed ? others : { ...others, [unit]: given };
+      /** @param {S.State["saves"][string]} state */
+      const mark = (state) =>
+        set((at) => (at.checked === checked ? { saves: { ...at.saves, [unit]: state } } : {}));
       set({ labels: now, announcement: removed ? "Label removed" : "" });
       if (run === null) {
-        remember(draftKey(draft), { checked, seconds: job.seconds, labels: now });
-        mark(checked, unit, "saved");
+        remember(draft, { checked, seconds: job.seconds, labels: now });
+        mark("saved");
         return;
       }
       const key = `${response.response_id} ${unit}`;
-      mark(checked, unit, "saving");
+      mark("saving");
       waiting.set(key, async () => {
         try {
           await api.label(run, response.response_id, unit, removed ? NO_LABEL : given);
-          if (!waiting.has(key)) mark(checked, unit, "saved");
+          if (!waiting.has(key)) mark("saved");
         } catch (error) {
           const { title, detail } = api.problemOf(error);
-          mark(checked, unit, "not saved");
+          mark("not saved");
           set({ announcement: `The label was not saved. ${title}: ${detail}` });
         }
       });
@@ -83,7 +79,7 @@ export function labelActions({ get, set }) {
  * @param {Record<string, T.HumanLabel>} labels
  */
 function sheetOf(checked, labels) {
-  const verdicts = verdictsOf(checked, checked.scores);
+  const { verdicts } = derive(checked, NO_SELECTION, null);
   const rows = checked.units.flatMap(({ unit_id: id, sentence_index: at, claim }) => {
     if (!labels[id]) return [];
     const { label, tag, note } = labels[id];

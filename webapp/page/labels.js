@@ -10,27 +10,25 @@
  * @property {string} means
  */
 
+/** @param {string} symbol @param {string} name @param {string} look @param {string} [means] @returns {Label} */
+const label = (symbol, name, look, means = "") => ({ symbol, name, look, means });
+
 /** @type {Record<T.State, Label>} */
 export const STATES = {
-  supported: { symbol: "✓", name: "supported", look: "good", means: "all of its claims are supported" },
-  contradicted: { symbol: "✗", name: "contradicted", look: "bad", means: "a claim of it is contradicted" },
-  "partly supported": {
-    symbol: "≈",
-    name: "partly supported",
-    look: "mixed",
-    means: "some of its claims are supported, and nothing was found on the others",
-  },
-  "not found": { symbol: "?", name: "not found", look: "none", means: "no source has an answer to its claims" },
-  error: { symbol: "⚠", name: "error", look: "fault", means: "it could not be judged; this says nothing of it" },
-  "no claim": { symbol: "·", name: "no claim", look: "plain", means: "it states nothing that can be checked" },
+  supported: label("✓", "supported", "good", "all of its claims are supported"),
+  contradicted: label("✗", "contradicted", "bad", "a claim of it is contradicted"),
+  "partly supported": label("≈", "partly supported", "mixed", "some of its claims are supported, and nothing was found on the others"),
+  "not found": label("?", "not found", "none", "no source has an answer to its claims"),
+  error: label("⚠", "error", "fault", "it could not be judged; this says nothing of it"),
+  "no claim": label("·", "no claim", "plain", "it states nothing that can be checked"),
 };
 
 /** Evidence support, as Facts&Evidence colours it. @type {Record<T.Band, Label>} */
 export const BANDS = {
-  green: { symbol: "●", name: "60 % or more", look: "good", means: "of its evidence supports it" },
-  orange: { symbol: "◐", name: "30 to 60 %", look: "mixed", means: "of its evidence supports it" },
-  red: { symbol: "○", name: "less than 30 %", look: "bad", means: "of its evidence supports it" },
-  grey: { symbol: "·", name: "no evidence", look: "none", means: "nothing was found to judge it by" },
+  green: label("●", "60 % or more", "good", "of its evidence supports it"),
+  orange: label("◐", "30 to 60 %", "mixed", "of its evidence supports it"),
+  red: label("○", "less than 30 %", "bad", "of its evidence supports it"),
+  grey: label("·", "no evidence", "none", "nothing was found to judge it by"),
 };
 
 /**
@@ -43,45 +41,28 @@ export function besideScore(score) {
   return `⚠ ${score.n_unusable} of ${score.n_judgements} judgements unusable`;
 }
 
-/** @type {Label} */
-export const WAITING = { symbol: "…", name: "not judged", look: "plain", means: "a claim of it is not judged yet" };
+export const WAITING = label("…", "not judged", "plain", "a claim of it is not judged yet");
 
 /** @type {Record<string, Label>} */
 export const CLAIMS = {
-  supported: { symbol: "✓", name: "Supported", look: "good", means: "the evidence that counts supports it" },
-  refuted: { symbol: "✗", name: "Contradicted", look: "bad", means: "the evidence that counts contradicts it" },
-  noans: {
-    symbol: "?",
-    name: "Not found",
-    look: "none",
-    means: "passages were found, and none answers it",
-  },
-  nothing: { symbol: "○", name: "Not found", look: "none", means: "no source had a passage about it" },
-  unticked: { symbol: "☐", name: "All ticked off", look: "none", means: "all of its evidence is ticked off" },
-  error: { symbol: "⚠", name: "Error", look: "fault", means: "it could not be judged; this says nothing of it" },
-  refused: {
-    symbol: "⊘",
-    name: "Refused by the model",
-    look: "fault",
-    means: "the model would not judge it; this says nothing of it",
-  },
-  waiting: { symbol: "…", name: "Not judged", look: "plain", means: "it has no verdict yet" },
+  supported: label("✓", "Supported", "good", "the evidence that counts supports it"),
+  refuted: label("✗", "Contradicted", "bad", "the evidence that counts contradicts it"),
+  noans: label("?", "Not found", "none", "passages were found, and none answers it"),
+  nothing: label("○", "Not found", "none", "no source had a passage about it"),
+  unticked: label("☐", "All ticked off", "none", "all of its evidence is ticked off"),
+  error: label("⚠", "Error", "fault", "it could not be judged; this says nothing of it"),
+  refused: label("⊘", "Refused by the model", "fault", "the model would not judge it; this says nothing of it"),
+  waiting: label("…", "Not judged", "plain", "it has no verdict yet"),
 };
 
-/** @type {Label} */
-export const DISAGREE = {
-  symbol: "≠",
-  name: "Sources disagree",
-  look: "split",
-  means: "some evidence supports it and some contradicts it",
-};
+export const DISAGREE = label("≠", "Sources disagree", "split", "some evidence supports it and some contradicts it");
 
 /** @type {Record<string, Label>} */
 const OUTCOMES = {
-  supported: { symbol: "✓", name: "Supports", look: "good", means: "" },
-  refuted: { symbol: "✗", name: "Contradicts", look: "bad", means: "" },
-  noans: { symbol: "?", name: "Does not answer", look: "none", means: "" },
-  error: { symbol: "⚠", name: "Error", look: "fault", means: "" },
+  supported: label("✓", "Supports", "good"),
+  refuted: label("✗", "Contradicts", "bad"),
+  noans: label("?", "Does not answer", "none"),
+  error: label("⚠", "Error", "fault"),
 };
 
 /** @type {Record<string, string>} */
@@ -145,22 +126,11 @@ export function claimLabel(label, all, chosen) {
   return all.some((row) => row.passage_id !== null) ? CLAIMS.unticked : CLAIMS.nothing;
 }
 
-/**
- * Tell whether some of the evidence supports and some refutes.
- *
- * @param {readonly T.Evidence[]} chosen
- */
+/** Tell whether some of the evidence supports and some refutes. @param {readonly T.Evidence[]} chosen */
 export function disagrees(chosen) {
-  return (
-    chosen.some((row) => row.outcome === "supported") &&
-    chosen.some((row) => row.outcome === "refuted")
-  );
+  const outcomes = new Set(chosen.map((row) => row.outcome));
+  return outcomes.has("supported") && outcomes.has("refuted");
 }
 
-/**
- * @param {string} category
- * @returns {string}
- */
-export function categoryName(category) {
-  return category.replaceAll("_", " ");
-}
+/** @param {string} category */
+export const categoryName = (category) => category.replaceAll("_", " ");

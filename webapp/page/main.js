@@ -1,25 +1,28 @@
 /** Where the page begins: the store, the address and the document are kept in step. */
 
-import "./elements/order.js";
 import { createActions } from "./actions.js";
-import { draftKey, fromHash, toHash } from "./address.js";
+import { fromHash, toHash } from "./address.js";
 import { patch } from "./dom.js";
-import { keepWritten } from "./drafts.js";
-import { onKey } from "./keys.js";
 import { createLoader, createRescorer } from "./load.js";
-import { IDLE, initialState } from "./state.js";
-import { createStore } from "./store.js";
+import { BEGINNING, NO_RESULT, createStore } from "./state.js";
+import { draftKey, keepWritten } from "./storage.js";
 import { app, failureView } from "./view/app.js";
 
 /** @import * as S from "./state.js" */
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 const theme = /** @type {S.State["theme"] | null} */ (localStorage.getItem("theme")) ?? "auto";
-const store = createStore(
-  /** @type {S.State} */ ({ ...initialState(), theme, ...fromHash(location.hash) }),
-);
+const store = createStore({ ...BEGINNING, theme, ...fromHash(location.hash) }, (state) => {
+  // The request goes first, so that the service answers while the page renders.
+  void rescore();
+  render(state);
+  address(state);
+  keepWritten(state.draft);
+  void arrive(state);
+});
 const act = createActions(store);
 const arrive = createLoader(store, act);
+const rescore = createRescorer(store);
 
 /** Back leads to what was open before; ticks and letters typed are no steps. @param {S.State} state */
 const step = ({ place, editing, open, filters }) =>
@@ -49,14 +52,17 @@ function address(state) {
   shown = now;
 }
 
-const rescore = createRescorer(store);
-// The request goes first, so that the service answers while the page renders.
-store.subscribe(() => void rescore());
-store.subscribe(render);
-store.subscribe(address);
-store.subscribe(({ draft }) => keepWritten(draft));
-store.subscribe((state) => void arrive(state));
-document.addEventListener("keydown", (event) => onKey(event, store.get(), act));
+// Keys that work wherever no text is typed: to the next and previous contradiction, and out.
+document.addEventListener("keydown", (event) => {
+  const { checked, editing, open, place } = store.get();
+  const reading = checked && (place.view === "response" || (place.view === "check" && !editing));
+  const { target } = event;
+  const typing = target instanceof Element && target.closest("textarea, select, input:not([type=checkbox])");
+  if (!reading || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "j") act.step(1);
+  else if (event.key === "k") act.step(-1);
+  else if (event.key === "Escape" && !open.closed) act.close();
+});
 
 // A file may be dropped anywhere.
 document.addEventListener("dragover", (event) => event.preventDefault());
@@ -70,16 +76,12 @@ document.addEventListener("drop", (event) => {
 window.addEventListener("popstate", () => {
   const found = fromHash(location.hash);
   const before = store.get();
-  const atCheck = found.place.view === "check";
+  const check = found.place.view === "check";
+  const draft = check ? found.draft : before.draft;
   const same =
-    JSON.stringify(found.place) === JSON.stringify(before.place) &&
-    (!atCheck || draftKey(found.draft) === draftKey(before.draft));
+    JSON.stringify(found.place) === JSON.stringify(before.place) && draftKey(draft) === draftKey(before.draft);
   shown = step({ ...before, ...found });
-  store.set({
-    ...found,
-    draft: atCheck ? found.draft : before.draft,
-    ...(!same && { checked: null, rescored: null, comparison: null, report: null, problem: null, job: IDLE }),
-  });
+  store.set({ ...(!same && { ...NO_RESULT, comparison: null }), ...found, draft });
 });
 
 store.set({});

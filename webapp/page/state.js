@@ -1,4 +1,4 @@
-/** What the page knows: the shape of the state, and its beginning. */
+/** What the page knows: the shape of the state, its beginning, and the store that holds it. */
 
 /** @import * as T from "./types.js" */
 
@@ -11,7 +11,6 @@
  * @property {string | null} response
  * @property {string | null} baseline  the run that a comparison is with
  * @property {string[]} models  the two models that are compared
- * @property {string | null} report
  *
  * @typedef {Record<string, string | number | string[]>} Settings  By the names of `POST /check`.
  *
@@ -27,8 +26,8 @@
  * @property {Stage[]} stages
  * @property {number | null} seconds
  * @property {Problem | null} problem
- * @property {boolean} quiet  nothing was heard of the service for QUIET seconds
- * @property {Silence[]} silent  endpoints that the service waits for, the longest first
+ * @property {Pick<T.Checked, "mode" | "tie" | "sources"> | null} asked  by which rules, and whom
+ * @property {Silence[]} silent  endpoints that the service waits for, the longest first; or the service
  *
  * @typedef {object} Silence
  * @property {string} endpoint
@@ -47,7 +46,7 @@
  *
  * @typedef {object} Opened  What of a checked text is open.
  * @property {number | null} sentence
- * @property {string | null} claim  a claim whose evidence is open
+ * @property {string | null} claim  whose evidence is open; "" for none, null for the first of the sentence
  * @property {boolean} all  every sentence and claim
  * @property {boolean} closed  by the reader, so that nothing opens by itself
  * @property {readonly string[]} whole  passages that are shown whole
@@ -137,20 +136,6 @@
  * @property {Row[]} rows
  * @property {number} total
  *
- * @typedef {object} ReportInfo
- * @property {string} name
- * @property {string} title
- * @property {string} help
- * @property {string} group
- *
- * @typedef {object} Report
- * @property {string} name
- * @property {string} title
- * @property {string} help
- * @property {number} total
- * @property {string[]} columns
- * @property {any[][]} rows
- *
  * @typedef {object} UploadStatus
  * @property {string} id
  * @property {string} name
@@ -186,8 +171,7 @@
  * @property {Filters} filters
  * @property {Listing | null} listing
  * @property {Element | null} comparison  as it is shown
- * @property {ReportInfo[] | null} reports
- * @property {Report | null} report
+ * @property {Element | null} reports  as they are shown
  * @property {Problem | null} problem  why there is nothing to show
  * @property {"auto" | "light" | "dark"} theme
  * @property {string} announcement  the last announcement to screen readers
@@ -202,14 +186,11 @@ export const NO_UPLOAD = { file: null, columns: [], map: {}, problem: null };
 /** @type {Opened} */
 export const NOTHING_OPEN = { sentence: null, claim: null, all: false, closed: false, whole: [] };
 
-/** @type {Look} */
-export const PLAIN_LOOK = { support: false, only: null };
+/** @type {T.Selection} */
+export const NO_SELECTION = { without_passages: [], without_categories: [] };
 
 /** @type {Job} */
-export const IDLE = { status: "idle", stages: [], seconds: null, problem: null, quiet: false, silent: [] };
-
-/** Seconds after which the page says that the service is silent, which else sends an event each second. */
-export const QUIET = 4;
+export const IDLE = { status: "idle", stages: [], seconds: null, problem: null, asked: null, silent: [] };
 
 /** @type {Filters} */
 export const NO_FILTERS = {
@@ -230,38 +211,71 @@ export const HOME = {
   response: null,
   baseline: null,
   models: [],
-  report: null,
 };
 
 /** Rows of responses on a page. */
 export const PAGE_SIZE = 50;
 
-/** @returns {State} */
-export function initialState() {
+/**
+ * What is shown of one text, before there is any of it.
+ *
+ * @satisfies {Partial<State>}
+ */
+export const NO_RESULT = {
+  job: IDLE,
+  checked: null,
+  labels: {},
+  saves: {},
+  selection: NO_SELECTION,
+  rescored: null,
+  look: { support: false, only: null },
+  open: NOTHING_OPEN,
+  problem: null,
+};
+
+/** @type {State} */
+export const BEGINNING = {
+  ...NO_RESULT,
+  place: HOME,
+  draft: NO_DRAFT,
+  editing: true,
+  options: null,
+  examples: [],
+  runs: null,
+  upload: NO_UPLOAD,
+  uploads: [],
+  filters: NO_FILTERS,
+  listing: null,
+  comparison: null,
+  reports: null,
+  theme: "auto",
+  announcement: "",
+};
+
+/** @typedef {ReturnType<typeof createStore>} Store */
+
+/**
+ * Make a store. A change replaces some properties of the state; `changed` is called once for all
+ * changes of one turn of the event loop.
+ *
+ * @param {State} state
+ * @param {(state: State) => void} changed
+ */
+export function createStore(state, changed) {
+  let waiting = false;
+
+  function notify() {
+    waiting = false;
+    changed(state);
+  }
+
   return {
-    place: HOME,
-    draft: NO_DRAFT,
-    editing: true,
-    job: IDLE,
-    checked: null,
-    labels: {},
-    saves: {},
-    selection: {},
-    rescored: null,
-    look: PLAIN_LOOK,
-    open: NOTHING_OPEN,
-    options: null,
-    examples: [],
-    runs: null,
-    upload: NO_UPLOAD,
-    uploads: [],
-    filters: NO_FILTERS,
-    listing: null,
-    comparison: null,
-    reports: null,
-    report: null,
-    problem: null,
-    theme: "auto",
-    announcement: "",
+    get: () => state,
+    /** @param {Partial<State> | ((state: State) => Partial<State>)} change */
+    set(change) {
+      state = { ...state, ...(typeof change === "function" ? change(state) : change) };
+      if (!waiting) queueMicrotask(notify);
+      waiting = true;
+    },
   };
 }

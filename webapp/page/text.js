@@ -4,21 +4,10 @@
  */
 
 /**
- * Return what cuts `text` by code points.
- *
- * @param {string} text
- * @returns {(start: number, end: number) => string}
- */
-export function slicer(text) {
-  if (!/[\ud800-\udfff]/.test(text)) return (start, end) => text.slice(start, end);
-  const points = Array.from(text);
-  return (start, end) => points.slice(start, end).join("");
-}
-
-/**
  * @typedef {object} Span  Adjacent words of one sentence, or between sentences.
  * @property {number | null} sentence
  * @property {boolean} last  no later span is of this sentence
+ * @property {boolean} follows  an earlier span is of this sentence
  * @property {{text: string, style: string}[]} parts
  */
 
@@ -31,7 +20,7 @@ export function slicer(text) {
  * @returns {Span[][][]}  of each block, of each cell
  */
 export function spansOf(text, sentences, layout) {
-  const cut = slicer(text);
+  const points = Array.from(text);
   /** @type {Map<number, Span>} */
   const lasts = new Map();
   const found = layout.map(({ cells }) =>
@@ -44,11 +33,14 @@ export function spansOf(text, sentences, layout) {
           const next = sentences.find((one) => one.start > at);
           const upto = Math.min(end, inside?.end ?? next?.start ?? end);
           const sentence = inside?.sentence_index ?? null;
-          const part = { text: cut(at, upto), style };
+          const part = { text: points.slice(at, upto).join(""), style };
           const before = spans.at(-1);
           if (before?.sentence === sentence) before.parts.push(part);
-          else spans.push({ sentence, last: false, parts: [part] });
-          if (sentence !== null) lasts.set(sentence, /** @type {Span} */ (spans.at(-1)));
+          else {
+            const span = { sentence, last: false, follows: sentence !== null && lasts.has(sentence), parts: [part] };
+            spans.push(span);
+            if (sentence !== null) lasts.set(sentence, span);
+          }
           at = upto;
         }
       }
@@ -72,14 +64,9 @@ export function findQuote(text, quote) {
   if (wanted === "") return null;
   const at = text.indexOf(wanted);
   if (at >= 0) return [at, at + wanted.length];
-  const words = wanted.split(/\s+/);
-  const found = new RegExp(words.map((word) => escaped(word)).join("\\s+"), "u").exec(text);
-  return found ? [found.index, found.index + found[0].length] : null;
-}
-
-/** @param {string} word */
-function escaped(word) {
-  return word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const pattern = wanted.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replace(/\s+/g, "\\s+");
+  const found = new RegExp(pattern, "u").exec(text);
+  return found && [found.index, found.index + found[0].length];
 }
 
 /**
@@ -101,54 +88,37 @@ export function excerpt(text, around, room) {
   return { start, end };
 }
 
-/**
- * @param {number | null | undefined} value a share from 0 to 1
- * @returns {string}
- */
-export function percent(value) {
-  return value === null || value === undefined ? "–" : `${Math.round(value * 100)} %`;
-}
+/** @param {number | null | undefined} value  a share from 0 to 1 */
+export const percent = (value) => (typeof value === "number" ? `${Math.round(value * 100)} %` : "–");
 
-/**
- * @param {number | null | undefined} value a score from 0 to 1
- * @returns {string}
- */
-export function decimal(value) {
-  return value === null || value === undefined ? "–" : value.toFixed(2);
-}
+/** @param {number | null | undefined} value  a score from 0 to 1 */
+export const decimal = (value) => value?.toFixed(2) ?? "–";
 
-/**
- * @param {number | null | undefined} dollars
- * @returns {string}
- */
+/** @param {number | null} dollars */
 export function money(dollars) {
-  if (dollars === null || dollars === undefined) return "price not known";
+  if (dollars === null) return "price not known";
   return dollars === 0 ? "free" : `$${dollars.toFixed(dollars < 0.01 ? 6 : 2)}`;
 }
 
-/**
- * @param {number} n
- * @param {string} one
- * @param {string} [many]
- * @returns {string}
- */
-export function counted(n, one, many = `${one}s`) {
-  return `${n} ${n === 1 ? one : many}`;
-}
+/** @param {number} n @param {string} one  what is counted */
+export const counted = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 
 /**
  * Return the address if a link may go there: only the web's own, never a script.
  *
  * @param {string | null | undefined} url
- * @returns {string | null}
  */
-export function safeLink(url) {
-  if (!url || !/^https?:\/\//i.test(url)) return null;
-  try {
-    return new URL(url).href;
-  } catch {
-    return null;
-  }
+export const safeLink = (url) => (url && /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : null);
+
+/**
+ * Return a query of what is given: a list name by name; null, false and empty texts not at all.
+ *
+ * @param {Record<string, unknown>} fields
+ */
+export function queryOf(fields) {
+  const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  const given = pairs.filter(([, one]) => one || one === 0);
+  return new URLSearchParams(given.map(([name, one]) => [String(name), String(one)])).toString();
 }
 
 /**

@@ -133,8 +133,8 @@
  * @property {CategoryShare[]} sentence_categories
  *
  * @typedef {object} Selection  Which evidence counts: all but what is left out.
- * @property {readonly string[]} [without_passages]
- * @property {readonly string[]} [without_categories]
+ * @property {readonly string[]} without_passages
+ * @property {readonly string[]} without_categories
  *
  * @typedef {object} HumanLabel  What a person decided about a claim.
  * @property {0 | 1 | null} label  1: it is true

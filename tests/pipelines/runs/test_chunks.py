@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.pipelines.runs.chunks import InputReport, SeenIds, input_warnings
+from ufo.pipelines.runs.chunks import InputReport, SeenRecords, input_warnings
 from ufo.schemas.errors import NothingUsable
 from ufo.schemas.records import Failure
 from ufo.transforms.extract import OUT_OF_RANGE, REPEATED
@@ -66,7 +66,11 @@ def test_what_is_said_of_given_claims() -> None:
     ]
 
 
-@given(st.lists(st.binary(max_size=2), max_size=60))
-def test_ids_are_recognised_whether_sorted_or_recent(ids: list[bytes]) -> None:
-    seen = SeenIds(recent=3)
-    assert [seen.add(one) for one in ids] == [one not in ids[:at] for at, one in enumerate(ids)]
+@given(st.lists(st.tuples(st.binary(max_size=2), st.sampled_from([b"a", b"b"])), max_size=60))
+def test_records_are_recognised_whether_sorted_or_recent(
+    records: list[tuple[bytes, bytes]],
+) -> None:
+    seen, first = SeenRecords(recent=3), dict[bytes, bytes]()
+    for one, line in records:
+        assert seen.add(one, line) == (one in first, first.get(one) == line)
+        first.setdefault(one, line)

@@ -22,7 +22,7 @@ STATES = {
     "responses": ("/#/runs/many", "tbody tr"),
     "models": ("/#/runs/demo/compare", ".report"),
     "two runs": ("/#/runs/demo/compare?baseline=many", "server-html, .problem"),
-    "reports": ("/#/runs/demo/reports/scores", "tbody tr"),
+    "reports": ("/#/runs/demo/reports", "server-html details"),
     "problem": ("/#/runs/none", ".problem"),
 }
 

@@ -14,7 +14,7 @@ from ufo.webapp.server import served
 
 
 def _ids(page: Page) -> list[str]:
-    return page.locator("th.excerpt .link").all_inner_texts()
+    return page.locator(".excerpt .link").all_inner_texts()
 
 
 def _file(page: Page, name: str, text: str) -> None:
@@ -49,7 +49,7 @@ def test_a_label_corrects_the_score(page: Page) -> None:
     overview = page.get_by_role("region", name="Overview")
     expect(overview.get_by_role("heading")).to_be_visible()
     expect(overview).not_to_contain_text("Corrected by people")
-    page.locator("th.excerpt .link").click()
+    page.locator(".excerpt .link").click()
     asked = page.get_by_role("group", name="Is the verdict right?")
     asked.get_by_role("button", name="Wrong").click()
     asked.get_by_label("Why it is wrong").select_option("wrong_evidence")
@@ -124,9 +124,11 @@ def test_a_run_is_filtered_sorted_and_paged(page: Page) -> None:
     page.get_by_label("Low score").uncheck()
     expect(count).to_have_text("30 responses, page 1 of 1")
     page.get_by_label("Sort").select_option("-score")
-    expect(page.locator("th.excerpt ~ td.number").first).to_have_text("1.00")
+    expect(
+        page.locator("tr", has=page.locator(".excerpt")).first.get_by_role("cell").nth(3)
+    ).to_have_text("1.00")
     page.get_by_label("Sort").select_option("id")
-    expect(page.locator("th.excerpt .link").first).to_have_text("What of r01?")
+    expect(page.locator(".excerpt .link").first).to_have_text("What of r01?")
 
 
 def test_disagreement_and_failures_are_found_and_opened(page: Page) -> None:
@@ -162,8 +164,10 @@ def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
     folder = tmp_path / ".uploads" / "0123456789abcdef"
     folder.mkdir(parents=True)
     line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
-    (folder / "responses.jsonl").write_text(json.dumps(line) + "\n")
+    (folder / "input").mkdir()
+    (folder / "input" / "mine").write_text(json.dumps(line) + "\n")
     left: dict[str, Any] = {
+        "id": folder.name,
         "name": "mine",
         "state": "running",
         "exit_code": None,
@@ -199,17 +203,15 @@ def test_two_models_and_two_runs_are_compared(page: Page) -> None:
 
 
 def test_reports_stand_in_groups_and_have_rows_and_csv(page: Page) -> None:
-    page.goto("/#/runs/demo/reports")
+    page.goto("/#/runs/demo/reports/scores")  # as it was once called
     scores = page.get_by_role("region", name="Scores", exact=True)
     expect(scores).to_contain_text("Each response: score, coverage and counts of claims")
-    scores.get_by_role("button", name="Scores of each response", exact=True).click()
-    rows = page.get_by_role("region", name="Scores of each response: rows")
-    expect(rows).to_contain_text("alder-1")
+    report = scores.get_by_role("group").filter(has_text="Scores of each response")
+    report.locator("summary").click()
+    expect(report.get_by_role("table")).to_contain_text("alder-1")
     with page.expect_download() as csv:
-        page.get_by_role("link", name="All as CSV").click()
+        report.get_by_role("link", name="All rows as CSV").click()
     assert "alder-1" in csv.value.path().read_text(encoding="utf-8")
-    page.get_by_role("button", name="← Reports").click()
-    expect(scores).to_be_visible()
 
 
 def test_the_report_of_a_run_is_downloaded(page: Page) -> None:

@@ -35,7 +35,7 @@ def _check(page: Page) -> None:
 
 
 def _sources(page: Page) -> list[str]:
-    return page.locator("ufo-order .order-item:has(:checked) .order-name").all_inner_texts()
+    return page.locator(".order-item:has(:checked) .order-name").all_inner_texts()
 
 
 def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None:
@@ -67,11 +67,35 @@ def test_a_text_has_the_score_of_its_response(
     _fill(page, text, "")
     _check(page)
     expect(page.locator(".headline")).to_have_text(headline)
-    values = page.locator(".scores .value")
+    values = page.locator(".scores > p strong")
     if score is None:
         expect(values).to_have_count(0)
     else:
         expect(values.first).to_have_text(f"Factuality {score}")
+
+
+def test_markdown_is_shown_as_it_is_read_and_evidence_takes_one_click(page: Page) -> None:
+    table = "| City | Country | Founded in |\n|---|---|---|\n| Oslo | Norway | 1048 |"
+    text = f"### Oslo\n\n{table}\n\n- Oslo is **not** large. It lies in Norway and has a harbour."
+    _fill(page, text, "Oslo is a city in Norway. It was founded in 1040 and has a harbour.")
+    _check(page)
+    expect(page.locator(".sentences h3")).to_contain_text("Oslo")
+    expect(page.locator(".sentences li strong")).to_have_text("not")
+    # The row is one button, called by the whole row, and each of its cells opens it.
+    row = page.locator(".sentences tr").last
+    expect(row.get_by_role("cell")).to_have_count(3)
+    expect(row.get_by_role("button")).to_have_count(1)
+    whole = row.get_by_role("button", name=re.compile("Oslo.*Norway.*1048"))
+    for shown in ("true", "false"):
+        expect(whole).to_have_attribute("aria-expanded", shown)
+        row.get_by_text("Norway").click()
+    claims = page.locator("#detail .claim-open")
+    assert claims.count() > 1
+    opened = page.locator("#detail .claim-open[aria-expanded=true]")
+    expect(opened).to_have_count(1)
+    expect(page.locator("#detail .evidence").first).to_be_visible()
+    opened.click()
+    expect(page.locator("#detail .evidence")).to_have_count(0)
 
 
 def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> None:
@@ -231,7 +255,7 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     page.get_by_label("Passages of each source").fill("3")
     page.get_by_label("Passages of each source").press("Tab")
     page.get_by_text("What happens behind the scenes").click()
-    said = "offline · Multi-MV · tie factual · passages 3"
+    said = "offline · Multi-MV · A tie counts as: factual · Passages of each source: 3"
     expect(page.locator(".settings > summary")).to_have_text(
         f"Settings reference, wikipedia · {said}"
     )
@@ -258,7 +282,7 @@ def test_sources_are_ordered_by_buttons_keys_and_drag(page: Page) -> None:
     page.keyboard.press("Alt+ArrowDown")
     expect(status).to_have_text("wikipedia is now 2 of 2")
     assert _sources(page) == ["reference", "wikipedia"]
-    items = page.locator("ufo-order .order-item")
+    items = page.locator(".order-item")
     items.nth(1).drag_to(items.nth(0))
     assert _sources(page) == ["wikipedia", "reference"]
     page.get_by_role("checkbox", name="reference").uncheck()

@@ -106,7 +106,7 @@ def test_the_evidence_stays_beside_a_long_text(page: Page) -> None:
     detail = page.locator("#detail")
     expect(detail).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 300})
-    page.locator(".selection tr").last.scroll_into_view_if_needed()
+    page.get_by_role("region", name="Documents").scroll_into_view_if_needed()
     assert detail.bounding_box()["y"] >= 0  # type: ignore[index]
     page.set_viewport_size({"width": 390, "height": 700})
     page.evaluate("scrollTo(0, 0)")

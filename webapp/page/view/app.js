@@ -4,9 +4,8 @@ import { h } from "../dom.js";
 import { compareView } from "./compare.js";
 import { formView } from "./form.js";
 import { button, problemBox } from "./parts.js";
-import { reportsView } from "./reports.js";
 import { resultView } from "./result.js";
-import { runsView } from "./runs.js";
+import { reportsView, runsView } from "./runs.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
@@ -89,20 +88,20 @@ function head({ place, theme }, act) {
   const current = (here) => (here ? "page" : null);
   return h(
     "header",
-    { class: "head" },
-    h("h1", null, h("span", { class: "brand" }, "ufo"), h("span", { class: "tagline" }, "which sentence to trust, and why")),
+    { class: "row head" },
+    h("h1", null, "ufo ", h("span", { class: "small muted" }, "which sentence to trust, and why")),
     h(
       "nav",
-      { "aria-label": "Main" },
+      { class: "row", "aria-label": "Main" },
       button("Check a text", () => act.go({ view: "check" }), {
-        class: "tab",
+        class: "quiet",
         "aria-current": current(place.view === "check"),
       }),
       button("Browse runs", () => act.go({ view: "runs" }), {
-        class: "tab",
+        class: "quiet",
         "aria-current": current(place.view !== "check"),
       }),
-      button(symbol, () => act.theme(next), { class: "tab", "aria-label": name, title: name }),
+      button(symbol, () => act.theme(next), { class: "quiet", "aria-label": name, title: name }),
     ),
   );
 }

@@ -40,22 +40,22 @@ export function claimView(
     { class: "claim", id: `claim-${id}`, key: id },
     h(
       "h3",
-      { class: "claim-head" },
+      null,
       h(
         "button",
         {
           type: "button",
-          class: "claim-open",
+          class: "link claim-open",
           "aria-expanded": String(isOpen),
-          onclick: () => act.openClaim(id),
+          onclick: () => act.openClaim(isOpen ? "" : id),
         },
-        h("span", { class: "arrow", "aria-hidden": "true" }, isOpen ? "▾" : "▸"),
-        h("span", { class: "claim-text", dir: "auto" }, unit.claim),
+        h("span", { "aria-hidden": "true" }, isOpen ? "▾" : "▸"),
+        h("span", { dir: "auto" }, unit.claim),
       ),
     ),
     h(
       "p",
-      { class: "claim-facts" },
+      { class: "row small claim-facts" },
       chip(claimLabel(label, rows, chosen)),
       disagrees(chosen) && chip(DISAGREE),
       h("span", { class: "muted" }, decided(label, source, tied)),
@@ -70,7 +70,7 @@ export function claimView(
         { class: "claim-body" },
         h(
           "p",
-          { class: "query" },
+          { class: "small" },
           h("span", { class: "muted" }, "Asked: "),
           unit.query,
           " ",
@@ -82,7 +82,7 @@ export function claimView(
         silent.length > 0 &&
           h(
             "details",
-            { class: "silent", open: silent.length === rows.length },
+            { open: silent.length === rows.length },
             h("summary", null, `${silent.length} without an answer`),
             rows.flatMap((row, at) => (row.outcome === "noans" ? [evidenceAt(row, at)] : [])),
           ),
@@ -101,7 +101,7 @@ export function claimView(
       kept[at] === "1",
       whole.includes(key),
       facts.costs.get(row.request_id ?? "") ?? null,
-      facts.sharers.get(row.request_id ?? "") ?? 0,
+      facts.sharers.get(row.request_id ?? "")?.length ?? 0,
       act,
     );
   }

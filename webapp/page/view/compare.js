@@ -52,7 +52,7 @@ export function compareView(state, act) {
     head,
     h(
       "div",
-      { class: "card filters" },
+      { class: "card row filters" },
       choice(
         "This run with",
         chosen.baseline ?? "",
@@ -64,6 +64,6 @@ export function compareView(state, act) {
         choice("and", chosen.models[1], named, (other) => go({ models: [chosen.models[0], other] })),
       ],
     ),
-    comparison ? serverHtml(comparison) : loading(),
+    serverHtml(comparison),
   ];
 }

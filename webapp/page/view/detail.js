@@ -25,6 +25,8 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
     : sentence === null
       ? checked.units.filter((unit) => unit.unit_id === open.claim)
       : (derived.facts.unitsBySentence.get(sentence) ?? []);
+  // A sentence opens with its first contradicted claim, so that evidence takes one click.
+  const first = (shown.find((unit) => checked.scores.states[unit.unit_id] === "contradicted") ?? shown[0])?.unit_id;
   return h(
     "section",
     {
@@ -49,7 +51,7 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
     const id = unit.unit_id;
     const verdict = derived.verdicts.get(id);
     const rows = sorted(derived.facts.evidenceByUnit.get(id) ?? NONE, verdict);
-    const isOpen = open.all || open.claim === id || (open.claim === null && shown.length === 1);
+    const isOpen = open.all || (open.claim ?? first) === id;
     return memo(
       id,
       claimView,

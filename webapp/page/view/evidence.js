@@ -28,7 +28,7 @@ export function evidenceView(key, row, passage, kept, whole, cost, sharers, act)
     { class: `evidence ${label.look}${kept ? "" : " off"}` },
     h(
       "div",
-      { class: "evidence-head" },
+      { class: "row" },
       row.passage_id !== null && passage && tick(row.passage_id, passage, row.source, kept, act),
       chip(label),
       passage ? about(passage, row.source) : h("span", { class: "muted" }, `asked: ${row.source}`),
@@ -81,7 +81,7 @@ function about(passage, source) {
   ];
   return h(
     "span",
-    { class: "about" },
+    { class: "grow" },
     link
       ? h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, title)
       : h("strong", null, title),
@@ -102,7 +102,7 @@ function passageView(key, text, citation, whole, act) {
   const [from, to] = quote ?? [start, start];
   return h(
     "blockquote",
-    { class: "passage", dir: "auto" },
+    { dir: "auto" },
     start > 0 && "… ",
     text.slice(start, from),
     quote && h("mark", null, text.slice(from, to)),

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { counted } from "../text.js";
 import { helpView } from "./help.js";
-import { button, field } from "./parts.js";
+import { button, field, select } from "./parts.js";
 import { settingsView } from "./settings.js";
 
 /** @import * as S from "../state.js" */
@@ -16,54 +16,31 @@ import { settingsView } from "./settings.js";
 export function formView(state, act) {
   const { draft, options } = state;
   const why = refusal(draft, options);
+  const handlers = {
+    onsubmit: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      void act.check();
+    },
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void act.check();
+    },
+  };
   return [
     h(
       "form",
-      {
-        class: "form",
-        onsubmit: (/** @type {Event} */ event) => {
-          event.preventDefault();
-          void act.check();
-        },
-        onkeydown: (/** @type {KeyboardEvent} */ event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void act.check();
-        },
-      },
+      { class: "form", ...handlers },
       h(
         "section",
-        { class: "card inputs", "aria-label": "What is checked" },
+        { class: "card columns", "aria-label": "What is checked" },
         examplePicker(state, act),
-        field(
-          "Text to check",
-          h("textarea", {
-            id: "text",
-            required: true,
-            dir: "auto",
-            placeholder: "Paste what a language model said.",
-            ".value": draft.text,
-            oninput: (/** @type {any} */ event) => act.edit({ text: event.target.value }),
-          }),
-        ),
-        field(
-          "Question it answers (optional)",
-          h("input", {
-            type: "text",
-            id: "question",
-            dir: "auto",
-            ".value": draft.question,
-            oninput: (/** @type {any} */ event) => act.edit({ question: event.target.value }),
-          }),
-        ),
+        field("Text to check", input("textarea", "text", { required: true, placeholder: "Paste what a language model said." })),
+        field("Question it answers (optional)", input("input", "question", { type: "text" })),
         references(draft, act),
         h(
           "div",
-          { class: "submit" },
+          { class: "row submit" },
           h("button", { type: "submit", class: "primary", disabled: why !== null, "aria-describedby": "why" }, "Check"),
-          h(
-            "span",
-            { class: "muted", id: "why" },
-            why ?? [counted(words(draft.text), "word"), h("span", { class: "with-keys" }, " · Ctrl+Enter checks too")],
-          ),
+          h("span", { class: "muted", id: "why" }, why ?? `${counted(words(draft.text), "word")} · Ctrl+Enter checks too`),
         ),
       ),
       options ? settingsView(options, draft, act) : h("p", { class: "card" }, "Loading the settings"),
@@ -71,6 +48,12 @@ export function formView(state, act) {
     options && beginning(options),
     helpView(),
   ];
+
+  /** @param {string} tag @param {"text" | "question"} name @param {Record<string, any>} props */
+  function input(tag, name, props) {
+    const oninput = (/** @type {any} */ { target }) => act.edit({ [name]: target.value });
+    return h(tag, { ...props, id: name, dir: "auto", ".value": draft[name], oninput });
+  }
 }
 
 /**
@@ -104,9 +87,9 @@ function beginning({ judge, model, sources, index_size: size }) {
   ].filter(Boolean);
   return h(
     "section",
-    { class: "card start-here", "aria-label": "What can be done here" },
+    { class: "card small", "aria-label": "What can be done here" },
     h("p", null, `Now: ${model ? `the judge ${judge}` : "the offline judge"} reads what ${named.join(" and ")} ${usable.length === 1 ? "has" : "have"} on each claim.`),
-    h("ul", { class: "inline" }, h("li", null, "For more:"), more),
+    h("ul", { class: "row muted" }, h("li", null, "For more:"), more),
   );
 }
 
@@ -119,27 +102,12 @@ const words = (text) => text.split(/\s+/).filter(Boolean).length;
  */
 function examplePicker({ examples, draft }, act) {
   const at = examples.findIndex((one) => one.response === draft.text);
+  const onchange = (/** @type {any} */ { target }) => examples[target.value] && act.example(examples[target.value]);
+  const names = examples.map(({ id, question }, index) => /** @type {[string, string]} */ ([String(index), `${question ?? id} (${id})`]));
   return h(
     "div",
-    { class: "pick" },
-    field(
-      "Start from an example",
-      h(
-        "select",
-        {
-          id: "example",
-          ".value": String(at),
-          onchange: (/** @type {any} */ event) => {
-            const example = examples[Number(event.target.value)];
-            if (example) act.example(example);
-          },
-        },
-        h("option", { value: "-1" }, "none"),
-        examples.map(({ id, question }, index) =>
-          h("option", { value: String(index) }, `${question ?? id} (${id})`),
-        ),
-      ),
-    ),
+    { class: "row pick" },
+    field("Start from an example", select({ id: "example", ".value": String(at), onchange }, [["-1", "none"], ...names])),
     button("Pick from a run", () => act.go({ view: "runs" }), { class: "quiet" }),
   );
 }
@@ -153,7 +121,7 @@ function references({ references }, act) {
   return h(
     "fieldset",
     { class: "references" },
-    h("legend", null, "References (optional)"),
+    h("legend", { class: "small muted" }, "References (optional)"),
     given.map((text, at) =>
       h(
         "div",
@@ -163,13 +131,9 @@ function references({ references }, act) {
           dir: "auto",
           placeholder: "A text that you trust",
           ".value": text,
-          oninput: (/** @type {any} */ event) =>
-            act.edit({ references: given.with(at, event.target.value) }),
+          oninput: (/** @type {any} */ { target }) => act.edit({ references: given.with(at, target.value) }),
         }),
-        button("×", () => act.edit({ references: given.toSpliced(at, 1) }), {
-          class: "small quiet",
-          "aria-label": `Remove reference ${at + 1}`,
-        }),
+        button("×", () => act.edit({ references: given.toSpliced(at, 1) }), { class: "small quiet", "aria-label": `Remove reference ${at + 1}` }),
       ),
     ),
     button("Add a reference", () => act.edit({ references: [...given, ""] }), { class: "quiet" }),

@@ -32,7 +32,7 @@ export function helpView() {
     ),
     h(
       "ul",
-      { class: "legend" },
+      { class: "fields" },
       Object.values(STATES).map((state) => h("li", null, chip(state), " ", state.means)),
     ),
     h(
@@ -43,7 +43,7 @@ export function helpView() {
     h("p", null, "Evidence support (the credibility of Facts&Evidence) is another measure: of all evidence found, the share that supports its claim. Where most passages do not answer it is low, also for a text in which everything is true. The text can be coloured by it:"),
     h(
       "ul",
-      { class: "legend" },
+      { class: "fields" },
       Object.values(BANDS).map((band) => h("li", null, chip(band), " ", band.means)),
     ),
     h("p", { class: "muted" }, "Factuality is the share of all claims that are supported; the share of decided claims leaves out those that no source decided; coverage is the share that was decided. A link to this page holds the text and the settings behind its #, which browsers do not send to the server."),

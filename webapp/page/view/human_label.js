@@ -23,7 +23,7 @@ export function humanLabelView(id, verdict, given, save, act) {
   const wrong = given !== null && given.label !== right;
   return h(
     "div",
-    { class: "human-label", role: "group", "aria-label": question },
+    { class: "row small", role: "group", "aria-label": question },
     h("span", { class: "muted" }, question),
     choice(yes, /** @type {0 | 1} */ (right)),
     choice(no, right === 1 ? 0 : 1),
@@ -39,6 +39,7 @@ export function humanLabelView(id, verdict, given, save, act) {
       ),
     given !== null &&
       h("input", {
+        class: "grow",
         type: "text",
         maxlength: "1000",
         "aria-label": "Comment",

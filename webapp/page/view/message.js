@@ -92,14 +92,14 @@ function unusable({ evidence }, { scores, mode }) {
 function contradictions(checked, derived, units, act) {
   return h(
     "ul",
-    { class: "plain contradictions", "aria-label": "Contradicted claims" },
+    { class: "contradicted", "aria-label": "Contradicted claims" },
     units.slice(0, MOST).map((unit) => {
       const rows = derived.facts.evidenceByUnit.get(unit.unit_id) ?? [];
       const row = rows.find((one) => one.outcome === "refuted" && derived.keeps(one));
       return h(
         "li",
         { key: unit.unit_id },
-        button(`✗ ${unit.claim}`, () => act.goToClaim(unit), { class: "link", dir: "auto" }),
+        button(`✗ ${unit.claim}`, () => act.goToClaim(unit), { class: "link bad", dir: "auto" }),
         row && quoteView(row, checked.passages[row.passage_id ?? ""]),
       );
     }),
@@ -127,7 +127,7 @@ function quoteView({ citation, source }, passage) {
 function basisView({ judge, sources, language }) {
   return h(
     "dl",
-    { class: "basis" },
+    { class: "small" },
     [["Judged by", judge], ["Sources, in order", sources.join("; ")], ["Language", language]].map(
       ([name, means]) => [h("dt", null, name), h("dd", null, means)],
     ),

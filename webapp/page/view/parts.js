@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Label } from "../labels.js" */
-/** @import { Element_, Given } from "../dom.js" */
+/** @import { Element_, Given, One } from "../dom.js" */
 
 /**
  * A label as a chip: symbol, name, and what it means on hovering.
@@ -32,8 +32,8 @@ export function chip({ symbol, name, look, means }, ...more) {
 export function field(label, control) {
   return h(
     "div",
-    { class: "field" },
-    h("label", { class: "field-name", for: control.props.id }, label),
+    { class: "field grow" },
+    h("label", { class: "small muted", for: control.props.id }, label),
     control,
   );
 }
@@ -49,13 +49,13 @@ export function button(text, onclick, props = {}) {
 
 /**
  * @param {Record<string, any>} props
- * @param {readonly (readonly [string, string])[]} options  [value, what it is called]
+ * @param {readonly (readonly [string, string, boolean?])[]} options  value, what it is called, whether it is off
  */
 export function select(props, options) {
   return h(
     "select",
     props,
-    options.map(([value, name]) => h("option", { key: value, value }, name)),
+    options.map(([value, name, disabled]) => h("option", { key: value, value, disabled }, name)),
   );
 }
 
@@ -66,7 +66,7 @@ export function select(props, options) {
 export function problemBox({ title, detail, remedy }, ...more) {
   return h(
     "div",
-    { class: "problem", role: "alert" },
+    { class: "card problem", role: "alert" },
     h("p", null, h("strong", null, h("span", { "aria-hidden": "true" }, "⚠ "), title)),
     h("p", null, detail),
     h("p", null, h("span", { class: "muted" }, "What to do: "), remedy),
@@ -78,23 +78,36 @@ export function problemBox({ title, detail, remedy }, ...more) {
  * A table that scrolls by itself where the window is narrow, by keys too.
  *
  * @param {string} caption
- * @param {Given} head  cells of the head
- * @param {Given} body  rows
- * @param {string} [look]
+ * @param {readonly (string | false)[]} heads
+ * @param {Given} rows
  */
-export function table(caption, head, body, look = "") {
+export function table(caption, heads, rows) {
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     h(
       "table",
-      { class: look },
+      null,
       h("caption", { class: "hidden" }, caption),
-      h("thead", null, h("tr", null, head)),
-      h("tbody", null, body),
+      h("thead", null, h("tr", null, heads.map((head) => head && h("th", { scope: "col" }, head)))),
+      h("tbody", null, rows),
     ),
   );
 }
+
+/**
+ * A row of a table: what it is of, and its cells.
+ *
+ * @param {string | number} key
+ * @param {Given} head
+ * @param {readonly (One | One[])[]} cells  false: none
+ * @param {Record<string, any>} [props]
+ */
+export const row = (key, head, cells, props) =>
+  h("tr", { ...props, key }, h("th", { scope: "row" }, head), cells.map((cell) => cell !== false && h("td", null, cell)));
+
+/** What is pressed to go to a place. @param {string} text @param {() => void} act */
+export const link = (text, act) => button(text, act, { class: "link" });
 
 /** @param {KeyboardEvent} event @param {() => void} act */
 export function onEnter(event, act) {

@@ -58,7 +58,7 @@ function bar({ place, checked, job, listing }, act) {
   const { run } = place;
   return h(
     "div",
-    { class: "bar" },
+    { class: "row" },
     run === null
       ? button("← Edit text", () => act.backToText())
       : button(`← ${listing?.overview.run === run ? listing?.overview.title : "The run"}`, () => act.go({ view: "runs", run })),
@@ -79,7 +79,7 @@ function bar({ place, checked, job, listing }, act) {
 function tools({ place: { run }, labels, open, job }, checked, act) {
   return h(
     "div",
-    { class: "bar" },
+    { class: "row" },
     checked.units.length > 0 &&
       button(open.all ? "Close all" : "Open all", () => act.openAll(), {
         class: "quiet",

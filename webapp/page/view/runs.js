@@ -4,7 +4,7 @@ import { labelSheet, reportPage, runFiles } from "../api.js";
 import { h } from "../dom.js";
 import { PAGE_SIZE } from "../state.js";
 import { counted, decimal, minutes } from "../text.js";
-import { button, field, select, table } from "./parts.js";
+import { button, field, link, row, select, table } from "./parts.js";
 import { uploadView } from "./upload.js";
 
 /** @import * as S from "../state.js" */
@@ -30,24 +30,15 @@ function runList(runs, act) {
     "section",
     { class: "card", "aria-label": "Runs" },
     h("h2", null, "Finished runs"),
-    runs.length === 0 && h("p", null, "There is none yet. Evaluate a file above, or by ", h("code", null, "ufo evaluate --input F --output DIR"), ", then ", h("code", null, "ufo serve --results DIR"), "."),
-    runs.length > 0 &&
-      table(
-        "Finished runs",
-        heads(["Run", "Mode", "Sources", "Judge", "Responses", "Finished"]),
-        runs.map((run) =>
-          h(
-            "tr",
-            { key: run.run },
-            h("th", { scope: "row", title: run.run }, link(run.title, () => act.go({ view: "runs", run: run.run }))),
-            h("td", null, run.mode),
-            h("td", null, run.sources.join(" → ")),
-            h("td", null, run.judge),
-            h("td", null, run.counts.responses ?? "–"),
-            h("td", null, minutes(run.finished_at)),
+    runs.length > 0
+      ? table(
+          "Finished runs",
+          ["Run", "Mode", "Sources", "Judge", "Responses", "Finished"],
+          runs.map(({ run, title, mode, sources, judge, counts, finished_at: at }) =>
+            row(run, link(title, () => act.go({ view: "runs", run })), [mode, sources.join(" → "), judge, counts.responses ?? "–", minutes(at)], { title: run }),
           ),
-        ),
-      ),
+        )
+      : h("p", null, "There is none yet. Evaluate a file above, or by ", h("code", null, "ufo evaluate --input F --output DIR"), ", then ", h("code", null, "ufo serve --results DIR"), "."),
   );
 }
 
@@ -69,8 +60,8 @@ class ServerHtml extends HTMLElement {
 }
 customElements.define("server-html", ServerHtml);
 
-/** @param {Element} content */
-export const serverHtml = (content) => h("server-html", { class: "card", ".content": content });
+/** @param {Element | null} content */
+export const serverHtml = (content) => (content ? h("server-html", { class: "card", ".content": content }) : loading());
 
 /**
  * @param {S.State} state
@@ -80,12 +71,12 @@ export function runHead({ place: { run, view }, listing }, act) {
   /** @param {string} name @param {S.Place["view"]} to */
   const tab = (name, to) =>
     button(name, () => act.go({ view: to, run }), {
-      class: "tab",
+      class: "quiet",
       "aria-current": view === to ? "page" : null,
     });
   return h(
     "div",
-    { class: "bar" },
+    { class: "row" },
     button("← Runs", () => act.go({ view: "runs" })),
     h("h2", { title: run, dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : ""),
     tab("Overview", "runs"),
@@ -107,6 +98,14 @@ const SORTS = /** @type {const} */ ([
 ]);
 
 /**
+ * The reports of a run that have rows, by groups.
+ *
+ * @param {S.State} state
+ * @param {Actions} act
+ */
+export const reportsView = (state, act) => [runHead(state, act), serverHtml(state.reports)];
+
+/**
  * @param {string} run
  * @param {S.Listing} listing
  * @param {S.State} state
@@ -120,7 +119,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
     serverHtml(report),
     h(
       "p",
-      { class: "bar" },
+      { class: "row" },
       h("a", { href: reportPage(run), download: "report.html" }, "Download the report"),
       h("a", { href: runFiles(run), download: true }, "Download the tables"),
       h("a", { href: labelSheet(run), download: "labels.csv" }, "Download your labels"),
@@ -131,8 +130,8 @@ function runView(run, { overview, report, rows, total }, state, act) {
       h("h2", null, "Responses"),
       h(
         "form",
-        { class: "filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-        field("Text", input("text", "search")),
+        { class: "row filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+        field("Text", h("input", { type: "search", ...props("text"), placeholder: "in response, question or id" })),
         field("Model", select(props("model"), choices(overview.models))),
         field("Data set", select(props("dataset"), choices(overview.datasets))),
         box("low", "Low score"),
@@ -142,46 +141,29 @@ function runView(run, { overview, report, rows, total }, state, act) {
       ),
       h("p", { class: "muted", role: "status" }, `${counted(total, "response")}, page ${filters.page} of ${pages}`),
       rows.length > 0 && listView(run, rows, act),
-      pages > 1 &&
-        h(
-          "div",
-          { class: "bar" },
-          button("Previous page", () => filters.page > 1 && act.filter({ page: filters.page - 1 }), {
-            "aria-disabled": String(filters.page <= 1),
-          }),
-          button("Next page", () => filters.page < pages && act.filter({ page: filters.page + 1 }), {
-            "aria-disabled": String(filters.page >= pages),
-          }),
-        ),
+      pages > 1 && h("div", { class: "row" }, turn("Previous page", filters.page - 1), turn("Next page", filters.page + 1)),
     ),
   ];
 
-  /** @param {"text" | "model" | "dataset" | "sort"} name */
+  /** @param {string} name @param {number} page */
+  function turn(name, page) {
+    const off = page < 1 || page > pages;
+    return button(name, () => off || act.filter({ page }), { "aria-disabled": String(off) });
+  }
+
+  /** @param {keyof S.Filters} name */
   function props(name) {
     return {
       id: `filter-${name}`,
       ".value": filters[name],
-      onchange: (/** @type {any} */ event) => act.filter({ [name]: event.target.value }),
+      onchange: (/** @type {any} */ { target }) => act.filter({ [name]: target.value }),
     };
-  }
-
-  /** @param {"text"} name @param {string} type */
-  function input(name, type) {
-    return h("input", { type, ...props(name), placeholder: "in response, question or id" });
   }
 
   /** @param {"low" | "disagreement" | "failures"} name @param {string} label */
   function box(name, label) {
-    return h(
-      "label",
-      { class: "tick" },
-      h("input", {
-        type: "checkbox",
-        ".checked": filters[name],
-        onchange: (/** @type {any} */ event) => act.filter({ [name]: event.target.checked }),
-      }),
-      label,
-    );
+    const onchange = (/** @type {any} */ { target }) => act.filter({ [name]: target.checked });
+    return h("label", { class: "tick" }, h("input", { type: "checkbox", ".checked": filters[name], onchange }), label);
   }
 }
 
@@ -193,28 +175,13 @@ function runView(run, { overview, report, rows, total }, state, act) {
 function listView(run, rows, act) {
   return table(
     "Responses of the run",
-    heads(["Response", "Model", "Data set", "Claims", "Factuality", "Coverage", "Evidence support", "Notes"]),
-    rows.map((row) =>
-      h(
-        "tr",
-        { key: row.response_id },
-        h(
-          "th",
-          { scope: "row", class: "excerpt" },
-          link(row.question ?? row.excerpt.slice(0, 80), () =>
-            act.go({ view: "response", run, response: row.response_id }),
-          ),
-          h("span", { class: "small muted" }, row.excerpt),
-        ),
-        h("td", null, row.model ?? "–"),
-        h("td", null, row.dataset ?? "–"),
-        h("td", null, claimsOf(row)),
-        h("td", { class: "number" }, decimal(row.factuality_score)),
-        h("td", { class: "number" }, decimal(row.coverage)),
-        h("td", { class: "number" }, decimal(row.credibility)),
-        h("td", null, notes(row)),
-      ),
-    ),
+    ["Response", "Model", "Data set", "Claims", "Factuality", "Coverage", "Evidence support", "Notes"],
+    rows.map((one) => {
+      const { response_id: response, question, excerpt, model, dataset, factuality_score: score, coverage, credibility } = one;
+      const name = link(question ?? excerpt.slice(0, 80), () => act.go({ view: "response", run, response }));
+      const text = h("div", { class: "excerpt" }, name, h("span", { class: "small muted" }, ` ${excerpt}`));
+      return row(response, text, [model ?? "–", dataset ?? "–", claimsOf(one), decimal(score), decimal(coverage), decimal(credibility), notes(one)]);
+    }),
   );
 }
 
@@ -225,19 +192,10 @@ function claimsOf({ n_units: n, n_supported: yes, n_refuted: no }) {
 }
 
 /** @param {S.Row} row */
-function notes(row) {
-  const found = [
-    row.n_disagreements > 0 && `≠ ${counted(row.n_disagreements, "claim")} disputed`,
-    row.n_errors > 0 && `⚠ ${counted(row.n_errors, "error")}`,
-  ];
+function notes({ n_disagreements: disputed, n_errors: errors }) {
+  const found = [disputed > 0 && `≠ ${counted(disputed, "claim")} disputed`, errors > 0 && `⚠ ${counted(errors, "error")}`];
   return found.filter(Boolean).join(", ");
 }
 
 /** @param {readonly string[]} names @returns {[string, string][]} */
 const choices = (names) => [["", "all"], ...names.map((name) => /** @type {[string, string]} */ ([name, name]))];
-
-/** @param {readonly string[]} names */
-export const heads = (names) => names.map((name) => h("th", { scope: "col" }, name));
-
-/** @param {string} text @param {() => void} act */
-export const link = (text, act) => button(text, act, { class: "link" });

@@ -4,7 +4,7 @@ import { documentsOf } from "../derived.js";
 import { h, memo } from "../dom.js";
 import { categoryName } from "../labels.js";
 import { counted, percent } from "../text.js";
-import { button, table } from "./parts.js";
+import { button, row, table } from "./parts.js";
 
 /** @import * as T from "../types.js" */
 /** @import * as S from "../state.js" */
@@ -12,6 +12,7 @@ import { button, table } from "./parts.js";
 /** @import { Actions } from "../actions.js" */
 
 const MOST = 40;
+const HEADS = ["Evidence", "Of the text", "Of the sentence"];
 
 /**
  * @param {T.Checked} checked
@@ -31,36 +32,28 @@ export function selectionView(checked, derived, selection, open, act) {
     { class: "card selection", "aria-label": "Evidence that counts" },
     h(
       "div",
-      { class: "bar" },
+      { class: "row" },
       h("h2", null, "Evidence that counts"),
       button("Reset", () => act.reset(), { "aria-disabled": String(!derived.changed) }),
     ),
     table(
       "Source categories",
-      heads("Category"),
+      ["Category", ...HEADS],
       original.categories.map(({ source_category: name, share, n_evidence: n }) => {
         const here = original.sentence_categories.filter((one) => one.sentence_index === sentence);
         const ofSentence = here.find((one) => one.source_category === name)?.share ?? 0;
         const on = !(selection.without_categories ?? []).includes(name);
-        return h(
-          "tr",
-          { key: name, class: on ? null : "off" },
-          h("th", { scope: "row" }, tick(categoryName(name), on, (value) => act.tickCategory(name, value))),
-          h("td", null, n),
-          h("td", null, percent(share)),
-          h("td", null, here.length > 0 ? percent(ofSentence) : "–"),
-        );
+        const cells = [n, percent(share), here.length > 0 ? percent(ofSentence) : "–"];
+        return row(name, tick(categoryName(name), on, (value) => act.tickCategory(name, value)), cells, off(on));
       }),
-      "compact",
     ),
     table(
       "Documents",
-      heads("Document"),
+      ["Document", ...HEADS],
       documents.slice(0, MOST).map((document) => {
         const on = document.passages.some((id) => !left.has(id));
         return memo(document.key, documentView, document, on, act);
       }),
-      "compact",
     ),
     documents.length > MOST &&
       h("p", { class: "muted" }, `${counted(documents.length - MOST, "more document")} can be ticked at the claims.`),
@@ -81,33 +74,18 @@ function documentsHere(checked, sentence) {
   return last[2];
 }
 
-/** @param {string} name */
-function heads(name) {
-  return [name, "Evidence", "Of the text", "Of the sentence"].map((head) =>
-    h("th", { scope: "col" }, head),
-  );
-}
-
 /**
  * @param {Document} document
  * @param {boolean} on
  * @param {Actions} act
  */
-function documentView({ title, host, passages, nEvidence, share, sentenceShare }, on, act) {
-  return h(
-    "tr",
-    { class: on ? null : "off" },
-    h(
-      "th",
-      { scope: "row" },
-      tick(title, on, (value) => act.tickPassages(passages, value)),
-      host && h("span", { class: "small muted" }, ` ${host}`),
-    ),
-    h("td", null, nEvidence),
-    h("td", null, percent(share)),
-    h("td", null, percent(sentenceShare)),
-  );
+function documentView({ key, title, host, passages, nEvidence, share, sentenceShare }, on, act) {
+  const name = [tick(title, on, (value) => act.tickPassages(passages, value)), host && h("span", { class: "small muted" }, ` ${host}`)];
+  return row(key, name, [nEvidence, percent(share), percent(sentenceShare)], off(on));
 }
+
+/** @param {boolean} on */
+const off = (on) => ({ class: on ? null : "off" });
 
 /**
  * @param {string} name

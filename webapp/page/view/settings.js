@@ -2,27 +2,77 @@
 
 import { h } from "../dom.js";
 import { MODES, categoryName } from "../labels.js";
+import { orderView } from "./order.js";
 import { field, select } from "./parts.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
 
-/** @type {Record<string, string>} */
-const RETRIEVERS = {
-  bm25: "BM25 (words)",
-  dense: "dense (meaning)",
-  hybrid: "hybrid (both)",
-};
+/** @type {[string, string][]} */
+const RETRIEVERS = [["bm25", "BM25 (words)"], ["dense", "dense (meaning)"], ["hybrid", "hybrid (both)"]];
 
-/** @type {Record<string, string>} */
-const FORMULATION_NAMES = {
-  function: "all in one call (FaaF)",
-  stepwise: "step by step (UFO)",
-  rationale: "rationale first (Facts&Evidence)",
-  prompt: "one question each",
-};
+/** @type {[string, string][]} */
+const FORMULATIONS = [
+  ["function", "all in one call (FaaF)"],
+  ["stepwise", "step by step (UFO)"],
+  ["rationale", "rationale first (Facts&Evidence)"],
+  ["prompt", "one question each"],
+];
 
-const FORMULATIONS = ["function", "stepwise", "rationale", "prompt"];
+/**
+ * @typedef {object} Setting  A field of `POST /check`: a choice, a number from `min` to `max`, or words.
+ * @property {string} name
+ * @property {string} label
+ * @property {string | number} usual
+ * @property {readonly (readonly [string, string, boolean?])[]} [choices]  value, what it is called, whether it is off
+ * @property {number} [min]
+ * @property {number} [max]
+ * @property {number} [step]
+ * @property {boolean} [always]  it holds for every source and judge
+ * @property {string} [why]  it cannot be set here
+ */
+
+/**
+ * Return the settings of judging, and those of evidence.
+ *
+ * @param {S.Options} options
+ * @returns {[Setting[], Setting[]]}
+ */
+function declared({ judges, judge, verifiers, verifier, model, retrievers, web_retrievers: web }) {
+  const usualModel = model ?? "";
+  /** @param {string[]} names */
+  const among = (names) => RETRIEVERS.filter(([name]) => name === "bm25" || names.includes(name));
+  const judging = [
+    { name: "judge", label: "Judge", usual: judge, choices: judges.map(judgeChoice), always: true },
+    { name: "verifier", label: "Verifier of the offline judge", usual: verifier, choices: verifiers.map(verifierChoice) },
+    { name: "model", label: "Model", usual: usualModel },
+    { name: "formulation", label: "How the model is asked", usual: "function", choices: FORMULATIONS },
+    { name: "mode", label: "Mode", usual: "seq", choices: Object.entries(MODES), always: true },
+    { name: "tie", label: "A tie counts as", usual: "not_factual", choices: named("not_factual", "factual"), always: true },
+    { name: "units", label: "Judge each", usual: "claim", choices: named("claim", "sentence"), always: true },
+  ];
+  const finding = [
+    { name: "retriever", label: "How the index is searched", usual: "bm25", choices: among(retrievers), why: retrievers.length > 1 ? "" : "the index has no vectors" },
+    { name: "passages", label: "Passages of each source", usual: 5, min: 1, max: 50 },
+    { name: "pages", label: "Web pages of each search", usual: 5, min: 1, max: 20 },
+    { name: "passages_per_page", label: "Passages of each page", usual: 1, min: 0, max: 20 },
+    { name: "web_retriever", label: "How web pages are searched", usual: "bm25", choices: among(web), why: web.length > 1 ? "" : "only by words: `ufo serve --embedder` adds meaning" },
+    { name: "context_sentences", label: "Sentences of context", usual: 1, min: 0, max: 10 },
+    { name: "knowledge_model", label: "Model that is asked what it knows", usual: usualModel },
+    { name: "samples", label: "Answers to each question", usual: 5, min: 1, max: 20 },
+    { name: "temperature", label: "Temperature of these answers", usual: 1, min: 0, max: 2, step: 0.1 },
+  ];
+  return [judging, finding];
+}
+
+/** @param {...string} values @returns {[string, string][]} */
+const named = (...values) => values.map((value) => [value, value.replaceAll("_", " ")]);
+
+/** @param {S.JudgeInfo} judge @returns {[string, string]} */
+const judgeChoice = ({ judge, needs_endpoint: asks }) => [judge, `${judge} (${asks ? "asks a language model" : "no language model"})`];
+
+/** @param {S.Options["verifiers"][0]} verifier @returns {[string, string, boolean]} */
+const verifierChoice = ({ verifier, reason }) => [verifier, reason ? `${verifier} (${reason})` : verifier, reason !== null];
 
 /**
  * @param {S.Options} options
@@ -30,173 +80,107 @@ const FORMULATIONS = ["function", "stepwise", "rationale", "prompt"];
  * @param {Actions} act
  */
 export function settingsView(options, { settings }, act) {
-  const judge = options.judges.find((one) => one.judge === (settings.judge ?? options.judge));
-  const { exclude_categories: excluded } = settings;
-  const without = Array.isArray(excluded) ? excluded : [];
-  const asked = itemsOf(options, settings).filter((one) => one.ticked).map((one) => one.name);
-  const users = [...options.sources.filter((one) => asked.includes(one.source)), ...(judge ? [judge] : [])];
-  /** Why a setting has no effect now; empty where it has one. @param {string} name */
-  const unused = (name) => (users.some((one) => one.options.includes(name)) ? "" : "no chosen source or judge uses it");
+  const items = itemsOf(options, settings);
+  const [judging, finding] = declared(options);
+  const users = [
+    ...options.sources.filter(({ source }) => items.some((one) => one.ticked && one.name === source)),
+    ...options.judges.filter(({ judge }) => judge === (settings.judge ?? options.judge)),
+  ];
   return h(
     "details",
     { class: "card settings" },
-    h("summary", null, h("strong", null, "Settings"), h("span", { class: "muted" }, ` ${lineOf(options, settings)}`)),
+    h("summary", null, h("strong", null, "Settings"), h("span", { class: "muted" }, ` ${lineOf(options, settings, items, [...judging, ...finding])}`)),
     h("h2", null, "Sources, in order"),
-    h("ufo-order", {
-      ".items": itemsOf(options, settings),
-      onorder: act.order,
-    }),
+    orderView(items, act.order),
     h("h2", null, "How it is judged"),
-    h(
-      "div",
-      { class: "fields" },
-      choice("judge", "Judge", options.judges.map((one) => [one.judge, judgeLabel(one)]), options.judge),
-      choice("verifier", "Verifier of the offline judge", options.verifiers.map(({ verifier, reason }) => [verifier, reason ? `${verifier} (${reason})` : verifier]), options.verifier),
-      word("model", "Model", options.model ?? ""),
-      choice("formulation", "How the model is asked", FORMULATIONS.map((one) => [one, FORMULATION_NAMES[one]]), "function"),
-      choice("mode", "Mode", Object.entries(MODES), "seq"),
-      choice("tie", "A tie counts as", [["not_factual", "not factual"], ["factual", "factual"]], "not_factual"),
-      choice("units", "Judge each", [["claim", "claim"], ["sentence", "sentence"]], "claim"),
-    ),
+    h("div", { class: "fields" }, judging.map(settingView)),
     h("h2", null, "How evidence is found"),
-    h(
-      "div",
-      { class: "fields" },
-      choice("retriever", "How the index is searched", Object.entries(RETRIEVERS).filter(([name]) => name === "bm25" || options.retrievers.includes(name)), "bm25", options.retrievers.length > 1 ? "" : "the index has no vectors"),
-      number("passages", "Passages of each source", 1, 50, 5),
-      number("pages", "Web pages of each search", 1, 20, 5),
-      number("passages_per_page", "Passages of each page", 0, 20, 1),
-      choice("web_retriever", "How web pages are searched", Object.entries(RETRIEVERS).filter(([name]) => name === "bm25" || options.web_retrievers.includes(name)), "bm25", options.web_retrievers.length > 1 ? "" : "only by words: `ufo serve --embedder` adds meaning"),
-      number("context_sentences", "Sentences of context", 0, 10, 1),
-      word("knowledge_model", "Model that is asked what it knows", options.model ?? ""),
-      number("samples", "Answers to each question", 1, 20, 5),
-      number("temperature", "Temperature of these answers", 0, 2, 1, 0.1),
-    ),
-    h(
-      "details",
-      { class: "kinds" },
-      h("summary", null, without.length > 0 ? `Kinds of web pages: all but ${without.map(categoryName).join(", ")}` : "Kinds of web pages: all"),
-      h("fieldset", null, h("legend", null, "Pages of these kinds count"), options.categories.map(kind)),
-    ),
+    h("div", { class: "fields" }, finding.map(settingView)),
+    kindsView(options, settings, act),
   );
 
+  /** @param {Setting} setting */
+  function settingView({ name, label, usual, choices, min, max, step, always, why }) {
+    const unused = always || users.some((one) => one.options.includes(name)) ? why : "no chosen source or judge uses it";
+    const props = {
+      id: `setting-${name}`,
+      ".value": String(settings[name] ?? (choices ? usual : "")),
+      disabled: Boolean(unused),
+      "aria-describedby": unused ? `why-${name}` : null,
+    };
+    /** @param {string} value  that of the service is not sent */
+    const set = (value) => act.setting(name, value === "" || value === String(usual) ? null : max ? Number(value) : value);
+    const typed = {
+      type: max ? "number" : "text",
+      min,
+      max,
+      step,
+      placeholder: usual,
+      [max ? "onchange" : "oninput"]: (/** @type {any} */ { target }) => (target.validity.valid ? set(target.value) : target.reportValidity()),
+      // A field that is folded away could not say what is wrong with it.
+      oninvalid: (/** @type {any} */ { target }) => (target.closest("details").open = true),
+    };
+    const control = choices
+      ? select({ ...props, onchange: (/** @type {any} */ { target }) => set(target.value) }, choices)
+      : h("input", { ...props, ...typed });
+    return h("div", { key: name }, field(label, control), unused && h("p", { class: "small muted", id: `why-${name}` }, unused));
+  }
+}
+
+/**
+ * Which kinds of web pages count.
+ *
+ * @param {S.Options} options
+ * @param {S.Settings} settings
+ * @param {Actions} act
+ */
+function kindsView({ categories }, { exclude_categories: excluded }, act) {
+  const without = Array.isArray(excluded) ? excluded : [];
   /** @param {string} name */
-  function kind(name) {
-    return h(
+  const kind = (name) =>
+    h(
       "label",
       { class: "tick", key: name },
       h("input", {
         type: "checkbox",
         ".checked": !without.includes(name),
-        onchange: (/** @type {any} */ event) => {
+        onchange: (/** @type {any} */ { target }) => {
           const others = without.filter((one) => one !== name);
-          const now = event.target.checked ? others : [...others, name];
+          const now = target.checked ? others : [...others, name];
           act.setting("exclude_categories", now.length > 0 ? now : null);
         },
       }),
       categoryName(name),
     );
-  }
-
-  /** @param {string} name @param {string} label @param {string} usual */
-  function word(name, label, usual) {
-    const props = {
-      ...off(name),
-      type: "text",
-      id: `setting-${name}`,
-      placeholder: usual,
-      ".value": String(settings[name] ?? ""),
-      oninput: (/** @type {any} */ event) => act.setting(name, event.target.value),
-    };
-    return setting(label, h("input", props), unused(name));
-  }
-
-  /**
-   * @param {string} name
-   * @param {string} label
-   * @param {readonly (readonly [string, string])[]} known
-   * @param {string} usual
-   * @param {string} [why]  it cannot be chosen
-   */
-  function choice(name, label, known, usual, why = "") {
-    const props = {
-      ...off(name, why),
-      id: `setting-${name}`,
-      ".value": String(settings[name] ?? usual),
-      onchange: (/** @type {any} */ event) => {
-        const { value } = event.target;
-        act.setting(name, value === usual ? null : value);
-      },
-    };
-    return setting(label, select(props, known), WAYS.has(name) ? "" : unused(name) || why);
-  }
-
-  /**
-   * @param {string} name
-   * @param {string} label
-   * @param {number} min
-   * @param {number} max
-   * @param {number} usual
-   * @param {number} [step]
-   */
-  function number(name, label, min, max, usual, step = 1) {
-    const props = {
-      ...off(name),
-      type: "number",
-      step,
-      id: `setting-${name}`,
-      min,
-      max,
-      placeholder: usual,
-      ".value": String(settings[name] ?? ""),
-      onchange: (/** @type {any} */ event) => {
-        const { value, validity } = event.target;
-        if (validity.valid) act.setting(name, value === "" ? null : Number(value));
-        else event.target.reportValidity();
-      },
-      // A field that is folded away could not say what is wrong with it.
-      oninvalid: (/** @type {any} */ event) => (event.target.closest("details").open = true),
-    };
-    return setting(label, h("input", props), unused(name));
-  }
-
-  /** @param {string} name @param {string} [why] */
-  function off(name, why = "") {
-    const disabled = !WAYS.has(name) && (unused(name) || why) !== "";
-    return { disabled, "aria-describedby": disabled ? `why-${name}` : null };
-  }
-
-  /** @param {string} label @param {import("../dom.js").Element_} control @param {string} why */
-  function setting(label, control, why) {
-    const name = String(control.props.id).replace("setting-", "");
-    return h("div", { class: "setting", key: name }, field(label, control), why && h("p", { class: "small muted", id: `why-${name}` }, why));
-  }
+  return h(
+    "details",
+    null,
+    h("summary", null, `Kinds of web pages: ${without.length > 0 ? `all but ${without.map(categoryName).join(", ")}` : "all"}`),
+    h("fieldset", { class: "row" }, h("legend", { class: "small muted" }, "Pages of these kinds count"), categories.map(kind)),
+  );
 }
 
-/** What holds for every source and judge. */
-const WAYS = new Set(["judge", "mode", "tie", "units"]);
-
 /**
- * What is set, in a line: the sources, the judge, the mode, and what else differs from the defaults.
+ * Return what is set, in a line: the sources, the judge, the mode, and what else differs from the
+ * defaults.
  *
  * @param {S.Options} options
  * @param {S.Settings} settings
+ * @param {import("./order.js").Item[]} items
+ * @param {Setting[]} known
  */
-function lineOf(options, settings) {
-  const { sources: _, judge = options.judge, mode = "seq", model = options.model, ...others } = settings;
-  const asked = itemsOf(options, settings).filter((one) => one.ticked).map((one) => one.name);
+function lineOf(options, settings, items, known) {
+  const { sources: _, judge = options.judge, mode = "seq", model = options.model, exclude_categories: kinds, ...others } = settings;
   const asks = options.judges.find((one) => one.judge === judge)?.needs_endpoint && model;
+  const asked = items.filter((one) => one.ticked).map((one) => one.name);
+  const changed = known.filter(({ name }) => name in others);
   return [
     asked.join(", ") || "no source",
     asks ? `${judge} (${model})` : judge,
     MODES[String(mode)].split(":")[0],
-    ...Object.entries(others).map(([name, value]) => `${name.replaceAll("_", " ")} ${[value].flat().join(", ")}`),
+    ...changed.map(({ name, label, choices }) => `${label}: ${choices?.find(([value]) => value === others[name])?.[1] ?? others[name]}`),
+    ...(Array.isArray(kinds) ? [`without ${kinds.map(categoryName).join(", ")}`] : []),
   ].join(" · ");
-}
-
-/** @param {S.JudgeInfo} judge */
-function judgeLabel({ judge, needs_endpoint: asks }) {
-  return `${judge} (${asks ? "asks a language model" : "no language model"})`;
 }
 
 /**
@@ -204,6 +188,7 @@ function judgeLabel({ judge, needs_endpoint: asks }) {
  *
  * @param {S.Options} options
  * @param {S.Settings} settings
+ * @returns {import("./order.js").Item[]}
  */
 function itemsOf({ sources }, settings) {
   const usable = sources.filter((one) => one.status === "used").map((one) => one.source);

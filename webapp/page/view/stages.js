@@ -1,7 +1,6 @@
 /** What a running check is at: stages with counts, and a way to stop it. */
 
 import { h } from "../dom.js";
-import { QUIET } from "../state.js";
 import { button } from "./parts.js";
 
 /** @import * as S from "../state.js" */
@@ -11,14 +10,14 @@ import { button } from "./parts.js";
  * @param {S.Job} job
  * @param {Actions} act
  */
-export function stagesView({ status, stages, seconds, quiet, silent }, act) {
+export function stagesView({ status, stages, seconds, silent }, act) {
   if (status === "idle") return null;
   return h(
     "section",
-    { class: `stages ${status}`, "aria-label": "Progress" },
-    stages.length > 0 && h("ol", null, stages.map((stage) => stageView(stage, status))),
-    status === "running" && button("Cancel", () => act.cancel(), { class: "cancel" }),
-    status === "running" && (quiet || silent.length > 0) && h("p", { class: "warning" }, silence(quiet, silent)),
+    { class: `row stages ${status}`, "aria-label": "Progress" },
+    stages.length > 0 && h("ol", { class: "row" }, stages.map((stage) => stageView(stage, status))),
+    status === "running" && button("Cancel", () => act.cancel(), { class: "small" }),
+    status === "running" && silent.length > 0 && h("p", { class: "warning" }, silence(silent)),
     (status === "cancelled" || status === "failed") &&
       h("p", null, "What was found stays here, and nothing more is asked. Check again starts anew; Edit text leads to the text."),
     status === "done" &&
@@ -30,13 +29,11 @@ export function stagesView({ status, stages, seconds, quiet, silent }, act) {
 /**
  * Return who does not answer, in words.
  *
- * @param {boolean} quiet
- * @param {S.Silence[]} silent
+ * @param {S.Silence[]} silent  the longest first
  */
-export function silence(quiet, silent) {
-  const [first] = silent;
-  const who = quiet ? "the service" : silent.map((one) => one.endpoint).join(" and ");
-  return `No answer from ${who} for ${quiet ? QUIET : Math.round(first.seconds)} s. Still waiting; Cancel keeps what was found.`;
+export function silence(silent) {
+  const who = silent.map((one) => one.endpoint).join(" and ");
+  return `No answer from ${who} for ${Math.round(silent[0].seconds)} s. Still waiting; Cancel keeps what was found.`;
 }
 
 /**
@@ -49,12 +46,14 @@ function stageView({ name, done, of, finished }, status) {
   const count = name === "extract" ? (finished ? String(of) : "") : `${done} of ${of}`;
   return h(
     "li",
-    { class: `stage ${word}` },
+    { class: `small stage ${word}` },
     h("span", { class: "symbol", "aria-hidden": "true" }, symbol),
+    " ",
     h("span", { class: "hidden" }, `${word}: `),
     h("span", null, title),
     " ",
-    h("span", { class: "count" }, count),
+    h("span", { class: "muted" }, count),
+    " ",
     of > 0 && !finished && h("progress", { max: of, ".value": done, "aria-label": `${title}: ${count}` }),
   );
 }

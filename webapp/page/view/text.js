@@ -1,6 +1,5 @@
 /** The text, each sentence by its state or its evidence support: colour, line, symbol and label. */
 
-import { group } from "../derived.js";
 import { h, memo } from "../dom.js";
 import { BANDS, CLAIMS, DISAGREE, STATES, WAITING, disagrees } from "../labels.js";
 import { spansOf } from "../text.js";
@@ -25,7 +24,7 @@ export function textView(checked, derived, open, look, running, act) {
   const unplaced = derived.facts.unitsBySentence.get(null) ?? [];
   return h(
     "section",
-    { class: "card text", "aria-label": "The text, sentence by sentence" },
+    { class: "card", "aria-label": "The text, sentence by sentence" },
     !running && toolbar(derived, look, act),
     h("div", { class: "sentences", dir: "auto" }, laidOut(checked, viewOf)),
     unplaced.length > 0 &&
@@ -37,7 +36,7 @@ export function textView(checked, derived, open, look, running, act) {
   );
 
   /** @param {Span} span @param {string} key */
-  function viewOf({ sentence, parts, last }, key) {
+  function viewOf({ sentence, parts, last, follows }, key) {
     if (sentence === null) return parts.map(styled);
     const found = derived.scores.sentences[sentence];
     const units = derived.facts.unitsBySentence.get(sentence) ?? [];
@@ -50,6 +49,7 @@ export function textView(checked, derived, open, look, running, act) {
       parts,
       sentence,
       last,
+      follows ? checked.sentences[sentence].text : null,
       waits ? null : state,
       look.support ? found.band : null,
       look.support ? `${found.n_supported}/${found.n_supported + found.n_refuted + found.n_noans}` : "",
@@ -83,6 +83,7 @@ function laidOut(checked, viewOf) {
   const spans = spansIn(checked);
   /** @type {import("../dom.js").Element_[]} */
   const found = [];
+  let level = 2; // of the page's own heading above; none below it may skip one
   checked.layout.forEach((block, at) => {
     const [one = [], ...others] = spans[at].map((cell, place) => cell.flatMap((span, number) => viewOf(span, `${at} ${place} ${number}`)));
     const before = found.at(-1);
@@ -92,9 +93,13 @@ function laidOut(checked, viewOf) {
       else found.push(h("ul", null, item));
     } else if (block.kind === "row") {
       const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", null, cell)));
-      if (before?.tag === "table" && !block.head) before.children.push(row);
-      else found.push(h("table", null, row));
-    } else found.push(h(block.kind === "heading" ? `h${Math.min(6, block.level + 2)}` : TAGS[block.kind], { dir: "auto" }, one));
+      const rows = before?.props.class === "scroll" && /** @type {import("../dom.js").Element_} */ (before.children[0]).children;
+      if (rows && !block.head) rows.push(row);
+      else found.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", null, row)));
+    } else {
+      if (block.kind === "heading") level = Math.min(6, block.level + 2, level + 1);
+      found.push(h(block.kind === "heading" ? `h${level}` : TAGS[block.kind], { dir: "auto" }, one));
+    }
   });
   return found;
 }
@@ -110,12 +115,12 @@ const TAGS = { paragraph: "p", quote: "blockquote", code: "pre", rule: "hr" };
  * @param {Actions} act
  */
 function toolbar({ scores }, { support, only }, act) {
-  const counts = group(scores.sentences, (one) => one.state);
+  const counts = Map.groupBy(scores.sentences, (one) => one.state);
   const wanted = STATES[only ?? "contradicted"].name;
   const names = /** @type {T.State[]} */ (Object.keys(STATES));
   return h(
     "div",
-    { class: "bar toolbar" },
+    { class: "row" },
     names.flatMap((name) => {
       const n = counts.get(name)?.length ?? 0;
       const { symbol, look } = STATES[name];
@@ -172,7 +177,8 @@ const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
 /**
  * @param {Span["parts"]} parts
  * @param {number} index
- * @param {boolean} last  of the spans of this sentence, which has its label
+ * @param {boolean} last  of the spans of this sentence: its button, with its label
+ * @param {string | null} whole  the sentence, where other cells of a table have more of it
  * @param {T.State | null} state  null: not judged yet
  * @param {T.Band | null} band  what it is coloured by, null: by its state
  * @param {string} count  of its evidence
@@ -181,21 +187,25 @@ const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
  * @param {boolean} faded
  * @param {Actions} act
  */
-function sentenceView(parts, index, last, state, band, count, marks, current, faded, act) {
+function sentenceView(parts, index, last, whole, state, band, count, marks, current, faded, act) {
   const silent = state === null || state === "no claim";
-  const label = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
+  const own = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
+  const label = faded ? { ...own, look: "plain" } : own;
   const openIt = () => act.openSentence(index);
   return h(
     "span",
     {
       class: `sentence ${label.look}${current ? " current" : ""}${faded ? " faded" : ""}`,
-      id: last ? `sentence-${index}` : null,
-      role: "button",
-      tabindex: last ? "0" : "-1",
-      "aria-expanded": String(current),
-      "aria-controls": "detail",
       onclick: openIt,
-      onkeydown: (/** @type {KeyboardEvent} */ event) => onEnter(event, openIt),
+      ...(last && {
+        id: `sentence-${index}`,
+        role: "button",
+        tabindex: "0",
+        "aria-label": whole && `${whole} ${label.name}`,
+        "aria-expanded": String(current),
+        "aria-controls": "detail",
+        onkeydown: (/** @type {KeyboardEvent} */ event) => onEnter(event, openIt),
+      }),
     },
     h("span", { class: "words" }, parts.map(styled)),
     last && " ",
@@ -204,7 +214,7 @@ function sentenceView(parts, index, last, state, band, count, marks, current, fa
       " ",
       h(
         "span",
-        { class: `chip ${MARKS[mark].look}`, title: MARKS[mark].means },
+        { class: `chip ${faded ? "plain" : MARKS[mark].look}`, title: MARKS[mark].means },
         h("span", { class: "symbol", "aria-hidden": "true" }, MARKS[mark].symbol),
         h("span", { class: "hidden" }, ` ${MARKS[mark].name}`),
       ),

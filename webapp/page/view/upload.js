@@ -1,7 +1,7 @@
 /** Evaluate a file: choose or drop it, say which column is what, follow it, stop it, open its run. */
 
 import { h } from "../dom.js";
-import { button, field, problemBox, select, table } from "./parts.js";
+import { button, field, problemBox, row, select, table } from "./parts.js";
 import { settingsView } from "./settings.js";
 
 /** @import * as S from "../state.js" */
@@ -41,12 +41,12 @@ export function uploadView({ upload, uploads, options, draft }, act) {
       options && settingsView(options, draft, act),
       h(
         "div",
-        { class: "bar" },
+        { class: "row" },
         button("Evaluate", () => void act.upload(), { class: "primary", disabled: why !== null, "aria-describedby": "why-not" }),
         h("span", { class: "muted", id: "why-not" }, why ?? "It becomes a run, in a process of its own."),
       ),
     ],
-    uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""].map((name) => h("th", { scope: "col" }, name)), uploads.map((one) => uploadRow(one, act))),
+    uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((one) => uploadRow(one, act))),
   );
 }
 
@@ -100,21 +100,17 @@ export function refusal({ file, columns, map }, options) {
  */
 function uploadRow({ id, name, state, done, total, run, log }, act) {
   const under = state === "waiting" || state === "running";
-  return h(
-    "tr",
-    { key: id },
-    h("th", { scope: "row" }, name),
-    h("td", null, state, state === "stopped" && h("span", { class: "small" }, ", and can go on where it was"), state === "failed" && log.length > 0 && h("span", { class: "small warning" }, ` ${log.at(-1)}`)),
-    h("td", null, total > 0 ? `${done} of ${total}` : state === "waiting" ? "waiting" : "reading the file", under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })),
-    h(
-      "td",
-      null,
+  const kept = state === "stopped" || state === "failed";
+  const said = state === "failed" && log.length > 0 ? ` ${log.at(-1)}` : kept && ", and can go on where it was";
+  const read = state === "waiting" ? "waiting" : done > 0 ? `${done} so far` : "reading the file";
+  return row(id, name, [
+    [state, said && h("span", { class: state === "failed" ? "small warning" : "small" }, said)],
+    [total > 0 ? `${done} of ${total}` : read, under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })],
+    [
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
-      state === "stopped" && [
-        button("Resume", () => void act.resumeUpload(id), { class: "small" }),
-        button("Delete", () => void act.stopUpload(id), { class: "small quiet" }),
-      ],
+      kept && button("Resume", () => void act.resumeUpload(id), { class: "small" }),
+      kept && button("Delete", () => void act.stopUpload(id), { class: "small quiet" }),
       run && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
-    ),
-  );
+    ],
+  ]);
 }
