@@ -1,8 +1,7 @@
 /** What can be done on the page: each changes the state, some ask the service. */
 
 import * as api from "./api.js";
-import { toHash } from "./address.js";
-import { factsOf, isSelective, shownOpen } from "./derived.js";
+import { isSelective, shownOpen } from "./derived.js";
 import { afterEvent } from "./events.js";
 import { labelActions } from "./labelling.js";
 import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
@@ -183,19 +182,6 @@ export function createActions(store) {
       running.abort();
       set(({ job }) => ({ editing: true, job: job.status === "running" ? IDLE : job }));
       void toView("text");
-    },
-    /** Copy a link to a claim. @param {string} claim */
-    async copyLink(claim) {
-      const state = get();
-      const sentence = state.checked && factsOf(state.checked).sentenceOf.get(claim);
-      const hash = toHash({ ...state, open: { ...state.open, sentence: sentence ?? null, claim } });
-      try {
-        await navigator.clipboard.writeText(new URL(hash, location.href).href);
-        say("Link copied");
-      } catch {
-        // Without a secure context a page may not write there; what is shown can be copied by hand.
-        say("Link could not be copied: select it and copy it by hand");
-      }
     },
     /** @param {T.Checked} checked */
     download: (checked) => save("checked.json", JSON.stringify(checked, null, 2)),

@@ -61,7 +61,6 @@ def unhurried(found: Setup) -> Setup:
 def page(browser: Browser, service: str) -> Iterator[Page]:
     """A page that must not fail, log an error, break the policy, or ask anybody else."""
     context = browser.new_context(base_url=service, viewport={"width": 1280, "height": 900})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     wrong: list[str] = []

@@ -41,17 +41,10 @@ export function claimView(
     h(
       "h3",
       null,
-      h(
-        "button",
-        {
-          type: "button",
-          class: "link claim-open",
-          "aria-expanded": String(isOpen),
-          onclick: () => act.openClaim(isOpen ? "" : id),
-        },
-        h("span", { "aria-hidden": "true" }, isOpen ? "▾" : "▸"),
-        h("span", { dir: "auto" }, unit.claim),
-      ),
+      button([h("span", { "aria-hidden": "true" }, isOpen ? "▾" : "▸"), h("span", { dir: "auto" }, unit.claim)], () => act.openClaim(isOpen ? "" : id), {
+        class: "link claim-open",
+        "aria-expanded": String(isOpen),
+      }),
     ),
     h(
       "p",
@@ -61,21 +54,13 @@ export function claimView(
       h("span", { class: "muted" }, decided(label, source, tied)),
       given && h("span", { class: "muted" }, youSay(given, label)),
       pastError && h("span", { class: "muted" }, "past a source that gave only errors"),
-      of.length > 0 &&
-        h("span", { class: "muted" }, `supported ${yes} of ${of.length} evidence`),
+      of.length > 0 && h("span", { class: "muted" }, `supported ${yes} of ${of.length} evidence`),
     ),
     isOpen &&
       h(
         "div",
         { class: "claim-body" },
-        h(
-          "p",
-          { class: "small" },
-          h("span", { class: "muted" }, "Asked: "),
-          unit.query,
-          " ",
-          button("Copy link", () => void act.copyLink(id), { class: "small quiet" }),
-        ),
+        h("p", { class: "small" }, h("span", { class: "muted" }, "Asked: "), unit.query),
         judged && label !== undefined && humanLabelView(id, label, given, save, act),
         rows.length === 0 && h("p", { class: "muted" }, "No source has answered yet."),
         rows.flatMap((row, at) => (row.outcome === "noans" ? [] : [evidenceAt(row, at)])),

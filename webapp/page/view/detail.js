@@ -115,15 +115,7 @@ function titleOf({ sentences }, index) {
  * @param {boolean} running
  */
 function hint(checked, sentence, running) {
-  if (sentence !== null) {
-    return h("p", { class: "muted" }, "This sentence makes no claim that can be checked.");
-  }
-  if (checked.units.length === 0 && checked.failures.length === 0 && !running) {
-    return h(
-      "p",
-      { class: "muted" },
-      "The text makes no claim that can be checked, so it has no score: not 0, and not 1.",
-    );
-  }
-  return h("p", { class: "muted" }, "Choose a sentence to see its claims and their evidence.");
+  const none = checked.units.length === 0 && checked.failures.length === 0 && !running;
+  const whole = none ? "The text makes no claim that can be checked, so it has no score: not 0, and not 1." : "Choose a sentence to see its claims and their evidence.";
+  return h("p", { class: "muted" }, sentence === null ? whole : "This sentence makes no claim that can be checked.");
 }

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { REASONS, categoryName, outcomeLabel } from "../labels.js";
 import { categoryOf, titleOf } from "../derived.js";
 import { excerpt, findQuote, money, percent, safeLink } from "../text.js";
-import { button, chip } from "./parts.js";
+import { button, checkbox, chip } from "./parts.js";
 
 /** @import * as T from "../types.js" */
 /** @import { Actions } from "../actions.js" */
@@ -29,40 +29,22 @@ export function evidenceView(key, row, passage, kept, whole, cost, sharers, act)
     h(
       "div",
       { class: "row" },
-      row.passage_id !== null && passage && tick(row.passage_id, passage, row.source, kept, act),
+      passage && checkbox(kept, (on) => act.tickPassages([passage.passage_id], on), { "aria-label": `Count ${titleOf(passage, row.source)}`, title: "Untick to leave this passage out of every score" }),
       chip(label),
       passage ? about(passage, row.source) : h("span", { class: "muted" }, `asked: ${row.source}`),
     ),
     passage && passageView(key, passage.text ?? "", row.citation ?? null, whole, act),
-    row.citation &&
-      row.citation_found === false &&
-      h("p", { class: "warning" }, "Its quote is not in the passage: ", h("q", null, row.citation)),
-    row.reason && h("p", null, h("span", { class: "muted" }, "Reason: "), REASONS[row.reason] ?? row.reason),
-    row.answer && h("p", null, h("span", { class: "muted" }, "Answer: "), row.answer),
-    row.rationale && h("p", null, h("span", { class: "muted" }, "Why: "), row.rationale),
-    row.outcome === "error" &&
-      row.raw_verdict &&
-      h("p", null, h("span", { class: "muted" }, "The reply: "), row.raw_verdict),
+    row.citation_found === false && h("p", { class: "warning" }, "Its quote is not in the passage: ", h("q", null, row.citation)),
+    said("Reason", row.reason && (REASONS[row.reason] ?? row.reason)),
+    said("Answer", row.answer),
+    said("Why", row.rationale),
+    said("The reply", row.outcome === "error" && row.raw_verdict),
     h("p", { class: "small muted" }, provenance(row, cost, sharers)),
   );
 }
 
-/**
- * @param {string} id
- * @param {T.Passage} passage
- * @param {string} source
- * @param {boolean} kept
- * @param {Actions} act
- */
-function tick(id, passage, source, kept, act) {
-  return h("input", {
-    type: "checkbox",
-    "aria-label": `Count ${titleOf(passage, source)}`,
-    title: "Untick to leave this passage out of every score",
-    ".checked": kept,
-    onchange: (/** @type {any} */ event) => act.tickPassages([id], event.target.checked),
-  });
-}
+/** @param {string} name @param {string | null | undefined | false} text */
+const said = (name, text) => text && h("p", null, h("span", { class: "muted" }, `${name}: `), text);
 
 /**
  * @param {T.Passage} passage
@@ -82,9 +64,7 @@ function about(passage, source) {
   return h(
     "span",
     { class: "grow" },
-    link
-      ? h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, title)
-      : h("strong", null, title),
+    link ? h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, title) : h("strong", null, title),
     h("span", { class: "small muted" }, ` ${facts.filter(Boolean).join(" · ")}`),
   );
 }
@@ -110,10 +90,7 @@ function passageView(key, text, citation, whole, act) {
     end < text.length && " …",
     text.length > ROOM && [
       " ",
-      button(whole ? "Less" : "More", () => act.openWhole(key), {
-        class: "small quiet",
-        "aria-expanded": String(whole),
-      }),
+      button(whole ? "Less" : "More", () => act.openWhole(key), { class: "small quiet", "aria-expanded": String(whole) }),
     ],
   );
 }
@@ -126,13 +103,12 @@ function passageView(key, text, citation, whole, act) {
 function provenance(row, cost, sharers) {
   const { judge, model, prompt_version: prompt, probability, request_id: request } = row;
   const shared = sharers > 1 ? `, shared by ${sharers} judgements` : "";
+  const known = probability !== null && probability !== undefined;
   return [
-    judge ? `judge ${judge}` : null,
-    model ? `model ${model}` : null,
-    prompt ? `prompt ${prompt}` : null,
-    probability === null || probability === undefined ? null : `probability ${percent(probability)}`,
-    request ? `cost ${money(cost)}${shared}` : prompt ? "cost not recorded" : null,
-  ]
-    .filter(Boolean)
-    .join(" · ");
+    judge && `judge ${judge}`,
+    model && `model ${model}`,
+    prompt && `prompt ${prompt}`,
+    known && `probability ${percent(probability)}`,
+    request ? `cost ${money(cost)}${shared}` : prompt && "cost not recorded",
+  ].filter(Boolean).join(" · ");
 }

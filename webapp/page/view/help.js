@@ -17,35 +17,26 @@ const SETTINGS = [
   ["Context", "how many sentences around the best one of a web page are shown to the judge."],
 ];
 
+const STEPS = [
+  "The text is cut into sentences, and each sentence into claims that can be checked one by one, each with the query that would settle it. Opinions and greetings make no claim.",
+  "Each source is asked for passages about each claim, in your order.",
+  "The judge says of each claim and passage: supported, refuted, or not answered. What could not be judged is an error, and is never counted as false.",
+  "The votes make a verdict a claim, and the verdicts the state of a sentence. You can tick evidence off and see every score move; no source and no judge is asked again.",
+];
+
+/** @param {import("../labels.js").Label[]} labels */
+const legend = (labels) => h("ul", { class: "fields" }, labels.map((one) => h("li", null, chip(one), " ", one.means)));
+
 export function helpView() {
   return h(
     "details",
     { class: "card help" },
     h("summary", null, "What happens behind the scenes, and what the settings do"),
-    h(
-      "ol",
-      null,
-      h("li", null, "The text is cut into sentences, and each sentence into claims that can be checked one by one, each with the query that would settle it. Opinions and greetings make no claim."),
-      h("li", null, "Each source is asked for passages about each claim, in your order."),
-      h("li", null, "The judge says of each claim and passage: supported, refuted, or not answered. What could not be judged is an error, and is never counted as false."),
-      h("li", null, "The votes make a verdict a claim, and the verdicts the state of a sentence. You can tick evidence off and see every score move; no source and no judge is asked again."),
-    ),
-    h(
-      "ul",
-      { class: "fields" },
-      Object.values(STATES).map((state) => h("li", null, chip(state), " ", state.means)),
-    ),
-    h(
-      "dl",
-      null,
-      SETTINGS.map(([name, means]) => [h("dt", null, name), h("dd", null, means)]),
-    ),
+    h("ol", null, STEPS.map((step) => h("li", null, step))),
+    legend(Object.values(STATES)),
+    h("dl", null, SETTINGS.map(([name, means]) => [h("dt", null, name), h("dd", null, means)])),
     h("p", null, "Evidence support (the credibility of Facts&Evidence) is another measure: of all evidence found, the share that supports its claim. Where most passages do not answer it is low, also for a text in which everything is true. The text can be coloured by it:"),
-    h(
-      "ul",
-      { class: "fields" },
-      Object.values(BANDS).map((band) => h("li", null, chip(band), " ", band.means)),
-    ),
+    legend(Object.values(BANDS)),
     h("p", { class: "muted" }, "Factuality is the share of all claims that are supported; the share of decided claims leaves out those that no source decided; coverage is the share that was decided. A link to this page holds the text and the settings behind its #, which browsers do not send to the server."),
   );
 }

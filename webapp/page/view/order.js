@@ -1,7 +1,7 @@
 /** The sources, to tick and to put in order: by drag, by buttons and by keys (Alt and an arrow). */
 
 import { h } from "../dom.js";
-import { button } from "./parts.js";
+import { button, checkbox } from "./parts.js";
 
 /** @typedef {{name: string, help: string, ticked: boolean, why: string | null}} Item */
 
@@ -53,7 +53,7 @@ export function orderView(items, onorder) {
         h(
           "label",
           { class: "tick grow" },
-          h("input", { type: "checkbox", ".checked": ticked, disabled: why !== null, onchange: () => tick(item) }),
+          checkbox(ticked, () => tick(item), { disabled: why !== null }),
           h("strong", { class: "order-name" }, name),
         ),
         ticked && h("span", null, h("span", { class: "muted", "aria-hidden": "true" }, "⠿ "), mover(name, "up", "↑", at - 1), mover(name, "down", "↓", at + 1)),

@@ -39,7 +39,7 @@ export function field(label, control) {
 }
 
 /**
- * @param {string} text
+ * @param {Given} text
  * @param {() => unknown} onclick
  * @param {Record<string, any>} [props]
  */
@@ -58,6 +58,13 @@ export function select(props, options) {
     options.map(([value, name, disabled]) => h("option", { key: value, value, disabled }, name)),
   );
 }
+
+/** @param {boolean} on @param {(on: boolean) => void} change @param {Record<string, any>} [props] */
+export const checkbox = (on, change, props) =>
+  h("input", { ...props, type: "checkbox", ".checked": on, onchange: (/** @type {any} */ { target }) => change(target.checked) });
+
+/** A checkbox before its name. @param {string} name @param {boolean} on @param {(on: boolean) => void} change */
+export const tick = (name, on, change) => h("label", { class: "tick", key: name }, checkbox(on, change), name);
 
 /**
  * @param {S.Problem} problem

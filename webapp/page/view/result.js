@@ -63,9 +63,7 @@ function bar({ place, checked, job, listing }, act) {
       ? button("← Edit text", () => act.backToText())
       : button(`← ${listing?.overview.run === run ? listing?.overview.title : "The run"}`, () => act.go({ view: "runs", run })),
     checked && run !== null && button("Edit text and check again", () => act.recheck(checked)),
-    run === null &&
-      job.status !== "running" &&
-      button("Check again", () => void act.check(), { class: "quiet" }),
+    run === null && job.status !== "running" && button("Check again", () => void act.check(), { class: "quiet" }),
   );
 }
 
@@ -81,10 +79,7 @@ function tools({ place: { run }, labels, open, job }, checked, act) {
     "div",
     { class: "row" },
     checked.units.length > 0 &&
-      button(open.all ? "Close all" : "Open all", () => act.openAll(), {
-        class: "quiet",
-        "aria-pressed": String(open.all),
-      }),
+      button(open.all ? "Close all" : "Open all", () => act.openAll(), { class: "quiet", "aria-pressed": String(open.all) }),
     job.status !== "running" && button("Download as JSON", () => act.download(checked), { class: "quiet" }),
     checked.scores.headline &&
       button("as a report", () => void act.downloadReport(checked), { class: "quiet", "aria-label": "Download as a report" }),

@@ -4,7 +4,7 @@ import { labelSheet, reportPage, runFiles } from "../api.js";
 import { h } from "../dom.js";
 import { PAGE_SIZE } from "../state.js";
 import { counted, decimal, minutes } from "../text.js";
-import { button, field, link, row, select, table } from "./parts.js";
+import { button, field, link, row, select, table, tick } from "./parts.js";
 import { uploadView } from "./upload.js";
 
 /** @import * as S from "../state.js" */
@@ -134,9 +134,9 @@ function runView(run, { overview, report, rows, total }, state, act) {
         field("Text", h("input", { type: "search", ...props("text"), placeholder: "in response, question or id" })),
         field("Model", select(props("model"), choices(overview.models))),
         field("Data set", select(props("dataset"), choices(overview.datasets))),
-        box("low", "Low score"),
-        box("disagreement", "Sources disagree"),
-        box("failures", "Failures"),
+        tick("Low score", filters.low, (low) => act.filter({ low })),
+        tick("Sources disagree", filters.disagreement, (disagreement) => act.filter({ disagreement })),
+        tick("Failures", filters.failures, (failures) => act.filter({ failures })),
         field("Sort", select(props("sort"), SORTS)),
       ),
       h("p", { class: "muted", role: "status" }, `${counted(total, "response")}, page ${filters.page} of ${pages}`),
@@ -158,12 +158,6 @@ function runView(run, { overview, report, rows, total }, state, act) {
       ".value": filters[name],
       onchange: (/** @type {any} */ { target }) => act.filter({ [name]: target.value }),
     };
-  }
-
-  /** @param {"low" | "disagreement" | "failures"} name @param {string} label */
-  function box(name, label) {
-    const onchange = (/** @type {any} */ { target }) => act.filter({ [name]: target.checked });
-    return h("label", { class: "tick" }, h("input", { type: "checkbox", ".checked": filters[name], onchange }), label);
   }
 }
 

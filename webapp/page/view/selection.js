@@ -4,7 +4,7 @@ import { documentsOf } from "../derived.js";
 import { h, memo } from "../dom.js";
 import { categoryName } from "../labels.js";
 import { counted, percent } from "../text.js";
-import { button, row, table } from "./parts.js";
+import { button, row, table, tick } from "./parts.js";
 
 /** @import * as T from "../types.js" */
 /** @import * as S from "../state.js" */
@@ -86,21 +86,3 @@ function documentView({ key, title, host, passages, nEvidence, share, sentenceSh
 
 /** @param {boolean} on */
 const off = (on) => ({ class: on ? null : "off" });
-
-/**
- * @param {string} name
- * @param {boolean} on
- * @param {(on: boolean) => void} act
- */
-function tick(name, on, act) {
-  return h(
-    "label",
-    { class: "tick" },
-    h("input", {
-      type: "checkbox",
-      ".checked": on,
-      onchange: (/** @type {any} */ event) => act(event.target.checked),
-    }),
-    name,
-  );
-}

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { MODES, categoryName } from "../labels.js";
 import { orderView } from "./order.js";
-import { field, select } from "./parts.js";
+import { field, select, tick } from "./parts.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
@@ -136,27 +136,16 @@ export function settingsView(options, { settings }, act) {
  */
 function kindsView({ categories }, { exclude_categories: excluded }, act) {
   const without = Array.isArray(excluded) ? excluded : [];
-  /** @param {string} name */
-  const kind = (name) =>
-    h(
-      "label",
-      { class: "tick", key: name },
-      h("input", {
-        type: "checkbox",
-        ".checked": !without.includes(name),
-        onchange: (/** @type {any} */ { target }) => {
-          const others = without.filter((one) => one !== name);
-          const now = target.checked ? others : [...others, name];
-          act.setting("exclude_categories", now.length > 0 ? now : null);
-        },
-      }),
-      categoryName(name),
-    );
+  /** @param {string} name @param {boolean} on */
+  function set(name, on) {
+    const now = [...without.filter((one) => one !== name), ...(on ? [] : [name])];
+    act.setting("exclude_categories", now.length > 0 ? now : null);
+  }
   return h(
     "details",
     null,
     h("summary", null, `Kinds of web pages: ${without.length > 0 ? `all but ${without.map(categoryName).join(", ")}` : "all"}`),
-    h("fieldset", { class: "row" }, h("legend", { class: "small muted" }, "Pages of these kinds count"), categories.map(kind)),
+    h("fieldset", { class: "row" }, h("legend", { class: "small muted" }, "Pages of these kinds count"), categories.map((name) => tick(categoryName(name), !without.includes(name), (on) => set(name, on)))),
   );
 }
 
