@@ -63,7 +63,7 @@ def test_a_label_corrects_the_score(page: Page) -> None:
     expect(overview).to_contain_text("Corrected by people 0.000, from 1 label")
     with page.expect_download() as sheet:
         page.get_by_role("link", name="Download your labels").click()
-    assert ",0,wrong_evidence,'=not so big" in sheet.value.path().read_text(encoding="utf-8")
+    assert ',0,"wrong_evidence","\'=not so big"' in sheet.value.path().read_text(encoding="utf-8")
 
 
 def test_a_file_may_be_dropped_anywhere(page: Page) -> None:
