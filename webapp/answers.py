@@ -238,19 +238,6 @@ class ReportInfo(BaseModel):
     group: str
 
 
-class Report(BaseModel):
-    """Rows of a report, in its order; values without a JSON type are texts."""
-
-    name: str
-    title: str
-    help: str
-    run: str
-    total: int
-    offset: int
-    columns: list[str]
-    rows: list[list[Any]]
-
-
 class UploadColumns(BaseModel):
     """The columns of a file, none where its beginning does not say; and which of them has which key
     of a record, as far as the names say."""

@@ -1,4 +1,4 @@
-"""Serve the reports of `ufo report` as JSON and CSV."""
+"""Serve the reports of `ufo report` as CSV."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -7,18 +7,17 @@ from typing import Annotated, Literal
 import pyarrow as pa
 import pyarrow.csv as pc
 from fastapi import APIRouter, Path, Query
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import StreamingResponse
 
 from ufo.schemas.results import Results
 from ufo.schemas.tables import KEYS, TABLES
 from ufo.schemas.text import without_formula
-from ufo.schemas.views import GROUPS, View, load_views
+from ufo.schemas.views import GROUPS, load_views
 from ufo.webapp import answers
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
 
 router = APIRouter(tags=["reports"])
-Name = Annotated[str, Path(max_length=100)]
 RunName = Annotated[str | None, Query(max_length=300, description="default: the newest run")]
 
 
@@ -34,46 +33,25 @@ def list_reports(desk: AtDesk, run: RunName = None) -> list[answers.ReportInfo]:
     ]
 
 
-@router.get(
-    "/reports/{name}",
-    response_model=answers.Report,
-    responses=answers.CSV,
-)
+@router.get("/reports/{name}", response_class=StreamingResponse, responses=answers.CSV)
 def report(
-    name: Name,
+    name: Annotated[str, Path(max_length=100)],
     desk: AtDesk,
     run: RunName = None,
-    format: Literal["json", "csv"] = "json",
-    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
-    limit: Annotated[int, Query(ge=1, le=10_000, description="of JSON; CSV has all")] = 1_000,
-) -> answers.Report | Response:
+    format: Literal["csv"] = "csv",
+) -> StreamingResponse:
     """Return the rows of a report or a table, in its order."""
-    view = _views().get(name)
-    if view is None and name not in TABLES:
-        raise NotFound(f"no report of that name; there are: {', '.join(sorted(_views()))}")
-    results = desk.runs.results(run)
-    order = view.order if view else ", ".join(f'"{key}"' for key in KEYS[name])
+    # A macro takes parameters, and is what reports are made of.
+    views = {view.name: view.order for view in load_views() if view.parameters is None}
+    if name in views:
+        order = views[name]
+    elif name in TABLES:
+        order = ", ".join(f'"{key}"' for key in KEYS[name])
+    else:
+        raise NotFound(f"no report of that name; there are: {', '.join(sorted(views))}")
     # The name is a known one: it was looked up.
     sql = f"SELECT * FROM {name}" + (f" ORDER BY {order}" if order else "")  # noqa: S608
-    if format == "csv":
-        return csv_answer(f"{name}.csv", results, sql)
-    page = results.query(f"{sql} LIMIT ? OFFSET ?", [limit, offset])
-    total = results.query(f"SELECT count(*) AS n FROM {name}").to_pylist()[0]["n"]  # noqa: S608
-    return answers.Report(
-        name=name,
-        title=view.title if view else f"The table {name}",
-        help=view.help if view else "",
-        run=results.runs[-1].name,
-        total=total,
-        offset=offset,
-        columns=page.column_names,
-        rows=[list(row.values()) for row in page.to_pylist()],
-    )
-
-
-def _views() -> dict[str, View]:
-    # A macro takes parameters, and is what reports are made of.
-    return {view.name: view for view in load_views() if view.parameters is None}
+    return csv_answer(f"{name}.csv", desk.runs.results(run), sql)
 
 
 def csv_answer(

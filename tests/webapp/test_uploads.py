@@ -1,3 +1,4 @@
+import csv
 import gzip
 import io
 import json
@@ -81,8 +82,9 @@ def test_an_upload_becomes_a_run(empty: Setup, read_events: Callable[..., Any]) 
         assert (last["state"], last["done"], last["exit_code"]) == ("finished", 5, 0), last
         assert [run["run"] for run in client.get("/runs").json()] == [last["run"]]
         assert client.get(f"/runs/{last['run']}/responses").json()["total"] == 5
-        failures = client.get("/reports/failures", params={"run": last["run"]}).json()
-        assert (failures["total"], "my file _:6" in str(failures["rows"])) == (1, True)
+        failures = client.get("/reports/failures", params={"run": last["run"]}).text
+        (failure,) = csv.DictReader(io.StringIO(failures))
+        assert "my file _:6" in failure["key"]
         archive = zipfile.ZipFile(io.BytesIO(client.get(f"/upload/{identifier}/parquet").content))
         (verdicts,) = [name for name in archive.namelist() if "/verdicts/" in name]
         assert pq.read_table(io.BytesIO(archive.read(verdicts)))["label"].to_pylist() == [1] * 5
@@ -176,7 +178,7 @@ def test_an_upload_ends_with_the_service_and_can_be_resumed(empty: Setup) -> Non
             ["Output", "prompt", "text"],
             {"response": "Output", "question": "prompt"},
         ),
-        (gzip.compress(b"text\n1\n" * 50_000)[:100], ["text"], {"response": "text"}),
+        (gzip.compress(b"text\n1\n" * 50_000, mtime=0)[:100], ["text"], {"response": "text"}),
         (b"\x1f\x8b damaged", [], {}),
         (b"PAR1...", [], {}),
         (b"", [], {}),
