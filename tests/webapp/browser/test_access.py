@@ -1,16 +1,19 @@
 """The page for everybody: rules of accessibility, keys, small windows, zoom, themes, motion."""
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 ALDER = "/#/runs/demo/responses/alder-1"
+TABLE = "\n".join("| " + " | ".join([cell] * 14) + " |" for cell in ("Prize", "---", "Chemistry"))
 STATES = {
     "form": ("/", ".settings"),
     "form-filled": ("/#/check?text=Water+boils.&question=Does+it&reference=Yes", ".settings"),
     "result": ("/#/check?text=Water+boils+at+100+degrees.&show=1", ".scores"),
+    "table": (f"/#/check?text={quote(TABLE)}&show=1", ".sentences td"),
     "support": (f"{ALDER}?support=1&only=supported", ".faded"),
     "sentence": (f"{ALDER}?sentence=2", ".evidence"),
     "errors": (f"{ALDER}?sentence=4&claim=glows", ".evidence"),
