@@ -72,7 +72,7 @@ class Setup:
 class OpenRuns:
     """The runs of a folder: looked up by name, never by a path, and the newest few kept open.
 
-    Safe to use from several threads. A run that is no longer kept is closed by the garbage
+    Safe to use from several threads. A run that is dropped is closed by the garbage
     collector, once the queries under way have ended.
     """
 

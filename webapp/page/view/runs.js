@@ -60,8 +60,8 @@ class ServerHtml extends HTMLElement {
 }
 customElements.define("server-html", ServerHtml);
 
-/** @param {Element | null} content */
-export const serverHtml = (content) => (content ? h("server-html", { class: "card", ".content": content }) : loading());
+/** @param {Element | null} content @param {string} [look] */
+export const serverHtml = (content, look = "card") => (content ? h("server-html", { class: look, ".content": content }) : loading());
 
 /**
  * @param {S.State} state
@@ -103,7 +103,7 @@ const SORTS = /** @type {const} */ ([
  * @param {S.State} state
  * @param {Actions} act
  */
-export const reportsView = (state, act) => [runHead(state, act), serverHtml(state.reports)];
+export const reportsView = (state, act) => [runHead(state, act), serverHtml(state.reports, "reports")];
 
 /**
  * @param {string} run

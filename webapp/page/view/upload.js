@@ -24,6 +24,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
     field(
       "A file of responses, chosen or dropped anywhere on this page: JSON Lines, a JSON array, CSV or Parquet",
       h("input", {
+        key: uploads.length, // a new one, so that the same file can be chosen again
         type: "file",
         id: "file",
         accept: ".jsonl,.json,.csv,.tsv,.parquet,.gz",
