@@ -28,6 +28,9 @@
 /** What `patch` rendered last. @type {WeakMap<Element, Child[]>} */
 const rendered = new WeakMap();
 
+/** @type {Record<string, any>} */
+const NO_PROPS = {};
+
 /**
  * Return an element. A prop `onclick` is a handler, `.value` a property, `--share` a custom
  * property of CSS, `key` tells siblings apart; any other is an attribute (false and null: none).
@@ -38,7 +41,7 @@ const rendered = new WeakMap();
  * @returns {Element_}
  */
 export function h(tag, props, ...children) {
-  return { tag, props: props ?? {}, children: flat(children), key: props?.key, node: null };
+  return { tag, props: props ?? NO_PROPS, children: flat(children), key: props?.key, node: null };
 }
 
 /**
@@ -74,14 +77,44 @@ export function patch(parent, ...given) {
   if (focused !== document.activeElement && parent.contains(focused)) focused?.focus({ preventScroll: true });
 }
 
-/** @param {any[]} given @returns {Child[]} */
-function flat(given) {
-  const shown = given.flat(Infinity).filter((one) => one || one === 0);
-  return shown.map((one) => (typeof one === "object" ? one : { text: String(one), key: undefined, node: null }));
+/**
+ * Return what is given as children, with adjacent texts as one.
+ *
+ * @param {any[]} given
+ * @param {Child[]} [children]  to which they are added
+ */
+function flat(given, children = []) {
+  for (const one of given) {
+    const last = children.at(-1);
+    if (Array.isArray(one)) flat(one, children);
+    else if (typeof one === "object" && one) children.push(one);
+    else if (!one && one !== 0) continue;
+    else if (last && "text" in last) last.text += one;
+    else children.push({ text: String(one), key: undefined, node: null });
+  }
+  return children;
 }
 
-/** Children of the same name can be made of each other. @param {Child} child */
-const nameOf = (child) => `${"text" in child ? "#text" : "view" in child ? child.view.name : child.tag} ${child.key}`;
+/** What can be made of each other has the same kind and key. @param {Child} child */
+const kindOf = (child) => ("text" in child ? "#text" : "view" in child ? child.view : child.tag);
+
+/**
+ * Return for each child the one before that it is made of; what is left of those is removed.
+ *
+ * @param {Child[]} before
+ * @param {Child[]} after
+ * @returns {(Child | undefined)[]}
+ */
+function matched(before, after) {
+  // Mostly nothing is there yet, or the same in the same order.
+  if (before.length === 0) return before;
+  if (before.length === after.length && before.every((one, at) => one.key === after[at].key && kindOf(one) === kindOf(after[at]))) return before;
+  const kinds = Map.groupBy(before, kindOf);
+  const left = new Map([...kinds].map(([kind, of]) => [kind, Map.groupBy(of, (child) => child.key)]));
+  const found = after.map((child) => left.get(kindOf(child))?.get(child.key)?.shift());
+  for (const keys of left.values()) for (const others of keys.values()) for (const { node } of others) node.remove();
+  return found;
+}
 
 /**
  * @param {Element} parent
@@ -89,9 +122,7 @@ const nameOf = (child) => `${"text" in child ? "#text" : "view" in child ? child
  * @param {Child[]} after
  */
 function patchChildren(parent, before, after) {
-  const left = Map.groupBy(before, nameOf);
-  const found = after.map((child) => left.get(nameOf(child))?.shift());
-  for (const others of left.values()) for (const { node } of others) node.remove();
+  const found = matched(before, after);
   let next = parent.firstChild;
   after.forEach((child, at) => {
     const node = render(found[at], child);
@@ -119,7 +150,7 @@ function render(before, after) {
     after.node = before?.node ?? document.createElement(after.tag);
     // A select has a value only once it has its options.
     patchChildren(after.node, before?.children ?? [], after.children);
-    patchProps(after.node, before?.props ?? {}, after.props);
+    patchProps(after.node, before?.props ?? NO_PROPS, after.props);
   }
   return after.node;
 }
@@ -130,7 +161,7 @@ function render(before, after) {
  * @param {Record<string, any>} after
  */
 function patchProps(node, before, after) {
-  for (const name of Object.keys({ ...before, ...after })) {
+  for (const name in before === NO_PROPS ? after : { ...before, ...after }) {
     const value = after[name] ?? null;
     const property = name.slice(1);
     // A reader may have changed what a property was set to.
