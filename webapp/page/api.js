@@ -151,10 +151,6 @@ export async function* check({ text, question, references, settings }, signal) {
   throw new ServiceError(NO_ANSWER);
 }
 
-/** The rows with these fields alone. @param {object[]} rows @param {string[]} names */
-const only = (rows, ...names) =>
-  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => names.includes(name))));
-
 /**
  * Return the scores of the evidence that is not ticked off.
  *
@@ -166,9 +162,9 @@ export function score({ units, evidence, passages, sources, sentences, mode, tie
   // A claim that was not judged, in a check that ended early, is not one of which nothing was found.
   const judged = new Set(scores.verdicts.map((one) => one.unit_id));
   const body = {
-    fact_units: only(units.filter((one) => judged.has(one.unit_id)), "unit_id", "sentence_index"),
-    evidence: only(evidence, "unit_id", "source", "passage_id", "outcome", "reason"),
-    passages: only(Object.values(passages), "passage_id", "source_category"),
+    fact_units: units.filter((one) => judged.has(one.unit_id)).map(({ unit_id, sentence_index }) => ({ unit_id, sentence_index })),
+    evidence: evidence.map(({ unit_id, source, passage_id, outcome, reason }) => ({ unit_id, source, passage_id, outcome, reason })),
+    passages: Object.values(passages).map(({ passage_id, source_category }) => ({ passage_id, source_category })),
     sources,
     n_sentences: sentences.length,
     mode,
