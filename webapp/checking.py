@@ -243,10 +243,19 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
         "evidence": [{"unit_id": "u", "source": "wikipedia", "outcome": "supported"}]}'
     ```
     """
+    passages = [
+        Passage(
+            "",
+            passage_id=one.passage_id,
+            source_category=one.source_category,
+            hostname=one.hostname,
+        )
+        for one in asked.passages
+    ]
     return score(
         asked.fact_units,
         asked.evidence,
-        {one.passage_id: Passage("", **one.model_dump()) for one in asked.passages},
+        {one.passage_id: one for one in passages},
         asked.sources,
         asked.n_sentences,
         asked.mode,

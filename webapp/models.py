@@ -44,11 +44,12 @@ def storable(given: Any) -> Any:
     Raises:
         ValueError: half of a surrogate pair, which JSON can say and no table can hold.
     """
+    text = json.dumps(given, ensure_ascii=False, default=repr)
     try:
-        json.dumps(given, ensure_ascii=False, default=repr).encode()
+        text.encode()
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair is not a character") from None
-    return without_nul(given)
+    return without_nul(given) if "\\u0000" in text else given
 
 
 def _declared(name: str) -> GetPydanticSchema:
