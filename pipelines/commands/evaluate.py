@@ -58,7 +58,6 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     nothing = _nothing_usable(summary, lost)
     below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
     share = lost.n / lost.of if lost.of else 0.0
-    failing = chosen.max_error_share is not None and share > chosen.max_error_share
     found: dict[str, Any] = {}
     unequal = None
     try:
@@ -85,14 +84,12 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if below:
         shown = "no score" if score is None else f"{score:.3f}"
         logs.tell(f"Below --fail_under {chosen.fail_under}: {shown}")
-    if failing:
-        logs.tell(f"Above --max_error_share {chosen.max_error_share}: {share:.3f}")
     if unequal is not None:
         raise unequal
     if found.get("worse"):
         level = f"p < {_level(chosen)}"
         logs.tell(f"Significantly worse than --baseline {chosen.baseline}: {level}")
-    return EXIT_BELOW if below or failing or found.get("worse") else EXIT_DONE
+    return EXIT_BELOW if below or found.get("worse") else EXIT_DONE
 
 
 def _print_submitted(run: "Finished", as_json: bool) -> None:

@@ -50,9 +50,8 @@ def lines_of(status: "Status") -> list[str]:
     if status.of_lines is None and status.chunks is None:
         when = f" {_ago(status.changed_at)}" if status.changed_at else ""
         shown = f": {rows}" if rows else ""
-        scored = [f"  {status.score}"] if status.score else []
         checked = [f"  check {status.checked}"] if status.checked else []
-        return [f"{head}{when}{shown}", *scored, *checked, f"  next  {status.next}"]
+        return [f"{head}{when}{shown}", *checked, f"  next  {status.next}"]
     found = [head + (f" on {status.host}, process {status.pid}" if status.host else "")]
     chunks = f"{_of(status.chunks, status.of_chunks)} chunks, " if status.chunks is not None else ""
     lines = f"{_of(status.lines, status.of_lines)} records"

@@ -151,13 +151,6 @@ class RunOptions:
         expert=True,
     )
     fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
-    max_error_share: float | None = option(
-        "exit 3 if more than this share of the judgements were unusable",
-        "X",
-        low=0,
-        high=1,
-        expert=True,
-    )
     baseline: str | None = option(
         "finished run in the same --output to compare with; exit 3 if this run is significantly "
         "worse (--fail_if_worse, default 0.05)",

@@ -16,8 +16,7 @@ from typing import Any
 
 from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of, waits
-from ufo.pipelines.options.recall_options import RecallSettings
-from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.runs.attempt import (
     FINAL,
     Attempt,
@@ -134,7 +133,7 @@ def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
         RunError: the run could not be finished; the same command resumes it.
     """
     started = time.monotonic()
-    check_detached(settings.beam, settings.given("fail_under", "max_error_share", "baseline"))
+    check_detached(settings.beam, settings.given("fail_under", "baseline"))
     paths = find_inputs(settings.input)
     for name in ("dry_run", "streaming"):
         if getattr(settings, name):

@@ -17,14 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ufo.pipelines.reports.means import VIEWS, means, score_in_words
 from ufo.pipelines.runs.attempt import PROCESS, Attempt
 from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
-from ufo.schemas.errors import RunError, UfoError, UsageError
-from ufo.schemas.results import Results
-from ufo.schemas.runs import Run, choose_runs, damage_of
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.runs import damage_of
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
@@ -53,9 +51,8 @@ class Status:
     and `of_lines` of the input likewise. `rows` are those of finished chunks by table, `spent` what
     models were asked. `changed_at` is when the last chunk, or the run, was finished.
 
-    On an engine (`runner`) a run is one `job`, not chunks, whose progress the engine shows. `score`
-    is a finished run's score in words, with warnings; empty if the folder is remote. `checked` says
-    what `--check` found.
+    On an engine (`runner`) a run is one `job`, not chunks, whose progress the engine shows.
+    `checked` says what `--check` found.
     """
 
     run: str
@@ -74,9 +71,6 @@ class Status:
     next: str = ""
     runner: str | None = None
     job: str | None = None
-    factuality_score: float | None = None
-    coverage: float | None = None
-    score: str = ""
     checked: str = ""
 
 
@@ -99,19 +93,16 @@ def statuses(output: str, check: bool = False) -> list[Status]:
         above = len(output.rstrip("/\\"))
         match = _RUN_OF.search(path, above)
         if match:
-            # Windows of a stream that are under way lie deeper than finished runs.
             runs.setdefault((match[1], path[: match.end(1)]), []).append(path)
     found = [
         status
         for (run, folder), paths in runs.items()
         for status in _of_run(output, run, folder, paths)
     ]
-    finished = [one for one in found if one.state == FINISHED]
     if check:
-        for one in finished:
-            _check(one)
-    if not storage.is_remote(output):
-        _add_scores([one for one in finished if one.state == FINISHED])
+        for one in found:
+            if one.state == FINISHED:
+                _check(one)
     return sorted(found, key=lambda one: (one.changed_at or one.started_at or "", one.run))
 
 
@@ -126,32 +117,6 @@ def _check(one: Status) -> None:
         return
     known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables.values())
     one.checked = "every part file is what was written" if known else _UNKNOWN
-
-
-def _add_scores(finished: Sequence[Status]) -> None:
-    """Set the scores of finished runs; of one that cannot be read say what is wrong with it."""
-    runs: dict[str, Run] = {}  # a run that is in two folders has the same results in both
-    for one in finished:
-        if one.run not in runs:
-            with suppress(UfoError):
-                (run,) = choose_runs(str(Path(one.folder).parent), one.run)
-                if run.mode != "recall":
-                    runs[one.run] = run
-    try:
-        with Results([*runs.values()], only=VIEWS) as results:
-            scored = means(results)
-    except RunError as error:
-        # One of them is damaged: it is the one that cannot be read alone either.
-        for one in finished:
-            if len(finished) > 1:
-                _add_scores([one])
-            else:
-                one.state, one.next = DAMAGED, error.message
-        return
-    for one in finished:
-        if row := scored.get(one.run):
-            one.factuality_score, one.coverage = row["factuality_score"], row["coverage"]
-            one.score = score_in_words(row)
 
 
 def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[Status]:

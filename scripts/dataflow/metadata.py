@@ -31,7 +31,7 @@ NOT_THERE = {
     "web_snapshot": "it is of the processes of one machine",
     "idle_seconds": "a stream there is ended by `gcloud dataflow jobs drain`",
     **dict.fromkeys(
-        ("fail_under", "max_error_share", "baseline", "fail_if_worse"),
+        ("fail_under", "baseline", "fail_if_worse"),
         "a launch does not wait for the result; ask when the job is done, by `ufo evaluate … "
         "--if_finished skip` or `ufo compare`",
     ),
