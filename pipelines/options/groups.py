@@ -110,7 +110,7 @@ class RunOptions:
         "name of the run (default: a hash of the input file names and the options)", "NAME"
     )
     if_finished: str = option(
-        "if the run is finished: replace it (default), skip, or retry_errors: responses with errors",
+        "if the run is finished: replace it (default), skip, or retry_errors: those with errors",
         "WHAT",
         default="replace",
         choices=("replace", "skip", "retry_errors"),
