@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
-from ufo.pipelines.options.beam_flags import NO_WAIT, waits
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
 from ufo.pipelines.runs.jobs import choose
@@ -106,8 +105,6 @@ def _checked(settings: Settings) -> str:
             )
     if settings.if_finished != "replace":
         raise UsageError("--if_finished is for a run with an end; --streaming resumes by itself")
-    if not waits(settings.beam):
-        raise UsageError(f"--streaming waits for the job of each window; leave {NO_WAIT} out")
     if settings.run is None:
         raise UsageError("--streaming needs --run NAME: a stopped stream is resumed by that name")
     if len(settings.run) > _NAME_CHARACTERS:

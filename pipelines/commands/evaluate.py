@@ -50,9 +50,6 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         attempt.command[:] = ["evaluate", *argv]
     logs.start(logs.LogSettings(chosen.log_format))
     finished = run_evaluate(chosen)
-    if finished.submitted:
-        _print_submitted(finished, chosen.json)
-        return EXIT_DONE
     summary, lost = _summary(chosen, finished)
     score = summary["factuality_score"]
     nothing = _nothing_usable(summary, lost)
@@ -90,13 +87,6 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         level = f"p < {_level(chosen)}"
         logs.tell(f"Significantly worse than --baseline {chosen.baseline}: {level}")
     return EXIT_BELOW if below or found.get("worse") else EXIT_DONE
-
-
-def _print_submitted(run: "Finished", as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"run": run.name, "path": run.folder, "submitted": True}))
-    else:
-        print(f"run {run.name} is the engine's now, whose job finishes it in {run.folder}")
 
 
 def _stream(chosen: "Settings") -> int:

@@ -33,8 +33,8 @@ from ufo.transforms.llm.usage_log import (
 )
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
-"""States of a run. `elsewhere`: an engine or another machine evaluates it, and whether it still
-runs cannot be seen from here."""
+"""States of a run. `elsewhere`: another machine evaluates it, and whether it still runs cannot be
+seen from here."""
 DAMAGED = "damaged"
 """A finished run whose manifest or part files cannot be read, or are not what was written."""
 _UNKNOWN = "cannot be verified: the run is of before there were checksums"
@@ -188,8 +188,6 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     lines, chunk_size = process.get("lines"), attempt.fingerprint["chunk_size"]
     state = _state(process, attempt.run_folder)
     on_engine = started_job(storage.join(attempt.folder, "chunks", CHUNK))
-    if on_engine is not None and not on_engine.waited:
-        state = ELSEWHERE
     about: dict[str, Any] = {
         "run": run,
         "state": state,
@@ -216,7 +214,7 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
 def _state(process: Mapping[str, Any], run_folder: str) -> str:
     if not process:
         return STOPPED
-    if process.get("engine") or process["host"] != socket.gethostname():
+    if process["host"] != socket.gethostname():
         return ELSEWHERE
     return RUNNING if _alive(process["pid"]) and _locked(run_folder) else STOPPED
 
@@ -261,8 +259,6 @@ def _advice(state: str, process: Mapping[str, Any], attempt: Attempt) -> str:
     words = process.get("command")
     if state == RUNNING:
         return f"kill {process['pid']} stops it; what is finished is kept"
-    if process.get("engine"):
-        return f"{process['engine']} has it; look there whether it runs"
     if state == ELSEWHERE:
         return f"it was started on {process['host']}; look there whether it runs"
     if words:

@@ -29,14 +29,11 @@ import yaml
 
 from ufo.pipelines.options.beam_flags import (
     IN_PROCESS,
-    NO_WAIT,
     beam_flags,
     beam_parser,
     on_dataflow,
     runner_of,
-    takes_value,
     value_of,
-    waits,
 )
 from ufo.pipelines.options.groups import GROUPS, JudgeOptions, source_names
 from ufo.pipelines.options.option import Affects, Option, Parser, options_of
@@ -92,15 +89,13 @@ def with_defaults(settings: S) -> S:
     if not any(value_of(flags, name) for name in _BRINGS_UFO):
         raise UsageError(
             "--sdk_container_image is missing: Dataflow's workers have no ufo unless their image "
-            "has it; scripts/dataflow/build makes one and prints its name"
+            "has it; scripts/dataflow/Dockerfile makes it"
         )
     usual = [flag for flag in _USUAL if flag not in flags]
     if not any(value_of(flags, name) for name in ("machine_type", "worker_machine_type")):
         usual.append(f"--machine_type={_MACHINE}")
     if not any(value_of(flags, name) for name in ("max_num_workers", "num_workers")):
         usual.append(f"--max_num_workers={_MOST_WORKERS}")
-    if value_of(flags, "template_location") and waits(flags):
-        usual.append(NO_WAIT)  # a template is not a job yet, so there is nothing to wait for
     return replace(settings, beam=(*flags, *usual))
 
 
@@ -305,9 +300,10 @@ def load(path: str, parser: Parser) -> GivenOptions:
     found: dict[str, Any] = {key.removeprefix("--"): value for key, value in content.items()}
     try:
         known = sorted(parser.options.keys() - {"config"})
-        for name in found:
-            ours = name in known or name in ("sources", "judges")
-            if not ours and takes_value(beam_parser(), f"--{name}") is None:
+        others = [name for name in found if name not in (*known, "sources", "judges")]
+        of_beam = vars(beam_parser().parse_args([])) if others else {}
+        for name in others:
+            if name not in of_beam:
                 raise UsageError(unknown_value("key", name, known))
         values: dict[str, Any] = {}
         sources: Definitions = {}

@@ -1,8 +1,7 @@
 """Declare the options of `ufo evaluate`, each once: a field of a dataclass.
 
-Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, the metadata of
-Dataflow's template and docs/flags.md are made of them. A default of None stands for the default of
-the source or judge that takes the option.
+Flags, keys of the configuration file, keywords in Python, the fingerprint of a run and docs/flags.md
+are made of them. A default of None stands for that of the source or judge that takes the option.
 """
 
 from collections.abc import Callable, Mapping

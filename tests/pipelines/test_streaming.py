@@ -185,7 +185,6 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
         (["--fail_under", "0"], "--fail_under"),
         (["--if_finished", "skip"], "--if_finished"),
         (["--run", "s" * 95], "90 characters"),
-        (["--runner", "FnApiRunner", "--no_wait_until_finish"], "leave --no_wait_until_finish out"),
     ],
 )
 def test_what_only_a_run_with_an_end_has_is_refused(
