@@ -14,7 +14,7 @@ from ufo.pipelines.runs.finish import FinishSpec
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part
-from ufo.transforms.beam.write_steps import written_parts
+from ufo.transforms.beam.files import written_parts
 
 ENGINE = ("--runner=FnApiRunner", "--no_wait_until_finish")
 
