@@ -32,8 +32,8 @@ from ufo.schemas.errors import (
     UfoError,
     UsageError,
 )
-from ufo.schemas.folders import own_folder
 from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
+from ufo.schemas.storage import own_folder
 from ufo.transforms.judges.judge import Judge, JudgeContext, Judged, Judgement
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Client, LlmError

@@ -20,7 +20,7 @@ from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.text import quantity
-from ufo.transforms.states import run_headline
+from ufo.transforms.scores import run_headline
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _NOTHING_USED = "no record of the input can be used"

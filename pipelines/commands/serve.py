@@ -23,10 +23,9 @@ from ufo.pipelines.runs.inputs import columns_of
 from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need
-from ufo.schemas.folders import cache_folder
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
-from ufo.schemas.storage import is_remote
+from ufo.schemas.storage import cache_folder, is_remote
 from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ufo.pipelines.importers import formats
 from ufo.pipelines.importers.objects import LEFT_OUT, Record, read_objects
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.columns import UnusableValue
+from ufo.transforms.read import UnusableValue
 
 # (an object of the file, the file, the object's number) → a record, or several.
 Importer = Callable[[Record, Path, int], Record | list[Record]]

@@ -28,7 +28,7 @@ from ufo.pipelines.importers.objects import (
     share_of_true,
     text_of,
 )
-from ufo.transforms.columns import UnusableValue, structure_of
+from ufo.transforms.read import UnusableValue, structure_of
 
 _CHATGPT: Final = "ChatGPT"  # whose responses these data sets have, without saying so
 _NO_TEXT: Final = "evidence without a text"

@@ -50,11 +50,11 @@ from ufo.pipelines.options.settings import (
 from ufo.schemas import storage
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
 from ufo.schemas.storage import is_remote
+from ufo.transforms.job import into_environment
 from ufo.transforms.judges import JUDGES, asks_llm_judge
 from ufo.transforms.llm.answer_store import OFF
 from ufo.transforms.plugins import Spec, is_file_type
 from ufo.transforms.recall.formulations import DEFAULT, canonical
-from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.fact_source import SOURCES, FactSource
 from ufo.transforms.verifiers.by_name import usable
 

@@ -1,7 +1,8 @@
 """Declare the options of `ufo evaluate`, each once: a field of a dataclass.
 
-Flags, keys of the configuration file, keywords in Python, the fingerprint of a run and docs/flags.md
-are made of them. A default of None stands for that of the source or judge that takes the option.
+Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, and
+docs/flags.md are made of them. A default of None stands for that of the source or judge that takes
+the option.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,12 +20,12 @@ from ufo.pipelines.options.option import (
     options_of,
 )
 from ufo.schemas.errors import UsageError
-from ufo.transforms.columns import named_columns
+from ufo.transforms.job import named_secrets
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
 from ufo.transforms.llm.answer_store import checked_uri
 from ufo.transforms.llm.endpoint import check_url
 from ufo.transforms.plugins import Spec
-from ufo.transforms.secrets import named_secrets
+from ufo.transforms.read import named_columns
 
 TIES = ("not_factual", "factual")
 _BOTH = Affects.SOURCE | Affects.JUDGE

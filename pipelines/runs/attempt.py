@@ -27,9 +27,9 @@ from ufo.pipelines.runs.inputs import InputFile
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.folders import shared_folder
 from ufo.schemas.records import Part
 from ufo.schemas.runs import check_part
+from ufo.schemas.storage import shared_folder
 from ufo.schemas.tables import SCHEMA_VERSION, read_rows, to_arrow, write_part
 from ufo.transforms.llm.usage_log import UsageReader
 

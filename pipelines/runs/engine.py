@@ -72,7 +72,7 @@ def run_on_engine(
     from apache_beam.options.pipeline_options import PipelineOptions
 
     from ufo.pipelines.graph import evaluate
-    from ufo.transforms.beam.write_steps import written_parts
+    from ufo.transforms.beam.files import written_parts
 
     check_ipython()
     n_lines = sum(chunk.n_lines for chunk in chunks)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, UsageError
 from ufo.schemas.text import without_nul
-from ufo.transforms.columns import NAMES, OF_CELLS, PROBLEM
+from ufo.transforms.read import NAMES, OF_CELLS, PROBLEM
 
 ARRAY: Final = "a JSON array"
 OBJECT: Final = "a JSON object"

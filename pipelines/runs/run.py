@@ -65,12 +65,11 @@ from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import to_arrow
-from ufo.transforms.columns import is_used
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
-from ufo.transforms.read import parse
+from ufo.transforms.read import is_used, parse
 from ufo.transforms.recall import recall_input as recall_read
 from ufo.transforms.recall.sheet import sheet
 from ufo.transforms.verifiers.by_name import make_verifier
