@@ -18,6 +18,7 @@ from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of, waits
 from ufo.pipelines.options.recall_options import RecallSettings
 from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runs import endpoints
 from ufo.pipelines.runs.attempt import (
     FINAL,
     Attempt,
@@ -62,7 +63,6 @@ from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
 from ufo.pipelines.runs.workers import run_chunks
-from ufo.pipelines.services import endpoints
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
