@@ -17,6 +17,7 @@ from typing import Any
 from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
 from ufo.pipelines.options.settings import RecallSettings, Settings
+from ufo.pipelines.runs import endpoints
 from ufo.pipelines.runs.attempt import (
     FINAL,
     Attempt,
@@ -60,7 +61,6 @@ from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
 from ufo.pipelines.runs.workers import run_chunks
-from ufo.pipelines.services import endpoints
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
