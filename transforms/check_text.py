@@ -22,8 +22,7 @@ from ufo.schemas.records import (
 from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import CLAIM, Extracted, extract
 from ufo.transforms.job import Job
-from ufo.transforms.judges import make_judge
-from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.judge import Judge, make_judge
 from ufo.transforms.llm.request import Client
 from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ

@@ -8,7 +8,7 @@ from typing import Any
 
 from ufo.pipelines.options.settings import flags_of
 from ufo.schemas.errors import EXIT_DONE
-from ufo.transforms.judges import JUDGES
+from ufo.transforms.judges.judge import JUDGES
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.fact_source import SOURCES

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ufo.transforms.job import Job
-from ufo.transforms.judges import JudgeSpec
+from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
