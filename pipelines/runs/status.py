@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ufo.pipelines.reports.means import VIEWS, means, score_in_words
+from ufo.pipelines.reports.means import means, score_in_words
 from ufo.pipelines.runs.attempt import PROCESS, Attempt
 from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
@@ -138,7 +138,7 @@ def _add_scores(finished: Sequence[Status]) -> None:
                 if run.mode != "recall":
                     runs[one.run] = run
     try:
-        with Results([*runs.values()], only=VIEWS) as results:
+        with Results([*runs.values()]) as results:
             scored = means(results)
     except RunError as error:
         # One of them is damaged: it is the one that cannot be read alone either.

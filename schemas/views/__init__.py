@@ -30,6 +30,7 @@ from typing import Any
 from ufo.schemas.errors import UsageError
 from ufo.schemas.tables import LABELS, TABLES
 
+OWN = "own"
 THRESHOLD = 0.3  # Facts&Evidence's bound of the red band: what threshold() in a view gives
 GROUPS = {
     "scores": "Scores",
@@ -37,7 +38,7 @@ GROUPS = {
     "agreement": "Agreement with people",
     "cost": "Cost",
     "problems": "Problems",
-    "own": "Reports of your own",
+    OWN: "Reports of your own",
 }
 _FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "runs", "parameters")
 
@@ -95,7 +96,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
                     f"report {str(folder)!r}/{view.name}.sql has the name of a shipped report or "
                     "table; give the file another name."
                 )
-            views[view.name] = replace(view, group="own")
+            views[view.name] = replace(view, group=OWN)
     for view in views.values():
         for need in (*view.needs, *view.before):
             if need not in views:
