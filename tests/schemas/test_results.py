@@ -53,8 +53,6 @@ def test_a_run_without_rows_has_empty_views(
             "runs",
             "run_modes",
             "sources",
-            "source_places",
-            "source_orders",
         }:
             assert results.query(f"SELECT * FROM {name}").num_rows == 0, name
 
