@@ -9,7 +9,6 @@
     -- shows: the columns that a printed report has room for; JSON and CSV have all
     -- with: views that a printed report shows before it
     -- empty: what it means that there are no rows
-    -- runs: all, where a printed report is over every finished run, not over one
     -- parameters: what a macro takes, as `a, b := NULL`
 
 The file's name is the view's; every field may be left out. A file with `parameters` is a macro that
@@ -40,7 +39,7 @@ GROUPS = {
     "problems": "Problems",
     OWN: "Reports of your own",
 }
-_FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "runs", "parameters")
+_FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "parameters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +48,18 @@ class View:
 
     `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns that
     a printed report has (none: all), `before` the views that it shows first; `empty` says what no
-    rows mean, `all_runs` that it is over all of them. `parameters` are those of a macro, None for a
-    view.
+    rows mean. `parameters` are those of a macro, None for a view.
     """
 
     name: str
     title: str
     help: str
-    needs: tuple[str, ...]
-    order: str
     sql: str
+    needs: tuple[str, ...] = ()
+    order: str = ""
     shows: str = ""
     before: tuple[str, ...] = ()
     empty: str = ""
-    all_runs: bool = False
     parameters: str | None = None
     group: str = ""
     summary: str = ""
@@ -161,31 +158,17 @@ def parse_view(name: str, text: str) -> View:
     lines = text.splitlines()
     size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     header = [line.removeprefix("--").strip() for line in lines[:size]]
-    fields: dict[str, str] = {}
+    fields: dict[str, Any] = {}
     prose = []
     for line in header:
         key, colon, value = line.partition(":")
         if colon and key in _FIELDS:
-            fields[key] = value.strip()
+            fields["before" if key == "with" else key] = value.strip()
         else:
             prose.append(line)
+    for field in ("needs", "before"):
+        parts = fields.get(field, "").split(",")
+        fields[field] = tuple(part.strip() for part in parts if part.strip())
     title, *help_lines = prose or [name]
-    return View(
-        name,
-        title,
-        " ".join(help_lines),
-        _names(fields.get("needs", "")),
-        fields.get("order", ""),
-        "\n".join(lines[size:]).strip().removesuffix(";"),
-        fields.get("shows", ""),
-        _names(fields.get("with", "")),
-        fields.get("empty", ""),
-        fields.get("runs") == "all",
-        fields.get("parameters"),
-        fields.get("group", ""),
-        fields.get("summary", ""),
-    )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    sql = "\n".join(lines[size:]).strip().removesuffix(";")
+    return View(name, title, " ".join(help_lines), sql, **fields)
