@@ -1,5 +1,5 @@
 """The jobs (`evaluate`, `recall`, `build_index`), the command line, and rooms for what they need.
 
 Rooms build on those below them, as import-linter holds: `commands`; `estimates`, `importers`,
-`labels` and `streaming`; `runs`; `options`, `reports` and `services`.
+`labels` and `streaming`; `runs`; `options` and `reports`.
 """

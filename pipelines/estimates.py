@@ -14,8 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ufo.pipelines.options.recall_options import RecallSettings
-from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file

@@ -12,8 +12,6 @@ runner.
 
 import os
 import time
-from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import apache_beam as beam
@@ -23,7 +21,7 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from ufo.pipelines import logs
 from ufo.pipelines.runs.attempt import Written
 from ufo.pipelines.runs.chunks import Chunk
-from ufo.pipelines.runs.finish import FinishSpec, check_complete
+from ufo.pipelines.runs.finish import check_complete
 from ufo.schemas import storage
 from ufo.schemas.records import Part, RecallInput
 from ufo.transforms.beam.asking import CheckSources, Extract, RecallAnswers
@@ -50,20 +48,6 @@ def recall(
     found = splits | "read" >> ReadRecords(job, parse_recall, RecallInput)
     recalled = found.records | "recall" >> RecallAnswers(job)
     return (found.rows, recalled) | "write" >> WriteTables(job, folder)
-
-
-def finish_in_graph(parts: "beam.PCollection[Part]", spec: FinishSpec) -> "beam.PCollection[str]":
-    """Have the graph's last step finish the run; gives the run's name once it is finished."""
-    return (
-        parts
-        | "all parts" >> beam.WithKeys(None).with_output_types(tuple[None, Part])
-        | "together" >> beam.GroupByKey()
-        | "finish" >> beam.FlatMap(partial(_finish, spec)).with_output_types(str)
-    )
-
-
-def _finish(spec: FinishSpec, item: tuple[None, Iterable[Part]]) -> Iterator[str]:
-    yield str(spec.finish(item[1])["run"])
 
 
 def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:

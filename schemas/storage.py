@@ -279,22 +279,6 @@ def move(source: str, target: str) -> None:
         system.mv(place, there)
 
 
-def copy(source: str, target: str) -> None:
-    """Copy a file within one file system: whole, or not there."""
-    if is_remote(target):
-        with _remote(source) as (system, place), _remote(target) as (_, there):
-            system.cp_file(place, there)
-        return
-    temporary = f"{target}.{uuid4().hex[:8]}.tmp"
-    try:
-        os.link(source, temporary)
-    except FileNotFoundError:
-        raise
-    except OSError:  # a file system without links
-        shutil.copyfile(source, temporary)
-    os.replace(temporary, target)
-
-
 def delete(path: str) -> None:
     """Delete a file, or a folder with its content, if it exists."""
     if is_remote(path):

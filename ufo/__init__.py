@@ -154,7 +154,7 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from ufo.pipelines.options.recall_options import recall_settings_of
+    from ufo.pipelines.options.command_line import recall_settings_of
     from ufo.pipelines.runs.run import run_recall
 
     return Recall(*_finished(records, "records", output, options, recall_settings_of, run_recall))

@@ -203,7 +203,11 @@ BAD = [
     ("factscore", biography("A b.", ("A b.", [("x", "T")])), "S, NS or IR, found {'text': 'x'"),
     ("factscore", {**biography("A."), "annotations": ["x"]}, "hold objects, found text"),
     ("factscore", [1], "a record is a JSON object, not a list"),
-    ("factcheck_gpt", {**factcheck("A."), "sentences": {"s": 1}}, "`sentences` to be an object"),
+    (
+        "factcheck_gpt",
+        {**factcheck("A."), "sentences": {"s": 1}},
+        "`sentences` to hold objects, found a number",
+    ),
     (
         "factcheck_gpt",
         factcheck("A.", sentence("A.", ["x"], [True, False])),

@@ -29,64 +29,6 @@ FACTOOL = {
     "label": False,
     "entry_point": None,
 }
-FELM = {
-    "index": "4",
-    "source": "written",
-    "prompt": "Tell me of Mars.",
-    "response": "Mars has two moons. It is blue. It is a planet.",
-    "segmented_response": ["Mars has two moons.", "It is  blue.", "Something else."],
-    "labels": [True, False, True],
-    "comment": ["", "It is red.", ""],
-    "type": [None, "knowledge_error", None],
-    "ref": ["https://example.org/mars"],
-}
-RAGTRUTH = {
-    "id": "12",
-    "source_id": "7",
-    "model": "a-model",
-    "temperature": 0.7,
-    "labels": [
-        {"start": 9, "end": 14, "text": "three", "label_type": "Evident Conflict"},
-        {"start": 0, "end": 4, "text": "Mars", "label_type": "x", "implicit_true": True},
-    ],
-    "split": "test",
-    "quality": "good",
-    "response": "Mars has three moons.",
-}
-SOURCE = {
-    "source_id": "7",
-    "task_type": "QA",
-    "source": "MARCO",
-    "source_info": {
-        "question": "How many moons has Mars?",
-        "passages": "passage 1:Mars has two moons.\n\npassage 2:They are small.\n\n",
-    },
-    "prompt": "…",
-}
-EXPERTQA: dict[str, Any] = {
-    "question": "How many moons has Mars?",
-    "annotator_id": "1",
-    "answers": {
-        "gpt4": {
-            "answer_string": "Mars has two moons. They are large.",
-            "attribution": ["https://example.org/mars"],
-            "claims": [
-                {
-                    "claim_string": "Mars has two moons.",
-                    "evidence": ["https://example.org/m\n\nMars has two moons.", "https://e.org"],
-                    "correctness": "Definitely correct",
-                },
-                {
-                    "claim_string": "They are large.",
-                    "evidence": ["Both are small."],
-                    "correctness": "Likely incorrect",
-                },
-                {"claim_string": "I hope so.", "evidence": [], "correctness": "Unsure"},
-            ],
-        }
-    },
-    "metadata": {"field": "Astronomy"},
-}
 LLM_AGGREFACT = {"dataset": "One", "doc": "Mars has two moons.", "claim": "It has.", "label": 1}
 WICE = {
     "label": "partially_supported",
@@ -118,25 +60,14 @@ FEVER = {
     "gold_label": "SUPPORTS",
     "label": "SUPPORTS",
 }
-GENERAL = {
-    "ID": "3",
-    "user_query": "Tell me of Mars.",
-    "chatgpt_response": "Mars has three\nmoons. It is red.",
-    "hallucination": "yes",
-    "hallucination_spans": ["three moons"],
-}
 FACTCHECK = {"prompt": "Q?", "response": "A.", "sentences": {}}
 ROWS: dict[str, Row] = {
     "factool": FACTOOL,
-    "felm": FELM,
-    "ragtruth": RAGTRUTH,
-    "expertqa": EXPERTQA,
     "llm_aggrefact": LLM_AGGREFACT,
     "wice": WICE,
     "begin": BEGIN,
     "fool_me_twice": FOOL_ME_TWICE,
     "fever": FEVER,
-    "halueval": GENERAL,
     "factcheck_gpt": FACTCHECK,
     "factscore": {"input": "Q?", "output": "A.", "annotations": None},
 }
@@ -165,67 +96,6 @@ def test_factool(read: Read) -> None:
         "claims": FACTOOL["claims"],
     }
     assert not left_out
-
-
-def test_felm_labels_stretches_and_counts_those_that_are_not_there(read: Read) -> None:
-    (record,), left_out = read("felm", FELM)
-    assert record["sentence_labels"] == [
-        {"start": 0, "end": 19, "label": True},
-        {"start": 20, "end": 31, "label": False},
-    ]
-    assert (record["label"], record["metadata"]["ref"]) == (False, FELM["ref"])
-    assert left_out == {"labels of stretches that are not in the response": 1}
-
-
-def test_ragtruth_with_its_sources(read: Read, tmp_path: Path) -> None:
-    (tmp_path / "source_info.jsonl").write_text(json.dumps(SOURCE), encoding="utf-8")
-    misplaced = RAGTRUTH | {"labels": [{"start": 5, "end": 99, "text": "x"}]}
-    right = RAGTRUTH | {"labels": []}
-    (record, other, last), left_out = read("ragtruth", RAGTRUTH, misplaced, right)
-    assert record["spans"] == [{"start": 9, "end": 14, "label": "Evident Conflict"}]
-    assert record["reference_answers"] == ["Mars has two moons.", "They are small."]
-    assert record["question"] == "How many moons has Mars?"
-    assert (record["label"], record["metadata"]["task"]) == (False, "QA")
-    assert ("spans" in other, other["label"]) == (False, False)
-    assert (last["spans"], last["label"]) == ([], True)
-    assert left_out == {
-        "spans that are right (implicit_true)": 1,
-        "labels of stretches that are not in the response": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    ("source", "references"),
-    [("An article.", ["An article."]), ({"name": "Café"}, ['{"name": "Café"}']), (None, [])],
-)
-def test_other_sources_of_ragtruth(
-    read: Read, tmp_path: Path, source: Any, references: list[str]
-) -> None:
-    path = tmp_path / "source_info.jsonl"
-    if source is not None:
-        path.write_text(json.dumps(SOURCE | {"source_info": source}), encoding="utf-8")
-    (record,), left_out = read("ragtruth", RAGTRUTH)
-    assert record["reference_answers"] == references
-    assert any("none in source_info.jsonl" in what for what in left_out) == (source is None)
-
-
-def test_expertqa_has_a_record_for_each_answer(read: Read) -> None:
-    two = EXPERTQA["answers"] | {"bing_chat": {"answer_string": "Two."}}
-    (record, bare), left_out = read("expertqa", EXPERTQA | {"answers": two})
-    assert record["claims"] == [
-        {"claim": "Mars has two moons.", "label": True},
-        {"claim": "They are large.", "label": False},
-        {"claim": "I hope so."},
-    ]
-    assert record["reference_answers"] == ["Mars has two moons.", "Both are small."]
-    assert (record["model"], record["label"]) == ("gpt4", 0.5)
-    assert (bare["model"], bare["claims"], "label" in bare) == ("bing_chat", [], False)
-    assert left_out == {
-        "labels that are neither true nor false": 1,
-        "evidence without a text": 1,
-    }
-    with pytest.raises(UsageError, match="questions alone"):
-        read("expertqa", EXPERTQA | {"answers": {}})
 
 
 @pytest.mark.parametrize(
@@ -268,16 +138,6 @@ def test_evidence_without_a_text_is_counted(read: Read) -> None:
     assert left_out == {"evidence without a text": 1}
 
 
-def test_halueval_general_places_its_spans_or_none(read: Read) -> None:
-    other = GENERAL | {"hallucination_spans": ["three moons", "Incomplete answer"]}
-    right = GENERAL | {"hallucination": "no", "hallucination_spans": []}
-    (record, unplaced, last), left_out = read("halueval", GENERAL, other, right)
-    assert (record["label"], record["spans"]) == (False, [{"start": 9, "end": 21}])
-    assert (unplaced["label"], "spans" in unplaced) == (False, False)
-    assert (last["label"], last["spans"]) == (True, [])
-    assert left_out == {"labels of stretches that are not in the response": 1}
-
-
 @pytest.mark.parametrize("kind", ROWS)
 def test_a_file_is_refused_by_the_name_of_what_it_is(read: Read, kind: str) -> None:
     assert read(kind, ROWS[kind])[0]
@@ -290,8 +150,6 @@ def test_a_file_is_refused_by_the_name_of_what_it_is(read: Read, kind: str) -> N
     ("kind", "row", "message"),
     [
         ("fever", FEVER | {"gold_label": "maybe"}, "expected a label of supports, refutes"),
-        ("felm", FELM | {"labels": [True]}, "one of `labels` for each segment, found 1 for 3"),
-        ("halueval", GENERAL | {"hallucination": "perhaps"}, "to be yes or no"),
         ("factool", FACTOOL | {"claims": ["x"]}, "`claims` to hold objects, found text"),
         ("wice", {"text": "x"}, "expected `claim`, found only: text"),
     ],

@@ -15,7 +15,7 @@ from ufo.transforms.read import parse
 
 @pytest.fixture(name="read")
 def _read(tmp_path: Path) -> Callable[..., Any]:
-    def read(*rows: dict[str, Any], name: str = "GPT4/test.jsonl") -> tuple[Any, ...]:
+    def read(*rows: dict[str, Any], name: str = "set/GPT4/test.jsonl") -> tuple[Any, ...]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -41,18 +41,18 @@ def test_a_data_set_of_the_demo_system(read: Callable[..., Any]) -> None:
     )
     assert records == [
         {
-            "id": "ufo-GPT4-0",
+            "id": "ufo-set-GPT4-0",
             "model": "GPT4",
-            "dataset": "ufo",
+            "dataset": "set",
             "question": "Who was Ada?",
             "response": "Ada was a poet.",
             "reference_answers": ["Ada was a mathematician."],
             "label": 0.25,
         },
         {
-            "id": "ufo-GPT4-1",
+            "id": "ufo-set-GPT4-1",
             "model": "GPT4",
-            "dataset": "ufo",
+            "dataset": "set",
             "question": "Q",
             "response": "R.",
             "reference_answers": [],
@@ -88,12 +88,12 @@ def test_the_first_release_has_other_names(read: Callable[..., Any]) -> None:
             "model_retrieved_documents": ["What it read itself."],
             "facts": [{"Question": "What is it of?", "Answer": "Rock."}],
         },
-        name="gpt0125.jsonl",
+        name="set/gpt0125.jsonl",
     )
     assert first == {
-        "id": "ufo-gpt0125-1",
+        "id": "ufo-set-gpt0125-1",
         "model": "gpt0125",
-        "dataset": "ufo",
+        "dataset": "set",
         "question": "Title: moon",
         "response": "They landed in 1969.",
         "reference_answers": [],
@@ -109,8 +109,7 @@ def test_the_first_release_has_other_names(read: Callable[..., Any]) -> None:
     ("name", "dataset", "prefix", "model"),
     [
         ("felm-wk/GPT4/test.jsonl", "felm-wk", "ufo-felm-wk-GPT4", "GPT4"),
-        ("MS MARCO/chatgpt.jsonl", "msmarco", "ufo-msmarco-chatgpt", "chatgpt"),
-        ("elsewhere/chatgpt.jsonl", "ufo", "ufo-chatgpt", "chatgpt"),
+        ("MS MARCO/chatgpt.jsonl", "MS MARCO", "ufo-MS MARCO-chatgpt", "chatgpt"),
     ],
 )
 def test_records_of_several_data_sets_have_ids_of_their_own(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.llm_server import LlmServer
 from ufo.pipelines.options.command_line import settings_of
-from ufo.pipelines.services.endpoints import probed
+from ufo.pipelines.runs.endpoints import probed
 
 
 def test_all_processes_know_that_an_endpoint_answered_also_one_that_is_known_already(

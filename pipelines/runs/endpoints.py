@@ -88,13 +88,6 @@ async def _probe(
     return replace(settings, sent_before=len(usage)), usage
 
 
-async def remember(settings: ClientSettings, endpoint: Endpoint, known: Capabilities) -> None:
-    """Keep what is known of an endpoint in the cache of `settings`, for all runs that ask it."""
-    shapes = ([CALL], [SAMPLE], [CALL, SAMPLE])
-    entries = {_key(endpoint, wanted): _entry(known) for wanted in shapes}
-    await shared_memory(settings).put_many(entries)
-
-
 def _key(endpoint: Endpoint, wanted: Sequence[str]) -> str:
     place = (endpoint.url, endpoint.model, endpoint.api_key_env, endpoint.body)
     return key_of("c", *place, sorted(set(wanted)))

@@ -1,0 +1,439 @@
+"""Convert published data sets to input records.
+
+A further format is a function from an object of its file to a record, and a line in IMPORTERS with
+the fields that its objects have.
+"""
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ufo.pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.transforms.extract import align
+from ufo.transforms.read import OF_CELLS, UnusableValue, kind_of, object_of, structure_of
+from ufo.transforms.sentences import Span, segment
+
+Record = dict[str, Any]
+
+_NEITHER: Final = "labels that are neither true nor false"
+_UNPLACED: Final = "labels of stretches that are not in the response"
+# Such a file says nothing by its own name: it is named after its folder.
+_PLAIN: Final = ("test", "train", "dev", "data", "result")
+
+
+class Source(NamedTuple):
+    """Where an object is from, its number there, and what of it has no place in a record."""
+
+    file: Path
+    number: int
+    left_out: Counter[str]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The stem of the file's name, usually a model, and the name of its folder."""
+        name, folder = self.file.name.split(".")[0], self.file.absolute().parent
+        return (folder.name, folder.parent.name) if name in _PLAIN else (name, folder.name)
+
+
+# An object of the file → a record. Its `id` is what follows the format's name in it, by default
+# the object's number; a field that is None is left out.
+Importer = Callable[[Record, Source], Record]
+
+
+def import_records(
+    kind: str,
+    path: str | Path,
+    report: Callable[[str], None],
+    left_out: Counter[str],
+) -> Iterator[Record]:
+    """Yield the records of a published file in any form that `ufo evaluate` reads, in order.
+
+    Args:
+        kind: one of IMPORTERS.
+        path: the file; factscore and ufo take the model's name from it (`ChatGPT.jsonl`, or
+            `ChatGPT/test.jsonl`).
+        report: called with a message for each line that cannot be used; other lines go on.
+        left_out: gets the number of labels and other things that have no place in a record.
+
+    Raises:
+        UsageError: an unknown kind, a file that cannot be read, or one without a usable line.
+    """
+    if kind not in IMPORTERS:
+        raise UsageError(unknown_value("format", kind, IMPORTERS))
+    file = Path(path)
+    problems: list[str] = []
+    found = False
+    for number, line in _lines(file):
+        source = Source(file, number, Counter())
+        try:
+            raw = object_of(line)
+            raw.pop(OF_CELLS, None)
+            _check_kind(kind, raw)
+            made = IMPORTERS[kind].importer(raw, source)
+        except UnusableValue as problem:
+            problems.append(f"{file}:{number}: {problem}")
+        else:
+            found = True
+            left_out.update(source.left_out)
+            place = made.pop("id", number)
+            known = {name: value for name, value in made.items() if value is not None}
+            yield {"id": f"{kind}-{place}", "dataset": kind, **known}
+        # A file of another format is one problem, not one per line: reported once a line fits.
+        while found and problems:
+            report(problems.pop(0))
+    if problems:
+        raise UsageError(f"none of {len(problems)} records is {kind}; {problems[0]}.")
+    if not found:
+        raise UsageError(f"nothing to import: {str(file)!r} has no records.")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the objects of a file as lines of JSON, with their numbers from 1."""
+    try:
+        with path.open("rb") as stream:
+            form = format_of(stream.read(HEAD_BYTES))
+            stream.seek(0)
+            number, rest = 0, b""
+            for block in chain(as_json_lines(form, stream), [b"\n"]):
+                *whole, rest = (rest + block).split(b"\n")
+                for line in whole:
+                    number += 1
+                    if line.strip():
+                        yield number, line
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise UsageError(f"cannot read {str(path)!r}: {error}.") from error
+
+
+def _check_kind(kind: str, raw: Record) -> None:
+    """Raise UnusableValue for an object of another format that this one would read only in part."""
+    known = ((name, one.known_by) for name, one in IMPORTERS.items() if one.known_by)
+    other = next((name for name, fields in known if raw.keys() >= fields), None)
+    if other not in (None, kind):
+        raise UnusableValue(f"this looks like {other}: ufo import {other}")
+
+
+# --- formats -------------------------------------------------------------------------------------
+
+
+def factcheck_gpt(raw: Record, source: Source) -> Record:
+    """Convert Factcheck-Bench (Wang et al. 2023): claims with labels under sentences.
+
+    Evidence found for any claim becomes a reference answer of the whole response. Labels other than
+    true and false ("unknown", "NA") are left out.
+    """
+    text = _response(raw, "response")
+    sentences = _items("sentences", [*_get(raw, "sentences", dict).values()], dict)
+    claims: list[Record] = []
+    references: list[str] = []
+    labelled = []
+    places = _places([_get(sentence, "text", str) for sentence in sentences], text)
+    for sentence, place in zip(sentences, places, strict=True):
+        texts = _items("claims", sentence.get("claims") or [], str)
+        labels = _get(sentence, "claims_factuality_label", list)
+        if len(labels) != len(texts):
+            raise UnusableValue(
+                f"expected one of `claims_factuality_label` for each claim, found {len(labels)} "
+                f"for {len(texts)}"
+            )
+        claims += _claims(texts, labels, place, text, source)
+        for found in _get(sentence, "auto_evidence", list):
+            passages = found if isinstance(found, list) else [found]
+            references += map(str.strip, _items("auto_evidence", passages, str))
+        label = sentence.get("sentence_factuality_label")
+        if isinstance(label, bool) and place is None:
+            source.left_out[_UNPLACED] += 1
+        elif isinstance(label, bool) and place is not None:
+            labelled.append({"start": place.start, "end": place.end, "label": label})
+    factuality = raw.get("response_factuality")
+    return {
+        "response": text,
+        "model": "ChatGPT",  # of which the data set is
+        "question": _get(raw, "prompt", str).strip(),
+        "claims": claims,
+        "sentence_labels": labelled,
+        "reference_answers": [reference for reference in dict.fromkeys(references) if reference],
+        "label": factuality if isinstance(factuality, bool) else None,
+    }
+
+
+def factscore(raw: Record, source: Source) -> Record:
+    """Convert FActScore (Min et al. 2023): biographies with atomic facts that people labelled.
+
+    Supported is true, not supported false, irrelevant has no label. The response's label is its
+    precision: the share of supported facts among those with a label. A model that declined has no
+    annotations, and so no claims.
+    """
+    text = _response(raw, "output")
+    words = {"S": True, "NS": False, "IR": None}
+    sentences = [
+        (_get(annotation, "text", str), _get(annotation, "human-atomic-facts", list))
+        for annotation in _items("annotations", raw.get("annotations") or [], dict)
+        if annotation.get("human-atomic-facts") is not None
+    ]
+    claims: list[Record] = []
+    places = _places([sentence for sentence, _ in sentences], text)
+    for (_, facts), place in zip(sentences, places, strict=True):
+        for fact in facts:
+            if not isinstance(fact, dict) or fact.get("label") not in words:
+                raise UnusableValue(
+                    "expected `human-atomic-facts` to be objects with `text` and a `label` of "
+                    f"S, NS or IR, found {fact!r:.80}"
+                )
+        texts = [_get(fact, "text", str) for fact in facts]
+        claims += _claims(texts, [words[fact["label"]] for fact in facts], place, text, source)
+    model, _ = source.names
+    known = [claim["label"] for claim in claims if "label" in claim]
+    return {
+        "id": f"{model}-{source.number}",
+        "response": text,
+        "model": model,
+        "question": _get(raw, "input", str).strip(),
+        "claims": claims,
+        "label": sum(known) / len(known) if known else None,
+    }
+
+
+def factool(raw: Record, source: Source) -> Record:
+    """Convert FacTool (Chern et al. 2023), its knowledge questions: claims that people labelled."""
+    text = _response(raw, "response")
+    claims = _items("claims", raw.get("claims") or [], dict)
+    texts = [_get(claim, "claim", str).strip() for claim in claims]
+    return {
+        "response": text,
+        "model": "ChatGPT",
+        "question": _get(raw, "prompt", str).strip(),
+        "label": _get(raw, "label", bool),
+        "claims": _claims(texts, [claim.get("label") for claim in claims], None, text, source),
+    }
+
+
+def ufo(raw: Record, source: Source) -> Record:
+    """Convert UFO (Huang et al.): the data sets and results of its demo system and first release.
+
+    The demo system has `question`, `response`, `reference_answers` and `label`; its results add
+    `output`, fact units with `claims` (one text) and `queries`. The first release has the response
+    as `modelText` or `mgt`, the question as `prompt`, fact units as `facts` of `Question` and
+    `Answer`; its `answer` is the question's, not evidence. The model is what the file is named
+    after, the data set what its folder is. Each file counts its ids from 0, so that they get both
+    in front.
+    """
+    model, dataset = source.names
+    name = next((one for one in ("response", "modelText", "mgt") if raw.get(one)), "response")
+    label = raw.get("label")
+    if label is not None and not (isinstance(label, int | float) and 0 <= label <= 1):
+        raise UnusableValue(f"expected `label` to be from 0 to 1, found {label!r:.80}")
+    claims: list[Record] = []
+    for unit in _items("output", raw.get("output") or [], dict):
+        queries = _texts(unit, "queries")
+        claim = {"claim": _get(unit, "claims", str).strip()}
+        if claim["claim"]:
+            claims.append(claim | {"query": queries[0]} if queries else claim)
+    for fact in _items("facts", raw.get("facts") or [], dict):
+        asked = _get(fact, "Question", str).strip()
+        claims.append({"claim": f"{asked} {_get(fact, 'Answer', str).strip()}", "query": asked})
+    names = ("reference_answers", "human_written_evidences", "reference_documents")
+    at = source.number if raw.get("id") is None else raw["id"]
+    return {
+        "id": f"{dataset}-{model}-{at}",
+        "response": _response(raw, name),
+        "model": model,
+        "dataset": dataset,
+        "question": " ".join(_texts(raw, "question") or _texts(raw, "prompt")) or None,
+        "reference_answers": list(dict.fromkeys(one for key in names for one in _texts(raw, key))),
+        "claims": claims or None,
+        "label": None if label is None else float(label),
+        "metadata": {"answer": _texts(raw, "answer")} if raw.get("answer") else None,
+    }
+
+
+def _texts(raw: Record, name: str) -> list[str]:
+    """Return the texts of a field that is one text or a list of them."""
+    value = raw.get(name) or []
+    items = _items(name, [value] if isinstance(value, str) else value, str)
+    return [text.strip() for text in items if text.strip()]
+
+
+_FACTS: Final = {"1": True, "0": False, "true": True, "false": False}
+_FEVER: Final = {"supports": True, "refutes": False, "not enough info": None}
+_WICE: Final = {"supported": True, "not_supported": False, "partially_supported": 0.5}
+_BEGIN: Final = {"fully attributable": True, "not fully attributable": False, "generic": None}
+
+
+def _one_text(
+    text: str,
+    evidence: str,
+    label: str,
+    labels: Mapping[str, float | bool | None],
+    is_claim: bool = True,
+    **others: str,
+) -> Importer:
+    """Return the importer of a data set whose objects are one text with evidence to check it
+    against, by the names of these fields, and of `others` by ours.
+
+    `labels` are true, false, a share between, or None (people could not say) by the text of the
+    value. A text that `is_claim` is the record's only claim, with the label.
+    """
+
+    def converted(raw: Record, source: Source) -> Record:
+        response = _response(raw, text)
+        value = raw.get("gold_label", raw.get(label))  # the former in FEVER-Symmetric
+        word = str(int(value)) if isinstance(value, (bool, float)) else str(value).strip().lower()
+        if value is not None and word not in labels:
+            raise UnusableValue(f"expected a label of {', '.join(labels)}, found {value!r:.80}")
+        references = _references(raw.get(evidence))
+        if not references:
+            source.left_out["evidence without a text"] += 1
+        claims = _claims([response], [labels.get(word)], None, response, source)
+        return {
+            "id": f"{source.file.stem}-{source.number}",
+            "response": response,
+            "reference_answers": references,
+            "claims": claims if is_claim else None,
+            "label": labels.get(word),
+            "metadata": None if raw.get("id") is None else {"id": raw["id"]},
+            **{ours: raw.get(theirs) for ours, theirs in others.items()},
+        }
+
+    return converted
+
+
+def _references(value: object) -> Sequence[str]:
+    """Return the references of an object: one text, a list of sentences of one, or objects with a
+    `text` each. FEVER itself gives numbers of sentences, and no text."""
+    given = structure_of(value)
+    items = given if isinstance(given, list) else [given]
+    texts = [_get(item, "text", str) for item in items if isinstance(item, dict)]
+    texts.append("\n".join(item for item in items if isinstance(item, str)))
+    return [text for text in texts if text.strip()]
+
+
+class Format(NamedTuple):
+    """A published format: what converts its objects, and the fields that they alone have."""
+
+    importer: Importer
+    known_by: Set[str] | None = None
+
+
+# An object is of the first format whose fields it has. After those above: WiCE (Kamoi et al. 2023),
+# LLM-AggreFact (Tang et al. 2024), BEGIN (Dziri et al. 2022), Fool Me Twice (Eisenschlos et al.
+# 2021), and FEVER-Symmetric, VitaminC and other pairs.
+IMPORTERS: Final[dict[str, Format]] = {
+    "factcheck_gpt": Format(factcheck_gpt, {"prompt", "response", "sentences"}),
+    "factool": Format(factool, {"prompt", "response", "claims", "label"}),
+    "factscore": Format(factscore, {"input", "output", "annotations"}),
+    "wice": Format(
+        _one_text("claim", "evidence", "label", _WICE),
+        {"claim", "evidence", "supporting_sentences"},
+    ),
+    "llm_aggrefact": Format(
+        _one_text("claim", "doc", "label", _FACTS, dataset="dataset"), {"dataset", "doc", "claim"}
+    ),
+    "begin": Format(
+        _one_text(
+            *("response", "knowledge", "begin_label", _BEGIN, False),
+            model="model_name",
+            question="message",
+        ),
+        {"knowledge", "response", "begin_label"},
+    ),
+    "fool_me_twice": Format(
+        _one_text("text", "gold_evidence", "label", _FEVER), {"text", "gold_evidence", "label"}
+    ),
+    "fever": Format(_one_text("claim", "evidence", "label", _FEVER), {"claim", "evidence"}),
+    "ufo": Format(ufo),
+}
+
+
+# --- what formats share --------------------------------------------------------------------------
+
+
+def _get(raw: Record, name: str, kind: type) -> Any:
+    """Return a value of that type; raises UnusableValue if it is missing."""
+    if name not in raw:
+        raise UnusableValue(f"expected `{name}`, found only: {', '.join(raw) or 'nothing'}"[:300])
+    if not isinstance(raw[name], kind):
+        raise UnusableValue(
+            f"expected `{name}` to be {kind_of(kind())}, found {kind_of(raw[name])}"
+        )
+    return raw[name]
+
+
+def _response(raw: Record, name: str) -> str:
+    """Return a text that is not blank; raises UnusableValue if it is missing."""
+    text: str = _get(raw, name, str)
+    if not text.strip():
+        raise UnusableValue(f"expected `{name}` to be a response, found an empty text")
+    return text
+
+
+def _items(name: str, items: Any, kind: type) -> list[Any]:
+    """Return the items of a list of texts or of objects, which is the field `name`."""
+    what = "texts" if kind is str else "objects"
+    if not isinstance(items, list):
+        raise UnusableValue(f"expected `{name}` to be a list, found {kind_of(items)}")
+    for item in items:
+        if not isinstance(item, kind):
+            raise UnusableValue(f"expected `{name}` to hold {what}, found {kind_of(item)}")
+    return items
+
+
+def _places(sentences: Sequence[str], text: str) -> list[Span | None]:
+    """Return where each sentence stands in the text: after the one before it, if it can.
+
+    White space, case and the final mark may differ, as annotators tidied them; a sentence that they
+    rewrote has no place.
+    """
+    places: list[Span | None] = []
+    after = 0
+    for sentence in sentences:
+        words = sentence.strip().rstrip(".").split()
+        pattern = re.compile(r"\s+".join(map(re.escape, words)) + r"\.?", re.IGNORECASE)
+        match = (pattern.search(text, after) or pattern.search(text)) if words else None
+        places.append(Span(*match.span()) if match else None)
+        after = match.end() if match else after
+    return places
+
+
+def _claims(
+    texts: Sequence[str],
+    labels: Sequence[object],
+    place: Span | None,
+    response: str,
+    source: Source,
+) -> list[Record]:
+    """Return the claims of an annotated sentence with their sentence indexes, and their labels
+    where those are true or false."""
+    indices = _our_sentences(texts, place, response) if place else [None] * len(texts)
+    claims = []
+    for text, label, index in zip(texts, labels, indices, strict=True):
+        claim: Record = {"claim": text}
+        if isinstance(label, bool):
+            claim["label"] = label
+        else:
+            source.left_out[_NEITHER] += 1
+        if index is not None:
+            claim["sentence_index"] = index
+        claims.append(claim)
+    return claims
+
+
+def _our_sentences(claims: Sequence[str], place: Span, response: str) -> list[int | None]:
+    """Return the index of our sentence for each claim that was made from the text at `place`.
+
+    Where that text is several sentences of ours (a list, mostly), each claim goes to the one it
+    shares its words with, or to none.
+    """
+    covered = []
+    for index, span in enumerate(segment(response)):
+        overlap = min(span.end, place.end) - max(span.start, place.start)
+        if overlap * 2 > min(span.end - span.start, place.end - place.start):
+            covered.append((index, response[span.start : span.end]))
+    if len(covered) == 1:
+        return [covered[0][0]] * len(claims)
+    chosen = align(claims, [text for _, text in covered])
+    return [None if at is None else covered[at][0] for at in chosen]

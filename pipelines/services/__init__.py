@@ -1,1 +1,0 @@
-"""Test the endpoints and search engines of a run."""
