@@ -214,7 +214,7 @@ def _fisher(value: float, variance: float, n: float, method: str) -> Interval:
 class Corrected(NamedTuple):
     """A mean corrected by labels with its bounds, and the weight of the judge's verdicts in it."""
 
-    value: float = np.nan
+    corrected_score: float = np.nan
     low: float = np.nan
     high: float = np.nan
     power: float = np.nan

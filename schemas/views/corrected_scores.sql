@@ -137,10 +137,6 @@ SELECT
     e.n_units,
     e.n_labelled,
     CASE WHEN e.n_decided > 0 THEN e.judge_score END AS judge_score,
-    e.found.value AS corrected_score,
-    e.found.low AS low,
-    e.found.high AS high,
-    e.found.power AS power,
-    e.found.method AS method,
+    unnest(e.found),
     e.strata_without_label
 FROM estimated AS e
