@@ -9,16 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from ufo.schemas.records import (
-    ERROR,
-    MULTI,
-    NO_SOURCE,
-    NOANS,
-    REFUTED,
-    SUPPORTED,
-    Tally,
-    Verdict,
-)
+from ufo.schemas.records import MULTI, NO_SOURCE, OUTCOMES, Tally, Verdict
 
 SEQ = "seq"
 MV = "mv"
@@ -26,8 +17,6 @@ SINGLE = "single"
 ALL = "all"
 MODES = (SEQ, MV, SINGLE, ALL)
 TIES = ("not_factual", "factual")
-
-_COUNTERS = {SUPPORTED: 1, REFUTED: 2, NOANS: 3, ERROR: 4}
 
 
 def main_mode(mode: str) -> str:
@@ -44,10 +33,8 @@ class HasOutcome(Protocol):
 
 def tally(unit_id: str, source: str, evidence: Iterable[HasOutcome]) -> Tally:
     """Count the outcomes of one source's passages for one unit."""
-    counts = [0, 0, 0, 0]
-    for row in evidence:
-        counts[_COUNTERS[row.outcome] - 1] += 1
-    return Tally(unit_id, source, *counts)
+    said = [row.outcome for row in evidence]
+    return Tally(unit_id, source, *(said.count(outcome) for outcome in OUTCOMES))
 
 
 def decides(votes: Tally) -> bool:
@@ -71,16 +58,8 @@ def majority(votes: Tally, tie: str) -> tuple[int | None, bool]:
 
 def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
     """Return the sum of several sources' votes on one unit, under the name `source`."""
-    total = Tally(unit_id, source)
-    for votes in tallies:
-        total = replace(
-            total,
-            n_supported=total.n_supported + votes.n_supported,
-            n_refuted=total.n_refuted + votes.n_refuted,
-            n_noans=total.n_noans + votes.n_noans,
-            n_error=total.n_error + votes.n_error,
-        )
-    return total
+    counts = [(one.n_supported, one.n_refuted, one.n_noans, one.n_error) for one in tallies]
+    return Tally(unit_id, source, *map(sum, zip(*counts, strict=True)))
 
 
 def verdicts(
