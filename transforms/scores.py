@@ -279,7 +279,6 @@ def score(
     selection: Selection | None = None,
     response_id: str = "",
     extraction_failed: bool = False,
-    min_sources: int = 1,
 ) -> Scores:
     """Return the verdicts and scores of one response from its evidence.
 
@@ -293,7 +292,6 @@ def score(
         mode, tie: as in `ufo.transforms.votes`.
         extraction_failed: whether a failure of the extraction is known, so that a sentence without
             a claim may have one.
-        min_sources: how many sources have to have a valid vote for a unit to be decided.
     """
     chosen = selection or Selection()
     kept = {
@@ -303,11 +301,7 @@ def score(
     }
     counting = [row for row in evidence if row.passage_id is None or kept[row.passage_id]]
     tallies = _tallies(units, evidence, counting, sources)
-    rows = [
-        row
-        for votes in tallies.values()
-        for row in verdicts(response_id, votes, mode, tie, min_sources)
-    ]
+    rows = [row for votes in tallies.values() for row in verdicts(response_id, votes, mode, tie)]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)
     places = {unit.unit_id: unit.sentence_index for unit in units}
     labels: dict[str, list[int | None]] = {unit.unit_id: [] for unit in units}

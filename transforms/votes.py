@@ -62,9 +62,7 @@ def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
     return Tally(unit_id, source, *map(sum, zip(*counts, strict=True)))
 
 
-def verdicts(
-    response_id: str, tallies: Sequence[Tally], mode: str, tie: str, min_sources: int = 1
-) -> list[Verdict]:
+def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) -> list[Verdict]:
     """Return the verdict rows of one unit.
 
     Args:
@@ -72,27 +70,23 @@ def verdicts(
         tallies: the unit's votes, one for each source asked, in the user's order; at least one.
         mode: one of MODES; `all` returns the rows of all three modes.
         tie: one of TIES.
-        min_sources: how many sources have to have a valid vote for the unit to be decided.
     """
-    unit_id = tallies[0].unit_id
-    alone = mode == SINGLE
-    enough = min_sources <= 1 or (not alone and sum(map(decides, tallies)) >= min_sources)
     rows = []
     if mode in (SEQ, ALL):
-        rows.append(_in_sequence(response_id, tallies, tie, enough))
+        rows.append(_in_sequence(response_id, tallies, tie))
     if mode in (MV, ALL):
-        rows.append(_verdict(response_id, MV, pooled(unit_id, MULTI, tallies), tie))
+        rows.append(_verdict(response_id, MV, pooled(tallies[0].unit_id, MULTI, tallies), tie))
     if mode in (SINGLE, ALL):
-        rows.extend(_verdict(response_id, SINGLE, votes, tie) for votes in tallies)
-    return rows if enough else [replace(row, label=None, tied=False) for row in rows]
+        rows += [_verdict(response_id, SINGLE, votes, tie) for votes in tallies]
+    return rows
 
 
-def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str, enough: bool) -> Verdict:
+def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str) -> Verdict:
     past_error = False
     n_error = 0
     for votes in tallies:
         n_error += votes.n_error
-        if enough and decides(votes):
+        if decides(votes):
             if n_error > votes.n_error:
                 votes = replace(votes, n_error=n_error)
             return _verdict(response_id, SEQ, votes, tie, past_error)

@@ -34,15 +34,11 @@ _LEVELS = ("run", "model", "dataset", "response")
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """The rules of a verdict: `sources` are those that count, in the order that they are asked.
-
-    A unit is decided only where `min_sources` of them have a valid vote.
-    """
+    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
 
     sources: Sequence[str]
     mode: str = SEQ
     tie: str = "not_factual"
-    min_sources: int = 1
     selection: Selection = field(default_factory=Selection)
 
 
@@ -153,7 +149,6 @@ def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[_JudgedRow
                 rules.tie,
                 rules.selection,
                 response_id,
-                min_sources=rules.min_sources,
             )
             asked = {(row.unit_id, row.source) for row in evidence}
             for unit_id, source in {row.unit_id: row.source for row in found.verdicts}.items():
