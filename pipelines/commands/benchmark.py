@@ -58,14 +58,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         words = partial(_words, f"--{name}")
         parser.add_argument(f"--{name}", metavar="A,B", type=words, help=help_text)
     parser.add_argument(
-        "--min_sources",
-        metavar="K",
-        type=number("--min_sources", 1),
-        default=1,
-        help="decide a unit only if at least K sources have a valid vote; under seq the first of "
-        "them decides (default: 1)",
-    )
-    parser.add_argument(
         "--tie",
         type=one_of("--tie", TIES),
         metavar="|".join(TIES),
@@ -135,13 +127,6 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
             raise UsageError(unknown_value("source", name, used))
         if order.count(name) > 1:
             raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
-    most = 1 if args.mode == SINGLE else len(order)
-    if args.min_sources > most:
-        why = "each source is alone" if args.mode == SINGLE else f"{len(order)} are asked"
-        raise UsageError(
-            f"--min_sources {args.min_sources} can never be met in mode {args.mode}, where {why}; "
-            f"give 1 to {most}."
-        )
     seen = "SELECT DISTINCT coalesce(source_category, 'other') AS name FROM passages ORDER BY name"
     known = sorted({*CATEGORIES, *results.query(seen).column("name").to_pylist()})
     for flag in ("exclude_categories", "include_categories"):
@@ -164,7 +149,6 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
         order,
         args.mode,
         args.tie or results.runs[-1].tie,
-        args.min_sources,
         Selection(
             frozenset(args.exclude_passages or ()),
             args.exclude_categories or (),

@@ -155,10 +155,8 @@ def _report(args: argparse.Namespace) -> int:
         raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
     if args.csv and args.name is None:
         raise UsageError(f"--csv: {_OVERVIEW_ONLY}.")
-    views = load_views(args.reports)
-    across = any(view.name == args.name and view.all_runs for view in views)
     with open_results(
-        args.directory, args.run, across, reports=args.reports, threshold=args.threshold
+        args.directory, args.run, reports=args.reports, threshold=args.threshold
     ) as results:
         if args.name is not None and args.name not in results.names:
             raise UsageError(unknown_value("report", args.name, sorted(results.names)))
@@ -305,8 +303,7 @@ def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> N
     columns, title = "*", ""
     # One's own report need not say the run.
     if not args.json and not args.csv:
-        of = f"{len(results.runs)} runs" if view.all_runs else f"run {results.runs[-1].name}"
-        title = f"{view.title}, {of}\n"
+        title = f"{view.title}, run {results.runs[-1].name}\n"
         if view.shows:
             columns = view.shows
         elif "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names:  # noqa: S608

@@ -8,8 +8,6 @@ from ufo.schemas.results import Results
 
 Row = dict[str, Any]
 
-VIEWS = ("scores",)
-"""What `means` needs of a database that has not all views."""
 
 # As scores_by_run has them, without the intervals, which take time.
 _MEANS = """

@@ -30,10 +30,10 @@ from ufo.schemas.records import (
     Passage,
     Usage,
 )
+from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.request import Client
 from ufo.transforms.plugins import Registry, Spec
-from ufo.transforms.prompts.data import storable
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ class Judge:
         outcome, probability, rationale, citation = Judgement(*judgement)
         if outcome not in OUTCOMES:
             raise ValueError(f"unknown outcome {outcome!r}; allowed: {', '.join(OUTCOMES)}")
-        citation = storable(citation)
+        citation = citation and storable(citation)
         return evidence_row(
             unit,
             source,
@@ -277,7 +277,7 @@ class Judge:
             reason=UNPARSABLE if outcome == ERROR else None,
             answer=citation,
             citation=citation,
-            rationale=storable(rationale),
+            rationale=rationale and storable(rationale),
             probability=None if probability is None else float(probability),
         )
 
