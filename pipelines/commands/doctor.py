@@ -118,7 +118,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 async def _diagnoses(
-    settings: ClientSettings, formulation: Mapping[str, str], seconds: float, say: Say
+    settings: ClientSettings, formulation: Mapping[str, Any], seconds: float, say: Say
 ) -> list[dict[str, Any]]:
     """Diagnose one endpoint after another, each in its part of the time, and the search engines
     meanwhile."""
@@ -146,7 +146,7 @@ async def _endpoint(
     settings: ClientSettings,
     endpoint: Endpoint,
     roles: Sequence[str],
-    formulation: Mapping[str, str],
+    formulation: Mapping[str, Any],
     seconds: float,
     say: Say,
 ) -> dict[str, Any]:

@@ -1,15 +1,13 @@
 """Write sheets of fact units for people to label, and read them back (`ufo label`)."""
 
 import argparse
-import csv
 import json
 import os
 import sys
 
-from ufo.pipelines.labels.import_sheets import import_sheet
-from ufo.pipelines.labels.sample_sheets import cells, sample, sample_errors
+from ufo.pipelines.labels import import_sheet, sample
 from ufo.pipelines.options.option import number
-from ufo.pipelines.reports.tabular import text_output
+from ufo.pipelines.reports.tabular import csv_line, text_output
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError
 
@@ -90,18 +88,12 @@ def _sample(args: argparse.Namespace) -> int:
         )
     n = args.n or (_ERRORS if args.errors else _UNITS)
     with open_results(args.directory, args.run) as results:
-        if args.errors:
-            sheet = sample_errors(results, n, args.seed)
-        else:
-            sheet = sample(results, n, args.seed, args.evidence)
+        lines, drawn = sample(results, n, args.seed, args.evidence, args.errors)
         run = results.runs[-1].name
     with text_output(args.output) as out:
-        # Not with other line ends: Python 3.11 would not quote a carriage return alone.
-        writer = csv.writer(out)
-        writer.writerow(sheet.columns)
-        writer.writerows(cells(sheet))
+        out.writelines(map(csv_line, lines))
     column = "tag" if args.errors else "label"
-    print(f"ufo: run {run}: {sheet.drawn}.", file=sys.stderr)
+    print(f"ufo: run {run}: {drawn}.", file=sys.stderr)
     print(
         f"ufo: fill the column {column}, then: ufo label import {args.directory} "
         f"{args.output or 'SHEET'}",

@@ -195,7 +195,7 @@ def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
 
 
 def _keep_label(directory: Path, label: Label) -> None:
-    from ufo.pipelines.labels.import_sheets import keep_label  # rich
+    from ufo.pipelines.labels import keep_label  # rich
 
     keep_label(directory, label)
 
