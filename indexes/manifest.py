@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from ufo.schemas import storage
 from ufo.schemas.errors import IndexUnusable
-from ufo.schemas.folders import kept_folder
+from ufo.schemas.storage import kept_folder
 
 FORMAT = "ufo-index"
 VERSION = 3

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ufo.schemas.hosts import host_of
 from ufo.schemas.records import Passage, passage_id
+from ufo.schemas.text import host_of
 
 PASSAGES = "passages.arrow"
 PAGES = "pages.arrow"

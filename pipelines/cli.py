@@ -19,7 +19,7 @@ from ufo.schemas.errors import (
     explained,
     unknown_value,
 )
-from ufo.schemas.folders import temporary_files_in_own_folder
+from ufo.schemas.storage import temporary_files_in_own_folder
 
 # The commands in the order of `ufo --help`: the module that adds each by its `register`, and what
 # it is for. Only the module of the command that is asked for is imported.

@@ -14,14 +14,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ufo.pipelines.options.recall_options import RecallSettings
-from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file
 from ufo.pipelines.runs.jobs import choose
 from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage, RecallInput
-from ufo.transforms.columns import is_used
 from ufo.transforms.extract import extract
 from ufo.transforms.judges import JUDGES, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge
@@ -31,7 +29,7 @@ from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.request import KNOWLEDGE, Choice, Completion, Request
 from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 from ufo.transforms.loop import wait_for
-from ufo.transforms.read import parse
+from ufo.transforms.read import is_used, parse
 from ufo.transforms.recall import recall_input as recall_read
 from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import recall

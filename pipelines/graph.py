@@ -12,8 +12,6 @@ runner.
 
 import os
 import time
-from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import apache_beam as beam
@@ -23,16 +21,11 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from ufo.pipelines import logs
 from ufo.pipelines.runs.attempt import Written
 from ufo.pipelines.runs.chunks import Chunk
-from ufo.pipelines.runs.finish import FinishSpec, check_complete
+from ufo.pipelines.runs.finish import check_complete
 from ufo.schemas import storage
 from ufo.schemas.records import Part, RecallInput
-from ufo.transforms.beam import (
-    check_steps,
-    extract_steps,
-    read_steps,
-    recall_steps,
-    write_steps,
-)
+from ufo.transforms.beam.asking import CheckSources, Extract, RecallAnswers
+from ufo.transforms.beam.files import ReadRecords, WriteTables, written_parts
 from ufo.transforms.job import COUNTED, Job
 from ufo.transforms.read import Split
 from ufo.transforms.recall.recall_input import parse_recall
@@ -41,34 +34,20 @@ from ufo.transforms.recall.recallers import RecallJob
 
 def evaluate(splits: "beam.PCollection[Split]", job: Job, folder: str) -> "beam.PCollection[Part]":
     """Evaluate the responses in `splits`; every table is written below `folder`."""
-    found = splits | "read" >> read_steps.ReadRecords(job)
-    extracted = found.records | "extract" >> extract_steps.Extract(job)
-    checked = extracted.open_units | "check" >> check_steps.CheckSources(job)
+    found = splits | "read" >> ReadRecords(job)
+    extracted = found.records | "extract" >> Extract(job)
+    checked = extracted.open_units | "check" >> CheckSources(job)
     rows = (found.rows, extracted.rows, *checked)
-    return rows | "write" >> write_steps.WriteTables(job, folder)
+    return rows | "write" >> WriteTables(job, folder)
 
 
 def recall(
     splits: "beam.PCollection[Split]", job: RecallJob, folder: str
 ) -> "beam.PCollection[Part]":
     """Recall the records in `splits`; every table is written below `folder`."""
-    found = splits | "read" >> read_steps.ReadRecords(job, parse_recall, RecallInput)
-    recalled = found.records | "recall" >> recall_steps.RecallAnswers(job)
-    return (found.rows, recalled) | "write" >> write_steps.WriteTables(job, folder)
-
-
-def finish_in_graph(parts: "beam.PCollection[Part]", spec: FinishSpec) -> "beam.PCollection[str]":
-    """Have the graph's last step finish the run; gives the run's name once it is finished."""
-    return (
-        parts
-        | "all parts" >> beam.WithKeys(None).with_output_types(tuple[None, Part])
-        | "together" >> beam.GroupByKey()
-        | "finish" >> beam.FlatMap(partial(_finish, spec)).with_output_types(str)
-    )
-
-
-def _finish(spec: FinishSpec, item: tuple[None, Iterable[Part]]) -> Iterator[str]:
-    yield str(spec.finish(item[1])["run"])
+    found = splits | "read" >> ReadRecords(job, parse_recall, RecallInput)
+    recalled = found.records | "recall" >> RecallAnswers(job)
+    return (found.rows, recalled) | "write" >> WriteTables(job, folder)
 
 
 def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
@@ -89,7 +68,7 @@ def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
     logs.event("chunk started", chunk=chunk.number, lines=chunk.n_lines)
     result = pipeline.run()
     result.wait_until_finish()
-    found = Written(write_steps.written_parts(folder), counters_of(result))
+    found = Written(written_parts(folder), counters_of(result))
     check_complete(found.parts, job)
     logs.event(
         "chunk finished",

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from ufo.pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.align import align
-from ufo.transforms.columns import OF_CELLS, UnusableValue, kind_of, object_of, structure_of
+from ufo.transforms.extract import align
+from ufo.transforms.read import OF_CELLS, UnusableValue, kind_of, object_of, structure_of
 from ufo.transforms.sentences import Span, segment
 
 Record = dict[str, Any]

@@ -1,14 +1,12 @@
 """Evaluate files as they arrive (`--streaming`), in windows: each window is a run of its own.
 
-    DIR/.streaming/NAME/run=NAME.w000001/window.json   the window is closed: these are its files
-                                        /.attempt-…    it is being evaluated, like any run
-    DIR/run=NAME.w000001/                              moved in by one rename; it never changes
+    DIR/run=NAME.w000001/window.json   the window is closed: these are its files
+                        /manifest.json it is evaluated, like any run, and never changes
 
 A window opens with its first file and closes `--window_seconds` later; files that arrive after that
 are in the next one. A stopped stream is resumed from these folders: it finishes the windows that
 were closed, and takes no file twice. Windows are numbered, and writing `window.json` fails where
-another command has written it, so no file is in two windows. Where one rename cannot move a folder
-(`gs://…`), a window is written in its final place, with its manifest last.
+another command has written it, so no file is in two windows.
 """
 
 import glob
@@ -20,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
-from ufo.pipelines.options.beam_flags import NO_WAIT, waits
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
 from ufo.pipelines.runs.jobs import choose
@@ -32,7 +29,7 @@ _SECONDS = 60.0
 _LOOKS_A_WINDOW = 4
 _LONGEST_LOOK = 1.0  # second
 _NAME_CHARACTERS = 90
-_OF_ONE_RUN = ("since", "baseline", "fail_under", "max_error_share", "fresh", "dry_run")
+_OF_ONE_RUN = ("since", "baseline", "fail_under", "fresh", "dry_run")
 _WINDOW = "window.json"
 _EMPTY = "empty"
 _MANIFEST = "manifest.json"
@@ -67,22 +64,21 @@ def stream(
     """
     windows = StreamWindows(settings.output, _checked(settings))
     choose(settings)
-    done = 0
-
-    def evaluate(window: str) -> None:
-        nonlocal done
-        finished = _evaluated(settings, windows, window, say, quiet)
-        if finished is not None:
-            on_window(finished)
-            done += 1
-
     seconds = _SECONDS if settings.window_seconds is None else settings.window_seconds
-    with run_lock(settings.output, windows.folder, windows.name):
-        for window in windows.unfinished():
-            evaluate(window)
+    lock_folder = storage.join(settings.output, ".streaming", windows.name)
+    done = 0
+    with run_lock(settings.output, lock_folder, windows.name):
+        closed = windows.unfinished()
         arrivals = Arrivals(settings.input, windows.sizes(settings.input), say)
         news, opened = clock(), None
         while True:
+            for window in closed:
+                finished = _evaluated(settings, windows, window, say, quiet)
+                if finished is not None:
+                    on_window(finished)
+                    done += 1
+                news, opened = clock(), None
+            closed = []
             waiting, now = arrivals.look(), clock()
             if not waiting:
                 opened = None  # the waiting files may have been deleted
@@ -91,15 +87,11 @@ def stream(
                     return done
             elif opened is None:
                 opened = news = now
-            if opened is not None and now - opened >= seconds:
-                closed = windows.close(waiting)
-                # Without one, another command takes files of this stream too.
-                arrivals.taken = windows.sizes(settings.input)
-                if closed is not None:
-                    evaluate(closed)
-                    news, opened = clock(), None
+            if opened is None or now - opened < seconds:
+                sleep(min(_LONGEST_LOOK, seconds / _LOOKS_A_WINDOW))
                 continue
-            sleep(min(_LONGEST_LOOK, seconds / _LOOKS_A_WINDOW))
+            closed = [windows.close(waiting)]
+            arrivals.taken = windows.sizes(settings.input)
 
 
 def _checked(settings: Settings) -> str:
@@ -113,8 +105,6 @@ def _checked(settings: Settings) -> str:
             )
     if settings.if_finished != "replace":
         raise UsageError("--if_finished is for a run with an end; --streaming resumes by itself")
-    if not waits(settings.beam):
-        raise UsageError(f"--streaming waits for the job of each window; leave {NO_WAIT} out")
     if settings.run is None:
         raise UsageError("--streaming needs --run NAME: a stopped stream is resumed by that name")
     if len(settings.run) > _NAME_CHARACTERS:
@@ -125,25 +115,21 @@ def _checked(settings: Settings) -> str:
 def _evaluated(
     settings: Settings, windows: "StreamWindows", window: str, say: Say, quiet: bool
 ) -> Finished | None:
-    """Evaluate a closed window and publish it; return None if its files have no line."""
+    """Evaluate a closed window; return None if its files have no line."""
     bounded = replace(
         settings,
         input=tuple(file.path for file in windows.closed()[window]),
-        output=windows.place,
         run=window,
-        if_finished="skip",  # stopped between its manifest and its move
         streaming=False,
         window_seconds=None,
         idle_seconds=None,
     )
     try:
-        finished = run_evaluate(bounded, quiet)
+        return run_evaluate(bounded, quiet)
     except NothingToEvaluate as error:
         windows.mark_empty(window)
         say(f"window {window}: {error.message}")
         return None
-    windows.publish(window)
-    return replace(finished, folder=windows.final(window))
 
 
 class Arrivals:
@@ -198,28 +184,22 @@ def _state(path: str) -> tuple[int, ...] | None:
 
 
 class StreamWindows:
-    """The windows of the stream `name` below the folder or prefix `output`, on disk."""
+    """The windows of the stream `name` in the folder or prefix `output`, on disk."""
 
     def __init__(self, output: str, name: str) -> None:
         self.name = name
-        self.folder = storage.join(output, ".streaming", name)
-        self.place = output if storage.is_remote(output) else self.folder
         self._output = output
         self._files: dict[str, list[ArrivedFile]] = {}  # those of a closed window never change
 
     def closed(self) -> dict[str, list[ArrivedFile]]:
         """Return the files of each closed window by its name, oldest window first."""
-        found = {}
-        for place in {self.place, self._output}:
-            below = place if storage.is_remote(place) else glob.escape(place)
-            for path in storage.matches(storage.join(below, f"run={self.name}.w*", _WINDOW)):
-                match = re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path)
-                if match:
-                    found[match[1]] = path
-        for window in found.keys() - self._files.keys():
-            content = json.loads(storage.read(found[window]))
-            self._files[window] = [ArrivedFile(**file) for file in content["files"]]
-        return {window: self._files[window] for window in sorted(found, key=_number)}
+        below = self._output if storage.is_remote(self._output) else glob.escape(self._output)
+        for path in storage.matches(storage.join(below, f"run={self.name}.w*", _WINDOW)):
+            match = re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path)
+            if match and match[1] not in self._files:
+                content = json.loads(storage.read(path))
+                self._files[match[1]] = [ArrivedFile(**file) for file in content["files"]]
+        return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
     def sizes(self, patterns: Sequence[str]) -> dict[str, int]:
         """Return the sizes of the files that windows have, by the paths that the patterns find."""
@@ -231,67 +211,46 @@ class StreamWindows:
 
     def unfinished(self) -> list[str]:
         """Return the windows that are closed and not finished, oldest first."""
-        return [window for window in self.closed() if not self._finished(window)]
+        ends = (_MANIFEST, _EMPTY)
+        return [
+            window
+            for window in self.closed()
+            if not any(storage.exists(self._file(window, name)) for name in ends)
+        ]
 
-    def _finished(self, window: str) -> bool:
-        return storage.exists(storage.join(self.final(window), _MANIFEST)) or storage.exists(
-            storage.join(self._staged(window), _EMPTY)
-        )
-
-    def close(self, files: Sequence[ArrivedFile]) -> str | None:
+    def close(self, files: Sequence[ArrivedFile]) -> str:
         """Close the next window with these files; return its name.
 
-        Return None, and write nothing, where another command has put one of these files into a
-        window, or closes the same window at this moment.
+        Raises:
+            RunError: another command has put one of them into a window, or closes the same window
+                at this moment.
         """
         closed = self.closed()
         others = {file.path for taken in closed.values() for file in taken}
-        if any(file.path in others for file in files):
-            return None
         window = f"{self.name}.w{max(map(_number, closed), default=0) + 1:06d}"
-        folder = self._staged(window)
-        storage.make_folder(folder)
         content = {
             "stream": self.name,
             "closed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "files": [asdict(file) for file in files],
         }
         text = json.dumps(content, indent=1).encode()
-        return window if storage.write_new(storage.join(folder, _WINDOW), text) else None
-
-    def publish(self, window: str) -> None:
-        """Move the folder of a finished window to its final place, unless it is there.
-
-        Raises:
-            RunError: it cannot be moved.
-        """
-        staged, final = self._staged(window), self.final(window)
-        if staged == final:
-            return
-        try:
-            move_in(staged, final)
-        except OSError as error:
+        storage.make_folder(storage.join(self._output, f"run={window}"))
+        if any(file.path in others for file in files) or not storage.write_new(
+            self._file(window, _WINDOW), text
+        ):
             raise RunError(
-                f"window {window} is finished in {staged} and cannot be moved to {final}: {error}"
-            ) from error
+                f"another command takes files of the stream {self.name!r}; stop one of the two"
+            )
+        return window
 
     def mark_empty(self, window: str) -> None:
         """Record that no file of a window has a line."""
-        storage.write(storage.join(self._staged(window), _EMPTY), b"")
+        storage.write(self._file(window, _EMPTY), b"")
 
-    def final(self, window: str) -> str:
-        """Return the folder of a window once it is finished."""
-        return storage.join(self._output, f"run={window}")
-
-    def _staged(self, window: str) -> str:
-        return storage.join(self.place, f"run={window}")
+    def _file(self, window: str, name: str) -> str:
+        return storage.join(self._output, f"run={window}", name)
 
 
 def _number(window: str) -> int:
     """Return the number in which the name of a window ends, from 1 on."""
     return int(window.rpartition(".w")[2])
-
-
-def move_in(staged: str, final: str) -> None:
-    """Publish a finished window in one step."""
-    os.rename(staged, final)

@@ -12,8 +12,9 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ufo.pipelines.options import groups, recall_options
+from ufo.pipelines.options import groups
 from ufo.pipelines.options.option import Affects, Option
+from ufo.pipelines.options.settings import RECALL_GROUPS
 
 FILE = Path(__file__).parents[1] / "docs/flags.md"
 _HEAD = """# Options
@@ -70,7 +71,7 @@ def text() -> str:
     lines += table("for experts", (one for one in every if one.expert))
     lines.append("\n## `ufo recall`")
     same = [one for options in groups.GROUPS.values() for one in options]
-    here = [one for options in recall_options.GROUPS.values() for one in options]
+    here = [one for options in RECALL_GROUPS.values() for one in options]
     lines += table("of its own", (one for one in here if one not in same))
     shared = ", ".join(f"`--{one.name}`" for one in here if one in same)
     lines.append(f"\nAs above: {shared}.")

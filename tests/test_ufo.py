@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 import ufo
-from ufo.schemas.folders import own_folder
+from ufo.schemas.storage import own_folder
 
 ETNA = "Mount Etna is in Sicily."
 RECORDS: list[dict[str, Any]] = [

@@ -1,16 +1,22 @@
-"""The job of a run, which is sent to every worker."""
+"""The job of a run, which is sent to every worker, and the secrets that workers read for it.
+
+Only the names of secrets are sent. Each process reads a secret once from Google Secret Manager,
+with the permissions of its account, so that no key is in an option, an image, a job or a log.
+"""
 
 import os
-from collections.abc import Collection, Mapping
+import re
+import threading
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from ufo.schemas.errors import RunError, UsageError, need
 from ufo.schemas.storage import is_remote
-from ufo.transforms.columns import Columns
 from ufo.transforms.judges import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.plugins import absolute_type
-from ufo.transforms.read import MAX_LINE_BYTES
+from ufo.transforms.read import MAX_LINE_BYTES, Columns
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
 
 if TYPE_CHECKING:
@@ -101,3 +107,71 @@ class Job:
             else value
             for name, value in options.items()
         }
+
+
+Read = Callable[[str], bytes]
+"""The content of a version of a secret, by its name."""
+
+_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+_SECRET: Final = re.compile(r"projects/[\w.:-]+/secrets/[\w-]+(/versions/[\w-]+)?")
+_read: dict[str, str] = {}
+_lock = threading.Lock()
+
+
+def named_secrets(text: str) -> dict[str, str]:
+    """Parse `VARIABLE=projects/P/secrets/S,…`; return the name of a secret's version by variable.
+
+    Raises:
+        UsageError: the form is invalid. The message does not contain the value, which may be a key.
+    """
+    found = {}
+    for item in filter(None, (item.strip() for item in text.split(","))):
+        variable, equals, name = item.partition("=")
+        if not _VARIABLE.fullmatch(variable) or not _SECRET.fullmatch(name):
+            shown = variable if equals and _VARIABLE.fullmatch(variable) else "a part (not shown)"
+            raise UsageError(
+                f"--secrets: {shown} does not name a secret. A secret is named VARIABLE=projects/"
+                "PROJECT/secrets/NAME, with /versions/NUMBER or the latest; no key goes into an "
+                "option"
+            )
+        found[variable] = name if "/versions/" in name else f"{name}/versions/latest"
+    return found
+
+
+def into_environment(secrets: Mapping[str, str], read: Read | None = None) -> None:
+    """Put the secrets into this process's environment, each read once.
+
+    Raises:
+        UsageError: the client library is not installed.
+        RunError: a secret cannot be read.
+    """
+    with _lock:
+        for variable, name in secrets.items():
+            if name not in _read:
+                _read[name] = _text(name, read or from_google)
+            os.environ[variable] = _read[name]
+
+
+def _text(name: str, read: Read) -> str:
+    try:
+        return read(name).decode().strip()
+    except UsageError:
+        raise
+    except Exception as error:
+        raise RunError(
+            f"the secret {name!r} cannot be read: {type(error).__name__}: {error}. The account "
+            "that asks needs the role roles/secretmanager.secretAccessor on it"
+        ) from None
+
+
+def from_google(name: str, client: Any = None) -> bytes:
+    """Return the content of a secret's version; `client` is Google's, by default a new one.
+
+    Raises:
+        UsageError: the client library is not installed.
+    """
+    need("gcp", "--secrets")
+    from google.cloud import secretmanager
+
+    client = client or secretmanager.SecretManagerServiceClient()
+    return bytes(client.access_secret_version(name=name).payload.data)

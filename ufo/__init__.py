@@ -32,8 +32,8 @@ from ufo.schemas.errors import (
     UfoError,
     UsageError,
 )
-from ufo.schemas.folders import own_folder
 from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
+from ufo.schemas.storage import own_folder
 from ufo.transforms.judges.judge import Judge, JudgeContext, Judged, Judgement
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Client, LlmError
@@ -154,7 +154,7 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from ufo.pipelines.options.recall_options import recall_settings_of
+    from ufo.pipelines.options.command_line import recall_settings_of
     from ufo.pipelines.runs.run import run_recall
 
     return Recall(*_finished(records, "records", output, options, recall_settings_of, run_recall))

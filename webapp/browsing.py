@@ -18,8 +18,8 @@ from ufo.schemas.runs import RUN_PREFIX, Run
 from ufo.schemas.tables import LABELS, PAGE_SHEET, Label, from_arrow
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.extraction.markdown import layout
+from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
-from ufo.transforms.states import run_headline
 from ufo.transforms.votes import main_mode
 from ufo.webapp import answers, models
 from ufo.webapp.checking import basis, scored

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ufo.schemas.hosts import host_in
+from ufo.schemas.text import host_in
 from ufo.webapp.limits import Rate, Refused, ServiceLimits
 from ufo.webapp.problems import answer, problem, refusal
 

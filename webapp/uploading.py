@@ -14,7 +14,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from ufo.schemas.runs import MANIFEST, Run
-from ufo.transforms.columns import named_columns, recognised
+from ufo.transforms.read import named_columns, recognised
 from ufo.webapp import answers, models
 from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk

@@ -17,8 +17,7 @@ from ufo.pipelines.reports.terminal import print_claim
 from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 from ufo.transforms.extract import EXTRACT
-from ufo.transforms.scores import is_unusable, usable_of
-from ufo.transforms.states import state_of
+from ufo.transforms.scores import is_unusable, state_of, usable_of
 from ufo.transforms.votes import SEQ
 
 _OF_VERDICT = ("label", "source", "n_supported", "n_refuted", "tied")

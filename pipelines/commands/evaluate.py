@@ -20,7 +20,7 @@ from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.text import quantity
-from ufo.transforms.states import run_headline
+from ufo.transforms.scores import run_headline
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _NOTHING_USED = "no record of the input can be used"
@@ -50,15 +50,11 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         attempt.command[:] = ["evaluate", *argv]
     logs.start(logs.LogSettings(chosen.log_format))
     finished = run_evaluate(chosen)
-    if finished.submitted:
-        _print_submitted(finished, chosen.json)
-        return EXIT_DONE
     summary, lost = _summary(chosen, finished)
     score = summary["factuality_score"]
     nothing = _nothing_usable(summary, lost)
     below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
     share = lost.n / lost.of if lost.of else 0.0
-    failing = chosen.max_error_share is not None and share > chosen.max_error_share
     found: dict[str, Any] = {}
     unequal = None
     try:
@@ -85,21 +81,12 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if below:
         shown = "no score" if score is None else f"{score:.3f}"
         logs.tell(f"Below --fail_under {chosen.fail_under}: {shown}")
-    if failing:
-        logs.tell(f"Above --max_error_share {chosen.max_error_share}: {share:.3f}")
     if unequal is not None:
         raise unequal
     if found.get("worse"):
         level = f"p < {_level(chosen)}"
         logs.tell(f"Significantly worse than --baseline {chosen.baseline}: {level}")
-    return EXIT_BELOW if below or failing or found.get("worse") else EXIT_DONE
-
-
-def _print_submitted(run: "Finished", as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"run": run.name, "path": run.folder, "submitted": True}))
-    else:
-        print(f"run {run.name} is the engine's now, whose job finishes it in {run.folder}")
+    return EXIT_BELOW if below or found.get("worse") else EXIT_DONE
 
 
 def _stream(chosen: "Settings") -> int:

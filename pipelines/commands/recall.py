@@ -7,8 +7,9 @@ from typing import Any
 
 from ufo.pipelines import logs
 from ufo.pipelines.estimates import estimate_recall, print_estimate
+from ufo.pipelines.options.command_line import recall_settings
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.recall_options import GROUPS, recall_settings
+from ufo.pipelines.options.settings import RECALL_GROUPS
 from ufo.pipelines.reports.tabular import as_json, page, print_rows
 from ufo.pipelines.reports.unusable import Unusable, in_numbers, unusable
 from ufo.pipelines.runs import attempt
@@ -45,7 +46,7 @@ def register(commands: Any) -> None:
         "answers, or given, and each answer of a RAG system is verified for all of them, by every "
         "formulation. Results are Parquet under DIR/run=NAME; see `ufo report DIR recall_scores`.",
     )
-    parser.add_options(GROUPS)
+    parser.add_options(RECALL_GROUPS)
     parser.set_defaults(parse=handle, parser=parser)
 
 

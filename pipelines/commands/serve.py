@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ufo.indexes.index import open_index
 from ufo.indexes.manifest import local_index
+from ufo.pipelines.build_index import build
 from ufo.pipelines.options.command_line import fitting, settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.option import number
@@ -22,11 +22,10 @@ from ufo.pipelines.runs.comparison import shown_models, shown_runs
 from ufo.pipelines.runs.inputs import columns_of
 from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
-from ufo.schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError, need
-from ufo.schemas.folders import cache_folder
+from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
-from ufo.schemas.storage import is_remote
+from ufo.schemas.storage import cache_folder, is_remote
 from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER
@@ -160,19 +159,8 @@ def example_index() -> str:
             open_index(folder)
         except IndexUnusable:
             print("ufo: building the index of the examples", file=sys.stderr, flush=True)
-            _build(str(dump), folder)
+            build(dump, folder)
     return folder
-
-
-def _build(dump: str, folder: str) -> None:
-    # In a process of its own: a service has no Beam in it.
-    words = ("index", "build", "--input", dump, "--output", folder)
-    os.makedirs(os.path.dirname(folder), exist_ok=True)
-    done = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "ufo.pipelines.cli", *words], capture_output=True, text=True
-    )
-    if done.returncode != EXIT_DONE:
-        raise RunError(f"the index of the examples could not be built: {done.stderr.strip()}")
 
 
 def _job_of(index: str, values: Mapping[str, Any], sources: Sequence[str] | None) -> "Job":

@@ -5,15 +5,16 @@ if there are flags that are not ours.
 """
 
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ufo.pipelines.logs import quiet_beam
 from ufo.pipelines.options.option import Parser, one_of
 from ufo.schemas.errors import UsageError
 
-NO_WAIT = "--no_wait_until_finish"
 IN_PROCESS = ("", "DirectRunner", "direct")
 FLINK = "FlinkRunner"
+# The command finishes the run of its job, so it waits.
+_NOT_WAITING = ("no_wait_until_finish", "template_location")
 # Further options of the Flink runner, which Python learns from its job server only.
 _OF_FLINK = (
     "checkpointing_interval",
@@ -38,11 +39,6 @@ def value_of(flags: Sequence[str], name: str) -> str | None:
         if flag.startswith(f"--{name}="):
             return flag.partition("=")[2]
     return None
-
-
-def waits(flags: Sequence[str]) -> bool:
-    """Return whether the command that submits a pipeline waits for its end."""
-    return NO_WAIT not in flags
 
 
 def on_dataflow(flags: Sequence[str]) -> bool:
@@ -75,12 +71,16 @@ def _cores(flags: Sequence[str]) -> str:
 
 
 def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
-    """Return Beam's flags; raise UsageError for the first flag that is unknown."""
+    """Return Beam's flags; raise UsageError for the first flag that is unknown, or would end the
+    command before its job."""
     if not rest:
         return []
     theirs = beam_parser(parser.prog)
     _, unknown = theirs.parse_known_args(list(rest))
     parser.refuse(unknown, vars(theirs.parse_args([])))
+    for name in _NOT_WAITING:
+        if any(flag.partition("=")[0] == f"--{name}" for flag in rest):
+            raise UsageError(f"the command finishes the run of its job: leave --{name} out")
     return list(rest)
 
 
@@ -102,45 +102,3 @@ def beam_parser(prog: str = "ufo evaluate") -> Parser:
     known = one_of("--runner", names)
     parser.add_argument("--runner", type=lambda name: name if "." in name else known(name))
     return parser
-
-
-def takes_value(parser: Parser, flag: str) -> bool | None:
-    """Return whether a flag takes a value (False: a switch), or None if it is unknown."""
-    try:
-        _, unknown = parser.parse_known_args([flag])
-    except UsageError:
-        return True  # one is expected
-    return None if unknown else False
-
-
-def check_detached(
-    flags: Sequence[str], wanted: Mapping[str, object], here: Sequence[str] = IN_PROCESS
-) -> None:
-    """Check that `--no_wait_until_finish` fits the runner and the other options.
-
-    `here` are the runners that end with this command; `wanted` are options that need the finished
-    run.
-
-    Raises:
-        UsageError: the run would end with the command, or an option needs its results.
-    """
-    if waits(flags):
-        return
-    runner = runner_of(flags)
-    if runner in here:
-        raise UsageError(
-            f"{NO_WAIT} hands the run to an engine; name one with --runner, or leave it out"
-        )
-    master = value_of(flags, "flink_master") or "[auto]"
-    if runner == FLINK and master.startswith("["):
-        raise UsageError(
-            f"--flink_master {master} is a Flink within this command, and would end with it; name "
-            f"a cluster, as in --flink_master=localhost:8081, or leave {NO_WAIT} out"
-        )
-    detaching = "--template_location" if value_of(flags, "template_location") else NO_WAIT
-    for name, value in wanted.items():
-        if value is not None:
-            raise UsageError(
-                f"--{name} needs the finished run, and {detaching} does not wait for it; "
-                "leave one of them out"
-            )

@@ -28,13 +28,12 @@ from typing import Any, Final, TypeVar
 import yaml
 
 from ufo.pipelines.options.beam_flags import (
-    NO_WAIT,
+    IN_PROCESS,
     beam_flags,
     beam_parser,
     on_dataflow,
-    takes_value,
+    runner_of,
     value_of,
-    waits,
 )
 from ufo.pipelines.options.groups import GROUPS, JudgeOptions, source_names
 from ufo.pipelines.options.option import Affects, Option, Parser, options_of
@@ -42,6 +41,8 @@ from ufo.pipelines.options.settings import (
     OF_THE_EXTRACTOR,
     OF_THE_LLM_JUDGE,
     OPENED_BY_WORKERS,
+    RECALL_GROUPS,
+    RecallSettings,
     Settings,
     default_judge,
     flags_of,
@@ -49,10 +50,11 @@ from ufo.pipelines.options.settings import (
 from ufo.schemas import storage
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
 from ufo.schemas.storage import is_remote
-from ufo.transforms.judges import JUDGES
+from ufo.transforms.job import into_environment
+from ufo.transforms.judges import JUDGES, asks_llm_judge
 from ufo.transforms.llm.answer_store import OFF
 from ufo.transforms.plugins import Spec, is_file_type
-from ufo.transforms.secrets import into_environment
+from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.sources.fact_source import SOURCES, FactSource
 from ufo.transforms.verifiers.by_name import usable
 
@@ -87,15 +89,13 @@ def with_defaults(settings: S) -> S:
     if not any(value_of(flags, name) for name in _BRINGS_UFO):
         raise UsageError(
             "--sdk_container_image is missing: Dataflow's workers have no ufo unless their image "
-            "has it; scripts/dataflow/build makes one and prints its name"
+            "has it; scripts/dataflow/Dockerfile makes it"
         )
     usual = [flag for flag in _USUAL if flag not in flags]
     if not any(value_of(flags, name) for name in ("machine_type", "worker_machine_type")):
         usual.append(f"--machine_type={_MACHINE}")
     if not any(value_of(flags, name) for name in ("max_num_workers", "num_workers")):
         usual.append(f"--max_num_workers={_MOST_WORKERS}")
-    if value_of(flags, "template_location") and waits(flags):
-        usual.append(NO_WAIT)  # a template is not a job yet, so there is nothing to wait for
     return replace(settings, beam=(*flags, *usual))
 
 
@@ -217,6 +217,47 @@ def settings_of(
     return replace(chosen, sources=tuple(items), source_definitions=definitions)
 
 
+def recall_settings(parser: Parser, argv: Sequence[str]) -> RecallSettings:
+    """Return the settings of a command line, its configuration file and the defaults.
+
+    Raises:
+        UsageError: whatever is wrong, with the nearest right thing.
+    """
+    return _checked_recall(settings(RecallSettings, parser, argv))
+
+
+def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
+    """Return the settings of Python keywords, options of `ufo recall` by their names.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    return _checked_recall(keyword_settings(RecallSettings, RECALL_GROUPS, values))
+
+
+def _checked_recall(chosen: RecallSettings) -> RecallSettings:
+    if chosen.sources is not None:
+        raise UsageError("`sources` is of `ufo evaluate`: recall holds answers against facts alone")
+    runner = runner_of(chosen.beam)
+    if runner not in IN_PROCESS:
+        raise UsageError(f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`")
+    if chosen.facts_only:
+        for name in ("formulations", "verifier", "format", "facts_per_call"):
+            if getattr(chosen, name) is not None:
+                raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
+        return replace(chosen, formulations=())
+    if not asks_llm_judge(chosen.judge):
+        return replace(chosen, formulations=(chosen.judge.name,))
+    given = chosen.formulations
+    asked = (
+        DEFAULT if given is None else [part.strip() for part in given.split(",") if part.strip()]
+    )
+    if not asked:
+        raise UsageError("--formulations names none; leave it out to compare all five")
+    formulations = canonical(asked, chosen.format or "json")
+    return replace(chosen, formulations=formulations)
+
+
 def _settings(kind: type[S], parser: Parser, given: GivenOptions) -> S:
     path = given.values.get("config")
     filed = load(path, parser) if path else GivenOptions()
@@ -259,9 +300,10 @@ def load(path: str, parser: Parser) -> GivenOptions:
     found: dict[str, Any] = {key.removeprefix("--"): value for key, value in content.items()}
     try:
         known = sorted(parser.options.keys() - {"config"})
-        for name in found:
-            ours = name in known or name in ("sources", "judges")
-            if not ours and takes_value(beam_parser(), f"--{name}") is None:
+        others = [name for name in found if name not in (*known, "sources", "judges")]
+        of_beam = vars(beam_parser().parse_args([])) if others else {}
+        for name in others:
+            if name not in of_beam:
                 raise UsageError(unknown_value("key", name, known))
         values: dict[str, Any] = {}
         sources: Definitions = {}

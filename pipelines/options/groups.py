@@ -1,8 +1,8 @@
 """Declare the options of `ufo evaluate`, each once: a field of a dataclass.
 
-Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, the metadata of
-Dataflow's template and docs/flags.md are made of them. A default of None stands for the default of
-the source or judge that takes the option.
+Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, and
+docs/flags.md are made of them. A default of None stands for that of the source or judge that takes
+the option.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,12 +20,12 @@ from ufo.pipelines.options.option import (
     options_of,
 )
 from ufo.schemas.errors import UsageError
-from ufo.transforms.columns import named_columns
+from ufo.transforms.job import named_secrets
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
 from ufo.transforms.llm.answer_store import checked_uri
 from ufo.transforms.llm.endpoint import check_url
 from ufo.transforms.plugins import Spec
-from ufo.transforms.secrets import named_secrets
+from ufo.transforms.read import named_columns
 
 TIES = ("not_factual", "factual")
 _BOTH = Affects.SOURCE | Affects.JUDGE
@@ -70,8 +70,7 @@ class InputOptions:
     )
     output: str = option("folder for results, written to DIR/run=NAME; gs://… is accepted", "DIR")
     map: Mapping[str, str] | None = of_results(
-        "column names of the input for the keys of a record: response=output,question=prompt "
-        "(Python: a mapping)",
+        "column names of the input for the keys of a record: response=output,question=prompt",
         "KEY=COLUMN,…",
         read=named_columns,
     )
@@ -84,20 +83,18 @@ class InputOptions:
     )
     json: bool = option("print the result as JSON", default=False)
     log_format: str = option(
-        "format of stderr: text (default), or json, one object per line with run, step and worker",
+        "format of stderr: text (default), or json, one object per line",
         "HOW",
         default="text",
         choices=("text", "json"),
         expert=True,
     )
     config: str | None = option(
-        "YAML file with these options and more (docs/flags.md), named sources and judges; flags on "
-        "the command line win",
+        "YAML file with these options, named sources and judges; flags on the command line win",
         "FILE",
     )
     secrets: Mapping[str, str] | None = option(
-        "environment variables that every worker sets from Google Secret Manager: "
-        "OPENAI_API_KEY=projects/P/secrets/S",
+        "variables of workers from Google Secret Manager: OPENAI_API_KEY=projects/P/secrets/S",
         "VARIABLE=SECRET,…",
         read=named_secrets,
         expert=True,
@@ -108,22 +105,18 @@ class InputOptions:
 class RunOptions:
     """How the work is cut and resumed, and when a finished run exits 3."""
 
-    title: str | None = option(
-        "what reports call the run (default: the name of the input, and the time)", "TEXT"
-    )
+    title: str | None = option("what reports call the run (default: input and time)", "TEXT")
     run: str | None = option(
         "name of the run (default: a hash of the input file names and the options)", "NAME"
     )
     if_finished: str = option(
-        "what to do if the run is already finished: replace (default), skip, or retry_errors, "
-        "which evaluates only the responses that had errors",
+        "if the run is finished: replace it (default), skip, or retry_errors: those with errors",
         "WHAT",
         default="replace",
         choices=("replace", "skip", "retry_errors"),
     )
     since: str | None = option(
-        "evaluate only new and changed responses; reuse the results of run NAME for the rest",
-        "NAME",
+        "evaluate only new and changed responses; the rest is taken from run NAME", "NAME"
     )
     fresh: bool = option(
         "start over if an unfinished attempt had other options or input", default=False
@@ -136,43 +129,26 @@ class RunOptions:
         "length of a window of --streaming in seconds (default 60)", "S", low=0.01, expert=True
     )
     idle_seconds: float | None = option(
-        "end --streaming after S seconds without a new file (default: never)",
-        "S",
-        low=0,
-        expert=True,
+        "end --streaming after S seconds without a new file", "S", low=0, expert=True
     )
     workers: int | None = option(
         "worker processes (default: one per core; one if a model is asked)", "N", low=1, high=1024
     )
     chunk_size: int | None = option(
-        "responses that are evaluated and written together (default 500 to 4000)",
-        "N",
-        low=1,
-        expert=True,
+        "responses that are written together (default 500 to 4000)", "N", low=1, expert=True
     )
     fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
-    max_error_share: float | None = option(
-        "exit 3 if more than this share of the judgements were unusable",
-        "X",
-        low=0,
-        high=1,
-        expert=True,
-    )
     baseline: str | None = option(
-        "finished run in the same --output to compare with; exit 3 if this run is significantly "
-        "worse (--fail_if_worse, default 0.05)",
+        "finished run in the same --output; exit 3 if this one is significantly worse",
         "NAME",
     )
     fail_if_worse: float | None = option(
-        "exit 3 if the score is significantly lower than the baseline's: the p-value of a "
-        "one-sided paired t test is below P (0.05 is usual)",
+        "level of --baseline: p-value of a one-sided paired t test (default 0.05)",
         "P",
         low=0,
         high=1,
     )
-    dry_run: bool = option(
-        "estimate calls, tokens and cost; send and evaluate nothing", default=False
-    )
+    dry_run: bool = option("estimate calls, tokens and cost; evaluate nothing", default=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,8 +156,7 @@ class SourceOptions:
     """Which fact sources are asked, how their answers are voted over, and what they retrieve."""
 
     sources: tuple[Any, ...] | None = of_run(
-        "fact sources in the order they are asked, by name or path/to/file.py:Class (default: all "
-        "that are configured)",
+        "fact sources in the order asked, by name or FILE.py:Class (default: all that can serve)",
         "A,B,C",
         read=source_names,
     )
@@ -204,12 +179,9 @@ class SourceOptions:
         default="claim",
         choices=("claim", "sentence"),
     )
-    index: str | None = of_source(
-        "folder or gs://… prefix of the index of the source wikipedia", "DIR"
-    )
+    index: str | None = of_source("index of the source wikipedia, a folder or gs://…", "DIR")
     retriever: str | None = of_source(
-        "bm25 (default), or dense or hybrid if the index was built with --embedder",
-        "NAME",
+        "bm25 (default), or dense or hybrid if the index was built with --embedder", "NAME"
     )
     embedder: str | None = of_source(
         "embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a model hub "
@@ -219,9 +191,7 @@ class SourceOptions:
     passages: int | None = of_source(
         "passages to retrieve per unit and source (default 5)", "N", low=1, high=1000
     )
-    samples: int | None = of_source(
-        "samples per query of the source llm (default 5)", "N", low=1, high=128
-    )
+    samples: int | None = of_source("samples of the source llm (default 5)", "N", low=1, high=128)
     temperature: float | None = of_source(
         "sampling temperature of the source llm (default 1)", "T", low=0, high=2
     )
@@ -251,11 +221,7 @@ class WebOptions:
         high=100,
     )
     context_sentences: int | None = of_source(
-        "sentences of context before and after each best sentence (default 1)",
-        "N",
-        low=0,
-        high=20,
-        expert=True,
+        "sentences before and after each best one (default 1)", "N", low=0, high=20, expert=True
     )
     web_retriever: str | None = of_source(
         "ranking of a page's sentences: bm25 (default), or dense, which needs --embedder",
@@ -263,18 +229,12 @@ class WebOptions:
         choices=("bm25", "dense"),
         expert=True,
     )
-    include_categories: str | None = of_source(
-        "use only hosts of these categories: news,wiki,…", "A,B"
-    )
+    include_categories: str | None = of_source("use only these kinds of hosts: news,wiki,…", "A,B")
     exclude_categories: str | None = of_source("exclude hosts of these categories", "A,B")
-    include_domains: str | None = of_source(
-        "use only these registered domains: example.org,*.gov", "A,B"
-    )
+    include_domains: str | None = of_source("use only these domains: example.org,*.gov", "A,B")
     exclude_domains: str | None = of_source("exclude these registered domains", "A,B")
     categories: str | None = of_source(
-        "YAML file with categories of hosts; takes precedence over the shipped ones",
-        "FILE",
-        expert=True,
+        "YAML file with categories of hosts, before the shipped ones", "FILE", expert=True
     )
     web_snapshot: str | None = option(
         "a new folder records searches and pages; a finished one replays them without network",
@@ -291,12 +251,12 @@ class JudgeOptions:
 
     judge: Spec = of_judge(
         "llm (default if a key or base URL is given); offline: a small local model, no network; "
-        "path/to/file.py:Class, or any that `ufo judges` lists",
+        "FILE.py:Class, or any that `ufo judges` lists",
         "JUDGE",
     )
     verifier: str | None = of_judge(
-        "model of the offline judge: overlap (default), bundled, a folder, path/to/file.py:Class "
-        "or a cross-encoder on a model hub (organisation/model)",
+        "model of the offline judge: overlap (default), bundled, a folder, FILE.py:Class or a "
+        "cross-encoder on a model hub (organisation/model)",
         "NAME",
     )
     formulation: str | None = _of_llm_judge("formulation")
@@ -335,8 +295,7 @@ class ModelOptions:
         "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url"), expert=True
     )
     header: tuple[str, ...] = option(
-        "further headers of requests to --base_url, each with the environment variable that holds "
-        "its value",
+        "further headers of requests to --base_url, with the variables that hold their values",
         "NAME=VARIABLE",
         default=(),
     )
@@ -347,8 +306,7 @@ class ModelOptions:
         expert=True,
     )
     reasoning_effort: str | None = option(
-        "how much a model at --base_url thinks, in its own words: none, minimal, low, medium, "
-        "high, …",
+        "how much a model at --base_url thinks, in its own words: none, low, medium, high, …",
         "EFFORT",
         affects=Affects.RESULTS,
         expert=True,
@@ -362,18 +320,14 @@ class ModelOptions:
     concurrency: int = option(
         "requests in flight at an endpoint (default {default})", "N", default=64, low=1, high=4096
     )
-    requests_per_minute: int | None = option(
-        "rate limit: requests per minute to an endpoint", "N", low=1
-    )
-    tokens_per_minute: int | None = option(
-        "rate limit: tokens of prompt and reply per minute", "N", low=1
-    )
+    requests_per_minute: int | None = option("requests per minute to an endpoint", "N", low=1)
+    tokens_per_minute: int | None = option("tokens of prompt and reply per minute", "N", low=1)
     timeout: float | None = option(
         "time-out of a request in seconds (default 300)", "S", low=0.1, expert=True
     )
     retry_seconds: float | None = option(
-        "how long a failed request is retried, in seconds (default 900); an endpoint that asks for "
-        "a longer pause ends the run",
+        "seconds for which a failed request is retried (default 900); an endpoint that asks for a "
+        "longer pause ends the run",
         "S",
         low=0,
         expert=True,
@@ -388,13 +342,12 @@ class ModelOptions:
         "judge equal claims of different responses separately", default=False, expert=True
     )
     max_cost: float | None = option(
-        "budget of the run in US dollars, earlier attempts included; it stops before spending more "
-        "(exit 4)",
+        "budget in US dollars, earlier attempts included; the run stops before it (exit 4)",
         "USD",
         low=0,
     )
     prices: str | None = option(
-        "YAML file with model prices; takes precedence over the shipped ones", "FILE", expert=True
+        "YAML file with model prices, before the shipped ones", "FILE", expert=True
     )
 
 

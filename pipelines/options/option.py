@@ -100,23 +100,12 @@ class Option:
         return self.read(text)
 
 
-def option(
-    help: str,
-    metavar: str | None = None,
-    *,
-    default: Any = None,
-    choices: Sequence[str] = (),
-    low: float | None = None,
-    high: float | None = None,
-    read: Callable[[str], Any] = str,
-    affects: Affects = NOTHING,
-    expert: bool = False,
-) -> Any:
+def option(help: str, metavar: str | None = None, *, default: Any = None, **more: Any) -> Any:
     """Return the field of a dataclass that declares an option: the field's name is the option's,
-    its type that of the values. `{default}` in `help` is the default."""
-    described: dict[str, Any] = {"help": help.format(default=default), "metavar": metavar}
-    described |= {"choices": choices, "low": low, "high": high, "read": read}
-    return field(default=default, metadata={**described, "affects": affects, "expert": expert})
+    its type that of the values. `{default}` in `help` is the default, `more` are fields of
+    `Option`."""
+    described = {"help": help.format(default=default), "metavar": metavar, **more}
+    return field(default=default, metadata=described)
 
 
 of_source = partial(option, affects=Affects.SOURCE)

@@ -14,7 +14,7 @@ from ufo.pipelines.options.groups import (
     SourceOptions,
     WebOptions,
 )
-from ufo.pipelines.options.option import Affects, names_of, options_of
+from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.errors import UsageError, need
 from ufo.transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge
@@ -27,6 +27,7 @@ from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import Spec
+from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
 from ufo.transforms.verifiers.by_name import default_verifier, described
 
@@ -36,6 +37,7 @@ KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
 LLM: Final = "llm"
 """The judge where one is."""
+_ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
 OF_JUDGES: Final = {*names_of(JudgeOptions, ModelOptions)} - {"judge"}
 """The options that a judge takes where its constructor names them."""
 
@@ -230,6 +232,84 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         switch or a number that is not set has no part in it."""
         found = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
         return {name: value for name, value in found.items() if value} | self.judge_print()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallSettings(Settings):
+    """The options of a recall run. `formulations` are those by which every answer is verified:
+    `offline` alone without a model, none with `facts_only`."""
+
+    input: tuple[str, ...] = of_run(
+        "questions with their true answers and the answers to be checked: .jsonl, .jsonl.gz, "
+        ".parquet, or .csv in the columns of WikiEvalFacts",
+        "FILE",
+    )
+    if_finished: str = option(
+        "what to do where the run is finished: replace (default) or skip",
+        "WHAT",
+        default="replace",
+        choices=("replace", "skip"),
+    )
+    facts_only: bool = of_results(
+        "generate facts and write DIR/facts.csv, a sheet for people to annotate, which is read "
+        "back as --input",
+        default=False,
+    )
+    formulations: Any = of_results(
+        "compared in one run: prompt, tf, tfn, each of the latter with +citation and +xml "
+        "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
+        "A,B,C",
+    )
+
+    def llm(self) -> LlmSettings | None:
+        """Return the settings of the LLM judge without those of a formulation."""
+        llm_settings = Settings.llm(self)
+        if llm_settings is None:
+            return None
+        facts = self.facts_per_call or _ALL_FACTS
+        return replace(llm_settings, facts_per_call=facts)
+
+    def affecting_names(self, what: Affects) -> list[str]:
+        """Return the names of the options that enter that part of the fingerprint."""
+        options = (one for group in RECALL_GROUPS.values() for one in group)
+        return [one.name for one in options if what in one.affects]
+
+    def affecting(self) -> dict[str, Any]:
+        """Return the options that results depend on, for the fingerprint."""
+        found = {
+            **Settings.affecting(self),
+            "mode": "recall",
+            "formulations": list(self.formulations),
+            "facts_only": self.facts_only,
+        }
+        llm_settings = self.llm()
+        if llm_settings is not None and asks_llm_judge(self.judge):
+            recaller = LlmRecaller(llm_settings, self.formulations, _no_client)
+            versions = [recaller.prompt_version(name) for name in self.formulations]
+            found["prompts"] = [recaller.generation_version, *versions]
+        return found
+
+
+def _no_client() -> Any:
+    raise AssertionError("nothing is asked for the fingerprint")
+
+
+_OPTIONS: Final = {one.name: one for one in options_of(RecallSettings)}
+_OF_RUN: Final = (
+    *("input", "output", "run", "fresh", "workers", "chunk_size", "max_line_bytes", "dry_run"),
+    *("if_finished", "facts_only", "json", "log_format", "config"),
+)
+_OF_JUDGING: Final = (
+    *("formulations", "judge", "verifier", "format", "repairs", "as_published"),
+    *("facts_per_call", "prompts"),
+)
+_OF_MODELS: Final = [name for name in names_of(ModelOptions) if not name.startswith("knowledge_")]
+RECALL_GROUPS: Final = {
+    "run": [_OPTIONS[name] for name in _OF_RUN],
+    "judge": [_OPTIONS[name] for name in _OF_JUDGING],
+    "models": [_OPTIONS[name] for name in _OF_MODELS],
+}
+"""The options of `ufo recall` by the titles of its help."""
 
 
 OPENED_BY_WORKERS: Final = tuple(

@@ -11,8 +11,7 @@ from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.records import Verdict
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME, trust
-from ufo.transforms.scores import is_unusable, usable_of
-from ufo.transforms.states import CONTRADICTED, headline, state_of
+from ufo.transforms.scores import CONTRADICTED, headline, is_unusable, state_of, usable_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from ufo.pipelines.reports.unusable import beside, no_score, unusable, without_s
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
 from ufo.transforms.judges.offline import NAME, trust
-from ufo.transforms.states import run_headline
+from ufo.transforms.scores import run_headline
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
-from ufo.transforms.states import state_of
+from ufo.transforms.scores import state_of
 from ufo.transforms.votes import main_mode
 
 _MOST_EVIDENCE = 5  # judgements of a claim

@@ -5,7 +5,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ufo.transforms.states import SYMBOLS
+from ufo.transforms.scores import SYMBOLS
 
 _KEPT = "\n\t"
 

@@ -11,10 +11,10 @@ from rich.text import Text
 from ufo.pipelines.reports.overview import Row, overview
 from ufo.pipelines.reports.tabular import one_line, page, print_rows
 from ufo.pipelines.reports.unusable import is_many
-from ufo.schemas.records import MULTI, NO_SOURCE
+from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
-from ufo.transforms.states import CONTRADICTED, ERROR, NOT_FOUND, SUPPORTED, SYMBOLS
+from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
 
 MODES = {
     "seq": "one source after another",

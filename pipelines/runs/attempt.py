@@ -27,9 +27,9 @@ from ufo.pipelines.runs.inputs import InputFile
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.folders import shared_folder
 from ufo.schemas.records import Part
 from ufo.schemas.runs import check_part
+from ufo.schemas.storage import shared_folder
 from ufo.schemas.tables import SCHEMA_VERSION, read_rows, to_arrow, write_part
 from ufo.transforms.llm.usage_log import UsageReader
 
@@ -290,11 +290,10 @@ class Attempt:
         path = storage.join(self.folder, f"{table}.parquet")
         return write_part(table, path, rows)
 
-    def write_process(self, lines: int | None, engine: str | None = None) -> None:
+    def write_process(self, lines: int | None) -> None:
         """Write which process works on the attempt, for `ufo status`.
 
-        `lines` is the number of input lines, None if unknown; `engine` the runner that finishes the
-        run without this process.
+        `lines` is the number of input lines, None if unknown.
         """
         path = storage.join(self.folder, PROCESS)
         found = {
@@ -302,7 +301,6 @@ class Attempt:
             "pid": os.getpid(),
             "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "lines": lines,
-            "engine": engine,
             "command": [_without_secrets(word) for word in command],
         }
         storage.write(path, json.dumps(found).encode())

@@ -18,9 +18,19 @@ from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, UsageError, unknown_value
 from ufo.schemas.records import Failure
 from ufo.schemas.text import quantity
-from ufo.transforms.columns import FIELDS, OF_CELLS, Columns, UnusableValue, nearest, object_of
 from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
-from ufo.transforms.read import Line, Split, lines, parse
+from ufo.transforms.read import (
+    FIELDS,
+    OF_CELLS,
+    Columns,
+    Line,
+    Split,
+    UnusableValue,
+    lines,
+    nearest,
+    object_of,
+    parse,
+)
 
 MAX_LINES = 4_000
 _MIN_LINES = 500

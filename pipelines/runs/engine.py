@@ -5,9 +5,8 @@
 
 The graph is the same as on this machine. The engine divides the work, holds the state and restarts
 what fails, so the whole input is one chunk; its own page shows how far it is. The command that
-submits the pipeline waits for it and finishes the run; with `--no_wait_until_finish` the last step
-of the graph finishes it. Beam's job server for Flink does not cancel jobs, so they are cancelled by
-Flink's REST interface.
+submits the pipeline waits for it and finishes the run. Beam's job server for Flink does not cancel
+jobs, so they are cancelled by Flink's REST interface.
 """
 
 import json
@@ -23,14 +22,15 @@ from urllib.request import ProxyHandler, Request, build_opener
 from uuid import uuid4
 
 from ufo.pipelines import logs
-from ufo.pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
+from ufo.pipelines.options.beam_flags import runner_of, value_of, workers_of
 from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
-from ufo.pipelines.runs.finish import FinishSpec, check_complete
+from ufo.pipelines.runs.finish import check_complete
 from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
 from ufo.schemas import storage
-from ufo.schemas.errors import Interrupted, RunError
+from ufo.schemas.errors import Interrupted
+from ufo.transforms.job import Job
 from ufo.transforms.read import Split
 
 CHUNK = "portable"
@@ -54,13 +54,12 @@ def run_on_engine(
     attempt: Attempt,
     flags: Sequence[str],
     workers: int,
-    spec: FinishSpec,
+    job: Job,
     progress: Progress,
-) -> Written | None:
+) -> Written:
     """Evaluate all chunks as one pipeline on the runner in `flags`.
 
-    With `--no_wait_until_finish` return None once the job is submitted: its last step finishes the
-    run by `spec`. `workers` is the number of processes if the flags do not set one.
+    `workers` is the number of processes if the flags do not set one.
 
     Raises:
         Interrupted: by Ctrl-C or SIGTERM; the job on the engine is cancelled too.
@@ -72,8 +71,8 @@ def run_on_engine(
     import apache_beam as beam
     from apache_beam.options.pipeline_options import PipelineOptions
 
-    from ufo.pipelines.graph import evaluate, finish_in_graph
-    from ufo.transforms.beam.write_steps import written_parts
+    from ufo.pipelines.graph import evaluate
+    from ufo.transforms.beam.files import written_parts
 
     check_ipython()
     n_lines = sum(chunk.n_lines for chunk in chunks)
@@ -95,24 +94,19 @@ def run_on_engine(
     ]
     # Workers on other machines share no limiter: each gets its share of the limits.
     workers = workers_of(flags, workers)
-    shards = max(spec.job.shards, _SHARDS_A_WORKER * workers, ceil(n_lines / _RESPONSES_A_SHARD))
+    shards = max(job.shards, _SHARDS_A_WORKER * workers, ceil(n_lines / _RESPONSES_A_SHARD))
     files = max(workers, ceil(n_lines / _RESPONSES_A_PART))
-    job = replace(spec.job.elsewhere().among(workers), parts=files, shards=shards)
+    job = replace(job.elsewhere().among(workers), parts=files, shards=shards)
     there = job_of(flags, attempt.run_folder, folder)
     result = None
     try:
         pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
         source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
-        parts = evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
-        if not there.waited:
-            finish_in_graph(parts, replace(spec, job=job))
+        evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
         storage.write(storage.join(tries_folder, FILE), json.dumps(asdict(there)).encode())
         progress.say(f"Submitted the job {there.name} to {there.place}.")
         with progress.watching():
             result = pipeline.run()
-            if not there.waited:
-                there.until_there(result)
-                return None
             result.wait_until_finish()
     except (Exception, KeyboardInterrupt) as error:
         ended = there.cancel(result)
@@ -144,15 +138,13 @@ def engine_counters(result: Any) -> dict[str, dict[str, int]]:
 class EngineJob:
     """A job on an engine, by its `name` there; `named` if the user chose it with `--job_name`.
 
-    `url` is the address of Flink's REST interface, None without one. `waited` if the command waits
-    for the end of the job.
+    `url` is the address of Flink's REST interface, None without one.
     """
 
     runner: str
     name: str
     named: bool
     url: str | None
-    waited: bool = True
 
     @property
     def place(self) -> str:
@@ -162,31 +154,6 @@ class EngineJob:
     def flags(self) -> list[str]:
         """Return the Beam flags that name the job."""
         return [] if self.named else [f"--job_name={self.name}"]
-
-    def until_there(self, result: Any, sleep: Callable[[float], None] = time.sleep) -> None:
-        """Wait until the engine has accepted the job, or it has ended; `result` is Beam's.
-
-        Beam's job server reports a running job before it has submitted it to Flink, and ends with
-        this process.
-
-        Raises:
-            RuntimeError: the runner reports that it failed.
-        """
-        from apache_beam.runners.runner import PipelineState
-
-        while self.url is not None and not self._is_there():
-            if PipelineState.is_terminal(result.state):
-                result.wait_until_finish()
-                return
-            sleep(_SECONDS_BETWEEN_LOOKS)
-
-    def _is_there(self) -> bool:
-        assert self.url is not None
-        state = None
-        with suppress(OSError, ValueError, KeyError):
-            state = _state(self.url, self.name)[1]
-        # An earlier job may have the same name if the user chose it.
-        return state is not None and not (self.named and state in _ENDED)
 
     def cancel(
         self,
@@ -217,7 +184,7 @@ def job_of(flags: Sequence[str], run_folder: str, folder: str) -> EngineJob:
     url = None
     if master and not master.startswith("["):
         url = master if "://" in master else f"http://{master}"
-    return EngineJob(runner_of(flags), name or ours, bool(name), url, waits(flags))
+    return EngineJob(runner_of(flags), name or ours, bool(name), url)
 
 
 def started_job(folder: str) -> EngineJob | None:
@@ -230,11 +197,7 @@ def started_job(folder: str) -> EngineJob | None:
 
 
 def end_earlier(folder: str, say: Say) -> None:
-    """Cancel the job of a killed command if it still runs, since its results are not used.
-
-    Raises:
-        RunError: the job runs and finishes the run by itself (`--no_wait_until_finish`).
-    """
+    """Cancel the job of a killed command if it still runs, since its results are not used."""
     earlier = started_job(folder)
     if earlier is None or earlier.url is None or earlier.named:
         return
@@ -243,11 +206,6 @@ def end_earlier(folder: str, say: Say) -> None:
         state = _state(earlier.url, earlier.name)[1]
     if state in (None, *_ENDED):
         return
-    if not earlier.waited:
-        raise RunError(
-            f"the job {earlier.name} evaluates this run already; wait for it, or cancel it at "
-            f"{earlier.url}"
-        )
     say(f"An earlier try was killed; {earlier.cancel(None)}.")
 
 

@@ -4,22 +4,20 @@
     DIR/run=NAME/manifest.json                  lists the parts that readers read
 
 An earlier finished run of the same name stays readable until the manifest is replaced; its parts
-are deleted right after. If no command waits for the engine (`--no_wait_until_finish`, a template's
-launcher), the last step of the graph finishes the run; its manifest then has no counters.
+are deleted right after.
 """
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ufo.pipelines.runs.attempt import Attempt, Fingerprint, Written
+from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
@@ -97,15 +95,13 @@ def finish(
     written: Written,
     facts: Mapping[str, Any],
     statuses: Sequence[SourceStatus] = (),
-    repeatable: bool = False,
 ) -> Manifest:
     """Move the parts in, write the manifest, delete what it does not list; return the manifest.
 
     `facts` are further fields of the manifest, such as the mode; `statuses` the rows of `sources`.
 
     If the run is stopped in here, the same command completes it and finds the parts that were
-    moved already. With `repeatable` parts are copied, and deleted at the end, so that an engine may
-    run this step again from the start.
+    moved already.
     """
     recall = facts["mode"] == RECALL
     counts = _COUNTS_OF_RECALL if recall else _COUNTS
@@ -114,7 +110,7 @@ def finish(
         for table in (OF_RECALL if recall else OF_EVALUATE)
     }
     for part in written.parts:
-        _move_in(attempt, part, tables[part.table], repeatable)
+        _move_in(attempt, part, tables[part.table])
     for table, entry in tables.items():
         if not entry["files"]:
             # DuckDB cannot read a folder without a file.
@@ -141,13 +137,11 @@ def finish(
     return manifest
 
 
-def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any], copy: bool = False) -> None:
+def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any]) -> None:
     storage.make_folder(storage.join(attempt.run_folder, part.table))
     file = attempt.file(part.table, len(entry["files"]))
     target = storage.join(attempt.run_folder, file)
-    if copy:
-        storage.copy(part.path, target)
-    elif storage.exists(part.path) or not storage.exists(target):
+    if storage.exists(part.path) or not storage.exists(target):
         storage.move(part.path, target)
     entry["files"].append(file)
     entry["rows"] += part.rows
@@ -234,39 +228,3 @@ def finish_recordings(folders: Iterable[str]) -> None:
         from ufo.transforms.sources.web.snapshot import finish_recording  # of the extra `web`
 
         finish_recording(folder)
-
-
-@dataclass(frozen=True, slots=True)
-class FinishSpec:
-    """What the last step of a graph needs to finish a run; plain values, sent to a worker.
-
-    `parts` are those written before the graph runs: of reused responses and of probes. `recorded`
-    are the folders of the web snapshots that the run writes.
-    """
-
-    run_folder: str
-    identifier: str
-    fingerprint: Fingerprint
-    statuses: tuple[SourceStatus, ...]
-    facts: Mapping[str, Any]
-    job: Job
-    parts: tuple[Part, ...] = ()
-    recorded: tuple[str, ...] = ()
-
-    def finish(self, parts: Iterable[Part]) -> Manifest:
-        """Finish the run with the parts that its graph wrote; return the manifest.
-
-        Does nothing if the run is finished already, since an engine may repeat the last step.
-
-        Raises:
-            RunError: verdicts are missing, see `check_complete`.
-        """
-        earlier = earlier_manifest(self.run_folder)
-        if earlier is not None and earlier["attempt"] == self.identifier:
-            return earlier
-        found = sorted(parts, key=lambda part: part.path)
-        check_complete(found, self.job)
-        finish_recordings(self.recorded)
-        attempt = Attempt(self.run_folder, self.identifier, self.fingerprint)
-        once = each_passage_once([*self.parts, *found])
-        return finish(attempt, Written(once, {}), self.facts, self.statuses, repeatable=True)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, UsageError
 from ufo.schemas.text import without_nul
-from ufo.transforms.columns import NAMES, OF_CELLS, PROBLEM
+from ufo.transforms.read import NAMES, OF_CELLS, PROBLEM
 
 ARRAY: Final = "a JSON array"
 OBJECT: Final = "a JSON object"
@@ -30,10 +30,8 @@ PARQUET: Final = "Parquet"
 _BLOCK: Final = 1 << 20
 _PARQUET_ROWS: Final = 1_000
 _MAX_CELL: Final = 16 * 1024 * 1024  # characters; a record's own limit is --max_line_bytes
-_MAX_ITEM: Final = 64 * 1024 * 1024  # characters of one item of an array
 _SHOWN: Final = 4096
 _DECODER: Final = json.JSONDecoder()
-_LONGEST_TOKEN: Final = 16  # characters that cannot be parsed in part: `false`, a surrogate pair
 _BETWEEN: Final = re.compile(r"[\s,]*")
 _LINE_ENDS: Final = re.compile(r"[\r\n]+")
 
@@ -114,50 +112,23 @@ def _record(header: list[str], cells: list[str]) -> dict[str, Any]:
 def _items(text: io.TextIOWrapper, in_array: bool) -> Iterator[str]:
     """Yield the JSON of each item of an array, or of each value of a text, on one line.
 
-    Of an invalid item the beginning is yielded, up to where the next item seems to start.
+    The whole text is in memory. Of an invalid item the beginning is yielded, up to where the next
+    item seems to start; it becomes a failure of its line.
     """
-    buffer, at, ended = "", 0, False
-
-    def more() -> None:
-        nonlocal buffer, at, ended
-        block = text.read(max(_BLOCK, len(buffer) - at))
-        ended = not block
-        buffer, at = buffer[at:] + without_nul(block), 0
-
-    more()
-    at = buffer.index("[") + 1 if in_array else 0
-    while True:
-        between = _BETWEEN.match(buffer, at)
-        start = between.end() if between else at
-        if start == len(buffer):
-            if ended:
-                return
-            more()
-            continue
-        if in_array and buffer[start] == "]":
+    content = without_nul(text.read())
+    at = content.index("[") + 1 if in_array else 0
+    while between := _BETWEEN.match(content, at):
+        start = between.end()
+        if start == len(content) or (in_array and content[start] == "]"):
             return
         try:
-            _, at = _DECODER.raw_decode(buffer, start)
-        except (ValueError, RecursionError) as error:
-            if not ended and _is_incomplete(error, len(buffer) - start):
-                more()
-                continue
-            following, at = _following(buffer[at:start]), start
-            while not (found := following.search(buffer, at + 1)) and not ended:
-                more()
-            end = found.end() if found else len(buffer)
-            # Still not JSON, so it becomes a failure of its line.
-            yield _LINE_ENDS.sub(" ", buffer[at:end]).rstrip(", ")[:_SHOWN]
-            at = end
+            _, at = _DECODER.raw_decode(content, start)
+        except (ValueError, RecursionError):
+            found = _following(between[0]).search(content, start + 1)
+            at = found.end() if found else len(content)
+            yield _LINE_ENDS.sub(" ", content[start:at]).rstrip(", ")[:_SHOWN]
         else:
-            yield _LINE_ENDS.sub(" ", buffer[start:at])
-
-
-def _is_incomplete(error: Exception, length: int) -> bool:
-    """Return whether an item may only be cut off: more text could complete it."""
-    if not isinstance(error, json.JSONDecodeError) or length > _MAX_ITEM:
-        return False
-    return error.msg.startswith("Unterminated") or len(error.doc) - error.pos < _LONGEST_TOKEN
+            yield _LINE_ENDS.sub(" ", content[start:at])
 
 
 def _following(before: str) -> re.Pattern[str]:

@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import ModelOptions
 from ufo.pipelines.options.option import names_of
-from ufo.pipelines.options.recall_options import RecallSettings
-from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
+from ufo.pipelines.options.settings import OPENED_BY_WORKERS, RecallSettings, Settings
 from ufo.schemas.errors import SourceUnavailable, UsageError
 from ufo.schemas.records import MULTI, NO_SOURCE, SourceStatus
 from ufo.transforms.job import IN_FLIGHT, Job

@@ -16,9 +16,9 @@ from filelock import FileLock
 
 from ufo.schemas import runs, storage
 from ufo.schemas.errors import RunError, UfoError
-from ufo.schemas.folders import kept_folder
 from ufo.schemas.results import Results
 from ufo.schemas.runs import MANIFEST, RUN_PREFIX, Run
+from ufo.schemas.storage import kept_folder
 from ufo.schemas.tables import LABELS
 from ufo.schemas.views import tables_of, with_needs
 

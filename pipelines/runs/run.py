@@ -15,9 +15,8 @@ from itertools import chain
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of, waits
-from ufo.pipelines.options.recall_options import RecallSettings
-from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
+from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.runs import endpoints
 from ufo.pipelines.runs.attempt import (
     FINAL,
@@ -43,7 +42,6 @@ from ufo.pipelines.runs.comparison import check_baseline
 from ufo.pipelines.runs.engine import run_on_engine
 from ufo.pipelines.runs.finish import (
     RECALL,
-    FinishSpec,
     Manifest,
     each_passage_once,
     earlier_manifest,
@@ -67,12 +65,11 @@ from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import to_arrow
-from ufo.transforms.columns import is_used
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
-from ufo.transforms.read import parse
+from ufo.transforms.read import is_used, parse
 from ufo.transforms.recall import recall_input as recall_read
 from ufo.transforms.recall.sheet import sheet
 from ufo.transforms.verifiers.by_name import make_verifier
@@ -83,17 +80,13 @@ SHEET = "facts.csv"
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished run. `skipped` if it was finished before and was not evaluated again.
-
-    `submitted` if an engine finishes it without this command: it has no manifest yet.
-    """
+    """A finished run. `skipped` if it was finished before and was not evaluated again."""
 
     name: str
     folder: str
     manifest: Mapping[str, Any]
     seconds: float
     skipped: bool = False
-    submitted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +119,13 @@ class Plan:
 def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
     """Evaluate the input and finish the run, or resume an unfinished attempt.
 
-    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is
-    submitted to the engine, whose job finishes it.
+    Progress goes to stderr, unless `quiet`.
 
     Raises:
         UsageError: the command is wrong; found before the first response is evaluated.
         RunError: the run could not be finished; the same command resumes it.
     """
     started = time.monotonic()
-    check_detached(settings.beam, settings.given("fail_under", "max_error_share", "baseline"))
     paths = find_inputs(settings.input)
     for name in ("dry_run", "streaming"):
         if getattr(settings, name):
@@ -231,9 +222,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         reuse = _reuse(plan, earlier, progress)
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
-        attempt.write_process(
-            total_lines(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
-        )
+        attempt.write_process(total_lines(plan.files))
         _report_judging(plan, progress)
         with _errors_explained(attempt):
             written = attempt.done(FINAL)
@@ -241,9 +230,6 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
                 progress.chunk(n_lines, written.counters, False)
             else:
                 written = _evaluated(plan, attempt, reuse, progress)
-                if written is None:
-                    seconds = time.monotonic() - started
-                    return Finished(plan.name, plan.folder, {}, seconds, submitted=True)
                 # Before the first part moves, so that a run stopped meanwhile is not evaluated
                 # again.
                 attempt.mark_done(FINAL, written)
@@ -311,21 +297,14 @@ def _errors_explained(attempt: Attempt) -> Iterator[None]:
         raise RunError(f"{why}. {kept}") from error
 
 
-def _evaluated(
-    plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
-) -> Written | None:
-    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`.
-
-    None if an engine finishes the run without this command.
-    """
+def _evaluated(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
+    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`."""
     in_process = runner_of(plan.settings.beam) in IN_PROCESS
     try:
         evaluate = _in_process if in_process else _on_engine
         written = evaluate(plan, attempt, reuse, progress)
     finally:
         wait_for(end_run(attempt.identifier))  # closes its connections
-    if written is None:
-        return None
     finish_recordings(recorded(plan.settings, plan.chosen.specs))
     return replace(written, parts=each_passage_once(written.parts))
 
@@ -352,9 +331,7 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
     return replace(written, parts=parts)
 
 
-def _on_engine(
-    plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
-) -> Written | None:
+def _on_engine(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
     client, probes = endpoints.probed(settings, specs)
     job = job_of(settings, specs, client, attempt.identifier)
@@ -362,19 +339,9 @@ def _on_engine(
     before = _reused(plan, attempt, reuse, progress)
     if probes:
         before.append(attempt.write_part("usage", to_arrow("usage", probes)))
-    spec = FinishSpec(
-        storage.absolute(attempt.run_folder),
-        attempt.identifier,
-        attempt.fingerprint,
-        plan.chosen.statuses,
-        plan.facts,
-        job,
-        tuple(replace(part, path=storage.absolute(part.path)) for part in before),
-        tuple(map(storage.absolute, recorded(settings, specs))),
-    )
-    flags, workers = settings.beam, settings.processes()
-    written = run_on_engine(chunks, attempt, flags, workers, spec, progress)
-    return written and replace(written, parts=[*before, *written.parts])
+    workers = settings.processes()
+    written = run_on_engine(chunks, attempt, settings.beam, workers, job, progress)
+    return replace(written, parts=[*before, *written.parts])
 
 
 def _reused(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:

@@ -30,7 +30,7 @@ from ufo.schemas.errors import (
     ends_run,
     lacks_memory,
 )
-from ufo.schemas.folders import own_folder
+from ufo.schemas.storage import own_folder
 from ufo.transforms.job import Job
 
 _ENDING_SECONDS = 8.0  # longer than a process waits for its last replies

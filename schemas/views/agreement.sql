@@ -10,39 +10,108 @@
 -- the effective number of independent claims (Korn and Graubard 1998).
 -- group: agreement
 -- summary: Verdicts and scores against what people said
--- needs: agreement_ratios, cluster_of, scores
+-- needs: cluster_of, human_labels, scores, sentence_scores
 -- order: run, list_position(['response', 'claim', 'sentence'], level), mode, source, part, model, metric
 -- shows: level, mode, source, CASE part WHEN 'all' THEN '(all)' ELSE model END AS model, metric, value, low, high, n, interval_method
 -- empty: the input has no labels of people; see `label`, `claims`, `spans` and `sentence_labels`
-WITH grouped AS (
+WITH labelled AS (
+    SELECT
+        v.run,
+        'claim' AS level,
+        v.mode,
+        CASE WHEN v.mode = 'single' THEN v.source END AS source,
+        v.response_id,
+        h.label,
+        v.label AS said
+    FROM human_labels AS h
+    INNER JOIN verdicts AS v USING (run, response_id, unit_id)
+    UNION ALL BY NAME
+    SELECT
+        run,
+        'sentence' AS level,
+        response_id,
+        human_label AS label,
+        if(credibility < threshold(), 0, 1) AS said,
+        credibility IS NULL AS unscored
+    FROM sentence_scores
+    WHERE human_label IS NOT NULL
+),
+
+counted AS (
+    SELECT
+        l.* EXCLUDE (response_id),
+        r.model,
+        cluster_of(r.dataset, r.question, r.response_id) AS cluster,
+        count(*) AS n
+    FROM labelled AS l
+    INNER JOIN responses AS r USING (run, response_id)
+    GROUP BY ALL
+),
+
+-- Undecided claims are left out, or called false.
+taken AS (
+    SELECT
+        * EXCLUDE (label, said),
+        label AS l,
+        unnest(['', '_all']) AS suffix,
+        unnest([said, coalesce(said, 0)]) AS s
+    FROM counted
+),
+
+-- What a claim or sentence adds to the numerator and the denominator of each measure.
+measured AS (
+    SELECT
+        *,
+        unnest([
+            ('accuracy', 'claim', true, s = l, 1),
+            ('balanced_accuracy', 'claim', true, l * s, l),
+            ('f1_true', 'claim', true, 2 * l * s, l + s),
+            ('f1_false', 'claim', true, 2 * (1 - l) * (1 - s), 2 - l - s),
+            ('faaf_error_rate', 'claim', false, s != l, 1),
+            ('faaf_f1_false', 'claim', false, 2 * (1 - l) * (1 - s), 2 - l - s),
+            ('coverage', 'claim', false, s IS NOT NULL, 1),
+            ('f1_not_factual', 'sentence', false, 2 * (1 - l) * (1 - s), 2 - l - s),
+            ('precision_not_factual', 'sentence', false, (1 - l) * (1 - s), 1 - s),
+            ('recall_not_factual', 'sentence', false, (1 - l) * (1 - s), 1 - l),
+            ('unscored', 'sentence', false, unscored, 1)
+        ]::STRUCT(
+            metric VARCHAR, level VARCHAR, also_all BOOLEAN, above BIGINT, below BIGINT
+        )[]) AS measure
+    FROM taken
+),
+
+grouped AS (
     SELECT
         * EXCLUDE (model),
+        n * measure.above AS above,
+        n * measure.below AS below,
+        measure.metric = 'balanced_accuracy' AS of_both,
         unnest(['all', 'model']) AS part,
         unnest([NULL, model]) AS model
-    FROM agreement_ratios
+    FROM measured
+    WHERE measure.level = level AND (measure.also_all OR suffix = '')
 ),
 
 ratios AS (
     SELECT
-        g.run,
-        g.level,
-        g.mode,
-        g.source,
-        g.part,
-        g.model,
-        g.metric,
-        CAST(sum(g.n) AS BIGINT) AS n,
+        run,
+        level,
+        mode,
+        source,
+        part,
+        model,
+        measure.metric || suffix AS metric,
+        CAST(coalesce(sum(n) FILTER (WHERE above IS NOT NULL), 0) AS BIGINT) AS n,
         ratio_interval(
             list({
-                'above': g.above,
-                'below': g.below,
-                'above_2': coalesce(g.above_2, g.above),
-                'below_2': coalesce(g.below_2, g.below),
-                'cluster': cluster_of(r.dataset, r.question, r.response_id)
-            }) FILTER (WHERE g.n > 0)
+                'above': above,
+                'below': below,
+                'above_2': if(of_both, n * (1 - l) * (1 - s), above),
+                'below_2': if(of_both, n * (1 - l), below),
+                'cluster': cluster
+            }) FILTER (WHERE above IS NOT NULL)
         ) AS found
-    FROM grouped AS g
-    INNER JOIN responses AS r USING (run, response_id)
+    FROM grouped
     GROUP BY ALL
 ),
 

@@ -1,10 +1,10 @@
-"""A runner that keeps the pipeline that Dataflow would get, and submits nothing."""
+"""A runner that keeps the pipeline that Dataflow would get, and fails, as nothing is submitted."""
 
 import os
 from pathlib import Path
 from typing import Any
 
-from apache_beam.runners.runner import PipelineResult, PipelineRunner, PipelineState
+from apache_beam.runners.runner import PipelineRunner
 
 WHERE = "RECORDED_PIPELINE"
 
@@ -15,4 +15,4 @@ class DataflowRecorder(PipelineRunner):
     def run_pipeline(self, pipeline: Any, options: Any) -> Any:
         proto = pipeline.to_runner_api(use_fake_coders=False)
         Path(os.environ[WHERE]).write_bytes(proto.SerializeToString())
-        return PipelineResult(PipelineState.RUNNING)
+        raise RuntimeError("kept, not submitted")

@@ -1,4 +1,4 @@
-"""A launch of the flex template up to submission: the job's graph, and what travels with it."""
+"""A job for Dataflow up to submission: its graph, and what travels with it."""
 
 import base64
 import bz2
@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from apache_beam.portability.api import beam_runner_api_pb2
 
-from scripts.dataflow import launch
 from tests.dataflow.recorder import WHERE
 from tests.llm_server import KEY, LlmServer
 from ufo.pipelines.build_index import build
@@ -24,17 +23,17 @@ GROUP = "beam:transform:group_by_key:v1"
 SOURCES = ("reference", "wikipedia", "llm")
 
 
-def launched(folder: Path, monkeypatch: pytest.MonkeyPatch, *given: str) -> int:
-    """Launch with these parameters; returns the exit code."""
+def submitted(folder: Path, monkeypatch: pytest.MonkeyPatch, *given: str) -> int:
+    """Submit a job with these flags; returns the exit code."""
     monkeypatch.setenv("UFO_IMAGE", IMAGE)
     monkeypatch.setenv(WHERE, str(folder / "pipeline.pb"))
     job = (
         *(f"--runner={RUNNER}", "--project=my-project", "--region=europe-west1"),
         *("--job_name=ufo-night", "--temp_location=gs://staging/temp", "--max_num_workers=4"),
-        "--template_location=gs://staging/job_object",
+        f"--sdk_container_image={IMAGE}",
     )
     places = (f"--input=file://{folder}/in.jsonl", f"--output=file://{folder}/out")
-    return main(launch.words([*places, *given, *job], IMAGE))
+    return main(["evaluate", *places, *given, *job])
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def unpacked(payload: bytes) -> bytes:
     return data
 
 
-def test_a_launch_gives_the_chain_of_sources_and_no_secret(
+def test_a_job_has_the_chain_of_sources_and_no_secret(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [{"id": f"r{n}", "response": f"Oslo has {n} bridges."} for n in range(20)]
@@ -77,19 +76,18 @@ def test_a_launch_gives_the_chain_of_sources_and_no_secret(
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
         models = ("--judge=llm", "--model=offline-judge", "--samples=2")
-        found = (f"--index=file://{index}", f"--sources={','.join(SOURCES)}", "--streaming=false")
-        words = ("--run=night", *models, *found, "--citation=")
-        assert launched(tmp_path, monkeypatch, *words) == 0
+        found = (f"--index=file://{index}", f"--sources={','.join(SOURCES)}")
+        assert submitted(tmp_path, monkeypatch, "--run=night", *models, *found) == 1
     kept = (tmp_path / "pipeline.pb").read_bytes()
     pipeline = beam_runner_api_pb2.Pipeline.FromString(kept)
-    assert "job finishes it in file://" in capsys.readouterr().out
+    assert "kept, not submitted" in capsys.readouterr().err
     steps = {
         step.unique_name: step
         for step in pipeline.components.transforms.values()
         if not step.subtransforms
     }
     makers = {made: name for name, step in steps.items() for made in step.outputs.values()}
-    for name in ("read/parse", "extract/judge", "write/write", "finish"):
+    for name in ("read/parse", "extract/judge", "write/write"):
         assert any(step.startswith(name) for step in steps), (name, sorted(steps))
     earlier = "extract/judge/ParDo(_Extract)"
     for position, source in enumerate(SOURCES, start=1):
@@ -104,12 +102,3 @@ def test_a_launch_gives_the_chain_of_sources_and_no_secret(
     assert any(b"offline-judge" in text for text in carried), "nothing was unpacked"
     for secret in (KEY, str(Path.home() / ".cache"), os.getcwd() + "/tests/"):
         assert not [text[:80] for text in carried if secret.encode() in text], secret
-
-
-def test_a_stream_is_a_job_a_window_so_a_template_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "in.jsonl").touch()
-    words = ("--sources=reference", "--judge=offline", "--run=feed", "--streaming=true")
-    assert launched(tmp_path, monkeypatch, *words) == 2
-    assert "leave --no_wait_until_finish out" in capsys.readouterr().err

@@ -19,7 +19,7 @@ import pytest
 
 from tests.llm_server import KEY
 from tests.parts import missing
-from ufo.schemas.folders import cache_folder
+from ufo.schemas.storage import cache_folder
 
 ROOT = Path(__file__).parents[2]
 ENDED = ("FINISHED", "CANCELED", "FAILED")

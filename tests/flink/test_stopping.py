@@ -14,8 +14,14 @@ import pytest
 
 from tests.llm_server import KEY, LlmServer
 from tests.llm_server.faults import fixed
-from ufo.pipelines.commands.status import lines_of
-from ufo.pipelines.runs.status import FINISHED, RUNNING, STOPPED, Status, statuses
+from ufo.pipelines.commands.status import (
+    FINISHED,
+    RUNNING,
+    STOPPED,
+    Status,
+    lines_of,
+    statuses,
+)
 
 ROOT = Path(__file__).parents[2]
 RESPONSES = 60

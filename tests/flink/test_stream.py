@@ -144,4 +144,3 @@ def test_windows_end_without_a_later_file_and_a_killed_task_manager_loses_nothin
     cluster.until_none_runs()
     for number, file in enumerate(files, start=1):
         check_equal(common, file, command.output, f"s.w{number:06d}")
-    assert not list(command.output.glob(".streaming/s/run=*"))

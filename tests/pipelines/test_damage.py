@@ -135,7 +135,6 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
         ("report", finished, "scores", "--json"),
         ("sql", finished, "SELECT * FROM verdicts"),
         ("sql", finished, "SELECT * FROM scores", "--csv"),
-        ("status", finished),
         ("status", finished, "--check"),
     ):
         done = ufo(*command)

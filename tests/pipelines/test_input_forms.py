@@ -207,7 +207,7 @@ def test_items_of_an_array_that_are_no_records(tmp_path: Path) -> None:
     ]
 
 
-def test_an_array_larger_than_what_is_read_at_once(tmp_path: Path) -> None:
+def test_a_large_array_and_one_that_is_cut_off(tmp_path: Path) -> None:
     records = [{"id": f"{n}", "response": "Oslo is big. " * 20_000} for n in range(12)]
     content = array(records, 1).replace(b'"5"', b'"5', 1)
     found = read(tmp_path, content)

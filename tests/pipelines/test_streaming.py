@@ -15,7 +15,6 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.run import run_evaluate
 from ufo.pipelines.streaming import Arrivals, ArrivedFile, stream
-from ufo.schemas.errors import RunError
 
 Step = Callable[[], None]
 
@@ -63,7 +62,7 @@ class World:
         return by_plain_duckdb(f"{folder}/responses/*.parquet")
 
     def all_ids_or_none(self) -> list[str]:
-        return self.all_ids() if list(self.folder.glob("out/run=*")) else []
+        return self.all_ids() if list(self.folder.glob("out/run=*/responses")) else []
 
     def all_ids(self) -> list[str]:
         return by_plain_duckdb(f"{self.folder}/out/run=*/responses/*.parquet")
@@ -105,24 +104,6 @@ def test_the_first_file_does_not_wait_for_a_second(world: World) -> None:
     world.happens[14] = lambda: at.append(len(world.windows))
     world.run()
     assert at == [1]
-
-
-def test_a_window_is_seen_whole_or_not_at_all(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also by DuckDB alone, at any moment between the first file and the last."""
-    seen: list[list[Path]] = []
-    move = streaming.move_in
-
-    def moved(source: str, target: str) -> None:
-        seen.append(list((world.folder / "out").glob("run=*/**/*")))
-        move(source, target)
-
-    monkeypatch.setattr(streaming, "move_in", moved)
-    world.add("a", "r1")
-    world.run()
-    assert seen == [[]]
-    assert world.all_ids() == ["r1"]
 
 
 def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
@@ -197,25 +178,6 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     assert world.run() == 0
 
 
-def test_a_stop_between_the_manifest_and_the_move_repeats_nothing(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.add("a", "r1")
-
-    def full(source: str, target: str) -> None:
-        raise OSError("no space")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(streaming, "move_in", full)
-        with pytest.raises(RunError, match=r"s\.w000001 is finished .* no space"):
-            world.run()
-    staged = world.folder / "out/.streaming/s/run=s.w000001/manifest.json"
-    before = staged.read_bytes()
-    world.run()
-    assert (world.folder / "out/run=s.w000001/manifest.json").read_bytes() == before
-    assert world.all_ids() == ["r1"]
-
-
 @pytest.mark.parametrize(
     ("more", "named"),
     [
@@ -223,7 +185,6 @@ def test_a_stop_between_the_manifest_and_the_move_repeats_nothing(
         (["--fail_under", "0"], "--fail_under"),
         (["--if_finished", "skip"], "--if_finished"),
         (["--run", "s" * 95], "90 characters"),
-        (["--runner", "FnApiRunner", "--no_wait_until_finish"], "leave --no_wait_until_finish out"),
     ],
 )
 def test_what_only_a_run_with_an_end_has_is_refused(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ufo.schemas.hosts import host_in, host_named, host_of
+from ufo.schemas.text import host_in, host_named, host_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ufo.schemas.folders import DAYS_UNUSED, kept_folder
+from ufo.schemas.storage import DAYS_UNUSED, kept_folder
 
 
 @pytest.fixture(autouse=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ufo.schemas.folders import own_folder, shared_folder, temporary_files_in_own_folder
+from ufo.schemas.storage import own_folder, shared_folder, temporary_files_in_own_folder
 
 SHARED_MEMORY = Path("/dev/shm")
 WAITS = """
 import signal
-from ufo.schemas.folders import temporary_files_in_own_folder
+from ufo.schemas.storage import temporary_files_in_own_folder
 import tempfile
 with temporary_files_in_own_folder():
     print(tempfile.mkdtemp(), flush=True)

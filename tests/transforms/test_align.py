@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.align import align
+from ufo.transforms.extract import align
 
 SENTENCES = [
     "Ada Berg was born in Oslo in 1950.",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ufo.schemas.errors import UsageError
-from ufo.transforms.columns import FIELDS, OF_CELLS, named_columns, nearest, sorted_out
+from ufo.transforms.read import FIELDS, OF_CELLS, named_columns, nearest, sorted_out
 
 
 def test_columns_by_the_keys_of_a_record() -> None:

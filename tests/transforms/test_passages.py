@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.passages import Ranking, windows
+from ufo.transforms.sentences import Ranking, windows
 
 
 def sentence(words: int, number: int) -> str:

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
-from ufo.transforms.columns import OF_CELLS
-from ufo.transforms.read import Line, Split, lines, parse
+from ufo.transforms.read import OF_CELLS, Line, Split, lines, parse
 
 TEXT = "Etna is in Sicily. It erupts."
 

@@ -5,15 +5,15 @@ import os
 import pytest
 
 from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms import secrets
-from ufo.transforms.secrets import into_environment, named_secrets
+from ufo.transforms import job
+from ufo.transforms.job import into_environment, named_secrets
 
 KEY = "sk-SECRET"
 
 
 @pytest.fixture(autouse=True)
 def _nothing_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrets, "_read", {})
+    monkeypatch.setattr(job, "_read", {})
     monkeypatch.setenv("UFO_TEST_KEY", "")
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ufo.transforms.states import headline, state_of
+from ufo.transforms.scores import headline, state_of
 
 
 @pytest.mark.parametrize(

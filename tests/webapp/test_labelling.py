@@ -58,10 +58,11 @@ def test_what_is_said_is_kept_beside_the_run_and_corrects_its_score(
     assert {row["unit_id"]: row["label"] for row in whole["labels"]} == {"u1": 1, "u2": 1}
     with open_results(runs, "older") as results:
         agreement = results.query(
-            "SELECT above, below FROM agreement_ratios WHERE mode = 'seq' AND metric = 'accuracy'"
+            "SELECT value, n FROM agreement "
+            "WHERE mode = 'seq' AND part = 'all' AND metric = 'accuracy'"
         )
         errors = results.query("SELECT tag, n FROM error_analysis WHERE mode = 'seq'")
-    assert agreement.to_pylist() == [{"above": 1, "below": 2}]
+    assert agreement.to_pylist() == [{"value": 0.5, "n": 2}]
     assert {"tag": "wrong_judgement", "n": 1} in errors.to_pylist()
 
 

@@ -24,8 +24,7 @@ from filelock import FileLock
 
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
-from ufo.schemas.folders import cache_folder
-from ufo.schemas.storage import is_remote
+from ufo.schemas.storage import cache_folder, is_remote
 from ufo.transforms.llm.request import Report
 
 OFF: Final = "off"

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.hosts import host_of, is_address
+from ufo.schemas.text import host_of, is_address
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
 OPENAI_URL = "https://api.openai.com/v1"

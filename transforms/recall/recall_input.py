@@ -22,8 +22,15 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ufo.schemas.records import Failure, RecallAnswer, RecallInput, RecallLabel, content_id
-from ufo.transforms.columns import UnusableValue, id_value, kind_of, label_value, text_value
-from ufo.transforms.read import MAX_LINE_BYTES, record_of
+from ufo.transforms.read import (
+    MAX_LINE_BYTES,
+    UnusableValue,
+    id_value,
+    kind_of,
+    label_value,
+    record_of,
+    text_value,
+)
 
 GROUND_TRUTHS: Final = ("ground_truth", "ground_truth_answer")
 ANSWER: Final = "answer"

@@ -16,7 +16,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ufo.schemas.errors import ends_run
-from ufo.schemas.hosts import host_of
 from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
@@ -29,6 +28,7 @@ from ufo.schemas.records import (
     Usage,
     passage_id,
 )
+from ufo.schemas.text import host_of
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.sources.web.categories import OTHER, shipped_categories

@@ -1,7 +1,7 @@
 """The fact source of the references given with a response in the input."""
 
 from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
-from ufo.transforms.passages import Ranking, windows
+from ufo.transforms.sentences import Ranking, windows
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ufo.pipelines.options.beam_flags import waits, workers_of
+from ufo.pipelines.options.beam_flags import workers_of
 from ufo.pipelines.options.command_line import IMAGE, settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
@@ -41,8 +41,9 @@ def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--web_snapshot", "gs://b/web"), "processes of one machine"),
         (("--project="), "--project is missing"),
         (("--temp_location="), "--temp_location is missing"),
-        (("--sdk_container_image="), "scripts/dataflow/build makes one"),
-        (("--template_location=gs://b/job", "--fail_under", "0.5"), "--template_location does not"),
+        (("--sdk_container_image="), "scripts/dataflow/Dockerfile makes it"),
+        (("--template_location=gs://b/job",), "leave --template_location out"),
+        (("--no_wait_until_finish",), "leave --no_wait_until_finish out"),
     ],
 )
 def test_what_cannot_work_there_is_wrong_usage(
@@ -81,8 +82,6 @@ def test_what_is_usual_there(monkeypatch: pytest.MonkeyPatch) -> None:
         *("--machine_type=e2-standard-2", "--max_num_workers=10"),
     }
     assert workers_of(found.beam, 1) == 20, "a process for each core"
-    template = parsed("--template_location=gs://b/job")
-    assert not waits(template.beam), "it is a job yet to be"
     named = parsed("--machine_type=n1-highmem-8", "--num_workers=3", "--cache", "gs://b/mine/")
     assert workers_of(named.beam, 1) == 24
     assert named.cache_uri() == "gs://b/mine/"

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from scripts import flags as page
-from ufo.pipelines.options import recall_options
 from ufo.pipelines.options.command_line import load
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Affects, Parser, names_of, option, options_of
-from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settings
 from ufo.schemas.errors import UsageError
 from ufo.webapp.models import Asking
 
@@ -86,7 +85,7 @@ def test_a_field_is_a_key_of_the_file(parser: Parser, tmp_path: Path) -> None:
 def test_every_option_of_a_command_is_a_field_of_its_settings() -> None:
     for groups, kind in (
         (GROUPS, Settings),
-        (recall_options.GROUPS, recall_options.RecallSettings),
+        (RECALL_GROUPS, RecallSettings),
     ):
         names = [one.name for options in groups.values() for one in options]
         assert len(set(names)) == len(names)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ufo.pipelines.runs.engine import FILE, EngineJob, end_earlier, job_of, started_job
-from ufo.schemas.errors import RunError
 
 RUN = "/out/run=My_Run.2"
 TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"
@@ -156,15 +155,3 @@ def test_the_job_of_a_try_that_was_killed_is_ended(
         end_earlier(str(tmp_path), told.append)
     assert told == ["An earlier try was killed; the job ufo-my-run-2-0a1b2c3d is cancelled."]
     assert there.asked == ["/jobs/j1?mode=cancel"]
-
-
-def test_a_job_that_finishes_the_run_itself_is_not_ended_for_another(
-    flink: Callable[..., Flink], tmp_path: Path
-) -> None:
-    there = flink(("j1", "ufo-my-run-2-0a1b2c3d", 1, "RUNNING"))
-    keep(a_job(there.flag, "--no_wait_until_finish"), tmp_path)
-    with pytest.raises(RunError, match="evaluates this run already; wait for it, or cancel it at"):
-        end_earlier(str(tmp_path), print)
-    there.jobs[0]["state"] = "FAILED"
-    end_earlier(str(tmp_path), print)
-    assert not there.asked

@@ -15,8 +15,7 @@ from ufo.pipelines.runs.chunks import MAX_LINES, Chunk, even_chunk_size, in_chun
 from ufo.pipelines.runs.inputs import PlainFile, measure, spool
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
-from ufo.transforms.columns import OF_CELLS
-from ufo.transforms.read import lines, parse
+from ufo.transforms.read import OF_CELLS, lines, parse
 
 RECORDS = [{"question": "Q?", "answer": 'one\ntwo, "three"'}, {"question": "R?", "answer": "no"}]
 

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from typing import Final
 from urllib.parse import urlsplit
 
-from ufo.schemas.hosts import host_of
+from ufo.schemas.text import host_of
 
 PORTS: Final = frozenset({80, 443, 8000, 8008, 8080, 8443, 8888})
 _LONGEST: Final = 4096

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.hosts import host_named, host_of, is_address
 from ufo.schemas.records import CATEGORIES
+from ufo.schemas.text import host_named, host_of, is_address
 
 if TYPE_CHECKING:
     from ufo.transforms.judges.llm.asking import Asker

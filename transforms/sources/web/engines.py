@@ -15,8 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.hosts import host_of
-from ufo.schemas.text import storable
+from ufo.schemas.text import host_of, storable
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,325 @@
+"""Steps `extract`, `check` and `recall` on Beam: what asks a judge or a source about each element.
+
+Multi-Seq chains one stage a source: what a stage cannot decide leaves by the side output `noans`
+and is what the next stage is asked. The other modes apply the same stage to every source in
+parallel and vote over what comes together.
+"""
+
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
+from zlib import crc32
+
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.transforms.window import WindowedValue
+
+from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes, Usage
+from ufo.transforms.beam.coders import typed
+from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters
+from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from ufo.transforms.extract import Extracted, extract
+from ufo.transforms.job import IN_FLIGHT, Job, into_environment
+from ufo.transforms.judges import make_judge
+from ufo.transforms.loop import CallWindow, in_step, run_now
+from ufo.transforms.recall.recallers import RecallJob, make_recaller
+from ufo.transforms.recall.step import Recalled, recall
+from ufo.transforms.sources.fact_source import make_source
+from ufo.transforms.votes import SEQ, decides, only_errors
+
+_NOANS = "noans"
+_VOTES = "votes"
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class CoroutineDoFn(beam.DoFn, Generic[T, R]):  # type: ignore[misc]
+    """Calls `call` for each element and yields `outputs` of each result.
+
+    A member calls `begin` in `setup`. Where `remote` is True, up to `in_flight` calls are under way
+    on the process's loop and any completed one is yielded, in the window and at the timestamp of
+    the element it came from; the bundle ends when all are.
+    `call` returns errors as data: an exception here would end the run.
+    """
+
+    remote = False
+
+    def __init__(self, in_flight: int = IN_FLIGHT) -> None:
+        self.counters = StepCounters("")
+        self._in_flight = in_flight
+        self._window: CallWindow[tuple[Any, Any], R] | None = None
+        self._opened: Sequence[Any] = ()
+
+    def begin(self, step: str, usage_log: str | None, *needed: Any) -> None:
+        """Make the counters of the step, and open the judge or source that its calls need."""
+        self.counters = StepCounters(step, usage_log)
+        for one in needed:
+            one.open()
+        self._opened = needed
+        self.remote = any(one.remote for one in needed)
+
+    def teardown(self) -> None:
+        """Close what `begin` opened."""
+        self.counters.close()
+        for one in reversed(self._opened):
+            one.close()
+
+    def call(self, item: T) -> Coroutine[Any, Any, R]:
+        """Return the coroutine for one element."""
+        raise NotImplementedError
+
+    def outputs(self, result: R) -> Iterable[Any]:
+        """Return the elements to emit for one result, tagged or not."""
+        raise NotImplementedError
+
+    def start_bundle(self) -> None:
+        """Begin with nothing under way."""
+        self._window = CallWindow(self._in_flight) if self.remote else None
+
+    def process(
+        self,
+        element: T,
+        timestamp: Any = beam.DoFn.TimestampParam,
+        window: Any = beam.DoFn.WindowParam,
+    ) -> Iterator[Any]:
+        """Yield the outputs of this element, or of whichever elements are completed."""
+        if self._window is None:
+            yield from self.outputs(run_now(self.call(element)))
+            return
+        for origin, result in self._window.submit((timestamp, window), self.call(element)):
+            yield from self._placed(origin, result)
+
+    def finish_bundle(self) -> Iterator[Any]:
+        """Yield the outputs of all that is still under way."""
+        if self._window is not None:
+            for origin, result in self._window.drain():
+                yield from self._placed(origin, result)
+        self.counters.flush()
+
+    def _placed(self, origin: tuple[Any, Any], result: R) -> Iterator[Any]:
+        timestamp, window = origin
+        for output in self.outputs(result):
+            if isinstance(output, TaggedOutput):
+                placed = WindowedValue(output.value, timestamp, (window,))
+                yield TaggedOutput(output.tag, placed)
+            else:
+                yield WindowedValue(output, timestamp, (window,))
+
+
+def requests_in(usage: Sequence[Usage]) -> dict[str, int]:
+    """Return how many requests were sent, and how many were answered without one."""
+    cached = sum(row.cached or row.coalesced for row in usage)
+    return {"requests": len(usage) - cached, "cached": cached}
+
+
+# --- extract -------------------------------------------------------------------------------------
+
+
+class _Extract(CoroutineDoFn[InputRecord, Extracted]):
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.in_flight)
+        self._job = job
+
+    def setup(self) -> None:
+        into_environment(self._job.secrets)
+        self._judge = make_judge(self._job.judge)
+        self.begin("extract", self._job.usage_log, self._judge)
+
+    async def call(self, item: InputRecord) -> Extracted:
+        with in_step("extract"):
+            return await extract(item, self._judge, self._job.units)
+
+    def outputs(self, result: Extracted) -> Iterable[OpenUnits | TaggedOutput]:
+        self.counters.add(
+            responses=1,
+            sentences=len(result.sentences),
+            units=len(result.open_units.units),
+            no_claims=int(not result.open_units.units),
+            failures=len(result.failures),
+            **requests_in(result.usage),
+            **result.doubts,
+        )
+        rows: Rows = {
+            "responses": [result.response],
+            "sentences": result.sentences,
+            "fact_units": result.open_units.units,
+            "failures": result.failures,
+            "usage": result.usage,
+        }
+        yield TaggedOutput(ROWS, rows)
+        if result.open_units.units:
+            yield result.open_units
+
+
+@beam.ptransform_fn  # type: ignore[untyped-decorator]
+def Extract(records: Any, job: Job) -> Any:
+    """Records → `open_units` and `rows`."""
+    step = beam.ParDo(_Extract(job)).with_output_types(OpenUnits, **{ROWS: Rows})
+    return records | "judge" >> step.with_outputs(ROWS, main="open_units")
+
+
+# --- check ---------------------------------------------------------------------------------------
+
+
+class _Ask(CoroutineDoFn[OpenUnits, tuple[OpenUnits, Checked]]):
+    """The life cycle of one stage: source and judge are opened once and asked for each response."""
+
+    def __init__(self, job: Job, position: int) -> None:
+        super().__init__(job.in_flight)
+        self._job = job
+        self._position = position
+
+    def setup(self) -> None:
+        into_environment(self._job.secrets)
+        self._judge = make_judge(self._job.judge)
+        self._source = make_source(
+            self._job.sources[self._position], self._job.flags, self._job.source_context
+        )
+        self._step = f"source:{self._source.name}"
+        self.begin(self._step, self._job.usage_log, self._judge, self._source)
+
+    async def call(self, item: OpenUnits) -> tuple[OpenUnits, Checked]:
+        with in_step(self._step):
+            return item, await check(item, self._source, self._judge)
+
+    def outputs(self, result: tuple[OpenUnits, Checked]) -> Iterator[Rows | TaggedOutput]:
+        asked, checked = result
+        rows: Rows = {
+            "evidence": checked.evidence,
+            "passages": checked.passages,
+            "failures": checked.failures,
+            "usage": checked.usage,
+        }
+        # units_in = answered + noans + errors: the units with a valid vote, those with none, and
+        # of these those that had nothing but errors.
+        answered = sum(map(decides, checked.tallies))
+        errors = sum(map(only_errors, checked.tallies))
+        self.counters.add(
+            responses=1,
+            units_in=len(asked.units),
+            answered=answered,
+            noans=len(asked.units) - answered - errors,
+            errors=errors,
+            passages=len(checked.passages),
+            evidence=len(checked.evidence),
+            failures=len(checked.failures),
+            **requests_in(checked.usage),
+        )
+        if self._job.mode != SEQ:
+            yield rows
+            votes = SourceVotes(asked.response_id, self._position, checked.tallies)
+            yield TaggedOutput(_VOTES, votes)
+            return
+        decided, rest = settle(asked, checked, self._job.tie)
+        self.counters.add(
+            units_out=len(rest.units) if rest else 0, responses_out=int(rest is not None)
+        )
+        yield {**rows, "verdicts": decided}
+        if rest is not None:
+            yield TaggedOutput(_NOANS, rest)
+
+
+@beam.ptransform_fn  # type: ignore[untyped-decorator]
+def AskSource(open_units: Any, job: Job, position: int) -> Any:
+    """One stage: open units → `rows`, `noans` (Multi-Seq) and `votes` (other modes).
+
+    With more than one shard the units are grouped by source and shard before, which spreads the
+    work over an engine's workers. It is a plain group: GroupIntoBatches holds back elements until a
+    timer, and Beam 2.77's FnApiRunner loses these in silence where two such stages follow each
+    other.
+    """
+    if job.shards > 1:
+        key = partial(_keyed, job.sources[position].name, job.shards)
+        keyed = open_units | "key" >> beam.Map(key).with_output_types(tuple[Key, OpenUnits])
+        batches = typed(keyed, tuple[Key, OpenUnits]) | "batch" >> beam.GroupByKey()
+        batches = typed(batches, tuple[Key, Iterable[OpenUnits]])
+        open_units = batches | "spread" >> beam.FlatMap(_records).with_output_types(OpenUnits)
+    tags = {_NOANS: OpenUnits, _VOTES: SourceVotes}
+    ask = beam.ParDo(_Ask(job, position)).with_output_types(Rows, **tags)
+    return open_units | "ask" >> ask.with_outputs(*tags, main=ROWS)
+
+
+@beam.ptransform_fn  # type: ignore[untyped-decorator]
+def CheckSources(open_units: Any, job: Job) -> Any:
+    """Open units → a list of collections of rows, through all sources in the user's order."""
+    rows = []
+    votes = []
+    for position, source in enumerate(job.sources):
+        asked = open_units | f"{position + 1} {source.name}" >> AskSource(job, position)
+        rows.append(asked[ROWS])
+        votes.append(asked[_VOTES])
+        if job.mode == SEQ:
+            open_units = asked[_NOANS]
+    if job.mode == SEQ:
+        decided = open_units | "undecided" >> beam.Map(_undecided, job.tie).with_output_types(Rows)
+    else:
+        decide = partial(_decide, job.mode, job.tie)
+        by_response = beam.WithKeys(_response_id).with_output_types(tuple[str, SourceVotes])
+        decided = (
+            votes
+            | "votes" >> beam.Flatten()
+            | "key" >> by_response
+            | "group" >> beam.GroupByKey()
+            | "decide" >> beam.Map(decide).with_output_types(Rows)
+        )
+    return [*rows, decided]
+
+
+# Functions of this module travel to workers by name; those in another function would travel whole,
+# with the path of this file.
+def _keyed(source: str, shards: int, record: OpenUnits) -> tuple[Key, OpenUnits]:
+    return (source, crc32(record.response_id.encode()) % shards), record
+
+
+def _records(group: tuple[Key, Iterable[OpenUnits]]) -> Iterable[OpenUnits]:
+    return group[1]
+
+
+def _undecided(record: OpenUnits, tie: str) -> Rows:
+    return {"verdicts": undecided(record, tie)}
+
+
+def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Rows:
+    response_id, by_source = item
+    ordered = sorted(by_source, key=lambda source: source.position)
+    tallies = [votes for source in ordered for votes in source.tallies]
+    return {"verdicts": pooled_verdicts(response_id, tallies, mode, tie)}
+
+
+def _response_id(votes: SourceVotes) -> str:
+    return votes.response_id
+
+
+# --- recall --------------------------------------------------------------------------------------
+
+
+class _AskFacts(CoroutineDoFn[RecallInput, Recalled]):
+    def __init__(self, job: RecallJob) -> None:
+        super().__init__(job.in_flight)
+        self._job = job
+
+    def setup(self) -> None:
+        self._recaller = make_recaller(self._job.judge, self._job.formulations)
+        self.begin("recall", self._job.usage_log, self._recaller)
+
+    async def call(self, item: RecallInput) -> Recalled:
+        with in_step("recall"):
+            return await recall(item, self._recaller, self._job.formulations)
+
+    def outputs(self, result: Recalled) -> Iterable[Rows]:
+        tables: Rows = {
+            "recall_answers": result.answers,
+            "recall_facts": result.facts,
+            "recall_verdicts": result.verdicts,
+            "failures": result.failures,
+            "usage": result.usage,
+        }
+        self.counters.add(records=1, **{table: len(rows) for table, rows in tables.items()})
+        yield {"recall_records": [result.record], **tables}
+
+
+@beam.ptransform_fn  # type: ignore[untyped-decorator]
+def RecallAnswers(records: Any, job: RecallJob) -> Any:
+    """Records → the rows of the recall tables."""
+    return records | "judge" >> beam.ParDo(_AskFacts(job)).with_output_types(Rows)

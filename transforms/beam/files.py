@@ -1,0 +1,247 @@
+"""Steps `read` and `write` on Beam: input files into records, and rows of every table into parts.
+
+Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run. Rows become
+Arrow blocks where they are made, so that few large elements are shuffled instead of many small
+ones; each (table, part) is then sorted and written by one call, under a temporary name first. A
+file that exists is therefore whole, and is the same on every runner.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+from zlib import crc32
+
+import apache_beam as beam
+import pyarrow as pa
+import pyarrow.compute as pc
+from apache_beam.metrics import Metrics
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.transforms.window import GlobalWindow, WindowedValue
+
+from ufo.schemas import storage
+from ufo.schemas.records import Failure, InputRecord, Part
+from ufo.schemas.tables import KEYS, values_of, values_to_arrow, write_part
+from ufo.transforms.job import COUNTED, Job
+from ufo.transforms.llm.usage_log import UsageLog
+from ufo.transforms.read import Split, failure, lines
+from ufo.transforms.read import parse as parse_line
+
+_SECONDS_BETWEEN_LINES = 0.1
+_BLOCK_ROWS = 2_000
+_ALL = GlobalWindow()
+
+Parse = Callable[[str, bytes, int], Any]
+Key = tuple[str, int]
+Rows = dict[str, Sequence[Any]]
+"""The rows of one response that a step makes, by table."""
+NOTE = ".note"
+"""What follows a part's name in that of the file beside it, which has its rows and checksum."""
+ROWS = "rows"
+"""The name of the output that gives them."""
+
+
+class StepCounters:
+    """The counters of one step of a run; for a DoFn, which makes them in `setup`.
+
+    They are Beam metrics, and lines of the run's usage log while a chunk is under way, up to ten a
+    second; a path of None discards the lines. At the end of a bundle both say the same.
+    """
+
+    def __init__(self, step: str, usage_log: str | None = None) -> None:
+        self._step = step
+        self._namespace = COUNTED + step
+        self._log = UsageLog(usage_log)
+        self._added: dict[str, int] = {}
+        self._unwritten: dict[str, int] = {}
+        self._wrote = 0.0
+
+    def add(self, **counts: int) -> None:
+        """Add to the counters of these names. One that was only ever added 0 is shown as 0."""
+        added, unwritten = self._added, self._unwritten
+        for name, count in counts.items():
+            added[name] = added.get(name, 0) + count
+            unwritten[name] = unwritten.get(name, 0) + count
+        if time.monotonic() - self._wrote >= _SECONDS_BETWEEN_LINES:
+            self._write()
+
+    def flush(self) -> None:
+        """Add to Beam's metrics what was counted since the last call; for the end of a bundle."""
+        for name, count in self._added.items():
+            Metrics.counter(self._namespace, name).inc(count)
+        self._added.clear()
+        self._write()
+
+    def _write(self) -> None:
+        self._log.add({f"{self._step}.{name}": count for name, count in self._unwritten.items()})
+        self._unwritten.clear()
+        self._wrote = time.monotonic()
+
+    def close(self) -> None:
+        """Close the usage log."""
+        self._log.close()
+
+
+# --- read ----------------------------------------------------------------------------------------
+
+
+class _Read(beam.DoFn):  # type: ignore[misc]
+    def __init__(self, job: Job, parse: Parse | None) -> None:
+        self._job = job
+        self._given = parse
+
+    def setup(self) -> None:
+        self._counters = StepCounters("read", self._job.usage_log)
+        self._left_out: list[Failure] = []
+        self._parse = self._given or partial(
+            parse_line,
+            columns=self._job.columns,
+            unknown=self._unknown,
+            left_out=self._left_out.append,
+        )
+
+    def _unknown(self, others: Mapping[str, Any]) -> None:
+        self._counters.add(records_with_unknown_keys=1)
+
+    def process(self, split: Split) -> Iterator[Any]:
+        with storage.open_read(split.path) as stream:
+            for number, line in enumerate(lines(stream, split, self._job.max_line_bytes)):
+                if number in split.same:
+                    self._counters.add(lines=1, same=1)
+                    continue
+                self._left_out.clear()
+                found = self._parse(line.key, line.data, self._job.max_line_bytes)
+                if not isinstance(found, Failure) and number in split.repeated:
+                    message = f"the id {found.response_id!r} was used by an earlier record"
+                    found = failure(line.key, "repeated_id", message, line.data)
+                if isinstance(found, Failure):
+                    self._counters.add(lines=1, failures=1)
+                    yield TaggedOutput(ROWS, {"failures": [found]})
+                    continue
+                if self._left_out:
+                    self._counters.add(claims_left_out=len(self._left_out))
+                    yield TaggedOutput(ROWS, {"failures": [*self._left_out]})
+                if number in split.skipped:
+                    self._counters.add(lines=1, carried_over=1)
+                else:
+                    self._counters.add(lines=1, records=1)
+                    yield found
+
+    def finish_bundle(self) -> None:
+        self._counters.flush()
+
+    def teardown(self) -> None:
+        self._counters.close()
+
+
+@beam.ptransform_fn  # type: ignore[untyped-decorator]
+def ReadRecords(splits: Any, job: Job, parse: Parse | None = None, kind: type = InputRecord) -> Any:
+    """Splits → `records` and `rows`; `parse` makes a record of type `kind`, or a failure, of a
+    line."""
+    step = beam.ParDo(_Read(job, parse)).with_output_types(kind, **{ROWS: Rows})
+    return splits | "parse" >> step.with_outputs(ROWS, main="records")
+
+
+# --- write ---------------------------------------------------------------------------------------
+
+
+class _Pack(beam.DoFn):  # type: ignore[misc]
+    """Rows → ((table, part), Arrow IPC bytes), a block of a table at a time.
+
+    A row's part is a function of what it belongs to: its response, or the passage itself.
+    """
+
+    def __init__(self, parts: int) -> None:
+        self._parts = parts
+
+    def start_bundle(self) -> None:
+        # Tuples of plain values, which cost the garbage collector nothing while they wait here.
+        self._gathered: dict[Key, list[tuple[Any, ...]]] = {}
+
+    def process(self, rows: Rows) -> list[tuple[Key, bytes]]:
+        blocks = []
+        for table, found in rows.items():
+            for part, those in self._by_part(table, found):
+                gathered = self._gathered.setdefault((table, part), [])
+                gathered += map(values_of(table), those)
+                if len(gathered) >= _BLOCK_ROWS:
+                    blocks.append(_block(table, part, gathered))
+                    gathered.clear()
+        return blocks
+
+    def _by_part(self, table: str, rows: Sequence[Any]) -> Iterable[tuple[int, Sequence[Any]]]:
+        if self._parts == 1 or not rows:
+            return [(0, rows)] if rows else []
+        key = KEYS[table][0]
+        parts: dict[int, list[Any]] = {}
+        for row in rows:
+            part = crc32(str(getattr(row, key)).encode()) % self._parts
+            parts.setdefault(part, []).append(row)
+        return parts.items()
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        for (table, part), rows in self._gathered.items():
+            if rows:
+                block = _block(table, part, rows)
+                yield WindowedValue(block, _ALL.max_timestamp(), (_ALL,))
+        self._gathered = {}
+
+
+def _block(table: str, part: int, rows: list[tuple[Any, ...]]) -> tuple[Key, bytes]:
+    data = values_to_arrow(table, rows)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, data.schema) as writer:
+        writer.write_table(data)
+    return (table, part), sink.getvalue().to_pybytes()
+
+
+class _WritePart(beam.DoFn):  # type: ignore[misc]
+    """((table, part), blocks) → the part file, sorted; yields where it is and its rows."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def setup(self) -> None:
+        self._counters = StepCounters("write")
+
+    def process(self, item: tuple[Key, Iterable[bytes]]) -> Iterator[Part]:
+        (table, part), blocks = item
+        data = pa.concat_tables(pa.ipc.open_stream(block).read_all() for block in blocks)
+        data = whole(table, data)
+        self._counters.add(rows=data.num_rows, files=1)
+        path = storage.join(self._folder, f"{table}-{part:05d}.parquet")
+        written = write_part(table, path, data)
+        with storage.writing(path + NOTE) as note:
+            note.write(json.dumps(asdict(written)).encode())
+        yield written
+
+    def finish_bundle(self) -> None:
+        self._counters.flush()
+
+
+def whole(table: str, data: pa.Table) -> pa.Table:
+    """Return the rows of a part in their order, each passage once."""
+    order = pc.sort_indices(data, [(name, "ascending") for name in KEYS[table]])
+    if table == "passages":
+        ids = data.column("passage_id").to_pylist()
+        first = {ids[row]: row for row in reversed(order.to_pylist())}
+        order = pa.array(reversed(first.values()), pa.uint64())
+    return data.take(order)
+
+
+def written_parts(folder: str) -> list[Part]:
+    """Return the parts that a pipeline wrote below a folder, ordered by path."""
+    notes = (path for path in storage.files_below(folder) if path.endswith(NOTE))
+    return [Part(**json.loads(storage.read(path))) for path in notes]
+
+
+@beam.ptransform_fn  # type: ignore[untyped-decorator]
+def WriteTables(rows: Any, job: Job, folder: str) -> Any:
+    """Collections of `Rows` → one `Part` for each file written below `folder`."""
+    pack = beam.ParDo(_Pack(job.parts)).with_output_types(tuple[Key, bytes])
+    blocks = [collection | f"pack {number}" >> pack for number, collection in enumerate(rows, 1)]
+    write = beam.ParDo(_WritePart(folder)).with_output_types(Part)
+    together = blocks | "blocks" >> beam.Flatten() | "group" >> beam.GroupByKey()
+    return together | "write" >> write
