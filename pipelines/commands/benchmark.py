@@ -5,9 +5,15 @@ from functools import partial
 
 import pyarrow as pa
 
-from ufo.pipelines.commands.report import add_raw, print_reader_as, until_closed
+from ufo.pipelines.commands.output import (
+    RUN,
+    add_directory,
+    add_output_options,
+    declare,
+    print_reader_as,
+)
 from ufo.pipelines.options.groups import TIES
-from ufo.pipelines.options.option import number, one_of
+from ufo.pipelines.options.option import Option
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.records import CATEGORIES
@@ -33,18 +39,8 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "mv has the evidence for any order; one of --mode seq only for what it asked. The score "
         "of the run's own verdicts in the same mode is shown beside each score.",
     )
-    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
-    parser.add_argument(
-        "--run", metavar="NAME", help="name of a finished run (default: the newest)"
-    )
-    parser.add_argument(
-        "--mode",
-        type=one_of("--mode", _MODES),
-        default="seq",
-        metavar="|".join(_MODES),
-        help="seq: one source after another; mv: majority of all; single: each source alone",
-    )
-    listed = {
+    add_directory(parser)
+    lists = {
         "order": "sources to use, in this order (default: the run's own)",
         "exclude_passages": "exclude these passages, by passage_id",
         "exclude_categories": "exclude passages of these source categories; "
@@ -54,35 +50,40 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "as in *.gov",
         "include_domains": "use only passages of these domains; one without an address is excluded",
     }
-    for name, help_text in listed.items():
-        words = partial(_words, f"--{name}")
-        parser.add_argument(f"--{name}", metavar="A,B", type=words, help=help_text)
-    parser.add_argument(
-        "--min_sources",
-        metavar="K",
-        type=number("--min_sources", 1),
-        default=1,
-        help="decide a unit only if at least K sources have a valid vote; under seq the first of "
-        "them decides (default: 1)",
+    declare(
+        parser,
+        RUN,
+        Option(
+            "mode",
+            str,
+            "seq: one source after another; mv: majority of all; single: each source alone",
+            "|".join(_MODES),
+            default=SEQ,
+            choices=_MODES,
+        ),
+        *(
+            Option(name, str, said, "A,B", read=partial(_words, f"--{name}"))
+            for name, said in lists.items()
+        ),
+        Option(
+            "min_sources",
+            int,
+            "decide a unit only if at least K sources have a valid vote; under seq the first of "
+            "them decides (default: 1)",
+            "K",
+            default=1,
+            low=1,
+        ),
+        Option(
+            "tie",
+            str,
+            "verdict where votes are tied (default: the run's own rule)",
+            "|".join(TIES),
+            choices=TIES,
+        ),
+        Option("verdicts", bool, "print the verdict of each fact unit instead of the scores"),
     )
-    parser.add_argument(
-        "--tie",
-        type=one_of("--tie", TIES),
-        metavar="|".join(TIES),
-        help="verdict where votes are tied (default: the run's own rule)",
-    )
-    parser.add_argument(
-        "--verdicts",
-        action="store_true",
-        help="print the verdict of each fact unit instead of the scores",
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the whole result as JSON")
-    form.add_argument("--csv", action="store_true", help="print the whole result as CSV")
-    add_raw(parser)
-    parser.add_argument(
-        "--rows", metavar="N", type=number("--rows", 0), help="print N rows at most, 0 for all"
-    )
+    add_output_options(parser)
     parser.set_defaults(handler=_benchmark)
 
 
@@ -93,7 +94,6 @@ def _words(flag: str, text: str) -> list[str]:
     return found
 
 
-@until_closed
 def _benchmark(args: argparse.Namespace) -> int:
     with open_results(args.directory, args.run) as results:
         if results.runs[-1].mode == "recall":

@@ -4,8 +4,9 @@ import argparse
 import sys
 from typing import Any
 
+from ufo.pipelines.commands.output import AS_JSON, add_directory, declare
 from ufo.pipelines.options.groups import RunOptions
-from ufo.pipelines.options.option import options_of
+from ufo.pipelines.options.option import Option, options_of
 from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows, text_output
 from ufo.pipelines.runs.comparison import (
     MOST_SHOWN,
@@ -34,24 +35,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "claims that one run found supported and the other not. With --models, compare two models "
         "of one run.",
     )
-    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
+    add_directory(parser)
     parser.add_argument("baseline", metavar="A", nargs="?", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", nargs="?", help="a finished run")
-    parser.add_argument(
-        "--models",
-        metavar=("A", "B"),
-        nargs=2,
-        help="two models of one run: of A where that is named, else of the newest",
-    )
-    (fail_if_worse,) = (one for one in options_of(RunOptions) if one.name == "fail_if_worse")
-    fail_if_worse.add(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print all as JSON")
-    form.add_argument(
-        "--csv",
-        action="store_true",
-        help="print the claims whose verdict changed as CSV; of models, the questions",
-    )
+    said = "two models of one run: of A where that is named, else of the newest"
+    parser.add_argument("--models", metavar=("A", "B"), nargs=2, help=said)
+    declare(parser, *(one for one in options_of(RunOptions) if one.name == "fail_if_worse"))
+    said = "print the claims whose verdict changed as CSV; of models, the questions"
+    declare(parser.add_mutually_exclusive_group(), AS_JSON, Option("csv", bool, said))
     parser.set_defaults(handler=_compare)
 
 

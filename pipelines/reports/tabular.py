@@ -140,8 +140,10 @@ def page(out: TextIO, width: int | None = None, color: bool | None = None) -> It
     """Give a console whose output goes to `out` at the end, without trailing blanks.
 
     It takes text as it is: no mark-up, no emoji codes, no highlighting. Colours only on a terminal,
-    unless `color` says otherwise.
+    unless `color` says otherwise. A character that `out` cannot show becomes a question mark.
     """
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="replace")
     console = Console(
         file=out,
         markup=False,
@@ -272,6 +274,7 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
     """Give stdout, or a file that takes its place only when all is written."""
     if path is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
+            # As programs expect it, whatever the terminal's locale.
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
