@@ -12,9 +12,7 @@ from ufo.pipelines.runs.comparison import (
     MOST_SHOWN,
     compare,
     compare_models,
-    in_words,
     is_worse,
-    models_in_words,
 )
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError
@@ -53,14 +51,12 @@ def _compare(args: argparse.Namespace) -> int:
             raise UsageError("--models compares within one run: name no second and no level.")
         with open_results(args.directory, args.baseline) as results:
             found = compare_models(results, *args.models)
-        worse, said = False, models_in_words(found)
     elif args.run is None:
         raise UsageError("expected two runs, A and B, or --models and two models of a run.")
     else:
         found = compare(args.directory, args.baseline, args.run)
-        worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
-        said = f"run {args.run}: {in_words(found)}"
-        found["worse"] = worse
+        level = args.fail_if_worse
+        found["worse"] = level is not None and is_worse(found, level)
     names = _CHANGED if args.models else _TURNED
     rows: list[dict[str, Any]] = found["questions" if args.models else "turned"]
     if args.json:
@@ -71,14 +67,14 @@ def _compare(args: argparse.Namespace) -> int:
             out.write(csv_line(names))
             out.writelines(csv_line([row[name] for name in names]) for row in rows)
     else:
-        print(said)
+        print(f"{found['headline']}\n{found['basis']}", *found.get("unusable", ()), sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
         _print("Questions that differ most", found["questions"], changed)
         if not args.models:
-            lost = sum(row["before"] == "supported" for row in rows)
-            print(f"\nclaims no longer supported: {lost:,}; supported now: {len(rows) - lost:,}")
+            lost, won = found["lost"], found["won"]
+            print(f"\nclaims no longer supported: {lost:,}; supported now: {won:,}")
             _print("", rows, ("before", "after", "source_after", "response_id", "claim"))
-    if worse:
+    if found.get("worse"):
         print(f"Significantly worse: p < --fail_if_worse {args.fail_if_worse}", file=sys.stderr)
         return EXIT_BELOW
     return EXIT_DONE

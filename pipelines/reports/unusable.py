@@ -1,4 +1,5 @@
-"""Count judgements that a run asked for and did not get, and say why and what to try instead."""
+"""Say what stands beside the score of a run: judgements that it asked for and did not get, why, and
+what to try instead."""
 
 import re
 from collections.abc import Mapping
@@ -64,6 +65,23 @@ FROM failures
 WHERE run = ? AND step IN ('extract', 'facts')
 GROUP BY error_type
 ORDER BY n DESC, reason
+"""
+
+
+# As scores_by_run has them, without the intervals, which take time.
+_MEANS = """
+SELECT
+    r.run,
+    CASE WHEN count(s.decided_score) > 0 THEN avg(s.factuality_score) END AS factuality_score,
+    avg(s.decided_score) AS decided_score,
+    avg(s.coverage) AS coverage,
+    CAST(coalesce(sum(s.n_units), 0) AS BIGINT) AS n_units,
+    CAST(coalesce(sum(s.n_judgements), 0) AS BIGINT) AS n_judgements,
+    CAST(coalesce(sum(s.n_unusable), 0) AS BIGINT) AS n_unusable
+FROM runs AS r
+LEFT JOIN scores AS s
+    ON s.run = r.run AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
+GROUP BY r.run
 """
 
 
@@ -141,6 +159,23 @@ def no_score(row: Mapping[str, Any] | None) -> str:
     if row["n_judgements"] and row["n_unusable"] >= row["n_judgements"]:
         return "no judgement was usable, so there is no score"
     return "no claim was decided, so there is no score"
+
+
+def means(results: "Results") -> dict[str, dict[str, Any]]:
+    """Return the mean scores of each run by its name, in the mode that stands for it, with the
+    counts that they rest on."""
+    return {row.pop("run"): row for row in results.query(_MEANS).to_pylist()}
+
+
+def score_in_words(row: Mapping[str, Any]) -> str:
+    """Return a run's score, or the reason if there is none, and the note on unusable judgements."""
+    if row["factuality_score"] is None:
+        return no_score(row)
+    note = beside(row)
+    return (
+        f"factuality score {row['factuality_score']:.3f}, {row['coverage']:.0%} of claims decided"
+        + (f"; {note}" if note else "")
+    )
 
 
 def unusable(results: "Results") -> Unusable:
