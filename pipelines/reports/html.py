@@ -16,12 +16,12 @@ from ufo.pipelines.reports.responses import lowest_responses
 from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, text_output
 from ufo.pipelines.reports.templates import environment, filled
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import REFUTED, Evidence, FactUnit, Passage, Sentence
 from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
+    from ufo.pipelines.reports.evaluation import Check
     from ufo.schemas.results import Results
 
 Link = Callable[[str, str], str | None]
@@ -29,7 +29,7 @@ Link = Callable[[str, str], str | None]
 
 _STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
-_SHORT_CELL, _LONGEST_CELL, _SHOWN = 28, 300, 300
+_SHORT_CELL, _LONGEST_CELL = 28, 300
 # Columns whose values are names that ufo defines.
 _NAMED = {"measure", "metric", "reason", "tag"}
 _WORDS = {
@@ -104,39 +104,16 @@ def notebook_html(results: "Results") -> str:
     return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
 
 
-def check_html(
-    text: str,
-    said: str,
-    trust: str,
-    sentences: Sequence[Sentence],
-    states: Mapping[int, str],
-    wrong: Iterable[tuple[FactUnit, Evidence | None, Passage | None]],
-) -> str:
-    """Return a checked text for a notebook, each sentence in its state, below the headline `said`;
-    `wrong` are the contradicted claims with what contradicts them."""
+def check_html(found: "Check", wrong: Sequence[Row]) -> str:
+    """Return a checked text for a notebook, each sentence in its state, below the headline; `wrong`
+    are the contradicted claims with what contradicts them."""
     pieces: list[tuple[str, str | None]] = []
     at = 0
-    for one in sentences:
-        pieces += [(text[at : one.start], None)]
-        pieces += [(text[one.start : one.end], states[one.sentence_index])]
+    for one, state in zip(found.sentences, found.states, strict=True):
+        pieces += [(found.text[at : one.start], None), (found.text[one.start : one.end], state)]
         at = one.end
-    quotes = [
-        (
-            unit.claim,
-            (row.citation if row else None) or (passage.text[:_SHOWN] if passage else ""),
-            (passage.title if passage else None) or (row.source if row else ""),
-        )
-        for unit, row, passage in wrong
-    ]
-    return filled("notebook.html", "check", said, trust, [*pieces, (text[at:], None)], quotes)
-
-
-def refuting(
-    unit_id: str, evidence: Iterable[Evidence], passages: Mapping[str, Passage]
-) -> tuple[Evidence | None, Passage | None]:
-    """Return the first evidence that contradicts a claim, and its passage."""
-    row = next((e for e in evidence if e.unit_id == unit_id and e.outcome == REFUTED), None)
-    return row, passages.get(row.passage_id or "") if row else None
+    pieces.append((found.text[at:], None))
+    return filled("notebook.html", "check", found.headline, found.judged_by, pieces, wrong)
 
 
 def in_words(name: str) -> str:

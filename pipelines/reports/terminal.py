@@ -1,20 +1,23 @@
 """Print the overview of a run, for a terminal of 80 columns and up or for a file."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ufo.pipelines.reports.overview import Row, overview
-from ufo.pipelines.reports.tabular import one_line, page, print_rows
-from ufo.pipelines.reports.unusable import is_many
+from ufo.pipelines.reports.overview import Row
+from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_rows
+from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
-from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
+
+if TYPE_CHECKING:
+    from ufo.pipelines.reports.evaluation import Check
 
 MODES = {
     "seq": "one source after another",
@@ -35,13 +38,28 @@ _LONGEST_LINE = 1_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def render_overview(results: Results, width: int = 100, color: bool = False) -> str:
-    """Return the overview as text of that width; `color` adds a terminal's escape codes."""
+def text_of(
+    printing: Callable[[Console], None], width: int = DEFAULT_WIDTH, color: bool = False
+) -> str:
+    """Return what is printed, as text of that width; `color` adds a terminal's escape codes."""
     out = StringIO()
     with page(out, width, color) as console:
-        # Of a run in Python the folder may be a temporary one: no command is shown.
-        print_overview(overview(results) | {"directory": None}, console)
+        printing(console)
     return out.getvalue()
+
+
+def print_check(found: "Check", console: Console) -> None:
+    """Print what the sources say of a text, claim by claim."""
+    console.print(Text(found.headline, style="bold"))
+    if found.score is not None:
+        console.print(f"factuality {found.score:.3f}, coverage {found.coverage:.3f}")
+    lost = found.lost
+    if lost.many:
+        console.print(in_numbers(lost.n, lost.of))
+    if found.judged_by:
+        console.print(Text(found.judged_by))
+    for row in found.claims():
+        print_claim(row, console)
 
 
 def print_overview(found: Row, console: Console) -> None:

@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import partial
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
-from ufo.pipelines.reports.terminal import bar, render_overview
+from ufo.pipelines.reports.terminal import bar, print_overview, text_of
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, SourceStatus
 from ufo.schemas.results import open_results
@@ -106,10 +107,11 @@ def test_the_overview_as_json_has_the_same_numbers(
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_overview_fits_and_is_readable_without_unicode(folder: Path, width: int) -> None:
     with open_results(folder) as results:
-        text = render_overview(results, width)
+        found = overview(results)
+        text = text_of(partial(print_overview, found), width)
         assert max(map(len, text.splitlines())) <= width
         assert "row 1" not in text
-        assert "\x1b[" in render_overview(results, width, color=True)
+        assert "\x1b[" in text_of(partial(print_overview, found), width, color=True)
     assert bar(0.5, ascii_only=True) == "#" * 12
     assert (bar(1.0), bar(None), bar(1 / 192)) == ("█" * 24, "", "▏")
 
