@@ -6,17 +6,15 @@ What is rendered runs no script and loads nothing, whatever a response smuggled 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
 from ufo.pipelines.reports import charts
 from ufo.pipelines.reports.overview import Row, overview
 from ufo.pipelines.reports.responses import lowest_responses
-from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, text_output
-from ufo.pipelines.reports.templates import environment, filled
+from ufo.pipelines.reports.tabular import OF_UNUSABLE, text_output
+from ufo.pipelines.reports.templates import filled, rendered
 from ufo.schemas.errors import UsageError
-from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.votes import main_mode
 
@@ -29,16 +27,6 @@ Link = Callable[[str, str], str | None]
 
 _STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
-_SHORT_CELL, _LONGEST_CELL = 28, 300
-# Columns whose values are names that ufo defines.
-_NAMED = {"measure", "metric", "reason", "tag"}
-_WORDS = {
-    "refuted": "contradicted",
-    "noans": "no answer",
-    "unit": "claim",
-    "units": "claims",
-    "credibility": "evidence support",
-}
 
 
 def write_html(results: "Results", path: str) -> None:
@@ -70,7 +58,7 @@ def render_html(results: "Results") -> str:
     found = overview(results)
     responses = lowest_responses(results)
     places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
-    return _rendered(
+    return rendered(
         "report.html",
         style=Markup(_style(*_STYLES) + _own_style()),  # noqa: S704 - files of this package
         found=found,
@@ -84,7 +72,7 @@ def render_html(results: "Results") -> str:
 def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
     """Return the reports of the newest of the runs that have rows, to be shown within a page; `csv`
     is the address of all rows of one."""
-    return _rendered("reports.html", groups=_reports(results), csv=csv)
+    return rendered("reports.html", groups=_reports(results), csv=csv)
 
 
 def overview_html(results: "Results", link: Link = lambda run, response: None) -> str:
@@ -96,7 +84,7 @@ def comparison_html(found: Mapping[str, Any], link: Link) -> str:
     """Return what `shown_runs` or `shown_models` found, to be shown within a page."""
     sides = [(found["a"], found["score_a"]), (found["b"], found["score_b"])]
     chart = charts.draw_dots([charts.Bar(*side) for side in sides], "factuality score")
-    return filled("comparison.html", "comparison", found, chart, quantity, link)
+    return filled("comparison.html", "comparison", found, chart, link)
 
 
 def notebook_html(results: "Results") -> str:
@@ -116,26 +104,6 @@ def check_html(found: "Check", wrong: Sequence[Row]) -> str:
     return filled("notebook.html", "check", found.headline, found.judged_by, pieces, wrong)
 
 
-def in_words(name: str) -> str:
-    """Return the name of a column or of a measure as people say it."""
-    return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
-
-
-def _rendered(template: str, **values: object) -> str:
-    return (
-        environment()
-        .get_template(template)
-        .render(
-            in_words=in_words,
-            shown=_shown,
-            many=quantity,
-            web_address=_web_address,
-            SHORT_CELL=_SHORT_CELL,
-            **values,
-        )
-    )
-
-
 def _overview(found: Row, link: Link) -> str:
     used = [row["source"] for row in found["sources"] if row["status"] == "used"]
     names = (", then " if found["mode"] == "seq" else ", ").join(used) or "no source"
@@ -146,7 +114,6 @@ def _overview(found: Row, link: Link) -> str:
         found,
         list(_charts(found)),
         lambda response: link(of_run, response),
-        quantity,
         names,
     )
 
@@ -221,20 +188,3 @@ def _style(*names: str) -> str:
 
 def _own_style() -> str:
     return files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
-
-
-def _shown(name: str, value: object) -> str:
-    """Return a cell of a table as it is shown."""
-    shown = f"{value:,}" if type(value) is int else cell(value)
-    if name in _NAMED:
-        shown = in_words(shown)
-    return shown if len(shown) <= _LONGEST_CELL else shown[: _LONGEST_CELL - 1].rstrip() + "…"
-
-
-def _web_address(address: str | None) -> str | None:
-    """Return an address of the web, None for any other: one may run code."""
-    try:
-        known = address is not None and urlsplit(address).scheme in ("http", "https")
-    except ValueError:
-        return None
-    return address if known else None
