@@ -6,8 +6,8 @@ from typing import Any
 
 from ufo.pipelines.commands.output import AS_JSON, add_directory, declare
 from ufo.pipelines.options.groups import RunOptions
-from ufo.pipelines.options.option import Option, options_of
-from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows, text_output
+from ufo.pipelines.options.option import options_of
+from ufo.pipelines.reports.tabular import as_json, page, print_rows, text_output
 from ufo.pipelines.runs.comparison import (
     MOST_SHOWN,
     compare,
@@ -16,12 +16,6 @@ from ufo.pipelines.runs.comparison import (
 )
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError
-
-_TURNED = (
-    *("before", "after", "source_before", "source_after"),
-    *("response_id", "unit_id", "claim"),
-)
-_CHANGED = ("question", "dataset", "score_a", "score_b", "difference", "response_a", "response_b")
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -39,8 +33,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     said = "two models of one run: of A where that is named, else of the newest"
     parser.add_argument("--models", metavar=("A", "B"), nargs=2, help=said)
     declare(parser, *(one for one in options_of(RunOptions) if one.name == "fail_if_worse"))
-    said = "print the claims whose verdict changed as CSV; of models, the questions"
-    declare(parser.add_mutually_exclusive_group(), AS_JSON, Option("csv", bool, said))
+    declare(parser, AS_JSON)
     parser.set_defaults(handler=_compare)
 
 
@@ -57,23 +50,17 @@ def _compare(args: argparse.Namespace) -> int:
         found = compare(args.directory, args.baseline, args.run)
         level = args.fail_if_worse
         found["worse"] = level is not None and is_worse(found, level)
-    names = _CHANGED if args.models else _TURNED
-    rows: list[dict[str, Any]] = found["questions" if args.models else "turned"]
     if args.json:
         with text_output(None) as out:
             out.write(as_json(found, indent=2) + "\n")
-    elif args.csv:
-        with text_output(None) as out:
-            out.write(csv_line(names))
-            out.writelines(csv_line([row[name] for name in names]) for row in rows)
     else:
         print(f"{found['headline']}\n{found['basis']}", *found.get("unusable", ()), sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
-        _print("Questions that differ most", found["questions"], changed)
+        _print("\nQuestions that differ most", found["questions"], changed)
         if not args.models:
-            lost, won = found["lost"], found["won"]
-            print(f"\nclaims no longer supported: {lost:,}; supported now: {won:,}")
-            _print("", rows, ("before", "after", "source_after", "response_id", "claim"))
+            said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
+            turned = ("before", "after", "source_after", "response_id", "claim")
+            _print(said, found["turned"], turned)
     if found.get("worse"):
         print(f"Significantly worse: p < --fail_if_worse {args.fail_if_worse}", file=sys.stderr)
         return EXIT_BELOW
@@ -81,11 +68,9 @@ def _compare(args: argparse.Namespace) -> int:
 
 
 def _print(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
-    if not rows:
-        return
     with page(sys.stdout) as console:
-        if title:
-            console.print(f"\n{title}")
-        print_rows(names, [[row[name] for name in names] for row in rows[:MOST_SHOWN]], console)
-    if len(rows) > MOST_SHOWN:
-        print(f"\nThe first {MOST_SHOWN} of {len(rows):,}. All of them: --json or --csv.")
+        if rows:
+            console.print(title)
+            print_rows(names, [[row[name] for name in names] for row in rows[:MOST_SHOWN]], console)
+        if len(rows) > MOST_SHOWN:
+            console.print(f"\nThe first {MOST_SHOWN} of {len(rows):,}. All of them: --json.")

@@ -1,11 +1,7 @@
 """Print reports of finished runs (`ufo report`), and ask them by SQL (`ufo sql`)."""
 
 import argparse
-import os
 import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import partial
 from itertools import groupby
 
 from ufo.pipelines.commands.output import (
@@ -21,7 +17,7 @@ from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.tabular import as_json, page, print_rows, text_output
 from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
-from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError, UsageError, unknown_value
+from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote
 from ufo.schemas.tables import KEYS, LABELS, TABLES
@@ -77,19 +73,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     declare(
         sql,
         Option("run", str, "only this finished run (default: all of them)", "NAME"),
-        Option(
-            "memory_limit",
-            str,
-            "memory that the query may take, as in 4GB (default: half of the machine's)",
-            "SIZE",
-        ),
-        Option(
-            "timeout",
-            float,
-            "stop the query after this time (default: never)",
-            "SECONDS",
-            low=0.001,
-        ),
         *_OF_VIEWS,
     )
     add_output_options(sql)
@@ -142,38 +125,14 @@ def _sql(args: argparse.Namespace) -> int:
         reports=args.reports,
         threshold=args.threshold,
     ) as results:
-        half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         try:
-            results.limit_memory(args.memory_limit or f"{half}B")
-        except UsageError as error:
-            why = error.message.partition("\n")[0]
-            raise UsageError(
-                f"--memory_limit {args.memory_limit!r} is not a size such as 4GB: {why}"
-            ) from error
-        _stoppable(partial(print_query, results, args.sql, args), results, args.timeout)
+            print_query(results, args.sql, args)
+        except RuntimeError as error:
+            # What DuckDB makes of Ctrl-C.
+            if str(error) != "Query interrupted":
+                raise
+            raise Interrupted("interrupted; the query was stopped") from error
     return EXIT_DONE
-
-
-def _stoppable(work: Callable[[], None], results: Results, seconds: float | None) -> None:
-    """Run a query on a thread, so that this one hears Ctrl-C, and stop it when that comes.
-
-    Raises:
-        RunError: it took longer than `seconds`; Interrupted: by Ctrl-C.
-    """
-    with ThreadPoolExecutor(1) as thread:
-        query = thread.submit(work)
-        error: RunError | None = None
-        try:
-            if not wait([query], seconds).done:
-                error = RunError(f"the query was stopped after {seconds:g} s (--timeout)")
-        except KeyboardInterrupt:
-            error = Interrupted("interrupted; the query was stopped")
-        while error is not None and not query.done():
-            results.interrupt()  # more than once: the query may not have begun
-            wait([query], 0.1)
-        if error is not None:
-            raise error
-        query.result()
 
 
 def _list(args: argparse.Namespace) -> int:
