@@ -170,10 +170,10 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 
 
-def cell(value: object, none: str = "–") -> str:
+def cell(value: object) -> str:
     """Return a value as a table shows it."""
     if value is None:
-        return none
+        return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -218,8 +218,7 @@ def print_rows(
 
     Numbers are aligned to the right, and so are the columns named in `right`.
     """
-    none = "-" if console.options.ascii_only else "–"
-    texts = [[cell(value, none) for value in row] for row in rows]
+    texts = [[cell(value) for value in row] for row in rows]
     is_text = [
         any(isinstance(row[i], str | list | dict) for row in rows) for i in range(len(names))
     ]

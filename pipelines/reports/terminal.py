@@ -25,13 +25,7 @@ MODES = {
     "single": "one source alone",
     "all": "every source for every unit",
 }
-# Colour of each state of a claim, and its symbol where there is ASCII alone.
-_LOOKS = {
-    SUPPORTED: ("green", "+"),
-    CONTRADICTED: ("red", "x"),
-    NOT_FOUND: ("yellow", "?"),
-    ERROR: ("magenta", "!"),
-}
+_COLORS = {SUPPORTED: "green", CONTRADICTED: "red", NOT_FOUND: "yellow", ERROR: "magenta"}
 _BAR_WIDTH = 24
 _MOST_CLAIMS = 5
 _LONGEST_LINE = 1_000
@@ -110,7 +104,6 @@ def _command(found: Row, name: str) -> str:
 
 def _print_header(found: Row, console: Console) -> None:
     used = [row["source"] for row in found["sources"] if row["status"] == "used"]
-    then = " > " if console.options.ascii_only else " → "
     counts = found["counts"]
     size = f"{quantity(counts['responses'], 'response')}, {quantity(counts['units'], 'claim')}"
     failed = counts.get("failures", 0)
@@ -121,7 +114,7 @@ def _print_header(found: Row, console: Console) -> None:
             for row in found["sources"]
             if row["status"] != "used"
         ),
-        ("Sources", (then if found["mode"] == "seq" else ", ").join(used) or "none"),
+        ("Sources", (" → " if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
         *([("", found["trust"])] if found["trust"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
@@ -210,7 +203,7 @@ def _print_contributions(found: Row, console: Console) -> None:
         rows = [
             {
                 "source": "(undecided)" if row["source"] == NO_SOURCE else row["source"],
-                "": bar(row["share"], console.options.ascii_only),
+                "": bar(row["share"]),
                 "share": _percent(row["share"]),
                 "claims": row["n_decided"],
                 "votes": row["n_votes"],
@@ -228,20 +221,15 @@ def _percent(share: float | None) -> str | None:
     return None if share is None else f"{share:.1%}"
 
 
-def bar(share: float | None, ascii_only: bool = False) -> str:
-    """Return a share of 1 as a bar, to an eighth of a character where these can be shown."""
-    size = (share or 0.0) * _BAR_WIDTH
-    if ascii_only:
-        return "#" * round(size)
-    eighths = round(size * 8)
+def bar(share: float | None) -> str:
+    """Return a share of 1 as a bar, to an eighth of a character."""
+    eighths = round((share or 0.0) * _BAR_WIDTH * 8)
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
 def print_claim(row: Row, console: Console) -> None:
     """Print a claim with its verdict and the evidence that says most for it."""
-    style, plain = _LOOKS[row["state"]]
-    symbol = plain if console.options.ascii_only else SYMBOLS[row["state"]]
-    head = Text(f"{symbol} {row['state']}", style=f"bold {style}")
+    head = Text(f"{SYMBOLS[row['state']]} {row['state']}", style=f"bold {_COLORS[row['state']]}")
     if row["label"] is not None:
         by = "all sources" if row["source"] == MULTI else row["source"]
         votes = f"{row['n_supported']} for, {row['n_refuted']} against"
