@@ -1,7 +1,6 @@
 """Recompute verdicts and scores of a run under other rules, without a call (`ufo benchmark`)."""
 
 import argparse
-from functools import partial
 
 import pyarrow as pa
 
@@ -12,11 +11,10 @@ from ufo.pipelines.commands.output import (
     declare,
     print_reader_as,
 )
-from ufo.pipelines.options.groups import TIES
-from ufo.pipelines.options.option import Option
+from ufo.pipelines.options.groups import TIES, WebOptions
+from ufo.pipelines.options.option import Option, options_of
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
-from ufo.schemas.records import CATEGORIES
 from ufo.schemas.results import Results
 from ufo.transforms.scores import Selection
 from ufo.transforms.sources.web import categories
@@ -28,6 +26,7 @@ _SHOWN = (
     "decided_score", "coverage", "n_judgements", "n_unusable",
 )  # fmt: skip
 _MODES = (SEQ, MV, SINGLE)
+_OF_HOSTS = [one for one in options_of(WebOptions) if one.name.startswith(("include_", "exclude_"))]
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -40,16 +39,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "of the run's own verdicts in the same mode is shown beside each score.",
     )
     add_directory(parser)
-    lists = {
-        "order": "sources to use, in this order (default: the run's own)",
-        "exclude_passages": "exclude these passages, by passage_id",
-        "exclude_categories": "exclude passages of these source categories; "
-        "a passage without one counts as `other`",
-        "include_categories": "use only passages of these source categories",
-        "exclude_domains": "exclude passages of these domains and their subdomains; wildcards, "
-        "as in *.gov",
-        "include_domains": "use only passages of these domains; one without an address is excluded",
-    }
     declare(
         parser,
         RUN,
@@ -61,10 +50,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
             default=SEQ,
             choices=_MODES,
         ),
-        *(
-            Option(name, str, said, "A,B", read=partial(_words, f"--{name}"))
-            for name, said in lists.items()
-        ),
+        Option("order", str, "sources to use, in this order (default: the run's own)", "A,B"),
+        Option("exclude_passages", str, "exclude these passages, by passage_id", "A,B"),
+        *_OF_HOSTS,
         Option(
             "min_sources",
             int,
@@ -87,9 +75,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(handler=_benchmark)
 
 
-def _words(flag: str, text: str) -> list[str]:
-    found = [word.strip() for word in text.split(",") if word.strip()]
-    if not found:
+def _words(flag: str, text: str | None) -> list[str]:
+    found = [word.strip() for word in (text or "").split(",") if word.strip()]
+    if text is not None and not found:
         raise UsageError(f"{flag}: expected names with commas between them, found {text!r}")
     return found
 
@@ -127,14 +115,17 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
         UsageError: an unknown source, category or passage, an invalid domain, or rules
             that cannot be met.
     """
+    names = ("order", "exclude_passages", *(one.name for one in _OF_HOSTS))
+    words = {name: _words(f"--{name}", getattr(args, name)) for name in names}
+    order, passages = words.pop("order"), words.pop("exclude_passages")
     asked = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
     used = [str(name) for name in asked.column("source").to_pylist()]
-    order = args.order or used
     for name in order:
         if name not in used:
             raise UsageError(unknown_value("source", name, used))
         if order.count(name) > 1:
             raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
+    order = order or used
     most = 1 if args.mode == SINGLE else len(order)
     if args.min_sources > most:
         why = "each source is alone" if args.mode == SINGLE else f"{len(order)} are asked"
@@ -142,35 +133,24 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
             f"--min_sources {args.min_sources} can never be met in mode {args.mode}, where {why}; "
             f"give 1 to {most}."
         )
-    seen = "SELECT DISTINCT coalesce(source_category, 'other') AS name FROM passages ORDER BY name"
-    known = sorted({*CATEGORIES, *results.query(seen).column("name").to_pylist()})
-    for flag in ("exclude_categories", "include_categories"):
-        for name in getattr(args, flag) or ():
-            if name not in known:
-                raise UsageError(unknown_value(f"category in --{flag}", name, known))
     missing = results.query(
         "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
         "WHERE name NOT IN (SELECT passage_id FROM passages)",
-        {"names": args.exclude_passages or []},
+        {"names": passages},
     ).to_pylist()
     if missing:
         raise UsageError(
             f"--exclude_passages: the run has no passage {missing[0]['name']!r}; the table "
             "`passages` has their ids."
         )
-    without, only = args.exclude_domains or (), args.include_domains or ()
-    categories.HostSelection((), (), only, without)  # are they domains?
-    return VoteRules(
-        order,
-        args.mode,
-        args.tie or results.runs[-1].tie,
-        args.min_sources,
-        Selection(
-            frozenset(args.exclude_passages or ()),
-            args.exclude_categories or (),
-            args.include_categories,
-            # As the hostnames of passages are written.
-            [categories.pattern(domain) for domain in without],
-            [categories.pattern(domain) for domain in only] or None,
-        ),
+    hosts = categories.HostSelection(**words)
+    selection = Selection(
+        frozenset(passages),
+        hosts.exclude_categories,
+        hosts.include_categories or None,
+        # As the hostnames of passages are written.
+        [categories.pattern(domain) for domain in hosts.exclude_domains],
+        [categories.pattern(domain) for domain in hosts.include_domains] or None,
     )
+    tie = args.tie or results.runs[-1].tie
+    return VoteRules(order, args.mode, tie, args.min_sources, selection)

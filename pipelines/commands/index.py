@@ -83,18 +83,13 @@ def _number(name: str, low: int, high: int, default: int, what: str) -> Option:
 
 def run_build(args: argparse.Namespace) -> int:
     """Build an index; return the exit code."""
-    for path in args.input:
+    for path in (*args.input, args.output):
         if is_remote(path):
             raise UsageError(
-                f"--input {path}: a dump is read from this machine's disk; bring it here, for "
-                f"example by 'gcloud storage cp {path} .'"
+                f"{path}: an index is built from files and in a folder of this machine; copy them, "
+                "for example by 'gcloud storage cp -r'. A copied prefix is an --index like any "
+                "other."
             )
-    if is_remote(args.output):
-        raise UsageError(
-            f"--output {args.output}: an index is built on this machine's disk; give a folder, and "
-            f"copy it there: 'gcloud storage cp -r DIR/* {args.output.rstrip('/')}/'. Its prefix "
-            "is then an --index like any other."
-        )
     from ufo.pipelines.build_index import build
 
     result = build(
