@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from ufo.pipelines.cli import main as ufo  # noqa: E402
 from ufo.pipelines.importers import import_records  # noqa: E402
-from ufo.pipelines.runs.comparison import compare, in_words  # noqa: E402
+from ufo.pipelines.runs.comparison import compare  # noqa: E402
 from ufo.pipelines.runs.inputs import find_inputs  # noqa: E402
 from ufo.schemas.errors import UfoError  # noqa: E402
 from ufo.schemas.records import FactUnit, Passage  # noqa: E402
@@ -124,7 +124,7 @@ def _found(output: str) -> dict[str, Any]:
             interval = f" ({row['low']:.3f} to {row['high']:.3f})" if known else ""
             print(f"  {error} {row['value']:.3f}{interval}")
     comparison = compare(output, *RUNS)
-    print(f"{RUNS[1]}: {in_words(comparison)}")
+    print(f"{comparison['headline']}. {comparison['basis']}")
     return {**found, "difference": comparison}
 
 

@@ -1,6 +1,7 @@
 """Parse the command line and run the command that it names; each command has its own module."""
 
 import atexit
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.stopping import end_with_owner, signals_interrupt
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import (
+    EXIT_DONE,
     EXIT_FAILED,
     EXIT_USAGE,
     UfoError,
@@ -59,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         atexit.register(temporary.close)
     try:
         with signals_interrupt():
-            return _run(words, whole=argv is None)
+            code = _run(words, whole=argv is None)
+            sys.stdout.flush()
+            return code
     except UfoError as error:
         logs.fail(error.message)
         return error.exit_code
@@ -73,9 +77,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         logs.fail("interrupted")
         return EXIT_FAILED
     except BrokenPipeError:
-        # Whoever read our output has enough; Python would complain at exit.
-        sys.stderr.close()
-        return EXIT_FAILED
+        # Whoever reads our output (`| head`) has enough. Else the interpreter reports an error when
+        # it flushes to the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_DONE
     finally:
         logs.stop()
 

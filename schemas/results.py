@@ -87,7 +87,6 @@ class Results:
         self._connection = _connect()
         # DuckDB prints what it takes for leaks where a database with functions is left open.
         weakref.finalize(self, self._connection.close)
-        self._newest: duckdb.DuckDBPyConnection | None = None
         with self._explained(RunError):
             self._connection.execute(_CREATE_RUNS)
             for one in runs:
@@ -174,7 +173,6 @@ class Results:
                 f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
             )
         self._make_named(sql, cursor)
-        self._newest = cursor
         return cursor.sql(sql, params=params or None)
 
     @contextmanager
@@ -214,11 +212,6 @@ class Results:
             self._connection.execute(f"SET memory_limit = {_quoted(size)}")
             if threads is not None:
                 self._connection.execute(f"SET threads = {threads}")
-
-    def interrupt(self) -> None:
-        """Stop the newest query, which another thread runs."""
-        if self._newest is not None:
-            self._newest.interrupt()
 
     def close(self) -> None:
         """Close the database; what was fetched stays valid.

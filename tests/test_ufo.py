@@ -290,11 +290,11 @@ class TestCheck:
         assert found.text[found.sentences[1].start :] == "Oslo is green."
         assert repr(found).splitlines()[:2] == [
             "1 of 2 claims supported, 1 not found",
-            "factuality 0.50, coverage 0.50",
+            "factuality 0.500, coverage 0.500",
         ]
         assert found.states == ["supported", "not found"]
-        assert f"supported by reference: {ETNA}" in repr(found)
-        assert "not found: " in repr(found)
+        assert "supported by reference (1 for, 0 against)\n  claim     " + ETNA in repr(found)
+        assert "? not found\n  claim" in repr(found)
         plain = json.loads(json.dumps(found.to_dict()))
         assert plain["score"] == 0.5
         assert plain["evidence"][0]["outcome"] == "supported"

@@ -1,16 +1,20 @@
 """Recompute verdicts and scores of a run under other rules, without a call (`ufo benchmark`)."""
 
 import argparse
-from functools import partial
 
 import pyarrow as pa
 
-from ufo.pipelines.commands.report import add_raw, print_reader_as, until_closed
-from ufo.pipelines.options.groups import TIES
-from ufo.pipelines.options.option import number, one_of
+from ufo.pipelines.commands.output import (
+    RUN,
+    add_directory,
+    add_output_options,
+    declare,
+    print_reader_as,
+)
+from ufo.pipelines.options.groups import TIES, WebOptions
+from ufo.pipelines.options.option import Option, options_of
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
-from ufo.schemas.records import CATEGORIES
 from ufo.schemas.results import Results
 from ufo.transforms.scores import Selection
 from ufo.transforms.sources.web import categories
@@ -22,6 +26,7 @@ _SHOWN = (
     "decided_score", "coverage", "n_judgements", "n_unusable",
 )  # fmt: skip
 _MODES = (SEQ, MV, SINGLE)
+_OF_HOSTS = [one for one in options_of(WebOptions) if one.name.startswith(("include_", "exclude_"))]
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -33,59 +38,41 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "mv has the evidence for any order; one of --mode seq only for what it asked. The score "
         "of the run's own verdicts in the same mode is shown beside each score.",
     )
-    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
-    parser.add_argument(
-        "--run", metavar="NAME", help="name of a finished run (default: the newest)"
+    add_directory(parser)
+    declare(
+        parser,
+        RUN,
+        Option(
+            "mode",
+            str,
+            "seq: one source after another; mv: majority of all; single: each source alone",
+            "|".join(_MODES),
+            default=SEQ,
+            choices=_MODES,
+        ),
+        Option("order", str, "sources to use, in this order (default: the run's own)", "A,B"),
+        Option("exclude_passages", str, "exclude these passages, by passage_id", "A,B"),
+        *_OF_HOSTS,
+        Option(
+            "tie",
+            str,
+            "verdict where votes are tied (default: the run's own rule)",
+            "|".join(TIES),
+            choices=TIES,
+        ),
+        Option("verdicts", bool, "print the verdict of each fact unit instead of the scores"),
     )
-    parser.add_argument(
-        "--mode",
-        type=one_of("--mode", _MODES),
-        default="seq",
-        metavar="|".join(_MODES),
-        help="seq: one source after another; mv: majority of all; single: each source alone",
-    )
-    listed = {
-        "order": "sources to use, in this order (default: the run's own)",
-        "exclude_passages": "exclude these passages, by passage_id",
-        "exclude_categories": "exclude passages of these source categories; "
-        "a passage without one counts as `other`",
-        "include_categories": "use only passages of these source categories",
-        "exclude_domains": "exclude passages of these domains and their subdomains; wildcards, "
-        "as in *.gov",
-        "include_domains": "use only passages of these domains; one without an address is excluded",
-    }
-    for name, help_text in listed.items():
-        words = partial(_words, f"--{name}")
-        parser.add_argument(f"--{name}", metavar="A,B", type=words, help=help_text)
-    parser.add_argument(
-        "--tie",
-        type=one_of("--tie", TIES),
-        metavar="|".join(TIES),
-        help="verdict where votes are tied (default: the run's own rule)",
-    )
-    parser.add_argument(
-        "--verdicts",
-        action="store_true",
-        help="print the verdict of each fact unit instead of the scores",
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the whole result as JSON")
-    form.add_argument("--csv", action="store_true", help="print the whole result as CSV")
-    add_raw(parser)
-    parser.add_argument(
-        "--rows", metavar="N", type=number("--rows", 0), help="print N rows at most, 0 for all"
-    )
+    add_output_options(parser)
     parser.set_defaults(handler=_benchmark)
 
 
-def _words(flag: str, text: str) -> list[str]:
-    found = [word.strip() for word in text.split(",") if word.strip()]
-    if not found:
+def _words(flag: str, text: str | None) -> list[str]:
+    found = [word.strip() for word in (text or "").split(",") if word.strip()]
+    if text is not None and not found:
         raise UsageError(f"{flag}: expected names with commas between them, found {text!r}")
     return found
 
 
-@until_closed
 def _benchmark(args: argparse.Namespace) -> int:
     with open_results(args.directory, args.run) as results:
         if results.runs[-1].mode == "recall":
@@ -119,42 +106,35 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
         UsageError: an unknown source, category or passage, an invalid domain, or rules
             that cannot be met.
     """
+    names = ("order", "exclude_passages", *(one.name for one in _OF_HOSTS))
+    words = {name: _words(f"--{name}", getattr(args, name)) for name in names}
+    order, passages = words.pop("order"), words.pop("exclude_passages")
     asked = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
     used = [str(name) for name in asked.column("source").to_pylist()]
-    order = args.order or used
     for name in order:
         if name not in used:
             raise UsageError(unknown_value("source", name, used))
         if order.count(name) > 1:
             raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
-    seen = "SELECT DISTINCT coalesce(source_category, 'other') AS name FROM passages ORDER BY name"
-    known = sorted({*CATEGORIES, *results.query(seen).column("name").to_pylist()})
-    for flag in ("exclude_categories", "include_categories"):
-        for name in getattr(args, flag) or ():
-            if name not in known:
-                raise UsageError(unknown_value(f"category in --{flag}", name, known))
+    order = order or used
     missing = results.query(
         "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
         "WHERE name NOT IN (SELECT passage_id FROM passages)",
-        {"names": args.exclude_passages or []},
+        {"names": passages},
     ).to_pylist()
     if missing:
         raise UsageError(
             f"--exclude_passages: the run has no passage {missing[0]['name']!r}; the table "
             "`passages` has their ids."
         )
-    without, only = args.exclude_domains or (), args.include_domains or ()
-    categories.HostSelection((), (), only, without)  # are they domains?
-    return VoteRules(
-        order,
-        args.mode,
-        args.tie or results.runs[-1].tie,
-        Selection(
-            frozenset(args.exclude_passages or ()),
-            args.exclude_categories or (),
-            args.include_categories,
-            # As the hostnames of passages are written.
-            [categories.pattern(domain) for domain in without],
-            [categories.pattern(domain) for domain in only] or None,
-        ),
+    hosts = categories.HostSelection(**words)
+    selection = Selection(
+        frozenset(passages),
+        hosts.exclude_categories,
+        hosts.include_categories or None,
+        # As the hostnames of passages are written.
+        [categories.pattern(domain) for domain in hosts.exclude_domains],
+        [categories.pattern(domain) for domain in hosts.include_domains] or None,
     )
+    tie = args.tie or results.runs[-1].tie
+    return VoteRules(order, args.mode, tie, selection)

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any, Final
 
-from ufo.pipelines.options.option import Parser, number
+from ufo.pipelines.commands.output import declare
+from ufo.pipelines.options.option import Option, Parser
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.storage import is_remote
 from ufo.transforms.llm.answer_store import (
@@ -38,24 +39,21 @@ def register(commands: Any) -> None:
         title="actions", metavar="ACTION", parser_class=Parser, required=True
     )
     stats = actions.add_parser("stats", help="count the cached replies by kind and age")
-    stats.add_argument("--json", action="store_true", help="print them as JSON")
+    declare(stats, Option("json", bool, "print them as JSON"))
     prune = actions.add_parser("prune", help="delete old replies")
-    prune.add_argument(
-        "--older_than",
-        type=number("--older_than", 0, whole=False),
-        metavar="DAYS",
-        help="delete replies that are older than this",
-    )
-    prune.add_argument(
-        "--max_mb",
-        type=number("--max_mb", 0, whole=False),
-        metavar="MB",
-        help="delete the oldest replies until the cache is at most this large",
+    declare(
+        prune,
+        Option("older_than", float, "delete replies that are older than this", "DAYS", low=0),
+        Option(
+            "max_mb",
+            float,
+            "delete the oldest replies until the cache is at most this large",
+            "MB",
+            low=0,
+        ),
     )
     for action, act in ((stats, _stats), (prune, _prune)):
-        action.add_argument(
-            "--cache", metavar="URI", help="the cache (default: that of `ufo evaluate`)"
-        )
+        declare(action, Option("cache", str, "the cache (default: that of `ufo evaluate`)", "URI"))
         action.set_defaults(handler=_handle, act=act)
 
 

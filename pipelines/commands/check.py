@@ -2,26 +2,16 @@
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from rich.text import Text
 
 import ufo
 from ufo.pipelines import logs
 from ufo.pipelines.options.groups import OF_TEXT
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
-from ufo.pipelines.reports.terminal import print_claim
-from ufo.pipelines.reports.unusable import OURS, Unusable
+from ufo.pipelines.reports.terminal import print_check
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
-from ufo.transforms.extract import EXTRACT
-from ufo.transforms.scores import is_unusable, state_of, usable_of
-from ufo.transforms.votes import SEQ
-
-_OF_VERDICT = ("label", "source", "n_supported", "n_refuted", "tied")
-_OF_EVIDENCE = ("citation", "rationale", "reason")
 
 
 def register(commands: Any) -> None:
@@ -59,13 +49,13 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
     if arguments.json:
         print(as_json(found.to_dict(), indent=1))
     else:
-        _print(found)
+        with page(sys.stdout) as console:
+            print_check(found, console)
     for message in dict.fromkeys(failure.message for failure in found.failures):
         logs.tell(message)
-    lost = _lost(found)
-    if lost.sentence:
-        logs.tell(lost.sentence)
-    return EXIT_FAILED if lost.all else EXIT_DONE
+    if found.lost.sentence:
+        logs.tell(found.lost.sentence)
+    return EXIT_FAILED if found.lost.all else EXIT_DONE
 
 
 def _text(given: str) -> str:
@@ -93,52 +83,3 @@ def _decoded(content: bytes, name: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} is no text: it is not UTF-8 at byte {error.start}") from error
-
-
-def _lost(found: ufo.Check) -> Unusable:
-    """Return what of the judgements, or of the extraction, is of no use."""
-    told = [row.message for row in found.failures if not row.message.startswith(OURS)]
-    said = told[-1] if told else ""
-    failed = Counter(row.error_type for row in found.failures if row.step == EXTRACT)
-    if failed and not found.fact_units:
-        return Unusable(1, 1, failed, extraction=True, said=said)
-    asked, usable = usable_of(found.evidence)
-    reasons = Counter(row.reason or "unknown" for row in found.evidence if is_unusable(row))
-    return Unusable(asked - usable, asked, reasons, said=said)
-
-
-def _print(found: ufo.Check) -> None:
-    with page(sys.stdout) as console:
-        console.print(Text(found.headline, style="bold"))
-        if found.score is not None:
-            console.print(f"factuality {found.score:.3f}, coverage {found.coverage:.3f}")
-        if found.judged_by:
-            console.print(Text(found.judged_by))
-        for row in _claims(found):
-            print_claim(row, console)
-
-
-def _claims(found: ufo.Check) -> Iterator[dict[str, Any]]:
-    """Yield each claim with its verdict, and with the evidence that says most for it."""
-    passages = {one.passage_id: one for one in found.passages}
-    # In mode all, that of the sources in their order.
-    verdicts = {row.unit_id: row for row in sorted(found.verdicts, key=lambda row: row.mode == SEQ)}
-    for unit in found.fact_units:
-        verdict = verdicts[unit.unit_id]
-        own = [row for row in found.evidence if row.unit_id == unit.unit_id]
-        best = min(
-            (row for row in own if verdict.source in (row.source, "none", "multi")),
-            key=lambda row: (row.label != verdict.label, row.citation is None, row.rank or 0),
-        )
-        passage = passages.get(best.passage_id or "")
-        yield {
-            "state": state_of([verdict.label], any(map(is_unusable, own))),
-            "claim": unit.claim,
-            "question": None,
-            "model": None,
-            "title": passage and passage.title,
-            "url": passage and passage.url,
-            "evidence_source": best.source,
-            **{name: getattr(best, name) for name in _OF_EVIDENCE},
-            **{name: getattr(verdict, name) for name in _OF_VERDICT},
-        }

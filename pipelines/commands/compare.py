@@ -4,25 +4,18 @@ import argparse
 import sys
 from typing import Any
 
+from ufo.pipelines.commands.output import AS_JSON, add_directory, declare
 from ufo.pipelines.options.groups import RunOptions
 from ufo.pipelines.options.option import options_of
-from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows, text_output
+from ufo.pipelines.reports.tabular import as_json, page, print_rows, text_output
 from ufo.pipelines.runs.comparison import (
     MOST_SHOWN,
     compare,
     compare_models,
-    in_words,
     is_worse,
-    models_in_words,
 )
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError
-
-_TURNED = (
-    *("before", "after", "source_before", "source_after"),
-    *("response_id", "unit_id", "claim"),
-)
-_CHANGED = ("question", "dataset", "score_a", "score_b", "difference", "response_a", "response_b")
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -34,24 +27,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "claims that one run found supported and the other not. With --models, compare two models "
         "of one run.",
     )
-    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
+    add_directory(parser)
     parser.add_argument("baseline", metavar="A", nargs="?", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", nargs="?", help="a finished run")
-    parser.add_argument(
-        "--models",
-        metavar=("A", "B"),
-        nargs=2,
-        help="two models of one run: of A where that is named, else of the newest",
-    )
-    (fail_if_worse,) = (one for one in options_of(RunOptions) if one.name == "fail_if_worse")
-    fail_if_worse.add(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print all as JSON")
-    form.add_argument(
-        "--csv",
-        action="store_true",
-        help="print the claims whose verdict changed as CSV; of models, the questions",
-    )
+    said = "two models of one run: of A where that is named, else of the newest"
+    parser.add_argument("--models", metavar=("A", "B"), nargs=2, help=said)
+    declare(parser, *(one for one in options_of(RunOptions) if one.name == "fail_if_worse"))
+    declare(parser, AS_JSON)
     parser.set_defaults(handler=_compare)
 
 
@@ -62,43 +44,33 @@ def _compare(args: argparse.Namespace) -> int:
             raise UsageError("--models compares within one run: name no second and no level.")
         with open_results(args.directory, args.baseline) as results:
             found = compare_models(results, *args.models)
-        worse, said = False, models_in_words(found)
     elif args.run is None:
         raise UsageError("expected two runs, A and B, or --models and two models of a run.")
     else:
         found = compare(args.directory, args.baseline, args.run)
-        worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
-        said = f"run {args.run}: {in_words(found)}"
-        found["worse"] = worse
-    names = _CHANGED if args.models else _TURNED
-    rows: list[dict[str, Any]] = found["questions" if args.models else "turned"]
+        level = args.fail_if_worse
+        found["worse"] = level is not None and is_worse(found, level)
     if args.json:
         with text_output(None) as out:
             out.write(as_json(found, indent=2) + "\n")
-    elif args.csv:
-        with text_output(None) as out:
-            out.write(csv_line(names))
-            out.writelines(csv_line([row[name] for name in names]) for row in rows)
     else:
-        print(said)
+        print(f"{found['headline']}\n{found['basis']}", *found.get("unusable", ()), sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
-        _print("Questions that differ most", found["questions"], changed)
+        _print("\nQuestions that differ most", found["questions"], changed)
         if not args.models:
-            lost = sum(row["before"] == "supported" for row in rows)
-            print(f"\nclaims no longer supported: {lost:,}; supported now: {len(rows) - lost:,}")
-            _print("", rows, ("before", "after", "source_after", "response_id", "claim"))
-    if worse:
+            said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
+            turned = ("before", "after", "source_after", "response_id", "claim")
+            _print(said, found["turned"], turned)
+    if found.get("worse"):
         print(f"Significantly worse: p < --fail_if_worse {args.fail_if_worse}", file=sys.stderr)
         return EXIT_BELOW
     return EXIT_DONE
 
 
 def _print(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
-    if not rows:
-        return
     with page(sys.stdout) as console:
-        if title:
-            console.print(f"\n{title}")
-        print_rows(names, [[row[name] for name in names] for row in rows[:MOST_SHOWN]], console)
-    if len(rows) > MOST_SHOWN:
-        print(f"\nThe first {MOST_SHOWN} of {len(rows):,}. All of them: --json or --csv.")
+        if rows:
+            console.print(title)
+            print_rows(names, [[row[name] for name in names] for row in rows[:MOST_SHOWN]], console)
+        if len(rows) > MOST_SHOWN:
+            console.print(f"\nThe first {MOST_SHOWN} of {len(rows):,}. All of them: --json.")

@@ -12,8 +12,9 @@ from operator import eq
 from time import monotonic
 from typing import Any, Final
 
+from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
-from ufo.pipelines.options.option import number, options_of
+from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError, missing
 from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage, Usage
 from ufo.transforms.judges.judge import JudgeContext, Judged
@@ -72,16 +73,13 @@ def register(commands: Any) -> None:
         "each search engine that the environment names one query. Exit code 1 where one cannot be "
         "used, 2 where none is configured.",
     )
-    for one in _OPTIONS:
-        one.add(parser)
-    parser.add_argument(
-        "--timeout",
-        type=number("--timeout", 0.1, 3600, whole=False),
-        default=55.0,
-        metavar="SECONDS",
-        help="time limit for all tests together (default 55)",
+    said = "time limit for all tests together (default 55)"
+    declare(
+        parser,
+        *_OPTIONS,
+        Option("timeout", float, said, "SECONDS", default=55.0, low=0.1, high=3600),
+        Option("json", bool, "print a list of objects"),
     )
-    parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=handle)
 
 

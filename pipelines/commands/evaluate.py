@@ -11,10 +11,9 @@ from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
-from ufo.pipelines.reports.means import means, score_in_words
-from ufo.pipelines.reports.unusable import Unusable, unusable
+from ufo.pipelines.reports.unusable import Unusable, means, score_in_words, unusable
 from ufo.pipelines.runs import attempt
-from ufo.pipelines.runs.comparison import compare, in_words, is_worse
+from ufo.pipelines.runs.comparison import compare, is_worse
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
@@ -124,12 +123,13 @@ def _print_comparison(found: Mapping[str, Any], chosen: "Settings") -> None:
     if not found:
         return
     comparison = found["comparison"]
-    print(in_words(comparison))
-    lost = sum(row["before"] == "supported" for row in comparison["turned"])
+    print(f"{comparison['headline']}. {comparison['basis']}")
+    for note in comparison["unusable"]:
+        print(note)
     if comparison["turned"]:
-        gained = len(comparison["turned"]) - lost
         names = f"{chosen.output} {comparison['baseline']} {comparison['run']}"
-        print(f"claims no longer supported: {lost:,}; supported now: {gained:,}")
+        lost, won = comparison["lost"], comparison["won"]
+        print(f"claims no longer supported: {lost:,}; supported now: {won:,}")
         print(f"each of them: ufo compare {names}")
 
 

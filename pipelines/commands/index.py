@@ -9,7 +9,8 @@ from typing import Any
 
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import local_index, read_manifest
-from ufo.pipelines.options.option import number
+from ufo.pipelines.commands.output import declare
+from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import cores
 from ufo.schemas.errors import EXIT_DONE, UsageError
 from ufo.schemas.storage import is_remote
@@ -43,59 +44,52 @@ def register(
         "--input", required=True, nargs="+", metavar="DUMP", help="files or glob patterns"
     )
     build.add_argument("--output", required=True, metavar="DIR", help="folder for the index")
-    _add_number(build, "--passage_words", 20, 1000, 100, "words per passage")
-    build.add_argument(
-        "--embedder",
-        metavar="NAME",
-        help="add vectors, for --retriever dense or hybrid: openai or openai:MODEL (a "
-        "/v1/embeddings endpoint), the folder of an ONNX or sentence-transformers model, or such a "
-        "model's name on a model hub (organisation/model)",
+    said = (
+        "add vectors, for --retriever dense or hybrid: openai or openai:MODEL (a /v1/embeddings "
+        "endpoint), the folder of an ONNX or sentence-transformers model, or such a model's name "
+        "on a model hub (organisation/model)"
     )
-    _add_number(build, "--workers", 1, 1024, cores(), "worker processes")
+    declare(
+        build,
+        _number("passage_words", 20, 1000, 100, "words per passage"),
+        Option("embedder", str, said, "NAME"),
+        _number("workers", 1, 1024, cores(), "worker processes"),
+    )
     build.set_defaults(handler=run_build)
 
     search = commands.add_parser("search", help="show the passages an index has for a query")
     search.add_argument("index", metavar="DIR")
     search.add_argument("query", metavar="QUERY")
-    _add_number(search, "--passages", 1, 1000, 5, "maximum number of passages")
-    search.add_argument(
-        "--retriever",
-        default="bm25",
-        metavar="NAME",
-        help="bm25 (default); dense or hybrid where the index was built with --embedder",
+    said = "bm25 (default); dense or hybrid where the index was built with --embedder"
+    declare(
+        search,
+        _number("passages", 1, 1000, 5, "maximum number of passages"),
+        Option("retriever", str, said, "NAME", default="bm25"),
     )
     search.set_defaults(handler=run_search)
 
     info = commands.add_parser("info", help="describe an index and check that it is complete")
     info.add_argument("index", metavar="DIR")
-    info.add_argument("--verify", action="store_true", help="verify the checksum of every file")
+    declare(info, Option("verify", bool, "verify the checksum of every file"))
     info.set_defaults(handler=run_info)
     for command in (build, search, info):
-        command.add_argument("--json", action="store_true", help="print the result as JSON")
+        declare(command, Option("json", bool, "print the result as JSON"))
 
 
-def _add_number(
-    parser: argparse.ArgumentParser, flag: str, low: int, high: int, default: int, what: str
-) -> None:
-    """Add a flag with a whole number from `low` to `high`."""
-    kind, said = number(flag, low, high), f"{what} (default {default})"
-    parser.add_argument(flag, type=kind, default=default, metavar="N", help=said)
+def _number(name: str, low: int, high: int, default: int, what: str) -> Option:
+    said = f"{what} (default {default})"
+    return Option(name, int, said, "N", default=default, low=low, high=high)
 
 
 def run_build(args: argparse.Namespace) -> int:
     """Build an index; return the exit code."""
-    for path in args.input:
+    for path in (*args.input, args.output):
         if is_remote(path):
             raise UsageError(
-                f"--input {path}: a dump is read from this machine's disk; bring it here, for "
-                f"example by 'gcloud storage cp {path} .'"
+                f"{path}: an index is built from files and in a folder of this machine; copy them, "
+                "for example by 'gcloud storage cp -r'. A copied prefix is an --index like any "
+                "other."
             )
-    if is_remote(args.output):
-        raise UsageError(
-            f"--output {args.output}: an index is built on this machine's disk; give a folder, and "
-            f"copy it there: 'gcloud storage cp -r DIR/* {args.output.rstrip('/')}/'. Its prefix "
-            "is then an --index like any other."
-        )
     from ufo.pipelines.build_index import build
 
     result = build(
@@ -134,9 +128,9 @@ def run_search(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print what an index holds; return the exit code."""
-    manifest, _ = read_manifest(local_index(args.index), verify=args.verify)
+    manifest, _ = read_manifest(local_index(args.index), verify=bool(args.verify))
     if args.json:
-        _print_json({**manifest, "verified": args.verify})
+        _print_json({**manifest, "verified": bool(args.verify)})
         return EXIT_DONE
     size = sum(file["bytes"] for file in manifest["files"])
     checked = "all checksums agree" if args.verify else "sizes agree; --verify compares checksums"

@@ -1,15 +1,14 @@
 """Write sheets of fact units for people to label, and read them back (`ufo label`)."""
 
 import argparse
-import csv
 import json
 import os
 import sys
 
-from ufo.pipelines.labels.import_sheets import import_sheet
-from ufo.pipelines.labels.sample_sheets import cells, sample, sample_errors
-from ufo.pipelines.options.option import number
-from ufo.pipelines.reports.tabular import text_output
+from ufo.pipelines.commands.output import RUN, add_directory, declare
+from ufo.pipelines.labels import import_sheet, sample
+from ufo.pipelines.options.option import Option
+from ufo.pipelines.reports.tabular import csv_line, text_output
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError
 
@@ -31,34 +30,30 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Write a CSV sheet of a run's fact units, drawn at random. Fill the "
         "column label with true or false, or leave it empty or unsure.",
     )
-    sample.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
-    sample.add_argument(
-        "--n",
-        type=number("--n", 1),
-        metavar="N",
-        help=f"number of units (default: {_UNITS}, with --errors {_ERRORS})",
-    )
-    sample.add_argument(
-        "--run", metavar="NAME", help="name of a finished run (default: the newest)"
-    )
-    sample.add_argument("--output", metavar="FILE", help="a .csv file (default: stdout)")
-    sample.add_argument(
-        "--seed",
-        type=number("--seed", 0),
-        default=0,
-        metavar="N",
-        help="random seed of the sample (default 0)",
-    )
-    sample.add_argument(
-        "--evidence",
-        action="store_true",
-        help="include the passages that were found (default: omit them, to keep people unbiased)",
-    )
-    sample.add_argument(
-        "--errors",
-        action="store_true",
-        help="write the verdicts that differ from human labels, with all evidence, to be tagged "
-        "wrong_claim, wrong_evidence or wrong_judgement",
+    add_directory(sample)
+    declare(
+        sample,
+        Option(
+            "n",
+            int,
+            f"number of units (default: {_UNITS}, with --errors {_ERRORS})",
+            "N",
+            low=1,
+        ),
+        RUN,
+        Option("output", str, "a .csv file (default: stdout)", "FILE"),
+        Option("seed", int, "random seed of the sample (default 0)", "N", default=0, low=0),
+        Option(
+            "evidence",
+            bool,
+            "include the passages that were found (default: omit them, to keep people unbiased)",
+        ),
+        Option(
+            "errors",
+            bool,
+            "write the verdicts that differ from human labels, with all evidence, to be tagged "
+            "wrong_claim, wrong_evidence or wrong_judgement",
+        ),
     )
     sample.set_defaults(handler=_sample)
 
@@ -68,17 +63,15 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Check a sheet that people filled in and keep its labels in DIR/labels; runs "
         "are not changed. The same sheet again replaces what it said before.",
     )
-    read.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
+    add_directory(read)
     read.add_argument("file", metavar="SHEET", help="the filled sheet, .csv")
-    read.add_argument(
-        "--sheet", metavar="NAME", help="name of the sheet (default: the file's name)"
+    said = "name of the person who labelled (default: the sheet's name)"
+    declare(
+        read,
+        Option("sheet", str, "name of the sheet (default: the file's name)", "NAME"),
+        Option("annotator", str, said, "NAME"),
+        Option("json", bool, "print the counts as JSON"),
     )
-    read.add_argument(
-        "--annotator",
-        metavar="NAME",
-        help="name of the person who labelled (default: the sheet's name)",
-    )
-    read.add_argument("--json", action="store_true", help="print the counts as JSON")
     read.set_defaults(handler=_import)
 
 
@@ -90,18 +83,12 @@ def _sample(args: argparse.Namespace) -> int:
         )
     n = args.n or (_ERRORS if args.errors else _UNITS)
     with open_results(args.directory, args.run) as results:
-        if args.errors:
-            sheet = sample_errors(results, n, args.seed)
-        else:
-            sheet = sample(results, n, args.seed, args.evidence)
+        lines, drawn = sample(results, n, args.seed, bool(args.evidence), bool(args.errors))
         run = results.runs[-1].name
     with text_output(args.output) as out:
-        # Not with other line ends: Python 3.11 would not quote a carriage return alone.
-        writer = csv.writer(out)
-        writer.writerow(sheet.columns)
-        writer.writerows(cells(sheet))
+        out.writelines(map(csv_line, lines))
     column = "tag" if args.errors else "label"
-    print(f"ufo: run {run}: {sheet.drawn}.", file=sys.stderr)
+    print(f"ufo: run {run}: {drawn}.", file=sys.stderr)
     print(
         f"ufo: fill the column {column}, then: ufo label import {args.directory} "
         f"{args.output or 'SHEET'}",

@@ -1,40 +1,41 @@
 """Print reports of finished runs (`ufo report`), and ask them by SQL (`ufo sql`)."""
 
 import argparse
-import io
-import os
 import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import partial, wraps
 from itertools import groupby
-from typing import TextIO
 
-import pyarrow as pa
-
-from ufo.pipelines.commands.recall import print_recall, recall_summary
-from ufo.pipelines.options.option import number
-from ufo.pipelines.reports.overview import overview
-from ufo.pipelines.reports.tabular import (
-    as_json,
-    page,
-    print_reader,
-    print_rows,
-    write_csv,
-    write_json,
+from ufo.pipelines.commands.output import (
+    RUN,
+    add_directory,
+    add_output_options,
+    declare,
+    print_query,
 )
+from ufo.pipelines.commands.recall import print_recall, recall_summary
+from ufo.pipelines.options.option import Option
+from ufo.pipelines.reports.overview import overview
+from ufo.pipelines.reports.tabular import as_json, page, print_rows, text_output
 from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
-from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError, UsageError, unknown_value
+from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote
 from ufo.schemas.tables import KEYS, LABELS, TABLES
 from ufo.schemas.views import GROUPS, THRESHOLD, View, load_views
 
-_ROWS = 20
-_OVERVIEW_ONLY = "the overview is not one table; name a report, or take --json"
-
-Handler = Callable[[argparse.Namespace], int]
+_OF_VIEWS = (
+    Option("reports", str, "folder with reports of your own, one .sql file each", "FOLDER"),
+    Option(
+        "threshold",
+        float,
+        "credibility below which a sentence is not factual in the reports on agreement "
+        f"(default: {THRESHOLD})",
+        "X",
+        default=THRESHOLD,
+        low=0,
+        high=1,
+    ),
+)
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -43,22 +44,23 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "report",
         description="Print the overview of the newest finished run, or one report by its name.",
     )
-    report.add_argument(
-        "directory", metavar="DIR", nargs="?", help="results folder: --output of ufo evaluate"
-    )
+    add_directory(report, optional=True)
     report.add_argument(
         "name", metavar="NAME", nargs="?", help="a report or a table; --list names them"
     )
-    report.add_argument(
-        "--list", action="store_true", help="list the reports, of DIR those that have rows"
+    declare(
+        report,
+        Option("list", bool, "list the reports, of DIR those that have rows"),
+        Option(
+            "html",
+            str,
+            "write plots, tables and evidence to FILE as one HTML page; print no overview",
+            "FILE",
+        ),
+        RUN,
+        *_OF_VIEWS,
     )
-    report.add_argument(
-        "--html",
-        metavar="FILE",
-        help="write plots, tables and evidence to FILE as one HTML page; print no overview",
-    )
-    add_output_options(report, "a finished run (default: the newest)")
-    add_view_options(report)
+    add_output_options(report)
     report.set_defaults(handler=_report)
 
     sql = subparsers.add_parser(
@@ -66,95 +68,24 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Run one SELECT (DuckDB) over the tables and views of all finished runs, "
         "distinguished by the column `run`.",
     )
-    sql.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
+    add_directory(sql)
     sql.add_argument("sql", metavar="SELECT", help='for example "FROM scores LIMIT 5"')
-    add_output_options(sql, "only this finished run (default: all of them)")
-    sql.add_argument(
-        "--memory_limit",
-        metavar="SIZE",
-        help="memory that the query may take, as in 4GB (default: half of the machine's)",
+    declare(
+        sql,
+        Option("run", str, "only this finished run (default: all of them)", "NAME"),
+        *_OF_VIEWS,
     )
-    sql.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=number("--timeout", 0.001, whole=False),
-        help="stop the query after this time (default: never)",
-    )
-    add_view_options(sql)
+    add_output_options(sql)
     sql.set_defaults(handler=_sql)
 
 
-def add_output_options(parser: argparse.ArgumentParser, run_help: str) -> None:
-    """Add the options that say which run is printed, and how."""
-    parser.add_argument("--run", metavar="NAME", help=run_help)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the whole result as JSON")
-    form.add_argument("--csv", action="store_true", help="print the whole result as CSV")
-    add_raw(parser)
-    parser.add_argument(
-        "--rows",
-        metavar="N",
-        type=_row_count,
-        help=f"print N rows at most, 0 for all (default: {_ROWS} in a table, else all)",
-    )
-
-
-def add_raw(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--raw` of commands that print CSV."""
-    parser.add_argument(
-        "--raw",
-        action="store_true",
-        help="with --csv, keep texts that a spreadsheet would run as formulas as they are "
-        "(default: prefix them with an apostrophe)",
-    )
-
-
-def add_view_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of views: folders with more of them, and their threshold."""
-    parser.add_argument(
-        "--reports", metavar="FOLDER", help="folder with reports of your own, one .sql file each"
-    )
-    parser.add_argument(
-        "--threshold",
-        metavar="X",
-        type=number("--threshold", 0, 1, whole=False),
-        default=THRESHOLD,
-        help="credibility below which a sentence is not factual in the reports on agreement "
-        f"(default: {THRESHOLD})",
-    )
-
-
-def _row_count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows; 0 means all")
-    return int(text)
-
-
-def until_closed(handler: Handler) -> Handler:
-    """Let the reader of a pipe (`| head`) stop reading without an error."""
-
-    @wraps(handler)
-    def wrapped(args: argparse.Namespace) -> int:
-        try:
-            code = handler(args)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # Else the interpreter reports an error when it flushes to the closed pipe.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return EXIT_DONE
-        return code
-
-    return wrapped
-
-
-@until_closed
 def _report(args: argparse.Namespace) -> int:
     if args.list:
         return _list(args)
     if args.directory is None:
         raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
     if args.csv and args.name is None:
-        raise UsageError(f"--csv: {_OVERVIEW_ONLY}.")
+        raise UsageError("--csv: the overview is not one table; name a report, or take --json.")
     with open_results(
         args.directory, args.run, reports=args.reports, threshold=args.threshold
     ) as results:
@@ -177,14 +108,13 @@ def _report(args: argparse.Namespace) -> int:
         there = args.directory if is_remote(args.directory) else None
         found = recall_summary(results) if of_recall else overview(results, there)
         if args.json:
-            _utf8(sys.stdout).write(as_json(found, indent=2) + "\n")
+            _print_json(found)
         else:
-            with page(_lenient(sys.stdout)) as console:
+            with page(sys.stdout) as console:
                 print_overview(found, console)
     return EXIT_DONE
 
 
-@until_closed
 def _sql(args: argparse.Namespace) -> int:
     with open_results(
         args.directory,
@@ -193,66 +123,14 @@ def _sql(args: argparse.Namespace) -> int:
         reports=args.reports,
         threshold=args.threshold,
     ) as results:
-        half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         try:
-            results.limit_memory(args.memory_limit or f"{half}B")
-        except UsageError as error:
-            why = error.message.partition("\n")[0]
-            raise UsageError(
-                f"--memory_limit {args.memory_limit!r} is not a size such as 4GB: {why}"
-            ) from error
-        _stoppable(partial(print_query, results, args.sql, args), results, args.timeout)
+            print_query(results, args.sql, args)
+        except RuntimeError as error:
+            # What DuckDB makes of Ctrl-C.
+            if str(error) != "Query interrupted":
+                raise
+            raise Interrupted("interrupted; the query was stopped") from error
     return EXIT_DONE
-
-
-def _stoppable(work: Callable[[], None], results: Results, seconds: float | None) -> None:
-    """Run a query on a thread, so that this one hears Ctrl-C, and stop it when that comes.
-
-    Raises:
-        RunError: it took longer than `seconds`; Interrupted: by Ctrl-C.
-    """
-    with ThreadPoolExecutor(1) as thread:
-        query = thread.submit(work)
-        error: RunError | None = None
-        try:
-            if not wait([query], seconds).done:
-                error = RunError(f"the query was stopped after {seconds:g} s (--timeout)")
-        except KeyboardInterrupt:
-            error = Interrupted("interrupted; the query was stopped")
-        while error is not None and not query.done():
-            results.interrupt()  # more than once: the query may not have begun
-            wait([query], 0.1)
-        if error is not None:
-            raise error
-        query.result()
-
-
-def print_query(
-    results: "Results", sql: str, args: argparse.Namespace, title: str = "", empty: str = ""
-) -> None:
-    """Print what a SELECT gives as --json, --csv and --rows ask, or as a table under the title."""
-    whole = args.json or args.csv
-    limit = _ROWS if args.rows is None else args.rows
-    with results.stream(sql, rows=limit + 1 if limit and not whole else 10_000) as reader:
-        print_reader_as(reader, args, title, empty)
-
-
-def print_reader_as(
-    reader: pa.RecordBatchReader, args: argparse.Namespace, title: str = "", empty: str = ""
-) -> None:
-    """Print rows as --json, --csv and --rows ask, or as a table under the title."""
-    if args.json:
-        write_json(reader, _utf8(sys.stdout), args.rows or 0)
-        return
-    if args.csv:
-        write_csv(reader, _utf8(sys.stdout), args.rows or 0, args.raw)
-        return
-    limit = _ROWS if args.rows is None else args.rows
-    with page(_lenient(sys.stdout)) as console:
-        if title:
-            console.print(title)
-        if print_reader(reader, console, limit, empty):
-            console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -268,9 +146,9 @@ def _list(args: argparse.Namespace) -> int:
     if args.json:
         names = ("name", "group", "title", "summary", "help")
         listed = [{name: getattr(view, name) for name in names} for view in found]
-        _utf8(sys.stdout).write(as_json(listed, indent=2) + "\n")
+        _print_json(listed)
         return EXIT_DONE
-    with page(_lenient(sys.stdout)) as console:
+    with page(sys.stdout) as console:
         for group, views in groupby(found, key=lambda view: view.group):
             console.print(f"\n{GROUPS[group]}")
             rows = [[view.name, view.summary or view.title] for view in views]
@@ -316,15 +194,6 @@ def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> N
     print_query(results, sql, args, title, empty)
 
 
-def _utf8(out: TextIO) -> TextIO:
-    """Return the stream set to what programs expect, whatever the terminal's locale."""
-    if isinstance(out, io.TextIOWrapper):
-        out.reconfigure(encoding="utf-8")
-    return out
-
-
-def _lenient(out: TextIO) -> TextIO:
-    """Return the stream so that a character it cannot show becomes a question mark."""
-    if isinstance(out, io.TextIOWrapper):
-        out.reconfigure(errors="replace")
-    return out
+def _print_json(value: object) -> None:
+    with text_output(None) as out:
+        out.write(as_json(value, indent=2) + "\n")

@@ -18,7 +18,7 @@ from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import LLM, default_judge
 from ufo.pipelines.reports.html import comparison_html, overview_html, render_html, reports_html
-from ufo.pipelines.runs.comparison import shown_models, shown_runs
+from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.pipelines.runs.inputs import columns_of
 from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
@@ -183,11 +183,11 @@ def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
 
 
 def _keep_label(directory: Path, label: Label) -> None:
-    from ufo.pipelines.labels.import_sheets import keep_label  # rich
+    from ufo.pipelines.labels import keep_label  # rich
 
     keep_label(directory, label)
 
 
 def _comparison(results: "Results", models: Sequence[str], link: "Link") -> str:
-    found = shown_models(results, *models) if models else shown_runs(results)
+    found = compare_models(results, *models) if models else compare_runs(results, titled=True)
     return comparison_html(found, link)

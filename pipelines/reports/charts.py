@@ -33,15 +33,28 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A value with its 95 % interval; `mark` is another to compare it with, `said` stands for the
-    value at the end of the line."""
+    """A value with its 95 % interval; `mark` is another to compare it with, and `doubtful` one that
+    many judgements are missing of."""
 
     name: str
     value: float | None
     low: float | None = None
     high: float | None = None
     mark: float | None = None
-    said: str = ""
+    doubtful: bool = False
+
+    @property
+    def short(self) -> str:
+        """The name as there is room for it."""
+        return shortened(self.name)
+
+    @property
+    def said(self) -> str:
+        """The value in words."""
+        said = "no score" if self.value is None else f"{self.value:.3f}"
+        if self.low is not None and self.high is not None:
+            said += f" ({self.low:.3f} to {self.high:.3f})"
+        return f"⚠ {said}" if self.doubtful else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +71,8 @@ class Part:
 
 def score_bar(row: Row, name: str) -> Bar:
     """Return the bar of a row of a view with scores."""
-    value, low, high = row["factuality_score"], row.get("low"), row.get("high")
-    said = decimal(value)
-    if low is not None and high is not None:
-        said += f" ({decimal(low)} to {decimal(high)})"
-    return Bar(name, value, low, high, row.get("human_score"), f"⚠ {said}" if beside(row) else said)
+    ends = row.get("low"), row.get("high")
+    return Bar(name, row["factuality_score"], *ends, row.get("human_score"), bool(beside(row)))
 
 
 def draw_scores(rows: Sequence[Row], key: str) -> Markup:
@@ -71,18 +81,11 @@ def draw_scores(rows: Sequence[Row], key: str) -> Markup:
     return draw_dots(bars, "factuality score with its 95 % interval", mark="score by people")
 
 
-def draw_dots(bars: Sequence[Bar], axis: str, low: int = 0, mark: str = "") -> Markup:
-    """Draw a row a value, on a scale from `low` to 1; `mark` says what the diamonds are."""
-    shown = [_fitting(bar) for bar in bars[:_MOST_ROWS]]
-    step = (1 - low) / 4
-
-    def place(value: float) -> float:
-        return round(12 + 336 * (min(max(value, low), 1) - low) / (1 - low), 1)
-
+def draw_dots(bars: Sequence[Bar], axis: str, mark: str = "") -> Markup:
+    """Draw a row a value, on a scale from 0 to 1; `mark` says what the diamonds are."""
     marked = mark if any(bar.mark is not None for bar in bars) else ""
-    said = f"{axis}: " + "; ".join(f"{bar.name} {bar.said or decimal(bar.value)}" for bar in bars)
-    ticks = [low + step * n for n in range(5)]
-    return filled("charts.html", "dots", shown, ticks, place, axis, marked, said)
+    said = f"{axis}: " + "; ".join(f"{bar.name} {bar.said}" for bar in bars)
+    return filled("charts.html", "dots", bars[:_MOST_ROWS], axis, marked, said)
 
 
 def draw_contributions(rows: Sequence[Row]) -> Markup | None:
@@ -96,47 +99,35 @@ def draw_contributions(rows: Sequence[Row]) -> Markup | None:
 
 def draw_contributions_by(rows: Sequence[Row], key: str) -> Markup:
     """Draw who decided for each model: rows of `source_contributions_by_model`."""
-    return _stacks(_grouped(rows, key), _decided, "who decided", "claim")
+    return _stacks(rows, key, _decided, "who decided")
 
 
 def draw_outcomes(rows: Sequence[Row], key: str) -> Markup:
     """Draw how many claims were supported, contradicted or not decided, for each data set."""
 
     def outcomes(one: Sequence[Row]) -> list[Part]:
-        found = [(name, one[0][n] or 0, color) for name, (n, color) in _OUTCOMES.items()]
-        return _parts(found)
+        return _parts([(name, one[0][n] or 0, color) for name, (n, color) in _OUTCOMES.items()])
 
-    return _stacks(_grouped(rows, key), outcomes, "outcomes", "claim")
-
-
-def decimal(value: float | None) -> str:
-    """Return a number with three digits and a real minus sign."""
-    return "no score" if value is None else f"{value:.3f}".replace("-", "−")
+    return _stacks(rows, key, outcomes, "outcomes")
 
 
 def _stacks(
-    groups: Mapping[str, Sequence[Row]],
-    parts_of: Callable[[Sequence[Row]], list[Part]],
-    what: str,
-    unit: str,
+    rows: Sequence[Row], key: str, parts_of: Callable[[Sequence[Row]], list[Part]], what: str
 ) -> Markup:
-    rows, said = [], []
-    key: dict[str, Part] = {}
+    """Draw the parts of the rows of each `key` side by side."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[key] or f"(no {key})", []).append(row)
+    stacks, said = [], []
+    colors: dict[str, Part] = {}
     for name, group in list(groups.items())[:_MOST_ROWS]:
         parts = parts_of(group)
-        key |= {part.name: part for part in parts}
-        size = quantity(sum(part.n for part in parts), unit)
-        rows.append({"name": shortened(name), "said": size, "parts": parts})
+        colors |= {part.name: part for part in parts}
+        size = quantity(sum(part.n for part in parts), "claim")
+        stacks.append({"name": shortened(name), "said": size, "parts": parts})
         said.append(f"{name}: " + ", ".join(f"{part.name} {part.said}" for part in parts))
     of_all = f"{what}: {'; '.join(said)}"
-    return filled("charts.html", "stacks", rows, list(key.values()), of_all)
-
-
-def _grouped(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row[key] or f"(no {key})", []).append(row)
-    return found
+    return filled("charts.html", "stacks", stacks, list(colors.values()), of_all)
 
 
 def _decided(rows: Sequence[Row]) -> list[Part]:
@@ -161,11 +152,6 @@ def _parts(counted: Sequence[tuple[str, int, str]]) -> list[Part]:
         found.append(Part(name, n, color, share, start, f"{share:.0f} % ({n:,})"))
         start += share
     return found
-
-
-def _fitting(bar: Bar) -> Bar:
-    name = shortened(bar.name)
-    return Bar(name, bar.value, bar.low, bar.high, bar.mark, bar.said or decimal(bar.value))
 
 
 def shortened(name: str, most: int = _MOST_LETTERS) -> str:

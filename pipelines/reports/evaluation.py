@@ -1,14 +1,16 @@
 """Hold what the Python interface returns: a finished run, or one checked text; see `ufo`."""
 
 import weakref
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ufo.pipelines.reports.unusable import in_numbers, is_many
-from ufo.schemas.records import Verdict
+from ufo.pipelines.reports.unusable import OURS, Unusable
+from ufo.schemas.records import MULTI, NO_SOURCE, Verdict
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME, trust
 from ufo.transforms.scores import CONTRADICTED, headline, is_unusable, state_of, usable_of
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from ufo.schemas.results import Results
     from ufo.transforms.check_text import CheckedText
+
+_LONGEST_QUOTE = 300
 
 
 class FinishedRun:
@@ -93,9 +97,12 @@ class Evaluation(FinishedRun):
 
     def __repr__(self) -> str:
         """Return the report of the run, as `ufo report` prints it."""
-        from ufo.pipelines.reports.terminal import render_overview
+        from ufo.pipelines.reports.overview import overview
+        from ufo.pipelines.reports.terminal import print_overview, text_of
 
-        return render_overview(self._results)
+        # Its folder may be a temporary one: no command is shown.
+        found = overview(self._results) | {"directory": None}
+        return text_of(partial(print_overview, found))
 
     def _repr_html_(self) -> str:
         from ufo.pipelines.reports.html import notebook_html
@@ -208,37 +215,54 @@ class Check:
         own = {name: getattr(self, name) for name in ("text", "score", "coverage", "judged_by")}
         return own | rows
 
-    def __repr__(self) -> str:
-        """Return the headline, the score, and each claim with what became of it."""
-        verdicts = {verdict.unit_id: verdict for verdict in self._main()}
-        lines = [self.headline]
-        if self.score is not None:
-            lines.append(f"factuality {self.score:.2f}, coverage {self.coverage:.2f}")
+    @property
+    def lost(self) -> Unusable:
+        """What of the judgements, or of the extraction, is of no use."""
+        told = [row.message for row in self.failures if not row.message.startswith(OURS)]
+        said = told[-1] if told else ""
+        failed = Counter(row.error_type for row in self.failures if row.step == EXTRACT)
+        if failed and not self.fact_units:
+            return Unusable(1, 1, failed, extraction=True, said=said)
         asked, usable = usable_of(self.evidence)
-        if is_many(asked - usable, asked):
-            lines.append(in_numbers(asked - usable, asked))
-        if self.judged_by:
-            lines.append(self.judged_by)
+        reasons = Counter(row.reason or "unknown" for row in self.evidence if is_unusable(row))
+        return Unusable(asked - usable, asked, reasons, said=said)
+
+    def claims(self) -> Iterator[dict[str, Any]]:
+        """Yield each claim with its verdict, and with the evidence that says most for it."""
+        passages = {one.passage_id: one for one in self.passages}
+        verdicts = {row.unit_id: row for row in self._main()}
         for unit in self.fact_units:
             verdict = verdicts[unit.unit_id]
-            by = "" if verdict.label is None else f" by {verdict.source}"
-            lines.append(f"  {self._state([unit.unit_id])}{by}: {unit.claim}")
-        return "\n".join(lines)
+            best = min(
+                (
+                    row
+                    for row in self.evidence
+                    if row.unit_id == unit.unit_id
+                    and verdict.source in (row.source, NO_SOURCE, MULTI)
+                ),
+                key=lambda row: (row.label != verdict.label, row.citation is None, row.rank or 0),
+            )
+            passage = passages.get(best.passage_id or "")
+            yield {
+                **asdict(best),
+                **asdict(verdict),
+                "evidence_source": best.source,
+                "state": self._state([unit.unit_id]),
+                "claim": unit.claim,
+                "question": None,
+                "model": None,
+                "title": passage and passage.title,
+                "url": passage and passage.url,
+                "quote": best.citation or (passage.text[:_LONGEST_QUOTE] if passage else ""),
+            }
+
+    def __repr__(self) -> str:
+        """Return what the sources say, as `ufo check` prints it."""
+        from ufo.pipelines.reports.terminal import print_check, text_of
+
+        return text_of(partial(print_check, self)).rstrip()
 
     def _repr_html_(self) -> str:
-        from ufo.pipelines.reports.html import check_html, refuting
+        from ufo.pipelines.reports.html import check_html
 
-        passages = {one.passage_id: one for one in self.passages}
-        wrong = [
-            (unit, *refuting(unit.unit_id, self.evidence, passages))
-            for unit in self.fact_units
-            if self._state([unit.unit_id]) == CONTRADICTED
-        ]
-        return check_html(
-            self.text,
-            self.headline,
-            self.judged_by,
-            self.sentences,
-            dict(enumerate(self.states)),
-            wrong,
-        )
+        return check_html(self, [row for row in self.claims() if row["state"] == CONTRADICTED])

@@ -6,22 +6,20 @@ What is rendered runs no script and loads nothing, whatever a response smuggled 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
 from ufo.pipelines.reports import charts
 from ufo.pipelines.reports.overview import Row, overview
 from ufo.pipelines.reports.responses import lowest_responses
-from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, text_output
-from ufo.pipelines.reports.templates import environment, filled
+from ufo.pipelines.reports.tabular import OF_UNUSABLE, text_output
+from ufo.pipelines.reports.templates import filled, rendered
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import REFUTED, Evidence, FactUnit, Passage, Sentence
-from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
+    from ufo.pipelines.reports.evaluation import Check
     from ufo.schemas.results import Results
 
 Link = Callable[[str, str], str | None]
@@ -29,16 +27,6 @@ Link = Callable[[str, str], str | None]
 
 _STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
-_SHORT_CELL, _LONGEST_CELL, _SHOWN = 28, 300, 300
-# Columns whose values are names that ufo defines.
-_NAMED = {"measure", "metric", "reason", "tag"}
-_WORDS = {
-    "refuted": "contradicted",
-    "noans": "no answer",
-    "unit": "claim",
-    "units": "claims",
-    "credibility": "evidence support",
-}
 
 
 def write_html(results: "Results", path: str) -> None:
@@ -70,7 +58,7 @@ def render_html(results: "Results") -> str:
     found = overview(results)
     responses = lowest_responses(results)
     places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
-    return _rendered(
+    return rendered(
         "report.html",
         style=Markup(_style(*_STYLES) + _own_style()),  # noqa: S704 - files of this package
         found=found,
@@ -84,7 +72,7 @@ def render_html(results: "Results") -> str:
 def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
     """Return the reports of the newest of the runs that have rows, to be shown within a page; `csv`
     is the address of all rows of one."""
-    return _rendered("reports.html", groups=_reports(results), csv=csv)
+    return rendered("reports.html", groups=_reports(results), csv=csv)
 
 
 def overview_html(results: "Results", link: Link = lambda run, response: None) -> str:
@@ -96,7 +84,7 @@ def comparison_html(found: Mapping[str, Any], link: Link) -> str:
     """Return what `shown_runs` or `shown_models` found, to be shown within a page."""
     sides = [(found["a"], found["score_a"]), (found["b"], found["score_b"])]
     chart = charts.draw_dots([charts.Bar(*side) for side in sides], "factuality score")
-    return filled("comparison.html", "comparison", found, chart, quantity, link)
+    return filled("comparison.html", "comparison", found, chart, link)
 
 
 def notebook_html(results: "Results") -> str:
@@ -104,59 +92,16 @@ def notebook_html(results: "Results") -> str:
     return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
 
 
-def check_html(
-    text: str,
-    said: str,
-    trust: str,
-    sentences: Sequence[Sentence],
-    states: Mapping[int, str],
-    wrong: Iterable[tuple[FactUnit, Evidence | None, Passage | None]],
-) -> str:
-    """Return a checked text for a notebook, each sentence in its state, below the headline `said`;
-    `wrong` are the contradicted claims with what contradicts them."""
+def check_html(found: "Check", wrong: Sequence[Row]) -> str:
+    """Return a checked text for a notebook, each sentence in its state, below the headline; `wrong`
+    are the contradicted claims with what contradicts them."""
     pieces: list[tuple[str, str | None]] = []
     at = 0
-    for one in sentences:
-        pieces += [(text[at : one.start], None)]
-        pieces += [(text[one.start : one.end], states[one.sentence_index])]
+    for one, state in zip(found.sentences, found.states, strict=True):
+        pieces += [(found.text[at : one.start], None), (found.text[one.start : one.end], state)]
         at = one.end
-    quotes = [
-        (
-            unit.claim,
-            (row.citation if row else None) or (passage.text[:_SHOWN] if passage else ""),
-            (passage.title if passage else None) or (row.source if row else ""),
-        )
-        for unit, row, passage in wrong
-    ]
-    return filled("notebook.html", "check", said, trust, [*pieces, (text[at:], None)], quotes)
-
-
-def refuting(
-    unit_id: str, evidence: Iterable[Evidence], passages: Mapping[str, Passage]
-) -> tuple[Evidence | None, Passage | None]:
-    """Return the first evidence that contradicts a claim, and its passage."""
-    row = next((e for e in evidence if e.unit_id == unit_id and e.outcome == REFUTED), None)
-    return row, passages.get(row.passage_id or "") if row else None
-
-
-def in_words(name: str) -> str:
-    """Return the name of a column or of a measure as people say it."""
-    return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
-
-
-def _rendered(template: str, **values: object) -> str:
-    return (
-        environment()
-        .get_template(template)
-        .render(
-            in_words=in_words,
-            shown=_shown,
-            many=quantity,
-            web_address=_web_address,
-            SHORT_CELL=_SHORT_CELL,
-            **values,
-        )
-    )
+    pieces.append((found.text[at:], None))
+    return filled("notebook.html", "check", found.headline, found.judged_by, pieces, wrong)
 
 
 def _overview(found: Row, link: Link) -> str:
@@ -169,7 +114,6 @@ def _overview(found: Row, link: Link) -> str:
         found,
         list(_charts(found)),
         lambda response: link(of_run, response),
-        quantity,
         names,
     )
 
@@ -244,20 +188,3 @@ def _style(*names: str) -> str:
 
 def _own_style() -> str:
     return files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
-
-
-def _shown(name: str, value: object) -> str:
-    """Return a cell of a table as it is shown."""
-    shown = f"{value:,}" if type(value) is int else cell(value)
-    if name in _NAMED:
-        shown = in_words(shown)
-    return shown if len(shown) <= _LONGEST_CELL else shown[: _LONGEST_CELL - 1].rstrip() + "…"
-
-
-def _web_address(address: str | None) -> str | None:
-    """Return an address of the web, None for any other: one may run code."""
-    try:
-        known = address is not None and urlsplit(address).scheme in ("http", "https")
-    except ValueError:
-        return None
-    return address if known else None

@@ -72,7 +72,10 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "ORDER BY model, position",
             mode=mode,
         ),
-        "datasets": rows(_DATASETS, mode=mode),
+        "datasets": rows(
+            "SELECT * FROM scores_by_dataset WHERE run = $run AND mode = $mode ORDER BY dataset",
+            mode=mode,
+        ),
         "contradicted": rows(_CONTRADICTED, mode=mode, most=_MOST_CONTRADICTED),
         "failures": rows(_FAILURES),
         "cost": rows(_COST),
@@ -101,22 +104,6 @@ WHERE run = $run
 _CORRECTED = """
 SELECT * FROM corrected_scores
 WHERE run = $run AND mode = $mode AND level = 'run' AND corrected_score IS NOT NULL
-"""
-_DATASETS = """
-SELECT d.*, n.* EXCLUDE (dataset)
-FROM scores_by_dataset AS d
-INNER JOIN (
-    SELECT
-        dataset,
-        CAST(sum(n_supported) AS BIGINT) AS n_supported,
-        CAST(sum(n_refuted) AS BIGINT) AS n_refuted,
-        CAST(sum(n_undecided) AS BIGINT) AS n_undecided
-    FROM scores
-    WHERE run = $run AND mode = $mode
-    GROUP BY dataset
-) AS n ON n.dataset IS NOT DISTINCT FROM d.dataset
-WHERE d.run = $run AND d.mode = $mode
-ORDER BY d.dataset
 """
 # Inputs and steps that failed, and judgements without a usable answer.
 _FAILURES = f"""

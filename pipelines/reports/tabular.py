@@ -140,8 +140,10 @@ def page(out: TextIO, width: int | None = None, color: bool | None = None) -> It
     """Give a console whose output goes to `out` at the end, without trailing blanks.
 
     It takes text as it is: no mark-up, no emoji codes, no highlighting. Colours only on a terminal,
-    unless `color` says otherwise.
+    unless `color` says otherwise. A character that `out` cannot show becomes a question mark.
     """
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="replace")
     console = Console(
         file=out,
         markup=False,
@@ -168,10 +170,10 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 
 
-def cell(value: object, none: str = "–") -> str:
+def cell(value: object) -> str:
     """Return a value as a table shows it."""
     if value is None:
-        return none
+        return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -216,8 +218,7 @@ def print_rows(
 
     Numbers are aligned to the right, and so are the columns named in `right`.
     """
-    none = "-" if console.options.ascii_only else "–"
-    texts = [[cell(value, none) for value in row] for row in rows]
+    texts = [[cell(value) for value in row] for row in rows]
     is_text = [
         any(isinstance(row[i], str | list | dict) for row in rows) for i in range(len(names))
     ]
@@ -272,6 +273,7 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
     """Give stdout, or a file that takes its place only when all is written."""
     if path is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
+            # As programs expect it, whatever the terminal's locale.
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return

@@ -1,20 +1,23 @@
 """Print the overview of a run, for a terminal of 80 columns and up or for a file."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ufo.pipelines.reports.overview import Row, overview
-from ufo.pipelines.reports.tabular import one_line, page, print_rows
-from ufo.pipelines.reports.unusable import is_many
+from ufo.pipelines.reports.overview import Row
+from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_rows
+from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
-from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
+
+if TYPE_CHECKING:
+    from ufo.pipelines.reports.evaluation import Check
 
 MODES = {
     "seq": "one source after another",
@@ -22,26 +25,35 @@ MODES = {
     "single": "one source alone",
     "all": "every source for every unit",
 }
-# Colour of each state of a claim, and its symbol where there is ASCII alone.
-_LOOKS = {
-    SUPPORTED: ("green", "+"),
-    CONTRADICTED: ("red", "x"),
-    NOT_FOUND: ("yellow", "?"),
-    ERROR: ("magenta", "!"),
-}
+_COLORS = {SUPPORTED: "green", CONTRADICTED: "red", NOT_FOUND: "yellow", ERROR: "magenta"}
 _BAR_WIDTH = 24
 _MOST_CLAIMS = 5
 _LONGEST_LINE = 1_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def render_overview(results: Results, width: int = 100, color: bool = False) -> str:
-    """Return the overview as text of that width; `color` adds a terminal's escape codes."""
+def text_of(
+    printing: Callable[[Console], None], width: int = DEFAULT_WIDTH, color: bool = False
+) -> str:
+    """Return what is printed, as text of that width; `color` adds a terminal's escape codes."""
     out = StringIO()
     with page(out, width, color) as console:
-        # Of a run in Python the folder may be a temporary one: no command is shown.
-        print_overview(overview(results) | {"directory": None}, console)
+        printing(console)
     return out.getvalue()
+
+
+def print_check(found: "Check", console: Console) -> None:
+    """Print what the sources say of a text, claim by claim."""
+    console.print(Text(found.headline, style="bold"))
+    if found.score is not None:
+        console.print(f"factuality {found.score:.3f}, coverage {found.coverage:.3f}")
+    lost = found.lost
+    if lost.many:
+        console.print(in_numbers(lost.n, lost.of))
+    if found.judged_by:
+        console.print(Text(found.judged_by))
+    for row in found.claims():
+        print_claim(row, console)
 
 
 def print_overview(found: Row, console: Console) -> None:
@@ -92,7 +104,6 @@ def _command(found: Row, name: str) -> str:
 
 def _print_header(found: Row, console: Console) -> None:
     used = [row["source"] for row in found["sources"] if row["status"] == "used"]
-    then = " > " if console.options.ascii_only else " → "
     counts = found["counts"]
     size = f"{quantity(counts['responses'], 'response')}, {quantity(counts['units'], 'claim')}"
     failed = counts.get("failures", 0)
@@ -103,7 +114,7 @@ def _print_header(found: Row, console: Console) -> None:
             for row in found["sources"]
             if row["status"] != "used"
         ),
-        ("Sources", (then if found["mode"] == "seq" else ", ").join(used) or "none"),
+        ("Sources", (" → " if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
         *([("", found["trust"])] if found["trust"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
@@ -192,7 +203,7 @@ def _print_contributions(found: Row, console: Console) -> None:
         rows = [
             {
                 "source": "(undecided)" if row["source"] == NO_SOURCE else row["source"],
-                "": bar(row["share"], console.options.ascii_only),
+                "": bar(row["share"]),
                 "share": _percent(row["share"]),
                 "claims": row["n_decided"],
                 "votes": row["n_votes"],
@@ -210,20 +221,15 @@ def _percent(share: float | None) -> str | None:
     return None if share is None else f"{share:.1%}"
 
 
-def bar(share: float | None, ascii_only: bool = False) -> str:
-    """Return a share of 1 as a bar, to an eighth of a character where these can be shown."""
-    size = (share or 0.0) * _BAR_WIDTH
-    if ascii_only:
-        return "#" * round(size)
-    eighths = round(size * 8)
+def bar(share: float | None) -> str:
+    """Return a share of 1 as a bar, to an eighth of a character."""
+    eighths = round((share or 0.0) * _BAR_WIDTH * 8)
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
 def print_claim(row: Row, console: Console) -> None:
     """Print a claim with its verdict and the evidence that says most for it."""
-    style, plain = _LOOKS[row["state"]]
-    symbol = plain if console.options.ascii_only else SYMBOLS[row["state"]]
-    head = Text(f"{symbol} {row['state']}", style=f"bold {style}")
+    head = Text(f"{SYMBOLS[row['state']]} {row['state']}", style=f"bold {_COLORS[row['state']]}")
     if row["label"] is not None:
         by = "all sources" if row["source"] == MULTI else row["source"]
         votes = f"{row['n_supported']} for, {row['n_refuted']} against"

@@ -1,4 +1,5 @@
-"""Count judgements that a run asked for and did not get, and say why and what to try instead."""
+"""Say what stands beside the score of a run: judgements that it asked for and did not get, why, and
+what to try instead."""
 
 import re
 from collections.abc import Mapping
@@ -17,10 +18,7 @@ from ufo.schemas.records import (
 if TYPE_CHECKING:  # `import ufo` comes here, and a program that only checks texts needs no DuckDB
     from ufo.schemas.results import Results, Run
 
-_CONTEXT = "--context N with the tokens that the model's context holds"
-_LESS_THOUGHT = "--reasoning_effort low where it thinks"
 _MANY = 10  # a score is shown with them where they are more than one in so many
-_FEW_FACTS = 4
 _MOST_WORDS = 300  # characters of an endpoint's words
 _REFUSED = re.compile(r"\banswered (?:200 with the error )?4(?!08|25|29)\d\d\b")
 OURS = "the reply "
@@ -64,6 +62,23 @@ FROM failures
 WHERE run = ? AND step IN ('extract', 'facts')
 GROUP BY error_type
 ORDER BY n DESC, reason
+"""
+
+
+# As scores_by_run has them, without the intervals, which take time.
+_MEANS = """
+SELECT
+    r.run,
+    CASE WHEN count(s.decided_score) > 0 THEN avg(s.factuality_score) END AS factuality_score,
+    avg(s.decided_score) AS decided_score,
+    avg(s.coverage) AS coverage,
+    CAST(coalesce(sum(s.n_units), 0) AS BIGINT) AS n_units,
+    CAST(coalesce(sum(s.n_judgements), 0) AS BIGINT) AS n_judgements,
+    CAST(coalesce(sum(s.n_unusable), 0) AS BIGINT) AS n_unusable
+FROM runs AS r
+LEFT JOIN scores AS s
+    ON s.run = r.run AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
+GROUP BY r.run
 """
 
 
@@ -143,68 +158,67 @@ def no_score(row: Mapping[str, Any] | None) -> str:
     return "no claim was decided, so there is no score"
 
 
+def means(results: "Results") -> dict[str, dict[str, Any]]:
+    """Return the mean scores of each run by its name, in the mode that stands for it, with the
+    counts that they rest on."""
+    return {row.pop("run"): row for row in results.query(_MEANS).to_pylist()}
+
+
+def score_in_words(row: Mapping[str, Any]) -> str:
+    """Return a run's score, or the reason if there is none, and the note on unusable judgements."""
+    if row["factuality_score"] is None:
+        return no_score(row)
+    note = beside(row)
+    return (
+        f"factuality score {row['factuality_score']:.3f}, {row['coverage']:.0%} of claims decided"
+        + (f"; {note}" if note else "")
+    )
+
+
 def unusable(results: "Results") -> Unusable:
     """Return what the newest of the runs did not get: judgements, or claims where it got none."""
     run = results.runs[-1]
-    recall = run.mode == "recall"
-    counted = results.query(_COUNTS_OF_RECALL if recall else _COUNTS, [run.name]).to_pylist()
+    sql = _COUNTS_OF_RECALL if run.mode == "recall" else _COUNTS
+    counted = results.query(sql, [run.name]).to_pylist()
     of = sum(row["n"] for row in counted)
-    if of:
-        reasons = {row["reason"]: row["n"] for row in counted if row["reason"] is not None}
-        said = _said(results, run.name, next(iter(reasons), ""))
-        try_ = _advice(run, next(iter(reasons), ""), said)
-        return Unusable(sum(reasons.values()), of, reasons, try_, said=said)
-    failed = results.query(_NOT_EXTRACTED, [run.name]).to_pylist()
-    if run.counts["units"] or not failed:
-        return Unusable(0, 0)
-    reasons = {row["reason"]: row["n"] for row in failed}
-    n = sum(reasons.values())
-    said = _said(results, run.name, failed[0]["reason"])
-    try_ = _advice_for_extraction(failed[0]["reason"])
-    of = max(n, run.counts["responses"])
-    return Unusable(n, of, reasons, try_, extraction=True, said=said)
+    extraction = not of
+    if extraction:
+        counted = results.query(_NOT_EXTRACTED, [run.name]).to_pylist()
+        if run.counts["units"] or not counted:
+            return Unusable(0, 0)
+    reasons = {row["reason"]: row["n"] for row in counted if row["reason"] is not None}
+    n, first = sum(reasons.values()), next(iter(reasons), "")
+    messages = results.query(_SAID, [run.name, first]).to_pylist()
+    said = str(messages[0]["message"]) if messages else ""
+    advice = _advice(run, first, said, extraction)
+    of = max(n, run.counts["responses"]) if extraction else of
+    return Unusable(n, of, reasons, advice, extraction, said)
 
 
-def _said(results: "Results", run: str, reason: str) -> str:
-    """Return the most frequent message of failures for a reason that is not about a reply."""
-    found = results.query(_SAID, [run, reason]).to_pylist()
-    return str(found[0]["message"]) if found else ""
-
-
-def _advice(run: "Run", reason: str, said: str) -> str:
-    """Return what may help where judgements fail, mostly for a reason, with these words."""
+def _advice(run: "Run", reason: str, said: str, extraction: bool) -> str:
+    """Return what may help where judgements, or the extraction, fail mostly for a reason, with
+    these words."""
+    recall = run.mode == "recall"
     if reason == TRANSPORT:
-        again = "once more" if run.mode == "recall" else "with --if_finished retry_errors"
+        again = "once more" if recall or extraction else "with --if_finished retry_errors"
         # What is refused for what it is will be refused at any pace.
-        less = "" if _REFUSED.search(said) else "a lower --concurrency or a longer --timeout, "
-        return f"`ufo doctor`, {less}then the same command {again}"
+        refused = extraction or _REFUSED.search(said)
+        pace = "" if refused else "a lower --concurrency or a longer --timeout, "
+        return f"`ufo doctor`, {pace}then the same command {again}"
     if reason == UNSUPPORTED_LANGUAGE:
         return "--judge llm, which reads other languages"
-    if not run.llm:
-        return ""
-    function = run.llm.get("formulation") == "function"
-    packed = int(run.llm.get("facts_per_call") or 0) > _FEW_FACTS
-    if reason == TRUNCATED:
-        fewer = f"--facts_per_call {_FEW_FACTS} --passages_per_call 1"
-        others = [fewer] if function and packed else []
-        return ", ".join([_CONTEXT, *others, _LESS_THOUGHT, "or a model with a larger one"])
-    if reason in (REFUSED, FILTERED):
+    if reason == TRUNCATED and (run.llm or extraction):
+        less = "--extract_tokens 500" if extraction else "--facts_per_call 4 --passages_per_call 1"
+        return (
+            f"--context N with the tokens that the model's context holds, {less}, "
+            "--reasoning_effort low where it thinks, or a model with a larger one"
+        )
+    if extraction:
+        return "another --extractor_model, or claims of your own in the input"
+    if reason in (REFUSED, FILTERED) and run.llm:
         return "another --model"
-    if reason != UNPARSABLE:
-        return ""
-    if run.mode == "recall":
-        return f"--formulations prompt or --facts_per_call {_FEW_FACTS}"
-    if function:
-        less = f" or --facts_per_call {_FEW_FACTS}" if packed else ""
-        return f"--formulation prompt{less}"
-    if run.llm.get("formulation") != "prompt":
-        return "--formulation prompt"
-    return "another --model; `ufo doctor` tests how well one judges"
-
-
-def _advice_for_extraction(reason: str) -> str:
-    if reason == TRANSPORT:
-        return "`ufo doctor`, then the same command once more"
-    if reason == TRUNCATED:
-        return f"{_CONTEXT}, --extract_tokens 500, {_LESS_THOUGHT}, or a model with a larger one"
-    return "another --extractor_model, or claims of your own in the input"
+    if reason == UNPARSABLE and run.llm:
+        flag = "--formulations" if recall else "--formulation"
+        packed = recall or run.llm.get("formulation") == "function"
+        return f"{flag} prompt or {'--facts_per_call 4' if packed else 'another --model'}"
+    return ""

@@ -1,9 +1,9 @@
 """Compare two finished runs, or two models of one run: is the later one significantly worse?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ufo.pipelines.reports.unusable import beside, no_score
+from ufo.pipelines.reports.unusable import beside, means, no_score
 from ufo.pipelines.runs.remote_results import choose_runs
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.results import Results
@@ -15,16 +15,6 @@ Row = dict[str, Any]
 MOST_SHOWN = 20
 """Questions, and claims that turned, which are shown; JSON and CSV have all claims."""
 
-_JUDGED = """
-SELECT
-    count(s.decided_score) AS n_decided,
-    coalesce(sum(s.n_units), 0) AS n_units,
-    coalesce(sum(s.n_judgements), 0) AS n_judgements,
-    coalesce(sum(s.n_unusable), 0) AS n_unusable
-FROM scores AS s
-INNER JOIN runs AS r ON r.run = s.run
-WHERE s.run = ? AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
-"""
 # The questions on which the sides differ most; a response without a question stands for itself.
 _CHANGED = """
 WITH sides AS (
@@ -77,17 +67,23 @@ def compare(directory: str, baseline: str, run: str) -> Row:
         return compare_runs(results)
 
 
-def compare_runs(results: Results) -> Row:
-    """Return how the second of two runs differs from the first.
+def compare_runs(results: Results, titled: bool = False) -> Row:
+    """Return how the second of two runs differs from the first, called by their names or titles.
 
-    It is the row of the macro `run_comparison`, with `questions`, those that changed most,
-    `turned`, the rows of `turned_claims`, and `unusable`, warnings about the judgements of both.
+    It is the row of the macro `run_comparison`, with the difference in words (`headline`, `basis`),
+    `questions`, those that changed most, `turned`, the rows of `turned_claims`, of which so many
+    were `lost` and `won`, and `unusable`, warnings about the judgements of both.
 
     Raises:
         UsageError: they share neither a question nor a response, or one decided nothing.
     """
     names = [run.name for run in results.runs]
-    many = [_judged(results, name) for name in names]
+    called = [run.title if titled else run.name for run in results.runs]
+    scored = means(results)
+    for name in names:
+        if scored[name]["factuality_score"] is None:
+            raise UsageError(f"run {name!r}: {no_score(scored[name])}, and nothing to compare")
+    notes = {name: beside(scored[name]) for name in names}
     (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
     if not found["n_pairs"]:
         raise UsageError(
@@ -95,12 +91,22 @@ def compare_runs(results: Results) -> Row:
             "so there is nothing to compare; they are to be runs over the same questions."
         )
     turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
+    lost = sum(row["before"] == "supported" for row in turned)
+    counts = ((found["n_questions"], "question"), (found["n_responses"], "response"))
+    pairs = " and ".join(quantity(n, what) for n, what in counts if n)
+    alone = found["only_baseline"] + found["only_run"]
+    scores = (found["baseline_score"], found["run_score"])
     sides = {"run_a": names[0], "run_b": names[1], "model_a": None, "model_b": None}
     return {
         **found,
-        "unusable": [note for note in many if note],
+        **_in_words(called, scores, found, "one-sided p"),
+        "basis": f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else ""),
+        **sides,
+        "unusable": [f"{note} in run {name}" for name, note in notes.items() if note],
         "questions": _changed(results, sides),
         "turned": turned,
+        "lost": lost,
+        "won": len(turned) - lost,
     }
 
 
@@ -124,111 +130,55 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     for name in (one, other):
         if name not in scores:
             raise UsageError(unknown_value("model", name, list(scores)))
+    # The view has each pair once, the other way round where that comes first.
     pairs = results.query(
-        "SELECT * FROM model_comparison WHERE run = ? AND mode = ? "
-        "AND list_sort([model_a, model_b]) = list_sort([?, ?])",
-        [run.name, mode, one, other],
+        """
+        SELECT difference, low, high, p, n, comparison FROM model_comparison
+        WHERE run = $run AND mode = $mode AND model_a = $other AND model_b = $one
+        UNION ALL
+        SELECT -difference, -high, -low, p, n, comparison FROM model_comparison
+        WHERE run = $run AND mode = $mode AND model_a = $one AND model_b = $other
+        """,
+        {"run": run.name, "mode": mode, "one": one, "other": other},
     ).to_pylist()
     if not pairs:
         raise UsageError(f"{one!r} is compared with itself; name two models")
-    (pair,) = pairs
-    turn = 1 if pair["model_a"] == other else -1
-    ends = [None if pair[end] is None else turn * pair[end] for end in ("low", "high")]
-    low, high = ends if turn > 0 else ends[::-1]
+    (found,) = pairs
+    both = f"Paired by {quantity(found['n'], 'question')} that both answered"
+    apart = f"Over {quantity(found['n'], 'response')}; they answered no two questions in common"
     sides = {"run_a": run.name, "run_b": run.name, "model_a": one, "model_b": other}
     return {
         "run": run.name,
-        "model_a": one,
-        "model_b": other,
+        **sides,
         "score_a": scores[one],
         "score_b": scores[other],
-        "difference": turn * pair["difference"],
-        "low": low,
-        "high": high,
-        "p": pair["p"],
-        "n": pair["n"],
-        "comparison": pair["comparison"],
+        **found,
+        **_in_words((one, other), (scores[one], scores[other]), found, "p"),
+        "basis": f"{both if found['comparison'] == 'paired' else apart}, in {run.title}",
         "questions": _changed(results, sides),
     }
 
 
-def shown_runs(results: Results) -> Row:
-    """Return what is shown of two runs: `compare_runs`, with names and the headline in words."""
-    found = compare_runs(results)
-    before, after = results.runs
-    pairs = _count(found["n_questions"], "question", found["n_responses"], "response")
-    alone = found["only_baseline"] + found["only_run"]
-    lost = sum(row["before"] == "supported" for row in found["turned"])
-    return {
-        **found,
-        **_sides(before.title, after.title, found["baseline_score"], found["run_score"]),
-        **_headline(after.title, before.title, found),
-        "run_a": before.name,
-        "run_b": after.name,
-        "basis": f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else ""),
-        "lost": lost,
-        "won": len(found["turned"]) - lost,
-    }
-
-
-def shown_models(results: Results, one: str, other: str) -> Row:
-    """Return what is shown of two models: `compare_models`, with the headline in words."""
-    found = compare_models(results, one, other)
-    of = (
-        f"Paired by {quantity(found['n'], 'question')} that both answered"
-        if found["comparison"] == "paired"
-        else f"Over {quantity(found['n'], 'response')}; they answered no two questions in common"
-    )
-    return {
-        **found,
-        **_sides(one, other, found["score_a"], found["score_b"]),
-        **_headline(other, one, found),
-        "run_a": found["run"],
-        "run_b": found["run"],
-        "basis": f"{of}, in {results.runs[-1].title}",
-        "unusable": [],
-        "turned": [],
-    }
-
-
-def _sides(one: str, other: str, score_one: float, score_other: float) -> Row:
-    return {
-        "a": one,
-        "b": other,
-        "score_a": score_one,
-        "score_b": score_other,
-        "changed": "Questions that differ most",
-        "most": MOST_SHOWN,
-    }
-
-
-def _headline(newer: str, older: str, found: Mapping[str, Any]) -> Row:
-    """Return the difference as a sentence, which says so where it may be chance."""
-    low, high = found["low"], found["high"]
+def _in_words(
+    names: Sequence[str], scores: Sequence[float], found: Row, test: str
+) -> dict[str, Any]:
+    """Return the sides, and their difference as a sentence, which says so where it may be chance;
+    `test` is what its p is called."""
+    older, newer = names
+    low, high, p = (found[name] for name in ("low", "high", "p"))
     more = "higher" if found["difference"] >= 0 else "lower"
     said = f"{newer} scores {abs(found['difference']):.3f} {more} than {older}"
-    if low is None or found["p"] is None:
-        return {"headline": f"{said}, too few pairs to say whether by chance"}
-    said += f" (95 % interval of the difference {low:+.3f} to {high:+.3f})".replace("-", "−")
-    return {"headline": f"{said}, which may be chance" if low <= 0 <= high else said}
+    note = ", too few pairs to say whether by chance"
+    if low is not None and p is not None:
+        note = f" (95 % interval {low:+.3f} to {high:+.3f}, {test} = {p:.2g})"
+        note += ", which may be chance" if low <= 0 <= high else ""
+    sides = {"a": older, "b": newer, "score_a": scores[0], "score_b": scores[1]}
+    return {**sides, "headline": f"{said}, {scores[1]:.3f} against {scores[0]:.3f}{note}"}
 
 
 def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
     found: list[Row] = results.query(_CHANGED, {**sides, "most": MOST_SHOWN}).to_pylist()
     return found
-
-
-def _judged(results: Results, run: str) -> str:
-    """Return the warning about a run of which many judgements are unusable.
-
-    Raises:
-        UsageError: the run has decided nothing, so that it has no score.
-    """
-    (row,) = results.query(_JUDGED, [run]).to_pylist()
-    if not row["n_decided"]:
-        raise UsageError(f"run {run!r}: {no_score(row)}, and nothing to compare")
-    note = beside(row)
-    return f"{note} in run {run}" if note else ""
 
 
 def check_baseline(directory: str, baseline: str, run: str | None = None, remedy: str = "") -> None:
@@ -247,36 +197,3 @@ def check_baseline(directory: str, baseline: str, run: str | None = None, remedy
 def is_worse(found: Row, p: float) -> bool:
     """Return whether the drop is significant at level `p`."""
     return found["p"] is not None and bool(found["p"] < p)
-
-
-def in_words(found: Row) -> str:
-    """Return what was found as a sentence or two."""
-    pairs = _count(found["n_questions"], "question", found["n_responses"], "response")
-    alone = found["only_baseline"] + found["only_run"]
-    left = f"; {alone:,} without a pair left out" if alone else ""
-    note = "(one pair only: no interval, no p)"
-    if found["p"] is not None:
-        note = f"({found['low']:+.3f} to {found['high']:+.3f}), one-sided p = {found['p']:.2g}"
-    return (
-        f"{found['run_score']:.3f} against {found['baseline_score']:.3f} of {found['baseline']}: "
-        f"{found['difference']:+.3f} {note}, paired by {pairs}{left}"
-        + "".join(f"; {unusable}" for unusable in found["unusable"])
-    )
-
-
-def models_in_words(found: Row) -> str:
-    """Return how two models of a run differ as a sentence."""
-    note = "(no interval)"
-    if found["low"] is not None:
-        note = f"({found['low']:+.3f} to {found['high']:+.3f}), p = {found['p']:.2g}"
-    of = "question" if found["comparison"] == "paired" else "response"
-    return (
-        f"{found['model_b']} {found['score_b']:.3f} against {found['score_a']:.3f} of "
-        f"{found['model_a']}: {found['difference']:+.3f} {note}, {found['comparison']} over "
-        f"{quantity(found['n'], of)}"
-    )
-
-
-def _count(questions: int, one: str, responses: int, other: str) -> str:
-    counts = ((questions, one), (responses, other))
-    return " and ".join(quantity(n, what) for n, what in counts if n)

@@ -31,7 +31,10 @@ WITH counted AS (
         count(*) FILTER (WHERE no_score = 'nothing usable') AS n_unjudged,
         CAST(sum(n_judgements) AS BIGINT) AS n_judgements,
         CAST(sum(n_unusable) AS BIGINT) AS n_unusable,
-        count(*) FILTER (WHERE no_score = 'unsupported language') AS n_unsupported
+        count(*) FILTER (WHERE no_score = 'unsupported language') AS n_unsupported,
+        CAST(sum(n_supported) AS BIGINT) AS n_supported,
+        CAST(sum(n_refuted) AS BIGINT) AS n_refuted,
+        CAST(sum(n_undecided) AS BIGINT) AS n_undecided
     FROM scores
     GROUP BY ALL
 )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ufo
-from ufo.pipelines.labels.import_sheets import import_sheet
+from ufo.pipelines.labels import import_sheet
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

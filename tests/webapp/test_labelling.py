@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ufo.pipelines.labels.import_sheets import import_sheet
+from ufo.pipelines.labels import import_sheet
 from ufo.schemas.results import open_results
 from ufo.webapp.desk import Setup
 from ufo.webapp.server import served

@@ -25,14 +25,8 @@ def test_dots_stand_at_their_values_with_their_intervals() -> None:
     assert [circle["cx"] for circle in read.all("circle")] == ["180.0", "12.0"]
     assert any(path["d"] == "M96.0 30H348.0" for path in read.all("path"))
     (svg,) = read.all("svg")
-    assert svg["aria-label"] == "score: a 0.500; b no score; c 0.000"
+    assert svg["aria-label"] == "score: a 0.500 (0.250 to 1.000); b no score; c 0.000"
     assert "◇ people" in read.text
-
-
-def test_a_scale_may_begin_below_zero() -> None:
-    read = Reader(draw_dots([Bar("difference", -0.5)], "difference", low=-1))
-    assert "−0.5" in read.text
-    assert [circle["cx"] for circle in read.all("circle")] == ["96.0"]
 
 
 def test_scores_are_those_of_the_rows_with_a_warning_where_many_judgements_failed() -> None:

@@ -10,7 +10,7 @@ from tests.pipelines.reports.conftest import page_of
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.html import comparison_html, notebook_html, overview_html, write_html
-from ufo.pipelines.runs.comparison import shown_models, shown_runs
+from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.runs import choose_runs
@@ -226,10 +226,10 @@ def test_two_models_are_compared_by_question(
     ]
     write_run(tmp_path, rows)
     with open_results(tmp_path) as results:
-        found = shown_models(results, "a", "b")
-        back = shown_models(results, "b", "a")
+        found = compare_models(results, "a", "b")
+        back = compare_models(results, "b", "a")
         with pytest.raises(UsageError, match="Did you mean"):
-            shown_models(results, "a", "bb")
+            compare_models(results, "a", "bb")
     assert (found["score_a"], found["score_b"], found["n"]) == (1.0, 0.75, 4)
     assert (found["low"], found["high"]) == (-back["high"], -back["low"])
     assert [row["question"] for row in found["questions"]] == ["What of 0?"]
@@ -246,7 +246,7 @@ def test_two_runs_are_compared_with_the_claims_that_turned(
         votes = {f"r{n}": {f"u{n}": {"ref": one}} for n, one in enumerate(said)}
         write_run(tmp_path, rows_of(votes), name)
     with Results([*choose_runs(tmp_path, "before"), *choose_runs(tmp_path, "after")]) as results:
-        found = shown_runs(results)
+        found = compare_runs(results)
     assert (found["lost"], found["won"], found["n_pairs"]) == (1, 0, 2)
     text = Reader(comparison_html(found, lambda run, response: None)).text
     assert "Claim u1." in text

@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import partial
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
-from ufo.pipelines.reports.terminal import bar, render_overview
+from ufo.pipelines.reports.terminal import bar, print_overview, text_of
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, SourceStatus
 from ufo.schemas.results import open_results
@@ -104,13 +105,13 @@ def test_the_overview_as_json_has_the_same_numbers(
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_the_overview_fits_and_is_readable_without_unicode(folder: Path, width: int) -> None:
+def test_the_overview_fits(folder: Path, width: int) -> None:
     with open_results(folder) as results:
-        text = render_overview(results, width)
+        found = overview(results)
+        text = text_of(partial(print_overview, found), width)
         assert max(map(len, text.splitlines())) <= width
         assert "row 1" not in text
-        assert "\x1b[" in render_overview(results, width, color=True)
-    assert bar(0.5, ascii_only=True) == "#" * 12
+        assert "\x1b[" in text_of(partial(print_overview, found), width, color=True)
     assert (bar(1.0), bar(None), bar(1 / 192)) == ("█" * 24, "", "▏")
 
 
@@ -120,9 +121,8 @@ def test_an_output_that_is_not_unicode_is_written_all_the_same(folder: Path) -> 
         assert main(["report", str(folder)]) == 0
     out.seek(0)
     text = out.read()
-    assert "ref > wiki" in text
-    assert "x contradicted by wiki" in text
-    assert "####" in text
+    assert "ref ? wiki" in text
+    assert "? contradicted by wiki" in text
 
 
 def test_a_run_without_units_says_so(
@@ -242,18 +242,16 @@ def test_wrong_reports(
         printed("report", folder, *words)
 
 
-def test_wrong_words(
-    folder: Path, printed: Callable[..., Any], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_words(folder: Path, printed: Callable[..., Any]) -> None:
     with pytest.raises(UsageError, match="expected DIR"):
         printed("report")
     with pytest.raises(UsageError, match="syntax error"):
         printed("sql", folder, "selec")
-    for words in (["--rows", "-1"], ["--rows", "x"], ["--json", "--csv"]):
-        with pytest.raises(SystemExit) as caught:
-            printed("report", folder, *words)
-        assert caught.value.code == 2
-    assert "0 means all" in capsys.readouterr().err
+    for number in ("-1", "x"):
+        with pytest.raises(UsageError, match=f"--rows '{number}' is not a whole number from 0"):
+            printed("report", folder, "--rows", number)
+    with pytest.raises(SystemExit, match="2"):
+        printed("report", folder, "--json", "--csv")
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path, command: Callable[..., Any]) -> None:

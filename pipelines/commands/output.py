@@ -1,0 +1,77 @@
+"""Declare the arguments that commands share, and print rows as they ask."""
+
+import argparse
+import sys
+
+import pyarrow as pa
+
+from ufo.pipelines.options.option import Option
+from ufo.pipelines.reports.tabular import page, print_reader, text_output, write_csv, write_json
+from ufo.schemas.results import Results
+
+ROWS = 20
+
+RUN = Option("run", str, "name of a finished run (default: the newest)", "NAME")
+AS_JSON = Option("json", bool, "print the whole result as JSON")
+AS_CSV = Option("csv", bool, "print the whole result as CSV")
+RAW = Option(
+    "raw",
+    bool,
+    "with --csv, keep texts that a spreadsheet would run as formulas as they are (default: prefix "
+    "them with an apostrophe)",
+)
+MOST_ROWS = Option(
+    "rows",
+    int,
+    f"print N rows at most, 0 for all (default: {ROWS} in a table, else all)",
+    "N",
+    low=0,
+)
+
+
+def declare(parser: "argparse._ActionsContainer", *options: Option) -> None:
+    """Declare the flags of options, with their defaults."""
+    for one in options:
+        one.add(parser)
+        parser.set_defaults(**{one.name: one.default})
+
+
+def add_directory(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+    """Declare the folder of runs."""
+    said = "results folder: --output of ufo evaluate"
+    parser.add_argument("directory", metavar="DIR", nargs="?" if optional else None, help=said)
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Declare how rows are printed."""
+    declare(parser.add_mutually_exclusive_group(), AS_JSON, AS_CSV)
+    declare(parser, RAW, MOST_ROWS)
+
+
+def print_query(
+    results: Results, sql: str, args: argparse.Namespace, title: str = "", empty: str = ""
+) -> None:
+    """Print what a SELECT gives as --json, --csv and --rows ask, or as a table under the title."""
+    limit = ROWS if args.rows is None else args.rows
+    some = limit + 1 if limit and not (args.json or args.csv) else 10_000
+    with results.stream(sql, rows=some) as reader:
+        print_reader_as(reader, args, title, empty)
+
+
+def print_reader_as(
+    reader: pa.RecordBatchReader, args: argparse.Namespace, title: str = "", empty: str = ""
+) -> None:
+    """Print rows as --json, --csv and --rows ask, or as a table under the title."""
+    if args.json or args.csv:
+        with text_output(None) as out:
+            if args.json:
+                write_json(reader, out, args.rows or 0)
+            else:
+                write_csv(reader, out, args.rows or 0, bool(args.raw))
+        return
+    limit = ROWS if args.rows is None else args.rows
+    with page(sys.stdout) as console:
+        if title:
+            console.print(title)
+        if print_reader(reader, console, limit, empty):
+            console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")

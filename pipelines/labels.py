@@ -1,0 +1,319 @@
+"""Draw sheets of fact units for people to label, and keep their labels beside the runs.
+
+A unit is drawn by the rank of a hash of the seed and its ids: a simple random sample without
+replacement that is the same on every machine. Rows are ordered by response. What people say on the
+page is a sheet too, which gets one label after another.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from filelock import FileLock
+
+from ufo.pipelines.reports.tabular import one_line
+from ufo.pipelines.runs.inputs import delimiter_of
+from ufo.pipelines.runs.remote_results import open_results
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import Results
+from ufo.schemas.storage import join, make_folder, writing
+from ufo.schemas.tables import LABELS, TAGS, Label, from_arrow, sort_key, to_arrow
+from ufo.schemas.text import with_formula
+from ufo.transforms.votes import main_mode
+
+_DRAWN = """
+WITH units AS (
+    SELECT
+        u.run, u.response_id, u.unit_id, v.source, CAST(h.label AS VARCHAR) AS human_label,
+        CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict,
+        coalesce(v.label != h.label, FALSE) AS wrong
+    FROM verdicts AS v
+    INNER JOIN fact_units AS u
+        ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
+    LEFT JOIN human_labels AS h
+        ON h.run = u.run AND h.response_id = u.response_id AND h.unit_id = u.unit_id
+    WHERE v.run = $run AND v.mode = $mode
+),
+
+drawn AS (
+    SELECT *, count(*) OVER () AS stratum_size
+    FROM units
+    WHERE wrong OR NOT $errors
+    QUALIFY
+        row_number() OVER (ORDER BY sha256(concat_ws('|', $seed, response_id, unit_id))) <= $n
+)
+
+SELECT
+    d.*, 'all' AS stratum, r.question, r.text AS response, s.text AS sentence, u.claim,
+    NULL AS label, NULL AS tag, NULL AS note,
+    (
+        SELECT string_agg(
+            concat(
+                '[', e.source, '] ',
+                if($errors, concat(e.outcome, ' (' || e.rationale || ')', '; '), ''),
+                concat_ws(', ', e.title, e.url), ': ', e.text
+            ),
+            chr(10) ORDER BY e.source, e.rank
+        )
+        FROM evidence_full AS e
+        WHERE
+            e.run = d.run AND e.response_id = d.response_id AND e.unit_id = d.unit_id
+            AND e.passage_id IS NOT NULL
+    ) AS evidence
+FROM drawn AS d
+INNER JOIN responses AS r ON r.run = d.run AND r.response_id = d.response_id
+INNER JOIN fact_units AS u
+    ON u.run = d.run AND u.response_id = d.response_id AND u.unit_id = d.unit_id
+LEFT JOIN sentences AS s
+    ON s.run = d.run AND s.response_id = d.response_id AND s.sentence_index = u.sentence_index
+ORDER BY
+    sha256(concat_ws('|', $seed, d.response_id)), d.response_id, u.sentence_index, d.unit_id
+"""
+_LABELS = {
+    # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.
+    **dict.fromkeys(("1", "1.0", "true", "yes", "supported"), 1),
+    **dict.fromkeys(("0", "0.0", "false", "no", "refuted"), 0),
+    **dict.fromkeys(("unsure", "unknown", "?", "")),
+}
+_ALLOWED = "1, true, yes or supported; 0, false, no or refuted; unsure; or nothing"
+_SHEET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SHOWN = 10
+_LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv takes by default
+
+
+def sample(
+    results: Results, n: int, seed: int = 0, evidence: bool = False, errors: bool = False
+) -> tuple[list[list[object]], str]:
+    """Draw `n` units of the run for people to label; with `errors` of those whose verdict differs
+    from people's labels, to be tagged. Return the lines of the sheet, and what they are of.
+
+    Raises:
+        UsageError: the run has no fact unit, or no verdict is wrong.
+    """
+    run = results.runs[-1]
+    given = {"run": run.name, "mode": main_mode(run.mode), "seed": str(seed), "n": n}
+    rows = results.query(_DRAWN, given | {"errors": errors}).to_pylist()
+    if not rows and not errors:
+        raise UsageError(f"run {run.name!r} has no fact unit to label.")
+    if not rows:
+        labelled = results.query("SELECT count(*) AS n FROM human_labels")["n"][0].as_py()
+        raise UsageError(
+            f"run {run.name!r} has no wrong verdict: {labelled:,} of its units have a "
+            "human label, and no verdict differs. Labels come with the input (claims[].label) or "
+            "from a sheet: 'ufo label sample DIR', then 'ufo label import DIR SHEET'."
+        )
+    columns = (
+        *("run", "response_id", "unit_id", *(() if errors else ("stratum", "stratum_size"))),
+        *(
+            "question",
+            "response",
+            "sentence",
+            "claim",
+            *(["evidence"] if evidence | errors else []),
+        ),
+        *(("source", "verdict", "human_label", "tag") if errors else ("label",)),
+        "note",
+    )
+    drawn = "wrong verdicts" if errors else "units at random"
+    lines: list[list[object]] = [list(columns)]
+    lines += ([row[name] for name in columns] for row in rows)
+    return lines, f"{len(rows):,} of {rows[0]['stratum_size']:,} {drawn}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    cells: Mapping[str, str | None]
+
+    def get(self, name: str) -> str:
+        return with_formula((self.cells.get(name) or "").strip())
+
+    @property
+    def unit(self) -> tuple[str, str]:
+        # An id of the user's may begin or end with a space.
+        return with_formula(self.cells.get("response_id") or ""), self.get("unit_id")
+
+    def said(self) -> tuple[int | None, str | None]:
+        """Return the label and the tag; raises UsageError for one that is none."""
+        given, tag = self.get("label"), re.sub(r"[\s-]+", "_", self.get("tag").lower())
+        if given.lower() not in _LABELS:
+            raise UsageError(f"label {given!r} is not {_ALLOWED}")
+        if tag and tag not in TAGS:
+            raise UsageError(f"tag {self.get('tag')!r} is not one of {', '.join(TAGS)}")
+        size = self.get("stratum_size")
+        if self.get("stratum") and not (size.isdecimal() and int(size)):
+            raise UsageError(f"stratum_size {size!r} is not a number of units")
+        return _LABELS[given.lower()], tag or None
+
+
+def import_sheet(
+    directory: str, file: str, sheet: str | None = None, annotator: str | None = None
+) -> dict[str, Any]:
+    """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
+
+    Return where they were written (`path`), and how many of its rows (`rows`) found their claim
+    `true` and `false`, were `tagged`, `unsure` and `blank`, and those that say of a unit once more
+    what was said (`repeated`).
+
+    Args:
+        directory: the `--output` of `ufo evaluate`.
+        file: CSV with response_id, unit_id, and label or tag; more columns are what `ufo label
+            sample` wrote.
+        sheet: its name (default: the file's, without its ending); one of that name is replaced.
+        annotator: who labelled (default: the sheet's name).
+
+    Raises:
+        UsageError: it is no such sheet, or some of its rows cannot be used; nothing was written.
+    """
+    name = sheet if sheet is not None else Path(file).name.removesuffix(".csv")
+    if not _SHEET.fullmatch(name):
+        raise UsageError(
+            f"sheet {name!r}: a sheet's name is 1 to 100 letters, digits, '.', '_' and '-'; give "
+            "one with --sheet NAME."
+        )
+    lines = _read(Path(file))
+    names, runs = _known(directory, [line.unit[1] for line in lines])
+    first: dict[tuple[str, str], tuple[_Line, int | None, str | None]] = {}
+    counts = dict.fromkeys(("true", "false", "tagged", "unsure", "blank", "repeated"), 0)
+    problems = []
+    for line in lines:
+        try:
+            _check_known(line, directory, names, runs)
+            label, tag = line.said()
+            if label is None and tag is None:
+                counts["unsure" if line.get("label") else "blank"] += 1
+                continue
+            before, *said = first.setdefault(line.unit, (line, label, tag))
+            if said != [label, tag]:
+                raise UsageError(
+                    f"unit {line.unit[1]!r} has another label on line {before.number}; leave one "
+                    "of them out"
+                )
+            counts["repeated"] += before is not line
+        except UsageError as error:
+            problems.append(f"line {line.number}: {error.message}")
+    if problems:
+        more = f"\n  and {len(problems) - _SHOWN:,} more" if len(problems) > _SHOWN else ""
+        listed = "\n  ".join(problems[:_SHOWN])
+        raise UsageError(f"{file!r} cannot be read back; nothing was kept:\n  {listed}{more}")
+    if not first:
+        raise UsageError(
+            f"{file!r} has no label: fill its column `label` ({_ALLOWED}) or `tag` "
+            f"({', '.join(TAGS)})."
+        )
+    kept = list(first.values())
+    sizes = Counter(line.get("stratum") for line, label, _ in kept if label is not None)
+    labels = []
+    for line, label, tag in kept:
+        stratum = line.get("stratum") or None
+        # A labelled unit stands for those left blank, which are taken to be like the others.
+        weighs = label is not None and stratum is not None
+        labels.append(
+            Label(
+                run=line.get("run") or runs[line.unit],
+                response_id=line.unit[0],
+                unit_id=line.unit[1],
+                label=label,
+                tag=tag,
+                note=line.get("note") or None,
+                stratum=stratum,
+                weight=int(line.get("stratum_size")) / sizes[stratum or ""] if weighs else None,
+                annotator=annotator or name,
+                sheet=name,
+            )
+        )
+        counts["tagged"] += tag is not None
+        if label is not None:
+            counts["true" if label else "false"] += 1
+    try:
+        path = write_sheet(directory, name, labels)
+    except OSError as error:
+        raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
+    return {"path": path, "rows": len(lines), **counts}
+
+
+def write_sheet(directory: str, sheet: str, labels: Iterable[Label]) -> str:
+    """Write a sheet's labels, replacing its earlier ones; equal labels give equal files."""
+    make_folder(join(directory, LABELS))
+    path = join(directory, LABELS, f"{sheet}.parquet")
+    with writing(path) as file:
+        pq.write_table(to_arrow(LABELS, sorted(labels, key=sort_key(LABELS))), file)
+    return path
+
+
+def keep_label(directory: Path, label: Label) -> None:
+    """Store a label in its sheet, replacing the unit's earlier one; an empty one removes it.
+
+    Safe with several services on one folder of runs.
+    """
+    folder = directory / LABELS
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / f".{label.sheet}.lock"):
+        path = folder / f"{label.sheet}.parquet"
+        before = from_arrow(LABELS, pq.read_table(path)) if path.exists() else []
+        of = label.response_id, label.unit_id
+        rows = [row for row in before if (row.response_id, row.unit_id) != of]
+        if label.label is not None or label.tag is not None:
+            rows.append(label)
+        write_sheet(str(directory), label.sheet, rows)
+
+
+def _read(path: Path) -> list[_Line]:
+    """Return the lines of a CSV file, separated by comma, semicolon or tab."""
+    csv.field_size_limit(_LONGEST_CELL)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            head = stream.readline()
+            stream.seek(0)
+            rows = csv.DictReader(stream, delimiter=delimiter_of(head), strict=True)
+            names = rows.fieldnames or ()
+            wanted = [name for name in ("response_id", "unit_id") if name not in names]
+            if not wanted and not {"label", "tag"} & set(names):
+                wanted = ["label (or tag)"]
+            if wanted:
+                raise UsageError(
+                    f"{str(path)!r} lacks the column{'s' * (len(wanted) > 1)} "
+                    f"{' and '.join(wanted)}; it has {', '.join(map(one_line, names)) or 'none'}. "
+                    "'ufo label sample' writes a sheet."
+                )
+            lines = [_Line(rows.line_num, row) for row in rows]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {str(path)!r}: {error}; a sheet is CSV in UTF-8.") from error
+    except csv.Error as error:
+        raise UsageError(f"{str(path)!r}, after line {rows.line_num}: {error}.") from error
+    return [line for line in lines if any(map(line.get, names))]
+
+
+def _known(
+    directory: str, units: Iterable[str]
+) -> tuple[Container[str], Mapping[tuple[str, str], str]]:
+    """Return the names of the runs, and the newest run that has each of the units."""
+    with open_results(directory, all_runs=True) as results:
+        found = results.query(
+            "SELECT u.response_id, u.unit_id, arg_max(u.run, r.finished_at) AS run "
+            "FROM fact_units AS u INNER JOIN runs AS r ON r.run = u.run "
+            "WHERE u.unit_id IN (SELECT unnest($units)) GROUP BY ALL",
+            {"units": list(units)},
+        )
+        names = {run.name for run in results.runs}
+    return names, {(row["response_id"], row["unit_id"]): row["run"] for row in found.to_pylist()}
+
+
+def _check_known(
+    line: _Line, directory: str, names: Container[str], runs: Container[tuple[str, str]]
+) -> None:
+    """Raise UsageError for a unit or a run that the folder does not have."""
+    run = line.get("run")
+    if line.unit not in runs:
+        raise UsageError(
+            f"no finished run in {directory!r} has unit {line.unit[1]!r} of response "
+            f"{line.unit[0]!r} (a spreadsheet may have taken an id for a number: import these "
+            "columns as text)"
+        )
+    if run and run not in names:
+        raise UsageError(f"no finished run {run!r} in {directory!r}")

@@ -1,1 +1,0 @@
-"""Sample fact units for people to label, and import their labels."""
