@@ -3,7 +3,7 @@
     python benchmarks/measure_judge.py [--data FOLDER] [--quick] [--verifier overlap,bundled]
         [--write]
 
-What a verifier says is held to the rules of the judge (`ufo.transforms.verifiers.grounds`); beside
+What a verifier says is held to the rules of the judge (`ufo.transforms.verifiers.overlap`); beside
 each there is the same without them, and with each rule alone.
 
 `out of domain` is what a user's own texts meet: nothing was fitted on records of the measured sets.
@@ -37,8 +37,11 @@ from benchmarks.judge_figures import Said, summary  # noqa: E402
 from benchmarks.judge_sets import DATA, Record, load  # noqa: E402
 from benchmarks.regressions import Array, Examples, examples_of  # noqa: E402
 from ufo.transforms.verifiers.by_name import make_verifier  # noqa: E402
-from ufo.transforms.verifiers.grounds import DENIALS, ruled  # noqa: E402
-from ufo.transforms.verifiers.overlap import OverlapVerifier  # noqa: E402
+from ufo.transforms.verifiers.overlap import (  # noqa: E402
+    DENIALS,
+    OverlapVerifier,
+    ruled,
+)
 from ufo.transforms.verifiers.texts import match  # noqa: E402
 from ufo.transforms.verifiers.verifier import Probabilities, Verifier  # noqa: E402
 

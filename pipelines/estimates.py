@@ -21,8 +21,7 @@ from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, m
 from ufo.pipelines.runs.jobs import choose
 from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage, RecallInput
 from ufo.transforms.extract import extract
-from ufo.transforms.judges import JUDGES, asks_llm_judge, make_judge
-from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.judge import JUDGES, Judge, asks_llm_judge, make_judge
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm import wire
 from ufo.transforms.llm.capabilities import Capabilities

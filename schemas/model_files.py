@@ -45,36 +45,8 @@ def folder_of(name: str, extra: str, weights: bool = True) -> str:
     Raises:
         UsageError: there is no such model, or the hub cannot be reached.
     """
-    return name if os.path.isdir(name) else _fetched(name, extra, weights)
-
-
-def onnx_file(folder: str) -> str | None:
-    """Return the path of the folder's ONNX file, None where it has none."""
-    paths = (os.path.join(folder, name) for name in _ONNX)
-    return next((path for path in paths if os.path.isfile(path)), None)
-
-
-def checksum(folder: str, paths: Iterable[str]) -> str:
-    """Return a checksum of these files' content and of their places in the folder."""
-    whole = sha256()
-    for path in sorted(paths):
-        whole.update(f"{os.path.relpath(path, folder)} {digest(path)}\n".encode())
-    return whole.hexdigest()
-
-
-def digest(path: str) -> str:
-    """Return a file's SHA-256; it is read again only where its size or time has changed."""
-    stat = os.stat(path)
-    return _digest(os.path.realpath(path), stat.st_size, stat.st_mtime_ns)
-
-
-@lru_cache(maxsize=256)
-def _digest(path: str, size: int, changed: int) -> str:
-    with open(path, "rb") as file:
-        return file_digest(file, "sha256").hexdigest()
-
-
-def _fetched(name: str, extra: str, weights: bool) -> str:
+    if os.path.isdir(name):
+        return name
     need(extra, f"there is no folder {name!r}; to fetch a model of that name", ["huggingface_hub"])
     from huggingface_hub import snapshot_download
 
@@ -111,6 +83,32 @@ def _fetched(name: str, extra: str, weights: bool) -> str:
             "files into a folder and name that."
         ) from error
     return folder
+
+
+def onnx_file(folder: str) -> str | None:
+    """Return the path of the folder's ONNX file, None where it has none."""
+    paths = (os.path.join(folder, name) for name in _ONNX)
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def checksum(folder: str, paths: Iterable[str]) -> str:
+    """Return a checksum of these files' content and of their places in the folder."""
+    whole = sha256()
+    for path in sorted(paths):
+        whole.update(f"{os.path.relpath(path, folder)} {digest(path)}\n".encode())
+    return whole.hexdigest()
+
+
+def digest(path: str) -> str:
+    """Return a file's SHA-256; it is read again only where its size or time has changed."""
+    stat = os.stat(path)
+    return _digest(os.path.realpath(path), stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _digest(path: str, size: int, changed: int) -> str:
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _has_model(folder: str) -> bool:

@@ -22,7 +22,7 @@ from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.runs import Run, check_files, check_part, choose_runs, finished_runs
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import LABELS, TABLES, arrow_schema, label_files
-from ufo.schemas.views import GROUPS, THRESHOLD, View, load_views, tables_of, with_needs
+from ufo.schemas.views import GROUPS, OWN, THRESHOLD, View, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
@@ -53,22 +53,19 @@ def open_results(
     *,
     reports: str | Path | None = None,
     threshold: float = THRESHOLD,
-    only: Iterable[str] | None = None,
 ) -> "Results":
     """Return the results of one finished run: the newest, unless `run` names another.
 
     With `all_runs` the tables hold the rows of every finished run, with its name in column `run`.
     `reports` is a folder of the user's own `.sql` files. A sentence whose credibility is below
-    `threshold` is called not factual where it is compared with people's labels. `only` names the
-    views that are wanted, where it is not all of them; of the tables there are then those that they
-    read.
+    `threshold` is called not factual where it is compared with people's labels.
 
     Raises:
         UsageError: no such folder, no finished run in it, or none of that name; a report of the
             user's that is not SQL.
         RunError: a run that is damaged, or newer than this version can read.
     """
-    return Results(choose_runs(directory, run, all_runs), reports, threshold, only)
+    return Results(choose_runs(directory, run, all_runs), reports, threshold)
 
 
 class Results:
@@ -82,9 +79,8 @@ class Results:
         runs: Sequence[Run],
         reports: str | Path | None = None,
         threshold: float = THRESHOLD,
-        only: Iterable[str] | None = None,
     ) -> None:
-        self._views = load_views(reports) if only is None else with_needs(only)
+        self._views = load_views(reports)
         for one in runs:
             check_files(one)
         self.runs = tuple(runs)
@@ -96,16 +92,14 @@ class Results:
             for one in runs:
                 self._connection.execute(_INSERT_RUN, _run_row(one))
             self._connection.execute(f"CREATE MACRO threshold() AS CAST({threshold!r} AS DOUBLE)")
-        wanted = None if only is None else tables_of(self._views)
-        for table, files in _files(self.runs):
-            if wanted is not None and table not in wanted:
-                continue
-            with self._explained(RunError):
-                self._connection.execute(f"CREATE VIEW {table} AS {_union(table, files)}")
-        self._made: set[str] = set()
+        # Each after what it needs, until a query names it: to make a view of a table reads files.
+        self._unmade = {
+            table: f"CREATE VIEW {table} AS {_union(table, files)}"
+            for table, files in _files(self.runs)
+        } | {view.name: view.definition for view in self._views}
         self._making = Lock()
         if reports is not None:  # an error in a report of the user's is raised at once
-            self._make(self._views)
+            self._make(self._unmade)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -145,25 +139,26 @@ class Results:
         with self._explained(UsageError):
             yield self._select(sql, params).to_arrow_reader(rows)
 
-    def _make(self, views: Iterable[View]) -> None:
-        """Create those of these views that do not exist yet."""
-        shipped = {view.name for view in load_views()}
+    def _make(self, names: Iterable[str]) -> None:
+        """Create those of these tables and views that do not exist yet."""
+        own = {view.name for view in self._views if view.group == OWN}
         with self._making:
-            for view in views:
-                if view.name not in self._made:
-                    fault = RunError if view.name in shipped else UsageError
-                    with self._explained(fault, view.name):
-                        self._connection.cursor().execute(view.definition)
-                    self._made.add(view.name)
+            for name in [one for one in self._unmade if one in set(names)]:
+                fault = UsageError if name in own else RunError
+                with self._explained(fault, name if name in own else ""):
+                    self._connection.cursor().execute(self._unmade[name])
+                del self._unmade[name]
 
     def _make_named(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Create the views that a query names, or all of them if it names none."""
-        if len(self._made) == len(self._views):
+        """Create what a query names and what that needs, or everything if it names nothing."""
+        if not self._unmade:
             return
-        known = {view.name for view in self._views}
+        named = set()
         with suppress(duckdb.Error):  # errors of the query are raised when it is run
-            known &= {name.lower() for name in cursor.get_table_names(sql)} or known
-        self._make(with_needs(known))
+            named = {name.lower() for name in cursor.get_table_names(sql)} & {*self.names}
+        views = with_needs(named)
+        needed = {view.name for view in views} | tables_of(views) | named
+        self._make(needed if named else list(self._unmade))
 
     def _select(
         self, sql: str, params: Sequence[object] | dict[str, object]

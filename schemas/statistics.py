@@ -9,7 +9,9 @@ function is a list of STRUCTs, whose fields are the function's arguments, and wh
 STRUCT or a list of them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from itertools import accumulate, permutations, repeat
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -22,6 +24,7 @@ Floats = npt.NDArray[np.float64]
 Clusters = npt.NDArray[np.uint64]
 
 Z = NormalDist().inv_cdf(0.975)
+MOST_ORDERED = 6  # sources whose orders are compared
 _NOTHING = 1e-12  # a standard error below it is rounding
 
 
@@ -211,7 +214,7 @@ def _fisher(value: float, variance: float, n: float, method: str) -> Interval:
 class Corrected(NamedTuple):
     """A mean corrected by labels with its bounds, and the weight of the judge's verdicts in it."""
 
-    value: float = np.nan
+    corrected_score: float = np.nan
     low: float = np.nan
     high: float = np.nan
     power: float = np.nan
@@ -294,69 +297,180 @@ def _within(deviation: Floats, weight: Floats, stratum: Clusters) -> Floats:
     return np.where(n == 1, deviation, between + inside)
 
 
+class WayOfAsking(NamedTuple):
+    """What a source alone (single), an order (seq) or the vote of all (mv) gives, and costs."""
+
+    mode: str
+    source_order: str
+    given: bool
+    factuality_score: float
+    coverage: float
+    n_labelled: int
+    accuracy: float
+    balanced_accuracy: float
+    accuracy_all: float
+    balanced_accuracy_all: float
+    n_calls: int
+    cost_usd: float
+
+
+def source_orders(
+    names: Any,
+    response: Clusters,
+    scored: Floats,
+    decided: Clusters,
+    supported: Clusters,
+    n_units: Floats,
+    n_true: Floats,
+    n_false: Floats,
+    asker: Clusters,
+    place: Clusters,
+    n_calls: Floats,
+    cost_usd: Floats,
+) -> list[WayOfAsking]:
+    """Return what each source, every order of all, and their vote would have given.
+
+    Args:
+        names: the sources in the user's order; the bit of the first is 2, that of the vote 1.
+        response: of each pattern, `n_units` units of one response with the same answers: `decided`
+            are the bits of the sources with a valid vote, `supported` of those for the claim.
+        scored: 1 where the response has a score, else 0; it then counts by its cost alone.
+        n_true, n_false: how many of the units people found true and false.
+        asker: of each request the response, with the `place` of the source (from 1).
+    """
+    if len(names) > MOST_ORDERED:
+        raise ValueError(
+            f"the orders of {len(names)} sources are too many to compare, {MOST_ORDERED} are "
+            "allowed; 'ufo benchmark DIR --order a,b,c' recomputes one of any length."
+        )
+    known, of = np.unique(response, return_inverse=True)
+    whole = np.bincount(of, n_units)
+    kinds, at = np.unique(decided << 8 | supported, return_inverse=True)
+    decides, supports = kinds >> 8, kinds & 255
+    weight, true, false = (
+        np.bincount(at, scored * one) for one in (n_units / whole[of], n_true, n_false)
+    )
+    if not weight.any():
+        return []
+    theirs = np.isin(asker, known)
+    whose = np.searchsorted(known, asker[theirs])
+    place, n_calls, cost_usd = place[theirs], n_calls[theirs], cost_usd[theirs]
+
+    @cache
+    def asking(source: int, before: int) -> tuple[float, float]:
+        """Return the requests to a source and their cost for what those before it leave open."""
+        share = (np.bincount(of, n_units * ((decided & before) == 0)) / whole)[whose]
+        own = (place == source) & (share > 0)  # what is not asked costs nothing
+        # A request that holds several facts is needed while one of them is open.
+        calls = np.ceil(n_calls[own] * share[own])
+        return float(calls.sum()), float((cost_usd[own] * share[own]).sum())
+
+    given = tuple(range(1, len(names) + 1))
+    ways: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = [("mv", given, (0,))]
+    ways += [("single", (one,), (one,)) for one in given]
+    ways += [("seq", order, order) for order in permutations(given)]
+    found = []
+    for mode, order, stages in ways:
+        # The last first, so that the first that decides has the last word.
+        said = np.full(len(kinds), np.nan)
+        for one in reversed(stages):
+            said = np.where(decides >> one & 1, supports >> one & 1, said)
+        by = ~np.isnan(said)
+        right, kept = true[said == 1].sum(), false[said == 0].sum()
+        labelled, answered = (true.sum(), false.sum()), (true[by].sum(), false[by].sum())
+        all_kept = kept + labelled[1] - answered[1]  # of false claims those not taken for true
+        before = repeat(0) if mode == "mv" else accumulate((1 << one for one in order), initial=0)
+        calls, cost = map(sum, zip(*map(asking, order, before), strict=True))
+        found.append(
+            WayOfAsking(
+                mode,
+                ",".join(names[one - 1] for one in order),
+                mode == "seq" and order == given,
+                weight[said == 1].sum() / weight.sum() if weight[by].any() else np.nan,
+                weight[by].sum() / weight.sum(),
+                int(sum(labelled)),
+                _ratio(right + kept, sum(answered)),
+                (_ratio(right, answered[0]) + _ratio(kept, answered[1])) / 2,
+                _ratio(right + all_kept, sum(labelled)),
+                (_ratio(right, labelled[0]) + _ratio(all_kept, labelled[1])) / 2,
+                int(calls),
+                cost,
+            )
+        )
+    return found
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else np.nan
+
+
 Row = tuple[Any, ...]
 
-_CLUSTERS = ("cluster", "stratum")
-_TEXTS = ("metric", "method")
-_NUMBER = "DOUBLE"
+# The types of fields that are no DOUBLE.
+_TYPES: Mapping[str, str] = {
+    **dict.fromkeys(("metric", "method", "mode", "source", "source_order"), "VARCHAR"),
+    **dict.fromkeys(("cluster", "stratum", "response"), "UBIGINT"),
+    **dict.fromkeys(("decided", "supported", "place", "n_labelled", "n_calls"), "BIGINT"),
+    "given": "BOOLEAN",
+}
+_ARROW = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
 
-# A function, the fields of each list that it takes, and the row that it returns.
-_FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any]]] = (
-    (mean_interval, ["value weight cluster"], Interval),
-    (ratio_interval, ["above below above_2 below_2 cluster"], Interval),
-    (paired_t, ["difference"], Test),
-    (unpaired_t, ["score cluster", "score cluster"], Test),
-    (corrected, ["score cluster", "label verdict share weight stratum cluster"], Corrected),
+# A function, the fields of each list that it takes, the row that it returns, and whether many.
+_FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any], bool]] = (
+    (mean_interval, ["value weight cluster"], Interval, False),
+    (ratio_interval, ["above below above_2 below_2 cluster"], Interval, False),
+    (paired_t, ["difference"], Test, False),
+    (unpaired_t, ["score cluster", "score cluster"], Test, False),
+    (corrected, ["score cluster", "label verdict share weight stratum cluster"], Corrected, False),
+    (correlations, ["x y cluster"], Correlation, True),
+    (
+        source_orders,
+        [
+            "source",
+            "response scored decided supported n_units n_true n_false",
+            "response place n_calls cost_usd",
+        ],
+        WayOfAsking,
+        True,
+    ),
 )
 
 
 def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the statistics functions of the database."""
-    connection.create_function(
-        "wilson",
-        _wilson,
-        ["DOUBLE", "DOUBLE"],
-        "STRUCT(low DOUBLE, high DOUBLE)",
-        type="arrow",
-        null_handling="special",
-    )
-    for function, lists, kind in _FUNCTIONS:
-        _add(connection, function, lists, _sql(kind._fields), kind)
-    rows = f"{_sql(Correlation._fields)}[]"
-    _add(connection, correlations, ["x y cluster"], rows, Correlation)
+
+    def add(name: str, call: Callable[..., Any], takes: list[str], returned: str) -> None:
+        connection.create_function(
+            name, call, takes, returned, type="arrow", null_handling="special"
+        )
+
+    add("wilson", _wilson, ["DOUBLE", "DOUBLE"], "STRUCT(low DOUBLE, high DOUBLE)")
+    for function, lists, kind, many in _FUNCTIONS:
+        call = partial(_called, function, kind, many)
+        takes = [f"{_sql(fields.split())}[]" for fields in lists]
+        add(function.__name__, _taking(len(lists), call), takes, _sql(kind._fields) + "[]" * many)
 
 
-def _add(
-    connection: duckdb.DuckDBPyConnection,
-    function: Callable[..., Any],
-    lists: Sequence[str],
-    returned: str,
-    kind: type[Any],
-) -> None:
-    one = pa.struct([(f, pa.string() if f in _TEXTS else pa.float64()) for f in kind._fields])
-    many = returned.endswith("[]")
+def _taking(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
+    """Return the function with `n` parameters: the database counts them, and `*columns` is one."""
+    return (call, lambda a, b: call(a, b), lambda a, b, c: call(a, b, c))[n - 1]
 
-    def call(*columns: pa.ChunkedArray) -> pa.Array:
-        found = []
-        for row in zip(*columns, strict=True):
-            result = function(*(array for rows in row for array in _arrays(rows)))
-            found.append([_plain(r) for r in result] if many else _plain(result))
-        return pa.array(found, pa.list_(one) if many else one)
 
-    connection.create_function(
-        function.__name__,
-        # The database counts parameters, and `*columns` is one.
-        call if len(lists) == 1 else lambda first, second: call(first, second),
-        [f"{_sql(fields.split())}[]" for fields in lists],
-        returned,
-        type="arrow",
-        null_handling="special",
-    )
+def _called(
+    function: Callable[..., Any], kind: type[Any], many: bool, *columns: pa.ChunkedArray
+) -> pa.Array:
+    """Return the function's rows for every row of lists."""
+    found = []
+    for row in zip(*columns, strict=True):
+        result = function(*(array for rows in row for array in _arrays(rows)))
+        found.append([_plain(one) for one in result] if many else _plain(result))
+    row = pa.struct([(f, _ARROW.get(_TYPES.get(f, ""), pa.float64())) for f in kind._fields])
+    return pa.array(found, pa.list_(row) if many else row)
 
 
 def _sql(fields: Iterable[str]) -> str:
-    kinds = dict.fromkeys(_TEXTS, "VARCHAR") | dict.fromkeys(_CLUSTERS, "UBIGINT")
-    return f"STRUCT({', '.join(f'{name} {kinds.get(name, _NUMBER)}' for name in fields)})"
+    typed = (f"{name} {_TYPES.get(name, 'DOUBLE')}" for name in fields)
+    return f"STRUCT({', '.join(typed)})"
 
 
 def _arrays(rows: pa.ListScalar) -> list[Any]:

@@ -113,11 +113,6 @@ def exists(path: str) -> bool:
         return bool(system.exists(place))
 
 
-def is_folder(path: str) -> bool:
-    """Return whether a local path is a folder."""
-    return os.path.isdir(path)
-
-
 def matches(pattern: str) -> list[str]:
     """Return the files that a pattern matches, sorted; a file of that very name is one.
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Self
 
 from ufo.schemas.records import (
@@ -15,15 +16,14 @@ from ufo.schemas.records import (
     Passage,
     Response,
     Sentence,
-    SourceVotes,
+    Tally,
     Usage,
     Verdict,
 )
 from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import CLAIM, Extracted, extract
 from ufo.transforms.job import Job
-from ufo.transforms.judges import make_judge
-from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.judge import Judge, make_judge
 from ufo.transforms.llm.request import Client
 from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ
@@ -87,17 +87,12 @@ async def opened(
     """
     sources = [make_source(spec, job.flags, job.context) for spec in job.sources]
     judge = make_judge(job.judge, client)
-    judge.open()
-    ready: list[FactSource] = []
-    try:
-        for source in sources:
-            source.open()
-            ready.append(source)
+    needed: list[Judge | FactSource] = [judge, *sources]
+    with ExitStack() as closing:
+        for one in needed:
+            one.open()
+            closing.callback(one.close)
         yield sources, judge
-    finally:
-        for source in ready:
-            source.close()
-        judge.close()
 
 
 async def check_text(
@@ -194,21 +189,16 @@ async def _together(
     for position, source in enumerate(sources):
         yield Asked(source.name, position, [unit.unit_id for unit in open_units.units])
     asking = asyncio.create_task(ask_all())
-    votes: list[SourceVotes] = []
+    by_source: list[list[Tally]] = [[] for _ in sources]  # each in the order of the units
     try:
         while (answer := await answers.get()) is not None:
             if answer.checked is not None:
-                tallies = answer.checked.tallies
-                votes.append(SourceVotes(open_units.response_id, answer.position, tallies))
+                by_source[answer.position] += answer.checked.tallies
             yield answer
         await asking
     finally:
         asking.cancel()
-    votes.sort(key=lambda one: one.position)
-    tallies = [tally for one in votes for tally in one.tallies]
-    place = {unit.unit_id: at for at, unit in enumerate(open_units.units)}
-    tallies.sort(key=lambda one: place[one.unit_id])
-    found = pooled_verdicts(open_units.response_id, tallies, mode, tie)
+    found = pooled_verdicts(open_units.response_id, list(chain(*by_source)), mode, tie)
     yield Answered("", len(sources), None, found)
 
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Final
 
 from ufo.schemas.errors import ends_run
@@ -120,13 +121,9 @@ def given_places(
     if not claims:
         return []
     doubts[REPEATED] += len(claims) - len({claim.claim for claim in claims})
-    places: list[int | None] = []
-    for claim in claims:
-        place = claim.sentence_index
-        if place is not None and place >= len(spans):
-            # The index is from another segmentation; the claim gets no sentence.
-            doubts[OUT_OF_RANGE] += 1
-        places.append(place)
+    places = [claim.sentence_index for claim in claims]
+    # An index from another segmentation gives the claim no sentence.
+    doubts[OUT_OF_RANGE] += sum(place is not None and place >= len(spans) for place in places)
     unplaced = [row for row, place in enumerate(places) if place is None]
     if unplaced:
         texts = [record.text[span.start : span.end] for span in spans]
@@ -158,10 +155,7 @@ def _numbered(
         )
         for unit_id, draft in zip(ids, found.drafts, strict=True)
     ]
-    counts = [0] * len(spans)
-    for unit in units:
-        if unit.sentence_index is not None:
-            counts[unit.sentence_index] += 1
+    counts = Counter(unit.sentence_index for unit in units)
     sentences = [
         Sentence(
             record.response_id,
@@ -260,7 +254,8 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
         if shared is None:
             continue
         # The best place of the claim before at or before each sentence, and anywhere.
-        forward = _running_best(best)
+        bests = accumulate(((score, -at) for at, score in enumerate(best)), max)
+        forward = [-at for _, at in bests]
         top = forward[-1]
         jump = best[top] - _BACKWARDS
         came = [at if best[at] >= jump else top for at in forward]
@@ -272,17 +267,6 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
             placed[number] = at
             at = came[at]
     return placed
-
-
-def _running_best(scores: Sequence[float]) -> list[int]:
-    """Return for each index the first index up to it with the highest score."""
-    top = 0
-    places = []
-    for index, score in enumerate(scores):
-        if score > scores[top]:
-            top = index
-        places.append(top)
-    return places
 
 
 def _stems(text: str) -> set[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.errors import RunError, UsageError, need
 from ufo.schemas.storage import is_remote
-from ufo.transforms.judges import JudgeSpec
+from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.plugins import absolute_type
 from ufo.transforms.read import MAX_LINE_BYTES, Columns

@@ -64,18 +64,14 @@ class Registry(Generic[P]):
         """Return the names of all declared types, sorted, without loading them."""
         return sorted(_declared(self.group))
 
-    def package_of(self, type_name: str) -> str:
-        """Return the distribution that declares a type."""
-        entry = _declared(self.group)[type_name]
-        return entry.dist.name if entry.dist else ""
-
     def about(self, type_name: str) -> dict[str, Any]:
         """Return a description of a type: package, first line of the docstring, and options with
         defaults. Raises what `load` raises."""
         kind = self.load(type_name)
+        distribution = _declared(self.group)[type_name].dist
         return {
             "type": type_name,
-            "package": self.package_of(type_name),
+            "package": distribution.name if distribution else "",
             "help": (inspect.getdoc(kind) or "").partition("\n")[0],
             "options": {
                 parameter.name: None if parameter.default is parameter.empty else parameter.default

@@ -7,10 +7,10 @@ follow from the verdicts. The views compute the same for runs; both are tested b
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ufo.schemas.records import (
     ERROR,
@@ -238,20 +238,23 @@ class Scores:
     sentence_categories: list[CategoryShare] = field(default_factory=list)
 
 
-class Placed(Protocol):
-    """The fields used of a fact unit; `sentence_index` is None for a unit without a sentence."""
+class OfUnit(Protocol):
+    """What is of a fact unit, and names it."""
 
     @property
     def unit_id(self) -> str: ...
+
+
+class Placed(OfUnit, Protocol):
+    """The fields used of a fact unit; `sentence_index` is None for a unit without a sentence."""
+
     @property
     def sentence_index(self) -> int | None: ...
 
 
-class Piece(Protocol):
+class Piece(OfUnit, Protocol):
     """The fields used of a row of evidence."""
 
-    @property
-    def unit_id(self) -> str: ...
     @property
     def source(self) -> str: ...
     @property
@@ -260,6 +263,9 @@ class Piece(Protocol):
     def outcome(self) -> str: ...
     @property
     def reason(self) -> str | None: ...
+
+
+U = TypeVar("U", bound=OfUnit)
 
 
 def score(
@@ -273,7 +279,6 @@ def score(
     selection: Selection | None = None,
     response_id: str = "",
     extraction_failed: bool = False,
-    min_sources: int = 1,
 ) -> Scores:
     """Return the verdicts and scores of one response from its evidence.
 
@@ -287,7 +292,6 @@ def score(
         mode, tie: as in `ufo.transforms.votes`.
         extraction_failed: whether a failure of the extraction is known, so that a sentence without
             a claim may have one.
-        min_sources: how many sources have to have a valid vote for a unit to be decided.
     """
     chosen = selection or Selection()
     kept = {
@@ -297,11 +301,7 @@ def score(
     }
     counting = [row for row in evidence if row.passage_id is None or kept[row.passage_id]]
     tallies = _tallies(units, evidence, counting, sources)
-    rows = [
-        row
-        for votes in tallies.values()
-        for row in verdicts(response_id, votes, mode, tie, min_sources)
-    ]
+    rows = [row for votes in tallies.values() for row in verdicts(response_id, votes, mode, tie)]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)
     places = {unit.unit_id: unit.sentence_index for unit in units}
     labels: dict[str, list[int | None]] = {unit.unit_id: [] for unit in units}
@@ -310,18 +310,21 @@ def score(
             labels[row.unit_id].append(row.label)
     unusable = {row.unit_id for row in counting if is_unusable(row)}
     states = {name: state_of(of, name in unusable) for name, of in labels.items()}
+    of_sentence = _placed(counting, places)
+    units_of = _placed(units, places)
+    sentences = []
+    for index in range(n_sentences):
+        own = [unit.unit_id for unit in units_of.get(index, ())]
+        failed = any(name in unusable for name in own) if own else extraction_failed
+        state = state_of([label for name in own for label in labels[name]], failed)
+        sentences.append(_credibility(index, of_sentence.get(index, ()), state))
     return Scores(
         headline(states.values(), extraction_failed),
         states,
         rows,
         [one for name in modes for one in _scores(rows, counting, len(units), sources, name)],
         [one for name in modes for one in _contributions(rows, tallies, sources, name)],
-        [
-            _credibility(index, of, state_of(said, failed))
-            for index, of, said, failed in _sentences(
-                counting, places, n_sentences, labels, unusable, extraction_failed
-            )
-        ],
+        sentences,
         _credibility(None, counting, None),
         _categories(None, evidence, passages),
         [
@@ -424,63 +427,39 @@ def _contributions(
 ) -> list[Contribution]:
     own = [row for row in rows if row.mode == mode]
     slots: list[tuple[str, int | None]] = [(name, at) for at, name in enumerate(sources, 1)]
-    if mode == MV:
-        labels = {row.unit_id: row.label for row in own}
-        votes: Counter[str] = Counter()
-        agreeing: Counter[str] = Counter()
-        for unit_id, given in tallies.items():
-            for one in given:
-                votes[one.source] += one.n_supported + one.n_refuted
-                if (label := labels[unit_id]) is not None:
-                    agreeing[one.source] += one.n_supported if label else one.n_refuted
-        of, all_agreeing = sum(votes.values()), sum(agreeing.values())
-        return [
-            Contribution(
-                mode, name, at, len(tallies), None, votes[name], agreeing[name],
-                _ratio(votes[name], of), _ratio(agreeing[name], all_agreeing),
-            )
-            for name, at in slots
-        ]  # fmt: skip
-    if mode == SEQ:
-        slots.append((NO_SOURCE, None))
-    decided = Counter(row.source for row in own if row.label is not None or row.source == NO_SOURCE)
-    return [
-        Contribution(
-            mode, name, at, len(tallies), decided[name], None, None,
-            _ratio(decided[name], len(tallies)), None,
+    n = len(tallies)
+    if mode != MV:
+        slots += [(NO_SOURCE, None)] if mode == SEQ else []
+        counts = Counter(
+            row.source for row in own if row.label is not None or row.source == NO_SOURCE
         )
-        for name, at in slots
-    ]  # fmt: skip
+        return [
+            Contribution(mode, name, at, n, counts[name], None, None, _ratio(counts[name], n), None)
+            for name, at in slots
+        ]
+    labels = {row.unit_id: row.label for row in own}
+    votes: Counter[str] = Counter()
+    agreeing: Counter[str] = Counter()
+    for unit_id, given in tallies.items():
+        for one in given:
+            votes[one.source] += one.n_supported + one.n_refuted
+            if (label := labels[unit_id]) is not None:
+                agreeing[one.source] += one.n_supported if label else one.n_refuted
+    found = []
+    for name, at in slots:
+        of = _ratio(votes[name], votes.total()), _ratio(agreeing[name], agreeing.total())
+        found.append(Contribution(mode, name, at, n, None, votes[name], agreeing[name], *of))
+    return found
 
 
-def _placed(rows: Iterable[Piece], places: Mapping[str, int | None]) -> dict[int, list[Piece]]:
-    """Return the rows by sentence index, without those of units without a sentence."""
-    found: dict[int, list[Piece]] = {}
+def _placed(rows: Iterable[U], places: Mapping[str, int | None]) -> dict[int, list[U]]:
+    """Return rows of units by sentence index, without those of units without a sentence."""
+    found: dict[int, list[U]] = {}
     for row in rows:
         place = places.get(row.unit_id)
         if place is not None:
             found.setdefault(place, []).append(row)
     return found
-
-
-def _sentences(
-    counting: Iterable[Piece],
-    places: Mapping[str, int | None],
-    n_sentences: int,
-    labels: Mapping[str, Sequence[int | None]],
-    unusable: Collection[str],
-    extraction_failed: bool,
-) -> Iterator[tuple[int, list[Piece], list[int | None], bool]]:
-    """Yield the index of each sentence, its evidence, its claims' labels, and if one failed."""
-    rows = _placed(counting, places)
-    units: dict[int, list[str]] = {}
-    for unit_id, place in places.items():
-        if place is not None:
-            units.setdefault(place, []).append(unit_id)
-    for index in range(n_sentences):
-        own = units.get(index, [])
-        failed = any(name in unusable for name in own) if own else extraction_failed
-        yield index, rows.get(index, []), [one for name in own for one in labels[name]], failed
 
 
 def _credibility(index: int | None, rows: Iterable[Piece], state: str | None) -> Credibility:

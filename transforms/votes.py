@@ -9,16 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from ufo.schemas.records import (
-    ERROR,
-    MULTI,
-    NO_SOURCE,
-    NOANS,
-    REFUTED,
-    SUPPORTED,
-    Tally,
-    Verdict,
-)
+from ufo.schemas.records import MULTI, NO_SOURCE, OUTCOMES, Tally, Verdict
 
 SEQ = "seq"
 MV = "mv"
@@ -26,8 +17,6 @@ SINGLE = "single"
 ALL = "all"
 MODES = (SEQ, MV, SINGLE, ALL)
 TIES = ("not_factual", "factual")
-
-_COUNTERS = {SUPPORTED: 1, REFUTED: 2, NOANS: 3, ERROR: 4}
 
 
 def main_mode(mode: str) -> str:
@@ -44,10 +33,8 @@ class HasOutcome(Protocol):
 
 def tally(unit_id: str, source: str, evidence: Iterable[HasOutcome]) -> Tally:
     """Count the outcomes of one source's passages for one unit."""
-    counts = [0, 0, 0, 0]
-    for row in evidence:
-        counts[_COUNTERS[row.outcome] - 1] += 1
-    return Tally(unit_id, source, *counts)
+    said = [row.outcome for row in evidence]
+    return Tally(unit_id, source, *(said.count(outcome) for outcome in OUTCOMES))
 
 
 def decides(votes: Tally) -> bool:
@@ -71,21 +58,11 @@ def majority(votes: Tally, tie: str) -> tuple[int | None, bool]:
 
 def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
     """Return the sum of several sources' votes on one unit, under the name `source`."""
-    total = Tally(unit_id, source)
-    for votes in tallies:
-        total = replace(
-            total,
-            n_supported=total.n_supported + votes.n_supported,
-            n_refuted=total.n_refuted + votes.n_refuted,
-            n_noans=total.n_noans + votes.n_noans,
-            n_error=total.n_error + votes.n_error,
-        )
-    return total
+    counts = [(one.n_supported, one.n_refuted, one.n_noans, one.n_error) for one in tallies]
+    return Tally(unit_id, source, *map(sum, zip(*counts, strict=True)))
 
 
-def verdicts(
-    response_id: str, tallies: Sequence[Tally], mode: str, tie: str, min_sources: int = 1
-) -> list[Verdict]:
+def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) -> list[Verdict]:
     """Return the verdict rows of one unit.
 
     Args:
@@ -93,27 +70,23 @@ def verdicts(
         tallies: the unit's votes, one for each source asked, in the user's order; at least one.
         mode: one of MODES; `all` returns the rows of all three modes.
         tie: one of TIES.
-        min_sources: how many sources have to have a valid vote for the unit to be decided.
     """
-    unit_id = tallies[0].unit_id
-    alone = mode == SINGLE
-    enough = min_sources <= 1 or (not alone and sum(map(decides, tallies)) >= min_sources)
     rows = []
     if mode in (SEQ, ALL):
-        rows.append(_in_sequence(response_id, tallies, tie, enough))
+        rows.append(_in_sequence(response_id, tallies, tie))
     if mode in (MV, ALL):
-        rows.append(_verdict(response_id, MV, pooled(unit_id, MULTI, tallies), tie))
+        rows.append(_verdict(response_id, MV, pooled(tallies[0].unit_id, MULTI, tallies), tie))
     if mode in (SINGLE, ALL):
-        rows.extend(_verdict(response_id, SINGLE, votes, tie) for votes in tallies)
-    return rows if enough else [replace(row, label=None, tied=False) for row in rows]
+        rows += [_verdict(response_id, SINGLE, votes, tie) for votes in tallies]
+    return rows
 
 
-def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str, enough: bool) -> Verdict:
+def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str) -> Verdict:
     past_error = False
     n_error = 0
     for votes in tallies:
         n_error += votes.n_error
-        if enough and decides(votes):
+        if decides(votes):
             if n_error > votes.n_error:
                 votes = replace(votes, n_error=n_error)
             return _verdict(response_id, SEQ, votes, tie, past_error)

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from statistics import fmean
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Passage
@@ -34,32 +35,12 @@ _LEVELS = ("run", "model", "dataset", "response")
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """The rules of a verdict: `sources` are those that count, in the order that they are asked.
-
-    A unit is decided only where `min_sources` of them have a valid vote.
-    """
+    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
 
     sources: Sequence[str]
     mode: str = SEQ
     tie: str = "not_factual"
-    min_sources: int = 1
     selection: Selection = field(default_factory=Selection)
-
-
-class _JudgedRow(NamedTuple):
-    """A row of evidence with its response, unit and passage; without evidence `source` is None."""
-
-    response_id: str
-    model: str | None
-    dataset: str | None
-    unit_id: str
-    sentence_index: None
-    source: str
-    passage_id: str | None
-    outcome: str
-    reason: str | None
-    source_category: str | None
-    hostname: str | None
 
 
 def verdicts_if(results: Results, rules: VoteRules) -> list[Row]:
@@ -123,15 +104,11 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     ]
 
 
-def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[_JudgedRow, Scores]]:
+def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNamespace, Scores]]:
     """Give each response with its new scores; fail at the end if a verdict is not known."""
     n_unknown = n_verdicts = 0
     with results.stream(_JUDGEMENTS) as reader:
-        rows = (
-            _JudgedRow(*row)
-            for batch in reader
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        )
+        rows = (SimpleNamespace(**row) for batch in reader for row in batch.to_pylist())
         for response_id, group in groupby(rows, key=attrgetter("response_id")):
             judged = list(group)
             units = {row.unit_id: row for row in judged if row.unit_id is not None}
@@ -153,7 +130,6 @@ def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[_JudgedRow
                 rules.tie,
                 rules.selection,
                 response_id,
-                min_sources=rules.min_sources,
             )
             asked = {(row.unit_id, row.source) for row in evidence}
             for unit_id, source in {row.unit_id: row.source for row in found.verdicts}.items():

@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from ufo.indexes.index import RETRIEVERS, open_index
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
-from ufo.transforms.judges import JUDGES
+from ufo.transforms.judges.judge import JUDGES
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
 from ufo.transforms.plugins import Registry
 from ufo.transforms.sources.fact_source import SOURCES

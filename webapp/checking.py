@@ -23,7 +23,7 @@ from ufo.schemas.results import Results
 from ufo.schemas.runs import Run
 from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, to_arrow
 from ufo.transforms.check_text import Answered, CheckedText, Step, opened, steps
-from ufo.transforms.english.language import is_english
+from ufo.transforms.english.words import is_english
 from ufo.transforms.extract import EXTRACT, Extracted
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.job import Job

@@ -54,15 +54,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         Option("exclude_passages", str, "exclude these passages, by passage_id", "A,B"),
         *_OF_HOSTS,
         Option(
-            "min_sources",
-            int,
-            "decide a unit only if at least K sources have a valid vote; under seq the first of "
-            "them decides (default: 1)",
-            "K",
-            default=1,
-            low=1,
-        ),
-        Option(
             "tie",
             str,
             "verdict where votes are tied (default: the run's own rule)",
@@ -126,13 +117,6 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
         if order.count(name) > 1:
             raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
     order = order or used
-    most = 1 if args.mode == SINGLE else len(order)
-    if args.min_sources > most:
-        why = "each source is alone" if args.mode == SINGLE else f"{len(order)} are asked"
-        raise UsageError(
-            f"--min_sources {args.min_sources} can never be met in mode {args.mode}, where {why}; "
-            f"give 1 to {most}."
-        )
     missing = results.query(
         "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
         "WHERE name NOT IN (SELECT passage_id FROM passages)",
@@ -153,4 +137,4 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
         [categories.pattern(domain) for domain in hosts.include_domains] or None,
     )
     tie = args.tie or results.runs[-1].tie
-    return VoteRules(order, args.mode, tie, args.min_sources, selection)
+    return VoteRules(order, args.mode, tie, selection)

@@ -87,10 +87,8 @@ def _report(args: argparse.Namespace) -> int:
         raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
     if args.csv and args.name is None:
         raise UsageError("--csv: the overview is not one table; name a report, or take --json.")
-    views = load_views(args.reports)
-    across = any(view.name == args.name and view.all_runs for view in views)
     with open_results(
-        args.directory, args.run, across, reports=args.reports, threshold=args.threshold
+        args.directory, args.run, reports=args.reports, threshold=args.threshold
     ) as results:
         if args.name is not None and args.name not in results.names:
             raise UsageError(unknown_value("report", args.name, sorted(results.names)))
@@ -171,8 +169,7 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     for view in (*(views[name] for name in named.before if people), named):
         columns, title, empty = "*", "", view.empty
         if people:
-            of = f"{len(results.runs)} runs" if view.all_runs else f"run {results.runs[-1].name}"
-            title = f"{view.title}, {of}\n"
+            title = f"{view.title}, run {results.runs[-1].name}\n"
             # One's own report need not say the run.
             says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
             columns = view.shows or ("* EXCLUDE (run)" if says else "*")

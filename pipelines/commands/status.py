@@ -115,7 +115,7 @@ def statuses(output: str, check: bool = False) -> list[Status]:
     Raises:
         UsageError: there is no such folder.
     """
-    if not storage.is_remote(output) and not storage.is_folder(output):
+    if not storage.is_remote(output) and not os.path.isdir(output):
         raise UsageError(
             f"{output!r} is not a folder; give the --output folder of an earlier 'ufo evaluate'"
         )

@@ -16,8 +16,7 @@ from ufo.pipelines.options.groups import (
 )
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.errors import UsageError, need
-from ufo.transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.answer_store import VARIABLE, default_uri

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -247,7 +248,7 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
             what = "pattern matches no file" if is_glob else "file does not exist"
             raise UsageError(f"--input {pattern!r}: the {what}; check the path")
         for path in paths:
-            if not storage.is_remote(path) and storage.is_folder(path):
+            if os.path.isdir(path):
                 files = f"{path.rstrip('/')}/*.jsonl"
                 raise UsageError(f"--input {path!r} is a folder; name its files, as in {files!r}")
             found[path] = None

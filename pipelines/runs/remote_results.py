@@ -42,7 +42,7 @@ def open_results(
     found = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
         found = [_with(one, tables) for one in found]
-    return Results(found, only=only, **options)
+    return Results(found, **options)
 
 
 def choose_runs(

@@ -9,7 +9,6 @@
     -- shows: the columns that a printed report has room for; JSON and CSV have all
     -- with: views that a printed report shows before it
     -- empty: what it means that there are no rows
-    -- runs: all, where a printed report is over every finished run, not over one
     -- parameters: what a macro takes, as `a, b := NULL`
 
 The file's name is the view's; every field may be left out. A file with `parameters` is a macro that
@@ -30,6 +29,7 @@ from typing import Any
 from ufo.schemas.errors import UsageError
 from ufo.schemas.tables import LABELS, TABLES
 
+OWN = "own"
 THRESHOLD = 0.3  # Facts&Evidence's bound of the red band: what threshold() in a view gives
 GROUPS = {
     "scores": "Scores",
@@ -37,9 +37,9 @@ GROUPS = {
     "agreement": "Agreement with people",
     "cost": "Cost",
     "problems": "Problems",
-    "own": "Reports of your own",
+    OWN: "Reports of your own",
 }
-_FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "runs", "parameters")
+_FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "parameters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,18 @@ class View:
 
     `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns that
     a printed report has (none: all), `before` the views that it shows first; `empty` says what no
-    rows mean, `all_runs` that it is over all of them. `parameters` are those of a macro, None for a
-    view.
+    rows mean. `parameters` are those of a macro, None for a view.
     """
 
     name: str
     title: str
     help: str
-    needs: tuple[str, ...]
-    order: str
     sql: str
+    needs: tuple[str, ...] = ()
+    order: str = ""
     shows: str = ""
     before: tuple[str, ...] = ()
     empty: str = ""
-    all_runs: bool = False
     parameters: str | None = None
     group: str = ""
     summary: str = ""
@@ -95,7 +93,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
                     f"report {str(folder)!r}/{view.name}.sql has the name of a shipped report or "
                     "table; give the file another name."
                 )
-            views[view.name] = replace(view, group="own")
+            views[view.name] = replace(view, group=OWN)
     for view in views.values():
         for need in (*view.needs, *view.before):
             if need not in views:
@@ -160,31 +158,17 @@ def parse_view(name: str, text: str) -> View:
     lines = text.splitlines()
     size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     header = [line.removeprefix("--").strip() for line in lines[:size]]
-    fields: dict[str, str] = {}
+    fields: dict[str, Any] = {}
     prose = []
     for line in header:
         key, colon, value = line.partition(":")
         if colon and key in _FIELDS:
-            fields[key] = value.strip()
+            fields["before" if key == "with" else key] = value.strip()
         else:
             prose.append(line)
+    for field in ("needs", "before"):
+        parts = fields.get(field, "").split(",")
+        fields[field] = tuple(part.strip() for part in parts if part.strip())
     title, *help_lines = prose or [name]
-    return View(
-        name,
-        title,
-        " ".join(help_lines),
-        _names(fields.get("needs", "")),
-        fields.get("order", ""),
-        "\n".join(lines[size:]).strip().removesuffix(";"),
-        fields.get("shows", ""),
-        _names(fields.get("with", "")),
-        fields.get("empty", ""),
-        fields.get("runs") == "all",
-        fields.get("parameters"),
-        fields.get("group", ""),
-        fields.get("summary", ""),
-    )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    sql = "\n".join(lines[size:]).strip().removesuffix(";")
+    return View(name, title, " ".join(help_lines), sql, **fields)

@@ -17,22 +17,28 @@
 -- shows: mode, source, level, name, judge_score, corrected_score, low, high, n_labelled, n_units, strata_without_label
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet
 -- order: run, mode, source, list_position(['run', 'model', 'dataset'], level), name
-WITH labelled AS (
+WITH judged AS (
     SELECT
         v.run,
         v.mode,
         CASE WHEN v.mode = 'single' THEN v.source END AS source,
         v.response_id,
-        v.unit_id,
-        h.label AS y,
+        concat_ws(
+            ' ',
+            nullif(v.source, 'none'),
+            CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END
+        ) AS said,
         coalesce(v.label, 0) AS f,
-        coalesce(h.stratum, '') AS stratum,
-        h.weight,
-        h.origin,
         -- Where a sheet was drawn its labels alone are a known sample.
-        h.weight IS NOT NULL OR NOT bool_or(h.weight IS NOT NULL) OVER (PARTITION BY v.run) AS used
+        CASE
+            WHEN count(h.weight) OVER (PARTITION BY v.run) = 0 OR h.weight IS NOT NULL THEN h.label
+        END AS y,
+        h.stratum,
+        h.weight
     FROM verdicts AS v
-    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
+    LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
+    -- Runs without a label cost nothing.
+    WHERE v.run IN (SELECT run FROM human_labels)
 ),
 
 -- A domain is what has a score of its own. Within a STRUCT, as in IS NOT DISTINCT FROM, NULL equals
@@ -69,62 +75,31 @@ domains AS (
 ),
 
 -- In a mean over responses of means over units a unit counts one by its response's units.
-weighed AS (
+units AS (
     SELECT
         s.domain,
         s.cluster,
-        l.stratum,
-        l.y,
-        l.f,
-        coalesce(l.weight, d.n_units / count(*) OVER whole) AS weight,
-        coalesce(l.weight, d.n_units / count(*) OVER whole) / s.n_units AS share
-    FROM labelled AS l
+        s.n_units,
+        j.said,
+        j.f,
+        j.y,
+        coalesce(j.stratum, '') AS stratum,
+        coalesce(j.weight, d.n_units / count(j.y) OVER (PARTITION BY s.domain)) AS stands_for
+    FROM judged AS j
     INNER JOIN scored AS s
         ON
-            s.run = l.run
-            AND s.mode = l.mode
-            AND s.response_id = l.response_id
-            AND s.source IS NOT DISTINCT FROM l.source
+            s.run = j.run
+            AND s.mode = j.mode
+            AND s.response_id = j.response_id
+            AND s.source IS NOT DISTINCT FROM j.source
     INNER JOIN domains AS d USING (domain)
-    WHERE l.used
-    WINDOW whole AS (PARTITION BY s.domain)
-),
-
--- Of runs that people labelled, so that those without a label cost nothing.
-strata AS (
-    SELECT
-        s.domain,
-        concat_ws(
-            ' ',
-            nullif(v.source, 'none'),
-            CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END
-        ) AS stratum,
-        count(*) AS n_units
-    FROM verdicts AS v
-    SEMI JOIN labelled AS l USING (run)
-    INNER JOIN scored AS s
-        ON
-            s.run = v.run
-            AND s.mode = v.mode
-            AND s.response_id = v.response_id
-            AND (s.source IS NULL OR s.source = v.source)
-    LEFT JOIN labelled AS l
-        ON
-            l.used
-            AND l.run = v.run
-            AND l.mode = v.mode
-            AND l.response_id = v.response_id
-            AND l.unit_id = v.unit_id
-            AND (l.source IS NULL OR l.source = v.source)
-    GROUP BY ALL
-    HAVING count(l.unit_id) = 0
 ),
 
 unlabelled AS (
     SELECT
         domain,
-        string_agg(stratum || ' (' || n_units || ')', ', ' ORDER BY n_units DESC, stratum) AS strata
-    FROM strata
+        string_agg(said || ' (' || n || ')', ', ' ORDER BY n DESC, said) AS strata
+    FROM (SELECT domain, said, count(*) AS n FROM units GROUP BY domain, said HAVING count(y) = 0)
     GROUP BY domain
 ),
 
@@ -135,12 +110,13 @@ people AS (
         list({
             'label': y,
             'verdict': f,
-            'share': share,
-            'weight': weight,
+            'share': stands_for / n_units,
+            'weight': stands_for,
             'stratum': hash(stratum),
             'cluster': cluster
         }) AS labels
-    FROM weighed
+    FROM units
+    WHERE y IS NOT NULL
     GROUP BY domain
 ),
 
@@ -161,10 +137,6 @@ SELECT
     e.n_units,
     e.n_labelled,
     CASE WHEN e.n_decided > 0 THEN e.judge_score END AS judge_score,
-    e.found.value AS corrected_score,
-    e.found.low AS low,
-    e.found.high AS high,
-    e.found.power AS power,
-    e.found.method AS method,
+    unnest(e.found),
     e.strata_without_label
 FROM estimated AS e

@@ -34,13 +34,6 @@ sided AS (
     GROUP BY run, response_id, unit_id
 ),
 
-judged AS (
-    SELECT v.*
-    FROM verdicts AS v
-    INNER JOIN runs AS r USING (run)
-    WHERE v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
-),
-
 -- A claim may differ in both ways.
 differing AS (
     SELECT
@@ -55,12 +48,14 @@ differing AS (
         s.sources_against,
         if(k.kind = 'people', v.n_supported, s.n_supported) AS n_supported,
         if(k.kind = 'people', v.n_refuted, s.n_refuted) AS n_refuted
-    FROM judged AS v
+    FROM verdicts AS v
+    INNER JOIN runs AS r USING (run)
     CROSS JOIN (VALUES ('sources'), ('people')) AS k (kind)
     LEFT JOIN sided AS s USING (run, response_id, unit_id)
     LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
     WHERE
-        if(
+        v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
+        AND if(
             k.kind = 'people',
             v.label != h.label,
             s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL

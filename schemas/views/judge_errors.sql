@@ -74,8 +74,5 @@ counted AS (
 
 SELECT
     * EXCLUDE (found),
-    found.value AS value,
-    found.low AS low,
-    found.high AS high,
-    found.method AS method
+    unnest(found)
 FROM counted

@@ -9,17 +9,10 @@
 -- empty: it takes a run of 'ufo recall'
 WITH asked AS (
     SELECT
-        u.run,
+        u.*,
         CASE u.step WHEN 'verify' THEN u.source END AS formulation,
-        u.model,
         u.status = 'ok' AND NOT u.coalesced AS answered,
-        NOT (u.cached OR u.coalesced) AS sent,
-        u.status = 'ok' AS ok,
-        u.cached,
-        u.prompt_tokens,
-        u.completion_tokens,
-        u.seconds,
-        u.cost_usd
+        NOT (u.cached OR u.coalesced) AS sent
     FROM usage AS u
     INNER JOIN runs AS r ON r.run = u.run AND r.mode = 'recall'
     WHERE u.step IN ('facts', 'verify')
@@ -32,14 +25,14 @@ spent AS (
         any_value(model) AS model,
         count(*) FILTER (WHERE answered) AS n_calls,
         count(*) FILTER (WHERE sent) AS n_requests,
-        count(*) FILTER (WHERE sent AND NOT ok) AS n_failed,
+        count(*) FILTER (WHERE sent AND status != 'ok') AS n_failed,
         count(*) FILTER (WHERE cached) AS n_cached,
         count(*) FILTER (WHERE NOT answered AND NOT sent) AS n_shared,
         sum(prompt_tokens) FILTER (WHERE answered) AS prompt_tokens,
         sum(completion_tokens) FILTER (WHERE answered) AS completion_tokens,
         sum(seconds) FILTER (WHERE sent) AS seconds,
         CASE
-            WHEN count(*) FILTER (WHERE sent AND ok AND cost_usd IS NULL) = 0
+            WHEN count(*) FILTER (WHERE sent AND status = 'ok' AND cost_usd IS NULL) = 0
                 THEN coalesce(sum(cost_usd) FILTER (WHERE sent), 0)
         END AS cost_usd
     FROM asked

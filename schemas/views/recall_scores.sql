@@ -48,11 +48,7 @@ SELECT
     formulation,
     variant,
     count(*) AS n_records,
-    CAST(sum(n_facts) AS BIGINT) AS n_facts,
-    CAST(sum(n_true) AS BIGINT) AS n_true,
-    CAST(sum(n_false) AS BIGINT) AS n_false,
-    CAST(sum(n_na) AS BIGINT) AS n_na,
-    CAST(sum(n_na_before_repair) AS BIGINT) AS n_na_before_repair,
+    CAST(sum(COLUMNS('(n_.*)')) AS BIGINT) AS "\1",
     CAST(sum(calls) FILTER (WHERE formulation != 'human') AS BIGINT) AS n_calls,
     CAST(sum(least(failed_calls, calls)) FILTER (WHERE formulation != 'human') AS BIGINT)
         AS n_failed_calls,

@@ -26,7 +26,7 @@ WITH counted AS (
     GROUP BY ALL
 ),
 
-by_source AS (
+judged AS (
     SELECT
         run,
         response_id,
@@ -37,18 +37,6 @@ by_source AS (
         count(*) FILTER (WHERE outcome = 'error' OR reason = 'unsupported_language') AS n_unusable,
         count(*) FILTER (WHERE reason = 'unsupported_language') AS n_unsupported
     FROM evidence
-    GROUP BY run, response_id, source
-),
-
-judged AS (
-    SELECT
-        run,
-        response_id,
-        source,
-        CAST(sum(n_judgements) AS BIGINT) AS n_judgements,
-        CAST(sum(n_unusable) AS BIGINT) AS n_unusable,
-        sum(n_unsupported) AS n_unsupported
-    FROM by_source
     GROUP BY GROUPING SETS ((run, response_id), (run, response_id, source))
 ),
 

@@ -12,10 +12,7 @@ WITH counted AS (
         mode,
         source,
         position,
-        CAST(sum(n_units) AS BIGINT) AS n_units,
-        CAST(sum(n_decided) AS BIGINT) AS n_decided,
-        CAST(sum(n_votes) AS BIGINT) AS n_votes,
-        CAST(sum(n_agreeing) AS BIGINT) AS n_agreeing
+        CAST(sum(COLUMNS('(n_.*)')) AS BIGINT) AS "\1"
     FROM source_contributions_by_model
     GROUP BY run, mode, source, position
 )

@@ -2,7 +2,7 @@
 -- The columns of source_contributions, for the responses of one model.
 -- group: sources
 -- summary: The same for each model that wrote responses
--- needs: run_modes
+-- needs: run_modes, tallies
 -- order: run, mode, model, position
 WITH models AS (
     SELECT DISTINCT
@@ -43,31 +43,6 @@ verdict_counts AS (
     GROUP BY ALL
 ),
 
--- A run of mode all has the votes of each source in its verdicts, one of mode mv in evidence alone.
-votes AS (
-    SELECT
-        v.run,
-        v.response_id,
-        v.unit_id,
-        v.source,
-        v.n_supported,
-        v.n_refuted
-    FROM verdicts AS v
-    INNER JOIN runs AS u ON u.run = v.run AND u.mode = 'all'
-    WHERE v.mode = 'single'
-    UNION ALL
-    SELECT
-        run,
-        response_id,
-        unit_id,
-        source,
-        count(*) FILTER (WHERE outcome = 'supported') AS n_supported,
-        count(*) FILTER (WHERE outcome = 'refuted') AS n_refuted
-    FROM evidence
-    WHERE run IN (SELECT run FROM runs WHERE mode = 'mv')
-    GROUP BY run, response_id, unit_id, source
-),
-
 vote_counts AS (
     SELECT
         v.run,
@@ -79,7 +54,7 @@ vote_counts AS (
             sum(CASE v.label WHEN 1 THEN t.n_supported WHEN 0 THEN t.n_refuted ELSE 0 END) AS BIGINT
         ) AS n_agreeing
     FROM verdicts AS v
-    INNER JOIN votes AS t USING (run, response_id, unit_id)
+    INNER JOIN tallies AS t USING (run, response_id, unit_id)
     INNER JOIN responses AS r USING (run, response_id)
     WHERE v.mode = 'mv'
     GROUP BY ALL

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.judge_figures import Said, auc, balanced_accuracy, calibration_error, figures
 from benchmarks.judge_sets import load
-from ufo.transforms.verifiers.grounds import DENIALS
+from ufo.transforms.verifiers.overlap import DENIALS
 from ufo.transforms.verifiers.verifier import Probabilities
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -61,7 +61,7 @@ def test_a_report_of_ones_own_need_not_say_which_of_ours_it_reads(
 def test_macros_are_no_reports(printed: Callable[..., Any]) -> None:
     listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
     assert {view.name for view in load_views() if view.parameters is not None}.isdisjoint(listed)
-    assert {"scores", "agreement", "source_benchmark", "coverage", "disagreements"} <= listed
+    assert {"scores", "agreement", "source_benchmark", "disagreements"} <= listed
 
 
 @pytest.mark.parametrize(

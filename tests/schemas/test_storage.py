@@ -1,13 +1,26 @@
-"""One interface to files: paths of this machine, URIs of pyarrow, and URIs that fsspec opens."""
+"""Files by path and by URI; folders that are kept to be near, and temporary ones that go."""
 
 import os
+import signal
+import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ufo.schemas import storage
-from ufo.schemas.storage import RemoteError, is_remote
+from ufo.schemas.storage import (
+    DAYS_UNUSED,
+    RemoteError,
+    is_remote,
+    kept_folder,
+    own_folder,
+    shared_folder,
+    temporary_files_in_own_folder,
+)
 
 
 @pytest.fixture(params=["", "file://", "memory://"])
@@ -141,3 +154,121 @@ def test_a_file_system_without_its_package_is_reported_with_what_to_install(
     with pytest.raises(RemoteError) as raised:
         storage.exists(uri)
     assert remedy in str(raised.value)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "ufo"
+
+
+def unused_for(folder: Path, days: float) -> None:
+    moment = time.time() - days * 86_400
+    os.utime(folder / ".used", (moment, moment))
+
+
+def test_what_was_not_used_for_long_goes_when_the_next_comes(cache: Path) -> None:
+    folders = {name: kept_folder("indexes", name) for name in ("old", "fresh", "used")}
+    for name in ("old", "used"):
+        (folders[name] / "data").write_text(name)
+        unused_for(folders[name], DAYS_UNUSED + 1)
+    unused_for(folders["fresh"], DAYS_UNUSED - 1)
+    other = kept_folder("runs", "old")
+    unused_for(other, DAYS_UNUSED + 1)
+    assert kept_folder("indexes", "used") == folders["used"]
+    assert (folders["used"] / "data").read_text() == "used"
+    assert sorted(path.name for path in (cache / "indexes").iterdir()) == ["fresh", "used"]
+    assert other.is_dir()  # another kind's
+
+
+def test_without_a_cache_folder_it_is_among_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = kept_folder("indexes", "one")
+    assert folder.is_dir()
+    assert folder.is_relative_to(tmp_path)
+    assert kept_folder("indexes", "one") == folder
+
+
+SHARED_MEMORY = Path("/dev/shm")
+WAITS = """
+import signal
+from ufo.schemas.storage import temporary_files_in_own_folder
+import tempfile
+with temporary_files_in_own_folder():
+    print(tempfile.mkdtemp(), flush=True)
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
+
+
+@pytest.fixture
+def waiting(place: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Another process with a temporary folder, and that folder."""
+    with subprocess.Popen([sys.executable, "-c", WAITS], stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout is not None
+        yield one, Path(one.stdout.readline().strip())
+        one.kill()
+
+
+def test_files_go_with_their_owner(place: Path) -> None:
+    with temporary_files_in_own_folder():
+        (own,) = place.iterdir()
+        assert Path(tempfile.mkdtemp()).parent == own
+        assert os.environ["TMPDIR"] == tempfile.gettempdir() == str(own)
+        assert shared_folder() == str(place)
+        with own_folder() as inner:
+            assert inner is not None
+            assert set(place.iterdir()) == {own, Path(inner)}
+        assert list(place.iterdir()) == [own]
+    assert tempfile.gettempdir() == os.environ["TMPDIR"] == str(place)
+    assert not list(place.iterdir())
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(
+    place: Path, waiting: tuple[subprocess.Popen[str], Path]
+) -> None:
+    other, folder = waiting
+    left = [folder, place / f"ufo-duckdb-{other.pid}"]
+    left[1].mkdir()
+    if SHARED_MEMORY.is_dir():
+        left.append(SHARED_MEMORY / f"sem.loky-{other.pid}-test")
+        left[2].touch()
+    with own_folder():
+        assert all(path.exists() for path in left)
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    assert all(path.exists() for path in left)
+    with own_folder():
+        assert not any(path.exists() for path in left)
+    assert not list(place.iterdir())
+
+
+def test_a_folder_that_is_locked_stays_whatever_its_number(
+    place: Path, waiting: tuple[subprocess.Popen[str], Path]
+) -> None:
+    # As of a process of another container, which is not among ours.
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    _, folder = waiting
+    shown = folder.parent.rename(place / f"ufo-own-{ended.pid}-x")
+    with own_folder():
+        assert (shown / folder.name).exists()
+
+
+def test_without_a_place_to_write_nothing_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with temporary_files_in_own_folder():
+        assert tempfile.gettempdir() == str(tmp_path / "none")

@@ -58,31 +58,6 @@ def test_scores_count_undecided_as_zero_and_leave_out_what_has_no_units(
     assert found("SELECT dataset, n_responses FROM scores_by_dataset") == [(None, 3)]
 
 
-def test_every_mode_of_a_run_of_mode_all_has_its_scores(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
-    rows = rows_of({**ALL, "c": {}}, mode="all")
-    rows["sources"].append(SourceStatus(2, "web", "web", "unavailable", "no key", "{}"))
-    found = ask(rows, mode="all")
-    assert found(
-        "SELECT mode, source, response_id, n_supported, n_refuted, n_undecided FROM scores "
-        "ORDER BY ALL NULLS FIRST"
-    ) == [
-        ("mv", None, "a", 1, 1, 0),
-        ("mv", None, "b", 1, 0, 1),
-        ("mv", None, "c", 0, 0, 0),
-        ("seq", None, "a", 1, 1, 0),
-        ("seq", None, "b", 1, 0, 1),
-        ("seq", None, "c", 0, 0, 0),
-        ("single", "ref", "a", 1, 1, 0),
-        ("single", "ref", "b", 0, 0, 2),
-        ("single", "ref", "c", 0, 0, 0),
-        ("single", "wiki", "a", 0, 2, 0),
-        ("single", "wiki", "b", 1, 0, 1),
-        ("single", "wiki", "c", 0, 0, 0),
-    ]
-
-
 def test_seq_contributions_are_shares_of_units_that_sum_to_one(
     ask: Callable[..., Any], rows_of: Callable[..., Any]
 ) -> None:
@@ -110,11 +85,6 @@ def test_seq_contributions_are_shares_of_units_that_sum_to_one(
     ]
 
 
-def test_nothing_has_no_shares(ask: Callable[..., Any], rows_of: Callable[..., Any]) -> None:
-    found = ask(rows_of({"a": {}}, mode="all"), mode="all")
-    assert set(found("SELECT share, agreeing_share FROM source_contributions")) == {(None, None)}
-
-
 def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(
     ask: Callable[..., Any], rows_of: Callable[..., Any]
 ) -> None:
@@ -124,73 +94,6 @@ def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(
     assert ask(rows)(states) == [("error",), ("supported",), ("no claim",)]
     rows["failures"].append(Failure("extract", "r", "truncated", "sentences 3", None))
     assert ask(rows)(states) == [("error",), ("supported",), ("error",)]
-
-
-def test_sentence_scores_leave_out_errors_and_what_has_no_passage(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
-    rows = rows_of(
-        {
-            "é🙂": {
-                "u0": {"ref": "se", "wiki": "rnn-"},
-                "u1": {"ref": "e-"},
-                "u2": {"ref": "rrrrrrrsss"},
-                "u3": {"ref": "sssrn"},
-                "u4": {"ref": "-"},
-            }
-        }
-    )
-    # An unplaced claim belongs to no sentence, and two units of one sentence are pooled.
-    units = rows["fact_units"]
-    units[3] = replace(units[3], sentence_index=None)
-    units[1] = replace(units[1], sentence_index=0)
-    rows["sentences"].append(Sentence("é🙂", 5, 90, 99, "Nothing 🙂 claimed.", 0, 1))
-    found = ask(rows)
-    columns = "n_supported, n_refuted, n_noans, n_error, credibility, band"
-    assert found(
-        f"SELECT sentence_index, {columns} FROM sentence_scores ORDER BY sentence_index"
-    ) == [
-        (0, 1, 1, 2, 2, 0.25, "red"),
-        (1, 0, 0, 0, 0, None, "grey"),
-        (2, 3, 7, 0, 0, 0.3, "orange"),
-        (3, 0, 0, 0, 0, None, "grey"),
-        (4, 0, 0, 0, 0, None, "grey"),
-        (5, 0, 0, 0, 0, None, "grey"),
-    ]
-    states = "SELECT state FROM sentence_scores ORDER BY sentence_index"
-    told = ["partly supported", "no claim", "contradicted", "no claim", "not found", "no claim"]
-    assert [state for (state,) in found(states)] == told
-    assert found(
-        "SELECT text, n_units, human_label FROM sentence_scores WHERE sentence_index = 5"
-    ) == [("Nothing 🙂 claimed.", 0, 1)]
-    # Pooled, with the unplaced claim: 1 + 3 + 3 of 20; the mean of sentences would differ.
-    assert found(f"SELECT response_id, {columns} FROM passage_credibility") == [
-        ("é🙂", 7, 9, 3, 2, 7 / 19, "orange")
-    ]
-
-
-@pytest.mark.parametrize(
-    ("votes", "credibility", "band"),
-    [
-        ("s" * 29 + "r" * 71, 0.29, "red"),
-        ("s" * 3 + "n" * 7, 0.3, "orange"),
-        ("s" * 59 + "n" * 41, 0.59, "orange"),
-        ("s" * 3 + "r" * 2, 0.6, "green"),
-        ("s", 1.0, "green"),
-        ("n", 0.0, "red"),
-        ("e", None, "grey"),
-    ],
-)
-def test_bands_are_half_open(
-    ask: Callable[..., Any],
-    rows_of: Callable[..., Any],
-    votes: str,
-    credibility: float | None,
-    band: str,
-) -> None:
-    found = ask(rows_of({"a": {"u": {"ref": votes}}}))
-    for view in ("sentence_scores", "passage_credibility"):
-        assert found(f"SELECT credibility, band FROM {view}") == [(credibility, band)]
 
 
 def test_views_of_several_runs_keep_them_apart(

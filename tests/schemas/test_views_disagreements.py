@@ -1,4 +1,4 @@
-"""Where sources differ, where people do, and what was decided: small tables, computed by hand."""
+"""Where sources differ, and where people do: small tables, computed by hand."""
 
 from dataclasses import replace
 from typing import Any
@@ -61,14 +61,3 @@ def test_verdicts_differ_from_people_by_the_votes_against_them(found: Any) -> No
     """
     labels = {"even": 0, "same": 1, "open": 1, "past": 1}
     assert found(query, labels=labels) == [("even", 1, 0, 1.0), ("past", 0, 1, 1.0)]
-
-
-def test_coverage_tells_why_units_are_open(found: Any) -> None:
-    query = """
-    SELECT model, n_units, n_decided, n_unanswered, n_failed, n_tied, n_past_error, coverage
-    FROM coverage WHERE mode = 'seq' ORDER BY model
-    """
-    assert found(query) == [
-        ("alder", 4, 4, 0, 0, 0, 0, 1.0),
-        ("birch", 3, 1, 1, 1, 0, 1, pytest.approx(1 / 3)),
-    ]

@@ -108,19 +108,6 @@ def test_more_models_over_the_same_questions_narrow_no_interval(
     assert np.array(tenfold) == pytest.approx(np.array(once))
 
 
-def test_intervals_are_the_same_at_each_reading(results: Results) -> None:
-    first, second = (
-        results.query("FROM scores_by_model ORDER BY model").to_pylist() for _ in range(2)
-    )
-    assert len(first) == 3
-    for one, other in zip(first, second, strict=True):
-        # Threads add in another order each time, which the last of sixteen digits shows.
-        assert one == {
-            name: pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
-            for name, value in other.items()
-        }
-
-
 def test_a_response_has_wilsons_interval(results: Results) -> None:
     rows = results.query("SELECT n_supported, n_units, low, high FROM scores").to_pylist()
     for row in rows:

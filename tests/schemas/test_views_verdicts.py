@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,32 +100,6 @@ def test_verdicts_are_those_of_the_rules(
         with open_results(folder, all_runs=True) as results:
             found = results.query(f"SELECT run, {COLUMNS} FROM verdicts").to_pylist()
     assert sorted((tuple(row.values()) for row in found), key=repr) == sorted(expected, key=repr)
-
-
-@pytest.mark.parametrize(
-    ("by_source", "expected"),
-    [
-        # A tie within the source that decides goes by the run's rule, and others are not asked.
-        ({"a": "sr"}, ("a", 0, 1, 1, 0, 0, True, False)),
-        # Errors alone are passed over, and said so; errors beside an abstention are not.
-        ({"a": "ee", "b": "s"}, ("b", 1, 1, 0, 0, 2, False, True)),
-        ({"a": "en", "b": "s"}, ("b", 1, 1, 0, 0, 1, False, False)),
-        ({"a": "-", "b": "e"}, ("none", None, 0, 0, 1, 1, False, True)),
-        ({"a": "n", "b": "nn"}, ("none", None, 0, 0, 3, 0, False, False)),
-        # What came after the decider (a run of mode all) does not matter.
-        ({"a": "n", "b": "r", "c": "e"}, ("b", 0, 0, 1, 0, 0, False, False)),
-        ({"a": "s", "b": "e", "c": "r"}, ("a", 1, 1, 0, 0, 0, False, False)),
-    ],
-)
-def test_multi_seq(
-    ask: Callable[..., Any],
-    rows_of: Callable[..., Any],
-    by_source: dict[str, str],
-    expected: tuple[Any, ...],
-) -> None:
-    found = ask(rows_of({"x": {"u": by_source}}, ("a", "b", "c"), mode="all"), "all")
-    (row,) = found(f"SELECT {COLUMNS} FROM verdicts WHERE mode = 'seq'")
-    assert row[3:] == expected
 
 
 def test_responses_without_a_score_are_counted_apart(

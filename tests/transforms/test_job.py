@@ -1,12 +1,14 @@
-"""A job for each of several processes."""
+"""A job for each of several processes, and keys by the names of their secrets."""
 
 import os
 from dataclasses import replace
 
 import pytest
 
-from ufo.transforms.job import Job
-from ufo.transforms.judges import JudgeSpec
+from ufo.schemas.errors import RunError, UsageError
+from ufo.transforms import job
+from ufo.transforms.job import Job, into_environment, named_secrets
+from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
@@ -72,3 +74,50 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
     assert job.judge.llm is not None
     assert job.judge.llm.prompts_dir == f"{here}/prompts"
     assert job.elsewhere() == job
+
+
+KEY = "sk-SECRET"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "_read", {})
+    monkeypatch.setenv("UFO_TEST_KEY", "")
+
+
+def test_a_secret_is_named_by_its_variable() -> None:
+    assert named_secrets("A_KEY=projects/p/secrets/a, B=projects/p-1/secrets/b_2/versions/3") == {
+        "A_KEY": "projects/p/secrets/a/versions/latest",
+        "B": "projects/p-1/secrets/b_2/versions/3",
+    }
+
+
+@pytest.mark.parametrize("text", [KEY, f"OPENAI_API_KEY={KEY}", f"{KEY}=projects/p/secrets/s"])
+def test_a_key_in_its_place_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(UsageError, match="projects/PROJECT/secrets/NAME") as raised:
+        named_secrets(text)
+    assert KEY not in raised.value.message
+
+
+def test_a_process_reads_each_once() -> None:
+    asked = []
+
+    def read(name: str) -> bytes:
+        asked.append(name)
+        return f"{KEY}\n".encode()
+
+    named = {"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}
+    into_environment(named, read)
+    into_environment(named, read)
+    assert os.environ["UFO_TEST_KEY"] == KEY
+    assert asked == ["projects/p/secrets/s/versions/1"]
+    into_environment({})
+
+
+def test_what_cannot_be_read_is_reported_with_the_remedy() -> None:
+    def read(name: str) -> bytes:
+        raise PermissionError("403")
+
+    with pytest.raises(RunError, match=r"'projects/p/.*403.*secretAccessor"):
+        into_environment({"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}, read)
+    assert os.environ["UFO_TEST_KEY"] == ""

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Lines of an input and their columns: what becomes a record, and why another does not."""
 
 import io
 import itertools
@@ -10,8 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
-from ufo.transforms.read import OF_CELLS, Line, Split, lines, parse
+from ufo.transforms.read import (
+    FIELDS,
+    OF_CELLS,
+    Line,
+    Split,
+    lines,
+    named_columns,
+    nearest,
+    parse,
+    sorted_out,
+)
 
 TEXT = "Etna is in Sicily. It erupts."
 
@@ -307,9 +318,9 @@ def test_no_depth_of_nesting_is_too_much(around: bytes) -> None:
         assert isinstance(found, (InputRecord, Failure))
 
 
-FIELDS = """response id model question dataset reference_answers label language metadata claims
+KEYS = """response id model question dataset reference_answers label language metadata claims
     spans sentence_labels start end claim query sentence_index"""
-NAMES = st.sampled_from(FIELDS.split())
+NAMES = st.sampled_from(KEYS.split())
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -403,3 +414,52 @@ def test_any_cut_at_line_ends_gives_the_same_lines(
     numbers = [line.number for line in whole]
     blank = [n for n, row in enumerate(data.split(b"\n"), 1) if not row.strip()]
     assert set(range(1, len(data.split(b"\n")) + 1)) - {n for n in numbers if n} <= set(blank)
+
+
+def test_columns_by_the_keys_of_a_record() -> None:
+    named = named_columns("response=output, question=the prompt=x,")
+    assert named == {"response": "output", "question": "the prompt=x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("response", "KEY=COLUMN"),
+        ("response=", "KEY=COLUMN"),
+        ("respone=output", "Did you mean 'response'?"),
+        ("id=a,id=b", "'id' twice"),
+    ],
+)
+def test_what_names_no_column(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        named_columns(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("references", "reference_answers"),
+        ("prompt", "question"),
+        ("Output", "response"),
+        ("respnse", "response"),
+        ("lables", "label"),
+        ("refrences", "reference_answers"),
+        ("xyzzy", None),
+    ],
+)
+def test_the_nearest_key(name: str, meant: str | None) -> None:
+    assert nearest(name) == meant
+
+
+def test_every_usual_name_is_of_a_field() -> None:
+    assert all(nearest(name) == name for name in FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("3", 3), ("-0.5", -0.5), ("true", True), ("007", "007"), ("1e999", "1e999"), ("no", "no")],
+)
+def test_numbers_in_cells_of_other_columns_are_numbers(cell: str, value: Any) -> None:
+    raw = {"response": "42", "n": cell, OF_CELLS: True}
+    assert sorted_out(raw, {}) == ({"response": "42"}, {"n": value})
+    assert sorted_out({"n": cell}, {}) == ({}, {"n": cell})

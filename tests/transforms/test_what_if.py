@@ -27,7 +27,6 @@ rules = st.fixed_dictionaries(
         ),
         "without_categories": st.one_of(st.none(), st.just(["blog"]), st.just(["other", "news"])),
         "only_categories": st.one_of(st.none(), st.just(["news"]), st.just(["other"])),
-        "min_sources": st.integers(1, 3),
         "tie_rule": st.sampled_from([None, "factual", "not_factual"]),
     }
 )
@@ -54,14 +53,12 @@ def naive(unit: list[Any], rule: dict[str, Any], mode: str, tie: str) -> dict[st
         return int(s > r)
 
     valid = [source for source in order if sum(counts[source])]
-    enough = len(valid) >= rule["min_sources"]
     pooled = tuple(map(sum, zip(*counts.values(), strict=True)))
     if mode == "single":
-        alone = rule["min_sources"] == 1
-        return {source: (label(*n) if alone else None, *n) for source, n in counts.items()}
+        return {source: (label(*n), *n) for source, n in counts.items()}
     if mode == "mv":
-        return {"multi": (label(*pooled) if enough else None, *pooled)}
-    if enough and valid:
+        return {"multi": (label(*pooled), *pooled)}
+    if valid:
         return {valid[0]: (label(*counts[valid[0]]), *counts[valid[0]])}
     return {"none": (None, *pooled)}
 
@@ -124,7 +121,7 @@ def test_verdicts_and_scores_follow_the_rules(runs: tuple[Any, ...], rule: dict[
     )
     for mode in ("seq", "mv", "single"):
         order = rule["source_order"] or SOURCES
-        asked = VoteRules(order, mode, rule["tie_rule"] or tie, rule["min_sources"], selection)
+        asked = VoteRules(order, mode, rule["tie_rule"] or tie, selection)
         got = {
             (row["unit_id"], row["source"]): (row["label"], row["n_supported"], row["n_refuted"])
             for row in verdicts_if(results, asked)
@@ -197,8 +194,6 @@ def test_a_domain_covers_what_it_covers_where_passages_are_chosen(domain: str) -
         (VoteRules(("wiki", "ref")), 1),
         (VoteRules(("wiki",)), 1),
         (VoteRules(("ref", "wiki"), "single"), 1),
-        # Whether a second source would have had a vote is not known.
-        (VoteRules(("ref", "wiki"), min_sources=2), 1),
         (VoteRules(("ref", "wiki"), selection=Selection(without_categories=["other"])), 1),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from tests.llm_server import LlmServer
 from ufo.pipelines.cli import main
 from ufo.pipelines.commands.serve import setup
-from ufo.transforms.judges import JudgeSpec
+from ufo.transforms.judges.judge import JudgeSpec
 from ufo.webapp.server import served
 
 

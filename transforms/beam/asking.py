@@ -20,7 +20,7 @@ from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import IN_FLIGHT, Job, into_environment
-from ufo.transforms.judges import make_judge
+from ufo.transforms.judges.judge import make_judge
 from ufo.transforms.loop import CallWindow, in_step, run_now
 from ufo.transforms.recall.recallers import RecallJob, make_recaller
 from ufo.transforms.recall.step import Recalled, recall

@@ -23,7 +23,7 @@ from ufo.transforms.english.grammar import (
     is_participle,
     lower,
 )
-from ufo.transforms.english.language import is_english
+from ufo.transforms.english.words import is_english
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.clause import (
     Wording,

@@ -11,8 +11,9 @@ Methods are coroutines because some judges ask a language model. One that comput
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
@@ -29,13 +30,15 @@ from ufo.schemas.records import (
     Passage,
     Usage,
 )
+from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.request import Client
-from ufo.transforms.prompts.data import storable
+from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 
 if TYPE_CHECKING:
     from ufo.transforms.judges.llm.judgement_cache import JudgementCache
+    from ufo.transforms.llm.client_settings import ClientSettings
     from ufo.transforms.sentences import Span
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
@@ -262,7 +265,7 @@ class Judge:
         outcome, probability, rationale, citation = Judgement(*judgement)
         if outcome not in OUTCOMES:
             raise ValueError(f"unknown outcome {outcome!r}; allowed: {', '.join(OUTCOMES)}")
-        citation = storable(citation)
+        citation = citation and storable(citation)
         return evidence_row(
             unit,
             source,
@@ -274,7 +277,7 @@ class Judge:
             reason=UNPARSABLE if outcome == ERROR else None,
             answer=citation,
             citation=citation,
-            rationale=storable(rationale),
+            rationale=rationale and storable(rationale),
             probability=None if probability is None else float(probability),
         )
 
@@ -318,3 +321,63 @@ class JudgeContext:
     client: Callable[[], Client]
     judgement_cache: "Callable[[], JudgementCache] | None" = None
     llm_judge: Callable[[], Judge] = _none
+
+
+JUDGES: Final = Registry("ufo.judges", Judge, "judge")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpec(Spec):
+    """The specification of a judge, which is sent to workers.
+
+    `llm` are the options of the LLM judge and `client` the settings of its client; None where the
+    judge needs no endpoint.
+    """
+
+    name: str = "offline"
+    type: str = "offline"
+    llm: LlmSettings | None = None
+    client: "ClientSettings | None" = None
+
+
+def asks_llm_judge(spec: Spec) -> bool:
+    """Return whether a judge is the LLM judge or asks it, and uses the flags of `--judge llm`."""
+    return spec.instance is None and JUDGES.kind(spec).asks_llm_judge
+
+
+def make_judge(
+    spec: JudgeSpec, client: Client | None = None, llm_judge: Judge | None = None
+) -> Judge:
+    """Return the judge that `spec` describes.
+
+    `client` replaces the clients of the endpoints in `spec`, and `llm_judge` the LLM judge.
+
+    Raises:
+        UsageError: the judge's constructor does not take an option, or its value is invalid.
+    """
+    context = None
+    if spec.llm is not None and spec.client is not None:
+        context = _context(spec.llm, spec.client, client)
+        context = replace(context, llm_judge=partial(_llm_judge, context, llm_judge))
+    judge = JUDGES.make(spec, context=context)
+    judge.name = spec.name
+    return judge
+
+
+def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | None) -> JudgeContext:
+    from ufo.transforms.judges.llm.judgement_cache import JudgementCache
+    from ufo.transforms.llm.shared import shared_client, shared_memory
+
+    if client is not None:
+        return JudgeContext(llm, lambda: client)
+    return JudgeContext(
+        llm,
+        lambda: shared_client(endpoints),
+        lambda: JudgementCache(llm, endpoints, shared_memory(endpoints)),
+    )
+
+
+def _llm_judge(context: JudgeContext, judge: Judge | None) -> Judge:
+    from ufo.transforms.judges.llm.llm_judge import LlmJudge
+
+    return judge or LlmJudge(context)

@@ -6,7 +6,7 @@ that a model can quote texts exactly.
 
 import re
 
-from ufo.schemas import text as texts
+from ufo.schemas.text import storable
 
 _UNSAFE = re.compile(r"<(?=[A-Za-z/!?])|&(?=(?:lt|amp|quot);)")
 _ESCAPED = re.compile(r"&(lt|amp|quot);")
@@ -16,18 +16,13 @@ _CHARACTERS = {"lt": "<", "amp": "&", "quot": '"'}
 
 def escape(text: str) -> str:
     """Return the text with all tags escaped."""
-    return _UNSAFE.sub(lambda match: _ESCAPES[match[0]], texts.storable(text))
+    return _UNSAFE.sub(lambda match: _ESCAPES[match[0]], storable(text))
 
 
 def read(text: str) -> str:
     """Return a model's text, or a part of it, without the escapes that it copied from the prompt
     and without characters that a table cannot store."""
-    return _ESCAPED.sub(lambda match: _CHARACTERS[match[1]], texts.storable(text))
-
-
-def storable(text: str | None) -> str | None:
-    """Return a model's text without lone surrogates and NUL, which a table cannot store."""
-    return None if text is None else texts.storable(text)
+    return _ESCAPED.sub(lambda match: _CHARACTERS[match[1]], storable(text))
 
 
 def element(tag: str, text: str, **attributes: str | None) -> str:

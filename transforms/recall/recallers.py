@@ -21,8 +21,7 @@ from ufo.schemas.records import (
     unit_ids,
 )
 from ufo.transforms.job import Job
-from ufo.transforms.judges import JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.judge import Judge, Work
+from ufo.transforms.judges.judge import Judge, JudgeSpec, Work, asks_llm_judge, make_judge
 from ufo.transforms.judges.llm import asking, llm_judge
 from ufo.transforms.judges.llm.asking import Form, Parsed, Question
 from ufo.transforms.judges.llm.excerpts import tokens_of

@@ -17,6 +17,7 @@ from ufo.schemas.records import (
     Passage,
     Usage,
 )
+from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
@@ -31,7 +32,7 @@ from ufo.transforms.llm.request import (
 )
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import load_prompts
-from ufo.transforms.prompts.data import element, storable
+from ufo.transforms.prompts.data import element
 from ufo.transforms.sources.fact_source import (
     FactSource,
     Found,
@@ -194,7 +195,7 @@ class LlmSource(FactSource):
         """Return the samples as passages; `failed` is the error if any are missing."""
         hits = [
             Retrieved(
-                self.named(Passage(storable(text.strip()) or ""), sample),
+                self.named(Passage(storable(text.strip())), sample),
                 sample_index=sample,
                 logprob_mean=choice.logprob_mean,
                 request_id=request_id,

@@ -72,7 +72,7 @@ def test_scores_stand_beside_those_of_the_run(ufo: Callable[..., Any]) -> None:
 
 
 def test_people_get_a_table_that_says_what_was_asked(ufo: Callable[..., Any]) -> None:
-    text = ufo("--order", "wiki", "--min_sources", "1")
+    text = ufo("--order", "wiki")
     assert "What if: seq, wiki; run everything (nothing was asked again)" in text
     assert "alder" in text
     assert "row 1" not in text
@@ -85,7 +85,6 @@ def test_people_get_a_table_that_says_what_was_asked(ufo: Callable[..., Any]) ->
     [
         ((), 0.5),
         (("--mode", "mv"), 0.5),
-        (("--mode", "mv", "--min_sources", "2"), 0.25),
         (("--tie", "factual", "--mode", "mv"), 0.75),
         # All passages of wiki are of category wiki here, and those of ref of none: `other`.
         (("--exclude_categories", "wiki"), 0.25),
@@ -140,9 +139,6 @@ def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(
         (("--exclude_domains", "https://a.example/b"), "is not a domain; write it"),
         (("--exclude_categories", "blogs"), "Did you mean 'blog'?"),
         (("--exclude_passages", "nope"), "no passage 'nope'"),
-        (("--min_sources", "3"), "can never be met in mode seq, where 2 are asked; give 1 to 2."),
-        (("--min_sources", "2", "--mode", "single"), "each source is alone"),
-        (("--min_sources", "0"), "whole number from 1"),
         (("--mode", "all"), "unknown --mode 'all'; allowed: seq, mv, single."),
         (("--run", "nope"), "unknown run 'nope'"),
     ],

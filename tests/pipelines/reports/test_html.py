@@ -161,7 +161,7 @@ def test_the_command_writes_the_page_beside_what_it_prints(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "ü page.html"
-    words = ["report", str(folder), "coverage", "--html", str(path), "--json"]
+    words = ["report", str(folder), "scores", "--html", str(path), "--json"]
     assert main([*words, "--threshold", "0.9"]) == 0
     done = capsys.readouterr()
     assert f"wrote {path}" in done.err

@@ -1,6 +1,6 @@
 import pytest
 
-from ufo.transforms.english.language import is_english
+from ufo.transforms.english.words import is_english
 
 
 @pytest.mark.parametrize("code", ["en", "en-GB", "en_US", "eng", "EN", " en "])

@@ -228,7 +228,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_the_built_in_sources_are_declared_like_anybody_s() -> None:
     assert {"reference", "wikipedia"} <= set(SOURCES.types())
-    assert SOURCES.package_of("reference") == "ufo-factuality"
+    assert SOURCES.about("reference")["package"] == "ufo-factuality"
     assert SOURCES.load("reference") is ReferenceSource
 
 
@@ -242,7 +242,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_that_a_file_will_do() 
 def test_a_third_party_s_package_is_found_by_its_entry_point(package: Package) -> None:
     package("acme", "acme = acme_module:Mine", SOURCE)
     assert "acme" in SOURCES.types()
-    assert SOURCES.package_of("acme") == "acme"
+    assert SOURCES.about("acme")["package"] == "acme"
     assert make_source(SourceSpec("a", "acme", {"limit": 5})).limit == 5  # type: ignore[attr-defined]
 
 

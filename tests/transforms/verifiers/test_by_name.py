@@ -23,7 +23,7 @@ UNUSABLE = STATED.replace(":Stated", ":Unusable")
 
 def test_the_built_in_verifiers_are_declared_like_anybody_s() -> None:
     assert "overlap" in VERIFIERS.types()
-    assert VERIFIERS.package_of("overlap") == "ufo-factuality"
+    assert VERIFIERS.about("overlap")["package"] == "ufo-factuality"
     assert isinstance(make_verifier("overlap"), OverlapVerifier)
 
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.grounds import ruled
-from ufo.transforms.verifiers.overlap import WEIGHTS, OverlapVerifier, features
+from ufo.transforms.verifiers.overlap import WEIGHTS, OverlapVerifier, features, ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
 

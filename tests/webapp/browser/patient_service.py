@@ -13,8 +13,7 @@ from typing import Any
 from ufo.pipelines.commands.serve import setup
 from ufo.schemas.records import InputRecord, OpenUnits
 from ufo.transforms.job import Job
-from ufo.transforms.judges import JudgeSpec
-from ufo.transforms.judges.judge import Drafts, Judged
+from ufo.transforms.judges.judge import Drafts, Judged, JudgeSpec
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sentences import Span
 from ufo.transforms.sources.fact_source import Found
