@@ -164,7 +164,7 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     views = {view.name: view for view in results.views}
     order = ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
     shows = "*" if args.name == "runs" else ""
-    named = views.get(args.name) or View(args.name, args.name, "", (), order, "", shows)
+    named = views.get(args.name) or View(args.name, args.name, "", "", order=order, shows=shows)
     people = not args.json and not args.csv
     for view in (*(views[name] for name in named.before if people), named):
         columns, title, empty = "*", "", view.empty
