@@ -59,10 +59,11 @@ def render_html(results: "Results") -> str:
         )
     found = overview(results)
     responses = lowest_responses(results)
+    own = files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
     places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
     return rendered(
         "report.html",
-        style=Markup(_style(*_STYLES) + _own_style()),  # noqa: S704 - files of this package
+        style=Markup(_style(*_STYLES) + own),  # noqa: S704 - files of this package
         found=found,
         overview=_overview(found, lambda _, response: places.get(response)),
         groups=_reports(results),
@@ -173,7 +174,3 @@ def _columns(rows: Sequence[Row]) -> dict[str, bool]:
 def _style(*names: str) -> str:
     folder = files("ufo.webapp").joinpath("page", "style")
     return "".join(folder.joinpath(f"{name}.css").read_text(encoding="utf-8") for name in names)
-
-
-def _own_style() -> str:
-    return files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
