@@ -6,13 +6,12 @@ are known. A search engine is asked one query.
 
 import argparse
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from operator import eq
 from time import monotonic
 from typing import Any, Final
 
-from ufo.pipelines.commands.output import declare
+from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError, missing
@@ -111,7 +110,7 @@ def handle(arguments: argparse.Namespace) -> int:
             f"with --base_url or {URL_VARIABLE}. The offline judge needs none."
         )
     if arguments.json:
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
+        print_json(rows)
     return EXIT_DONE if all(row["usable"] for row in rows) else EXIT_FAILED
 
 
