@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -118,16 +119,14 @@ def estimate(settings: Settings) -> dict[str, Any]:
                 client.add(("verify", source.name, model), calls)
 
     if judge.remote or any(source.remote for source in sources):
-        asked = [one for one in sources if not one.remote or isinstance(one, LlmSource)]
-        opened: list[FactSource | Judge] = [*asked, judge] if asks_model else [*asked]
-        for one in opened:
-            one.open()
-        try:
+        opened: list[FactSource | Judge] = [judge] if asks_model else []
+        opened += (one for one in sources if not one.remote or isinstance(one, LlmSource))
+        with ExitStack() as stack:
+            for one in opened:
+                one.open()
+                stack.callback(one.close)
             for record in records:
                 wait_for(count(record))
-        finally:
-            for one in opened:
-                one.close()
     counted = {"responses": total, "sampled": len(records)}
     return _estimated(settings, client, counted)
 

@@ -12,17 +12,8 @@ from typing import Any, Final
 from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.option import Option, Parser
 from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.storage import is_remote
-from ufo.transforms.llm.answer_store import (
-    KINDS,
-    OFF,
-    SqliteStore,
-    Store,
-    StoreError,
-    checked_uri,
-    default_uri,
-    open_store,
-)
+from ufo.schemas.storage import OFF, checked_cache, default_cache, is_remote
+from ufo.transforms.llm.answer_store import KINDS, SqliteStore, Store, StoreError, open_store
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0
@@ -58,7 +49,7 @@ def register(commands: Any) -> None:
 
 
 def _handle(arguments: argparse.Namespace) -> int:
-    uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
+    uri = checked_cache(arguments.cache) if arguments.cache else default_cache()
     if uri == OFF:
         raise UsageError("the cache is off; name one with --cache URI")
     if not is_remote(uri) and not os.path.exists(uri):
@@ -75,25 +66,19 @@ def _handle(arguments: argparse.Namespace) -> int:
 
 
 def _stats(arguments: argparse.Namespace, store: Store, uri: str) -> None:
-    kinds: Counter[str] = Counter()
-    size, oldest, newest = 0, float("inf"), 0.0
-    for entry in store.entries():
-        kinds[KINDS[entry.key[0]]] += 1
-        size += entry.size
-        oldest, newest = min(oldest, entry.written), max(newest, entry.written)
+    entries = list(store.entries())
+    kinds = Counter(KINDS[entry.key[0]] for entry in entries)
+    written = sorted(entry.written for entry in entries)
     found: dict[str, Any] = {"cache": uri, **{kind: kinds[kind] for kind in KINDS.values()}}
-    found["bytes"] = size
-    found["oldest"] = _moment(oldest) if kinds else None
-    found["newest"] = _moment(newest) if kinds else None
+    found["bytes"] = sum(entry.size for entry in entries)
+    for name, times in (("oldest", written[:1]), ("newest", written[-1:])):
+        moments = [datetime.fromtimestamp(one, UTC).isoformat(timespec="seconds") for one in times]
+        found[name] = moments[0] if moments else None
     if arguments.json:
         print(json.dumps(found))
         return
-    print(uri)
-    for kind in KINDS.values():
-        print(f"  {kind:<13}{kinds[kind]:>12,}")
-    print(f"  {'megabytes':<13}{size / _MB:>12,.1f}")
-    if kinds:
-        print(f"  from {found['oldest']} to {found['newest']}")
+    for name, value in found.items():
+        print(f"{name:<13}  {value:,}" if isinstance(value, int) else f"{name:<13}  {value or '–'}")
 
 
 def _prune(arguments: argparse.Namespace, store: Store, uri: str) -> None:
@@ -114,7 +99,3 @@ def _prune(arguments: argparse.Namespace, store: Store, uri: str) -> None:
         store.compact()
     size = sum(entry.size for entry in gone)
     print(f"{len(gone):,} of {len(entries):,} entries forgotten ({size / _MB:,.1f} MB) in {uri}")
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

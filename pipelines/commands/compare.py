@@ -4,10 +4,10 @@ import argparse
 import sys
 from typing import Any
 
-from ufo.pipelines.commands.output import AS_JSON, add_directory, declare
+from ufo.pipelines.commands.output import AS_JSON, add_directory, declare, print_json
 from ufo.pipelines.options.groups import RunOptions
 from ufo.pipelines.options.option import options_of
-from ufo.pipelines.reports.tabular import as_json, page, print_rows, text_output
+from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.comparison import (
     MOST_SHOWN,
     compare,
@@ -51,8 +51,7 @@ def _compare(args: argparse.Namespace) -> int:
         level = args.fail_if_worse
         found["worse"] = level is not None and is_worse(found, level)
     if args.json:
-        with text_output(None) as out:
-            out.write(as_json(found, indent=2) + "\n")
+        print_json(found)
     else:
         print(f"{found['headline']}\n{found['basis']}", *found.get("unusable", ()), sep="\n")
         changed = ("question", "score_a", "score_b", "difference")

@@ -6,21 +6,20 @@ are known. A search engine is asked one query.
 
 import argparse
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from operator import eq
 from time import monotonic
 from typing import Any, Final
 
-from ufo.pipelines.commands.output import declare
+from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError, missing
 from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage, Usage
+from ufo.schemas.storage import default_cache
 from ufo.transforms.judges.judge import JudgeContext, Judged
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.llm.answer_store import default_uri
 from ufo.transforms.llm.capabilities import CALL, SAMPLE
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
@@ -94,7 +93,7 @@ def handle(arguments: argparse.Namespace) -> int:
     settings = ClientSettings(
         endpoints(**places, timeout=arguments.timeout),
         context=arguments.context,
-        cache=arguments.cache or default_uri(),
+        cache=arguments.cache or default_cache(),
         concurrency=2,
         retry=_RETRY,
     )
@@ -111,7 +110,7 @@ def handle(arguments: argparse.Namespace) -> int:
             f"with --base_url or {URL_VARIABLE}. The offline judge needs none."
         )
     if arguments.json:
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
+        print_json(rows)
     return EXIT_DONE if all(row["usable"] for row in rows) else EXIT_FAILED
 
 

@@ -1,7 +1,6 @@
 """Build, search and describe an index (`ufo index build | search | info`)."""
 
 import argparse
-import json
 import sys
 import textwrap
 from dataclasses import asdict
@@ -9,7 +8,7 @@ from typing import Any
 
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import local_index, read_manifest
-from ufo.pipelines.commands.output import declare
+from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import cores
 from ufo.schemas.errors import EXIT_DONE, UsageError
@@ -104,7 +103,7 @@ def run_build(args: argparse.Namespace) -> int:
         _say(f"warning: {warning}")
     if args.json:
         found = {"path": str(result.path), "seconds": round(result.seconds, 3)}
-        _print_json({**found, "counts": result.counts, "warnings": result.warnings})
+        print_json({**found, "counts": result.counts, "warnings": result.warnings})
     else:
         print(f"{result.path}: built in {result.seconds:.1f} s")
         _print_counts(result.counts)
@@ -118,7 +117,7 @@ def run_search(args: argparse.Namespace) -> int:
         raise UsageError("the query is empty; give a few words or a sentence")
     [hits] = index.search([args.query], args.passages, [index.names_in(args.query)])
     if args.json:
-        _print_json([_hit_object(hit) for hit in hits])
+        print_json([_hit_object(hit) for hit in hits])
     elif not hits:
         print("no passage shares a word with the query")
     else:
@@ -130,7 +129,7 @@ def run_info(args: argparse.Namespace) -> int:
     """Print what an index holds; return the exit code."""
     manifest, _ = read_manifest(local_index(args.index), verify=bool(args.verify))
     if args.json:
-        _print_json({**manifest, "verified": bool(args.verify)})
+        print_json({**manifest, "verified": bool(args.verify)})
         return EXIT_DONE
     size = sum(file["bytes"] for file in manifest["files"])
     checked = "all checksums agree" if args.verify else "sizes agree; --verify compares checksums"
@@ -168,10 +167,6 @@ def _hit_object(hit: "ScoredPassage") -> dict[str, Any]:
     passage = asdict(hit.passage)
     del passage["ordinal"]
     return {"row": hit.row, "score": hit.score, **passage}
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _say(line: str) -> None:

@@ -6,7 +6,14 @@ import sys
 import pyarrow as pa
 
 from ufo.pipelines.options.option import Option
-from ufo.pipelines.reports.tabular import page, print_reader, text_output, write_csv, write_json
+from ufo.pipelines.reports.tabular import (
+    as_json,
+    page,
+    print_reader,
+    text_output,
+    write_csv,
+    write_json,
+)
 from ufo.schemas.results import Results
 
 ROWS = 20
@@ -46,6 +53,12 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Declare how rows are printed."""
     declare(parser.add_mutually_exclusive_group(), AS_JSON, AS_CSV)
     declare(parser, RAW, MOST_ROWS)
+
+
+def print_json(value: object) -> None:
+    """Print a value of rows, lists and scalars as JSON."""
+    with text_output(None) as out:
+        out.write(as_json(value, indent=2) + "\n")
 
 
 def print_query(

@@ -1,11 +1,12 @@
 """List what is installed: fact sources (`ufo sources`), judges and verifiers (`ufo judges`)."""
 
 import argparse
-import json
 from collections.abc import Callable
+from itertools import groupby
 from textwrap import fill
 from typing import Any
 
+from ufo.pipelines.commands.output import AS_JSON, declare, print_json
 from ufo.pipelines.options.settings import flags_of
 from ufo.schemas.errors import EXIT_DONE
 from ufo.transforms.judges.judge import JUDGES
@@ -38,31 +39,32 @@ def register(commands: Any) -> None:
     }
     for name, (rows, description) in described.items():
         parser = commands.add_parser(name, description=description)
-        parser.add_argument("--json", action="store_true", help="print a list of objects")
+        declare(parser, AS_JSON)
         parser.set_defaults(handler=_list, rows=rows)
 
 
 def _list(arguments: argparse.Namespace) -> int:
     rows = arguments.rows()
     if arguments.json:
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
+        print_json(rows)
         return EXIT_DONE
-    heading = None
-    for row in rows:
-        kind = row.get("kind")
-        if kind != heading:
-            heading = kind
+    for kind, of_kind in groupby(rows, key=lambda row: row.get("kind")):
+        if kind:
             print(f"{kind}s (--{kind})")
-        print(f"  {row['type']}  ({row['package']})\n    {row['help']}")
-        said = [", ".join(words for can, words in _CAN.items() if row.get(can))]
-        said.append("flags: " + " ".join(f"--{name}" for name in row.get("flags", ())))
-        said.append(row.get("judged_by") or "")
-        for text in said:
-            if text not in ("", "flags: "):
-                print(fill(text, 100, initial_indent=" " * 4, subsequent_indent=" " * 8))
-        for option, default in row["options"].items():
-            print(f"    {option}" + ("" if default in (None, "") else f" (default {default!r})"))
+        for row in of_kind:
+            _print(row)
     return EXIT_DONE
+
+
+def _print(row: dict[str, Any]) -> None:
+    print(f"  {row['type']}  ({row['package']})\n    {row['help']}")
+    flags = " ".join(f"--{name}" for name in row.get("flags", ()))
+    can = ", ".join(words for can, words in _CAN.items() if row.get(can))
+    for text in (can, flags and f"flags: {flags}", row.get("judged_by")):
+        if text:
+            print(fill(text, 100, initial_indent=" " * 4, subsequent_indent=" " * 8))
+    for option, default in row["options"].items():
+        print(f"    {option}" + ("" if default in (None, "") else f" (default {default!r})"))
 
 
 def _sources() -> list[dict[str, Any]]:

@@ -9,12 +9,13 @@ from ufo.pipelines.commands.output import (
     add_directory,
     add_output_options,
     declare,
+    print_json,
     print_query,
 )
 from ufo.pipelines.commands.recall import print_recall, recall_summary
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.overview import overview
-from ufo.pipelines.reports.tabular import as_json, page, print_rows, text_output
+from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
@@ -108,7 +109,7 @@ def _report(args: argparse.Namespace) -> int:
         there = args.directory if is_remote(args.directory) else None
         found = recall_summary(results) if of_recall else overview(results, there)
         if args.json:
-            _print_json(found)
+            print_json(found)
         else:
             with page(sys.stdout) as console:
                 print_overview(found, console)
@@ -146,7 +147,7 @@ def _list(args: argparse.Namespace) -> int:
     if args.json:
         names = ("name", "group", "title", "summary", "help")
         listed = [{name: getattr(view, name) for name in names} for view in found]
-        _print_json(listed)
+        print_json(listed)
         return EXIT_DONE
     with page(sys.stdout) as console:
         for group, views in groupby(found, key=lambda view: view.group):
@@ -161,39 +162,21 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     """Print a view or a table; people get its title, what is to be seen before it, and no column
     that says the run each time."""
     views = {view.name: view for view in results.views}
-    view = views.get(args.name)
-    people = not args.json and not args.csv
-    for name in view.before if view and people else ():
-        _print_view(results, views[name], args)
-        print()
-    if view is not None:
-        _print_view(results, view, args)
-        return
     order = ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
-    hidden = people and args.name != "runs"
-    title = f"{args.name}, run {results.runs[-1].name}\n" if hidden else ""
-    columns = "* EXCLUDE (run)" if hidden else "*"
-    # The name is a known one: it was looked up.
-    print_query(results, f"SELECT {columns} FROM {args.name} ORDER BY {order}", args, title)  # noqa: S608
-
-
-def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> None:
-    columns, title = "*", ""
-    # One's own report need not say the run.
-    if not args.json and not args.csv:
-        title = f"{view.title}, run {results.runs[-1].name}\n"
-        if view.shows:
-            columns = view.shows
-        elif "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names:  # noqa: S608
-            columns = "* EXCLUDE (run)"
-    sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
-    sql += f" ORDER BY {view.order}" if view.order else ""
-    empty = view.empty
-    if results.runs[-1].mode == "recall" and not view.name.startswith("recall_"):
-        empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
-    print_query(results, sql, args, title, empty)
-
-
-def _print_json(value: object) -> None:
-    with text_output(None) as out:
-        out.write(as_json(value, indent=2) + "\n")
+    shows = "*" if args.name == "runs" else ""
+    named = views.get(args.name) or View(args.name, args.name, "", "", order=order, shows=shows)
+    people = not args.json and not args.csv
+    for view in (*(views[name] for name in named.before if people), named):
+        columns, title, empty = "*", "", view.empty
+        if people:
+            title = f"{view.title}, run {results.runs[-1].name}\n"
+            # One's own report need not say the run.
+            says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
+            columns = view.shows or ("* EXCLUDE (run)" if says else "*")
+        sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
+        sql += f" ORDER BY {view.order}" if view.order else ""
+        if results.runs[-1].mode == "recall" and view.name in views and "recall_" not in view.name:
+            empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
+        print_query(results, sql, args, title, empty)
+        if view is not named:
+            print()

@@ -4,6 +4,7 @@ What is rendered runs no script and loads nothing, whatever a response smuggled 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ Link = Callable[[str, str], str | None]
 
 _STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
+_TOTAL = "rows_in_all"
 
 
 def write_html(results: "Results", path: str) -> None:
@@ -57,10 +59,11 @@ def render_html(results: "Results") -> str:
         )
     found = overview(results)
     responses = lowest_responses(results)
+    own = files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
     places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
     return rendered(
         "report.html",
-        style=Markup(_style(*_STYLES) + _own_style()),  # noqa: S704 - files of this package
+        style=Markup(_style(*_STYLES) + own),  # noqa: S704 - files of this package
         found=found,
         overview=_overview(found, lambda _, response: places.get(response)),
         groups=_reports(results),
@@ -148,26 +151,12 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
     for view in results.filled_views():
         of_run = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
         where, given = (" WHERE run = ?", [run]) if of_run else ("", [])
-        (counted,) = results.query(
-            f'SELECT count(*) AS n FROM "{view.name}"{where}',  # noqa: S608
-            given,
-        ).to_pylist()
-        if not counted["n"]:
-            continue
         order = f" ORDER BY {view.order}" if view.order else ""
-        sql = f'SELECT * FROM "{view.name}"{where}{order} LIMIT {_MOST_ROWS}'  # noqa: S608
-        rows = results.query(sql, given).to_pylist()
-        groups[view.group].append(
-            {
-                "name": view.name,
-                "title": view.title,
-                "summary": view.summary,
-                "help": view.help,
-                "rows": rows,
-                "columns": _columns(rows),
-                "total": counted["n"],
-            }
-        )
+        select = f'SELECT *, count(*) OVER () AS {_TOTAL} FROM "{view.name}"'  # noqa: S608
+        rows = results.query(f"{select}{where}{order} LIMIT {_MOST_ROWS}", given).to_pylist()
+        if rows:
+            more = {"rows": rows, "columns": _columns(rows), "total": rows[0][_TOTAL]}
+            groups[view.group].append(asdict(view) | more)
     return [(GROUPS[group], found) for group, found in groups.items() if found]
 
 
@@ -177,14 +166,11 @@ def _columns(rows: Sequence[Row]) -> dict[str, bool]:
     return {
         name: any(isinstance(row.get(name), str | list | dict) for row in rows)
         for name in rows[0]
-        if name not in ("run", *OF_UNUSABLE) and any(row.get(name) is not None for row in rows)
+        if name not in ("run", _TOTAL, *OF_UNUSABLE)
+        and any(row.get(name) is not None for row in rows)
     }
 
 
 def _style(*names: str) -> str:
     folder = files("ufo.webapp").joinpath("page", "style")
     return "".join(folder.joinpath(f"{name}.css").read_text(encoding="utf-8") for name in names)
-
-
-def _own_style() -> str:
-    return files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")

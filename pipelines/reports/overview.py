@@ -132,7 +132,7 @@ ORDER BY n_requests DESC, model
 # The contradicted claims with the most votes against them, one of each question, with the passage
 # that says most: one that contradicts it, with a citation, and ranked high.
 _CONTRADICTED = """
-WITH ranked AS (
+WITH picked AS (
     SELECT v.*
     FROM verdicts AS v
     INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
@@ -141,11 +141,7 @@ WITH ranked AS (
         PARTITION BY coalesce(r.question, r.response_id)
         ORDER BY tied, n_refuted - n_supported DESC, n_refuted DESC, v.response_id, unit_id
     ) = 1
-),
-
-picked AS (
-    SELECT * FROM ranked
-    ORDER BY tied, n_refuted - n_supported DESC, n_refuted DESC, response_id, unit_id
+    ORDER BY tied, n_refuted - n_supported DESC, n_refuted DESC, v.response_id, unit_id
     LIMIT $most
 )
 

@@ -139,12 +139,6 @@ _SCORE_COLUMNS = {
 }
 
 
-def _unusable_column(rows: list[Row]) -> dict[str, str]:
-    """Return the column of unusable judgements where a score has to be seen with it."""
-    many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
-    return {"unusable": "n_unusable"} if many else {}
-
-
 def _print_scores(found: Row, console: Console) -> None:
     own = found["score"]
     if own is None:
@@ -171,7 +165,10 @@ def _print_scores(found: Row, console: Console) -> None:
         ("Models, the most factual first", {"model": "model"}, found["models"]),
     ):
         if rows is found["models"] or len(rows) > 1:
-            _print_table(title, {**key, **columns, **_unusable_column(rows)}, rows, console)
+            # Where a score has to be seen with them.
+            many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
+            unusable = {"unusable": "n_unusable"} if many else {}
+            _print_table(title, key | columns | unusable, rows, console)
 
 
 def _print_corrected(found: Row, console: Console) -> None:

@@ -25,27 +25,22 @@ OURS = "the reply "
 """How messages of failures begin that are about a reply, and not the words of an endpoint."""
 
 _COUNTS = """
-SELECT reason, count(*) AS n
-FROM (
-    SELECT
-        CASE
-            WHEN outcome = 'error' OR reason = 'unsupported_language'
-                THEN coalesce(reason, 'unknown')
-        END AS reason
-    FROM evidence
-    WHERE
-        run = ?
-        AND (passage_id IS NOT NULL OR outcome = 'error' OR reason = 'unsupported_language')
-)
-GROUP BY reason
-ORDER BY n DESC, reason
+SELECT
+    if(
+        outcome = 'error' OR reason = 'unsupported_language', coalesce(reason, 'unknown'), NULL
+    ) AS why,
+    count(*) AS n
+FROM evidence
+WHERE run = ? AND (passage_id IS NOT NULL OR outcome = 'error' OR reason = 'unsupported_language')
+GROUP BY ALL
+ORDER BY n DESC, why
 """
 _COUNTS_OF_RECALL = """
-SELECT CASE WHEN label IS NULL THEN coalesce(reason, 'unknown') END AS reason, count(*) AS n
+SELECT CASE WHEN label IS NULL THEN coalesce(reason, 'unknown') END AS why, count(*) AS n
 FROM recall_verdicts
 WHERE run = ? AND formulation != 'human'
 GROUP BY ALL
-ORDER BY n DESC, reason
+ORDER BY n DESC, why
 """
 # Of equally frequent messages the same one whatever the order of the rows.
 _SAID = f"""
@@ -57,11 +52,11 @@ ORDER BY count(*) DESC, message
 LIMIT 1
 """  # noqa: S608
 _NOT_EXTRACTED = """
-SELECT error_type AS reason, count(DISTINCT key) AS n
+SELECT error_type AS why, count(DISTINCT key) AS n
 FROM failures
 WHERE run = ? AND step IN ('extract', 'facts')
 GROUP BY error_type
-ORDER BY n DESC, reason
+ORDER BY n DESC, why
 """
 
 
@@ -186,7 +181,7 @@ def unusable(results: "Results") -> Unusable:
         counted = results.query(_NOT_EXTRACTED, [run.name]).to_pylist()
         if run.counts["units"] or not counted:
             return Unusable(0, 0)
-    reasons = {row["reason"]: row["n"] for row in counted if row["reason"] is not None}
+    reasons = {row["why"]: row["n"] for row in counted if row["why"] is not None}
     n, first = sum(reasons.values()), next(iter(reasons), "")
     messages = results.query(_SAID, [run.name, first]).to_pylist()
     said = str(messages[0]["message"]) if messages else ""
