@@ -80,7 +80,7 @@ def test_in_python(rows: Any) -> None:
             table: [row for row in rows[table] if row.response_id == response.response_id]
             for table in ("sentences", "fact_units", "evidence", "verdicts")
         }
-        found = ufo.Check(CheckedText(response, **own))
+        found = ufo.Check(CheckedText(response, **own), ["ref"], "seq", "not_factual")
         score = SCORES[response.response_id]
         assert (found.score, found.coverage is None) == (score, score is None)
         assert ("factuality" in repr(found)) == (score is not None)
