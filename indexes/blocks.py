@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import sentencex
 
-from ufo.indexes.dump import Page, PageBroken, RawPage, Wiki, parse_page, title_in
+from ufo.indexes.dump import PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, RawDocument
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
@@ -103,18 +103,6 @@ _MAX_INPUT = 4096
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class PageArticle:
-    """A page with text, from any kind of input file."""
-
-    title: str
-    url: str | None
-    page_id: int | None
-    revision_id: int | None
-    published_at: str | None
-    sections: Sequence[PageSection]
-
-
 @dataclass(slots=True)
 class BlockResult:
     """The content of a block.
@@ -135,13 +123,13 @@ def process_block(block: Block, words: int = WORDS) -> BlockResult:
     """Return the content of a block's pages, with a failure row for each page that is invalid."""
     result = BlockResult(latest=block.date or "")
     for position, item in enumerate(block.items, start=block.first):
-        if isinstance(item, RawDocument) and not item.problem and item.json.isspace():
+        if isinstance(item, RawDocument) and not item.problem and not item.json.strip():
             continue
         try:
             if isinstance(item, RawPage):
                 _add_page(result, item, block, words)
-            elif item.json or item.title or item.text or item.problem:
-                _add_article(result, _document(item), block, words)
+            else:
+                _add_document(result, item, block, words)
         except Exception as error:  # one page must not fail the build
             result.failures.append(_failure(error, item, block, position))
     result.counts["failures"] = len(result.failures)
@@ -163,59 +151,20 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> No
         result.counts["disambiguations"] += 1
     else:
         result.counts["pages"] -= 1
-        _add_article(result, _article(page, block.site, block.date), block, words)
+        date = _DATE.match(page.timestamp or "")
+        place = (block.site.url_of(page.title), page.page_id, page.revision_id)
+        sections = sections_of(page.text, frozenset(block.site.dropped_links))
+        published = date[0] if date else block.date
+        _add_article(result, block, words, page.title, sections, *place, published)
 
 
-def _add_article(result: BlockResult, article: PageArticle, block: Block, words: int) -> None:
-    texts = [
-        (section.heading, text)
-        for section in article.sections
-        for text in passages_of(section.lines, block.site.language, words)
-    ]
-    result.passages.extend(
-        StoredPassage(
-            article.title,
-            heading,
-            article.url,
-            article.page_id,
-            article.revision_id,
-            article.published_at,
-            text,
-            ordinal,
-        )
-        for ordinal, (heading, text) in enumerate(texts)
-    )
-    result.pages.append((article.title, len(texts)))
-    result.counts["pages"] += 1
-    result.counts["articles"] += 1
-    result.counts["empty_articles"] += not texts
-    if not block.date:
-        result.latest = max(result.latest, article.published_at or "")
-
-
-def _article(page: Page, site: Wiki, dump_date: str | None) -> PageArticle:
-    date = _DATE.match(page.timestamp or "")
-    return PageArticle(
-        page.title,
-        site.url_of(page.title),
-        page.page_id,
-        page.revision_id,
-        date[0] if date else dump_date,
-        sections_of(page.text, frozenset(site.dropped_links)),
-    )
-
-
-def _document(raw: RawDocument) -> PageArticle:
+def _add_document(result: BlockResult, raw: RawDocument, block: Block, words: int) -> None:
     if raw.problem:
         raise PageBroken(raw.problem)
-    title: object = raw.title
-    text: object = raw.text
-    url: object = raw.url
-    if raw.json:
-        record = json.loads(without_nul(raw.json.decode("utf-8-sig", "replace")))
-        if not isinstance(record, dict):
-            raise PageBroken("not a JSON object with title and text")
-        title, text, url = record.get("title"), record.get("text"), record.get("url")
+    record = json.loads(without_nul(raw.json.decode("utf-8-sig", "replace")))
+    if not isinstance(record, dict):
+        raise PageBroken("not a JSON object with title and text")
+    title, text, url = record.get("title"), record.get("text"), record.get("url")
     if not isinstance(title, str) or not title.strip():
         raise PageBroken(f"no title: {title!r}; a text that is not empty is needed")
     if not isinstance(text, str):
@@ -225,7 +174,35 @@ def _document(raw: RawDocument) -> PageArticle:
     lines = tuple(line for line in map(str.strip, storable(text).splitlines()) if line)
     sections = [PageSection("", lines)] if lines else []
     title = " ".join(storable(title).split())
-    return PageArticle(title, storable(url) if url else None, None, None, None, sections)
+    _add_article(result, block, words, title, sections, storable(url) if url else None)
+
+
+def _add_article(
+    result: BlockResult,
+    block: Block,
+    words: int,
+    title: str,
+    sections: Sequence[PageSection],
+    url: str | None,
+    page_id: int | None = None,
+    revision_id: int | None = None,
+    published_at: str | None = None,
+) -> None:
+    texts = [
+        (section.heading, text)
+        for section in sections
+        for text in passages_of(section.lines, block.site.language, words)
+    ]
+    result.passages.extend(
+        StoredPassage(title, heading, url, page_id, revision_id, published_at, text, ordinal)
+        for ordinal, (heading, text) in enumerate(texts)
+    )
+    result.pages.append((title, len(texts)))
+    result.counts["pages"] += 1
+    result.counts["articles"] += 1
+    result.counts["empty_articles"] += not texts
+    if not block.date:
+        result.latest = max(result.latest, published_at or "")
 
 
 def _failure(error: Exception, item: RawPage | RawDocument, block: Block, position: int) -> Failure:
@@ -244,13 +221,9 @@ def _failure(error: Exception, item: RawPage | RawDocument, block: Block, positi
 def write_block(folder: Path, block: Block, result: BlockResult) -> None:
     """Write a block's passages to STEM.arrow and then the rest to STEM.json; deterministic."""
     stem = f"{block.file:05d}-{block.number:012d}"
-    columns = [[getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names]
-    arrays = [
-        pa.array(column, kind.type) for column, kind in zip(columns, PASSAGE_SCHEMA, strict=True)
-    ]
-    table = pa.Table.from_arrays(arrays, schema=PASSAGE_SCHEMA)
+    columns = {name: [getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names}
     with pa.ipc.new_file(folder / f"{stem}.arrow", PASSAGE_SCHEMA) as writer:
-        writer.write_table(table)
+        writer.write_table(pa.Table.from_pydict(columns, PASSAGE_SCHEMA))
     rest = {
         "pages": result.pages,
         "redirects": result.redirects,

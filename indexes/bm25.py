@@ -7,6 +7,7 @@ not use block-max WAND, so that k = 1 takes as long as counting all hits.
 
 import os
 from collections.abc import Iterator, Sequence
+from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +18,6 @@ from ufo.indexes.retriever import (
     TITLE_WEIGHT,
     Hit,
     Ranked,
-    inverse_frequency,
     ranked_passages,
 )
 from ufo.indexes.tokens import STOP_WORDS
@@ -59,7 +59,7 @@ def _analyzer(stemmed: bool) -> tantivy.TextAnalyzer:
 
 
 class Bm25:
-    """A Retriever and Lexicon over a tantivy index; safe for searches in several threads."""
+    """A Retriever over a tantivy index; safe for searches in several threads."""
 
     def __init__(self, folder: Path) -> None:
         self._stemmed, self._plain = _analyzer(True), _analyzer(False)
@@ -75,10 +75,9 @@ class Bm25:
         return [self._search(query, k, only) for query, only in zip(queries, rows, strict=True)]
 
     def rarity(self, terms: Sequence[str]) -> list[float]:
-        """See `ufo.indexes.retriever.Lexicon`."""
-        return [
-            inverse_frequency(self._searcher.doc_freq("body", term), self._size) for term in terms
-        ]
+        """Return for each stemmed term its inverse document frequency (Lucene's), 0 or more."""
+        counts = [self._searcher.doc_freq("body", term) for term in terms]
+        return [log(1 + (self._size - count + 0.5) / (count + 0.5)) for count in counts]
 
     def terms_in(self, query: str) -> list[str]:
         """Return the distinct terms of a query, without function words unless it has no others."""

@@ -179,9 +179,10 @@ def add_engines(
 
 
 def _write(path: Path, schema: pa.Schema, columns: Sequence[Any]) -> None:
-    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, schema, strict=True)]
     with pa.ipc.new_file(path, schema) as writer:
-        writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        writer.write_table(
+            pa.Table.from_pydict(dict(zip(schema.names, columns, strict=True)), schema)
+        )
 
 
 def _write_passages(building: Path) -> int:

@@ -125,17 +125,11 @@ def _check_format(path: Path, manifest: object, rebuild: str) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise IndexUnusable(f"{path} is not an index: its {MANIFEST} is of another kind; {rebuild}")
     version = manifest.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise IndexUnusable(f"{path / MANIFEST} is damaged: version {version!r}; {rebuild}")
-    if version < VERSION:
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
         raise IndexUnusable(
-            f"{path} was built by an older ufo (index version {version}, readable here: {VERSION});"
-            f" {rebuild}"
-        )
-    if version > VERSION:
-        raise IndexUnusable(
-            f"{path} was built by a newer ufo (index version {version}, readable here: "
-            f"{VERSION}); upgrade ufo, or {rebuild}"
+            f"{path} was built by {'a newer' if newer else 'an older'} ufo (index version "
+            f"{version!r}, readable here: {VERSION}); {'upgrade ufo, or ' * newer}{rebuild}"
         )
 
 

@@ -1,5 +1,6 @@
 """Read input files as blocks of raw pages or documents, the units of work and of resumption."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,12 +24,10 @@ _SLICE_BITS = 24  # the low bits of a block's number count within its slice, the
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A document of a JSON Lines or Parquet file; `problem` says why it is invalid, else ""."""
+    """A line of JSON Lines, or a row of Parquet as such; `problem` says why there is none, else
+    ""."""
 
     json: bytes = b""
-    title: str | None = None
-    text: str | None = None
-    url: str | None = None
     problem: str = ""
 
 
@@ -57,12 +56,6 @@ def read_blocks(
 
     An item that cannot be read has a `problem`; no error is raised for it.
     """
-    for block in _blocks(part, block_pages, block_bytes):
-        if block.number % part.shares == part.share:
-            yield block
-
-
-def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
     file, path = part.file, Path(part.path)
     match = _DUMP_DATE.search(path.name)
     date = "-".join(match.groups()) if match else None
@@ -76,14 +69,15 @@ def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
             site = item
             continue
         items.append(item)
-        size += len(item.xml) if isinstance(item, RawPage) else len(item.json or item.text or "")
+        size += len(item.xml if isinstance(item, RawPage) else item.json)
         if len(items) >= block_pages or size >= block_bytes:
-            yield Block(file, number, first, name, site, date, tuple(items))
+            if number % part.shares == part.share:
+                yield Block(file, number, first, name, site, date, tuple(items))
             first += len(items)
             number += 1
             size = 0
             items = []
-    if items:
+    if items and number % part.shares == part.share:
         yield Block(file, number, first, name, site, date, tuple(items))
 
 
@@ -132,8 +126,6 @@ def _read_parquet(path: Path) -> Iterator[RawDocument]:
             names = [name for name in ("title", "text", "url") if name in file.schema_arrow.names]
             for batch in file.iter_batches(columns=names, batch_size=1024):
                 for row in batch.to_pylist():
-                    yield RawDocument(
-                        title=row.get("title"), text=row.get("text"), url=row.get("url")
-                    )
+                    yield RawDocument(json.dumps(row, default=str).encode())
     except (pa.ArrowException, OSError) as error:
         yield RawDocument(problem=f"not readable as Parquet: {error}")

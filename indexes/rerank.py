@@ -16,8 +16,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from ufo.indexes.bm25 import Bm25
 from ufo.indexes.names import NameTable, base_name
-from ufo.indexes.retriever import Hit, Lexicon, Retriever
+from ufo.indexes.retriever import Hit, Retriever
 from ufo.indexes.store import PassageStore
 from ufo.indexes.tokens import distinct_terms, query_terms
 
@@ -50,11 +51,11 @@ class Reranker:
     """Retrieves, retrieves again with the pages named, and chooses passages; thread-safe."""
 
     def __init__(
-        self, store: PassageStore, names: NameTable, lexicon: Lexicon, retriever: Retriever
+        self, store: PassageStore, names: NameTable, bm25: Bm25, retriever: Retriever
     ) -> None:
         self._store = store
         self._names = names
-        self._lexicon = lexicon
+        self._bm25 = bm25
         self._retriever = retriever
         self._seen = lru_cache(_KEPT_PASSAGES)(self._read)
         self._linked_pages = lru_cache(_KEPT_PASSAGES)(self._read_links)
@@ -100,7 +101,7 @@ class Reranker:
         scores = np.array([hit.score / best for hit in found])
         scores += NAMED * np.array([one.page in named for one in seen])
         present = np.array([[term in one.terms for term in terms] for one in seen])
-        rarity = np.array(self._lexicon.rarity(terms))
+        rarity = np.array(self._bm25.rarity(terms))
         weights = COVERAGE * rarity / (rarity.sum() or 1.0)
 
         def links(at: int) -> _Floats:

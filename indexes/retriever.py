@@ -7,7 +7,6 @@ without it.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from math import log
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -37,19 +36,6 @@ class Retriever(Protocol):
         a hit, so a list may be shorter than `k`, or empty.
         """
         ...
-
-
-class Lexicon(Retriever, Protocol):
-    """A Retriever with document frequencies of terms."""
-
-    def rarity(self, terms: Sequence[str]) -> list[float]:
-        """Return for each stemmed term its inverse document frequency, 0 or more."""
-        ...
-
-
-def inverse_frequency(count: int, size: int) -> float:
-    """Return the inverse document frequency of a term in `count` of `size` passages (Lucene's)."""
-    return log(1 + (size - count + 0.5) / (count + 0.5))
 
 
 _FUSION_K = 10

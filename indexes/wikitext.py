@@ -48,24 +48,8 @@ def _positional(rest: str) -> list[str]:
     return values or [""]
 
 
-def _first(args: list[str]) -> str:
-    return args[0]
-
-
 def _last(args: list[str]) -> str:
     return next((arg for arg in reversed(args) if arg), "")
-
-
-def _second(args: list[str]) -> str:
-    return args[1] if len(args) > 1 else args[0]
-
-
-def _joined(args: list[str]) -> str:
-    return "".join(args)
-
-
-def _comma_list(args: list[str]) -> str:
-    return ", ".join(arg for arg in args if arg)
 
 
 def _always(text: str) -> Callable[[list[str]], str]:
@@ -85,10 +69,6 @@ def _date(args: list[str]) -> str:
     return f"{day}{_MONTHS[int(numbers[1]) - 1]} {numbers[0]}"
 
 
-def _as_of(args: list[str]) -> str:
-    return f"As of {_date(args)}"
-
-
 def _fraction(args: list[str]) -> str:
     parts = [arg for arg in args if arg]
     if len(parts) == 3:
@@ -99,10 +79,6 @@ def _fraction(args: list[str]) -> str:
 def _japanese(args: list[str]) -> str:
     english, romaji = args[0], args[2] if len(args) > 2 else ""
     return f"{english} ({romaji})" if english and romaji else english or romaji
-
-
-def _ship(args: list[str]) -> str:
-    return " ".join(arg for arg in args[:2] if arg)
 
 
 _VALUE = re.compile(r"[-−+±~]?\.?\d[\d.,/+⁄e-]*")
@@ -153,13 +129,18 @@ _RENDERERS: dict[str, Callable[[list[str]], str]] = {
         "literal translation, not a typo, proper name, linktext, no italic, noitalic, unicode, "
         "script, angbr, dts, formatnum, q, bibleverse, plainlist, flatlist, longitem, ruby, "
         "polytonic, asiantitle",
-        _first,
+        lambda args: args[0],
     ),
-    **_named("lang, langr, nativename, native name, native phrase, wikt-lang, rtl-lang", _second),
+    **_named(
+        "lang, langr, nativename, native name, native phrase, wikt-lang, rtl-lang",
+        lambda args: args[min(1, len(args) - 1)],
+    ),
     **_named("transl, transliteration, color, colour, font color, fontcolor, sm", _last),
     **_named("convert, cvt, conv", _convert),
-    **_named("chem, chem2, simplenuclide", _joined),
-    **_named("hlist, unbulleted list, ubl, ublist, cslist", _comma_list),
+    **_named("chem, chem2, simplenuclide", "".join),
+    **_named(
+        "hlist, unbulleted list, ubl, ublist, cslist", lambda args: ", ".join(filter(None, args))
+    ),
     **_named("frac, sfrac, fraction", _fraction),
     **_named("nihongo, nihongo2, nihongo krt", _japanese),
     **_named(
@@ -167,7 +148,7 @@ _RENDERERS: dict[str, Callable[[list[str]], str]] = {
         "film date, bda, birth-date, death-date, release date, start date and age, date",
         _date,
     ),
-    **_named("as of", _as_of),
+    **_named("as of", lambda args: f"As of {_date(args)}"),
     **_named("circa, c., ca, ca.", _before("c. ")),
     **_named("us$, usd", _before("US$")),
     **_named("€, euro, eur", _before("€")),
@@ -175,17 +156,13 @@ _RENDERERS: dict[str, Callable[[list[str]], str]] = {
     **_named("₹, inr, indian rupee", _before("₹")),
     **_named("¥, jpy", _before("¥")),
     **_named("e, e-sp", _before("×10^")),
-    **_named("ship, sclass, sclass2", _ship),
+    **_named("ship, sclass, sclass2", lambda args: " ".join(filter(None, args[:2]))),
     **_named("uss", lambda args: f"USS {args[0]}"),
     **_named("hms", lambda args: f"HMS {args[0]}"),
-    **_named("reign, r.", lambda args: "r. " + "–".join(arg for arg in args[:2] if arg)),
+    **_named("reign, r.", lambda args: "r. " + "–".join(filter(None, args[:2]))),
     **_named("–, ndash, spnd, snd, spaced ndash, spaced en dash, en dash", _always(" – ")),
     **_named("—, mdash, em dash, spaced mdash", _always(" — ")),
     **_named("nbsp, space, spaces, thinsp, sp, zwsp, hair space", _always(" ")),
-    **_named("carbon", _always("C")),
-    **_named("hydrogen", _always("H")),
-    **_named("oxygen", _always("O")),
-    **_named("nitrogen", _always("N")),
     **_named("'", _always("'")),
     **_named("'s", _always("'s")),
     **_named("!, pipe", _always("|")),

@@ -30,6 +30,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 from uuid import uuid4
 
+from ufo.schemas.errors import UsageError
+
 _BLOCK: Final = 1 << 20
 _BUFFER: Final = 8 << 20  # each is a request
 _OBJECTS: Final = {"gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"}
@@ -327,6 +329,11 @@ _VARIABLE: Final = "TMPDIR"
 # --- the cache ---------------------------------------------------------------------------------
 
 
+OFF: Final = "off"
+"""In place of a cache's URI: no answer is kept."""
+CACHE_VARIABLE: Final = "UFO_CACHE"
+
+
 def cache_folder() -> Path:
     """Return ufo's folder in the user's cache folder of the platform; it may not exist."""
     if sys.platform == "darwin":
@@ -336,6 +343,31 @@ def cache_folder() -> Path:
     else:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return folder / "ufo"
+
+
+def default_cache() -> str:
+    """Return the URI in UFO_CACHE, else the path of a file in the platform's cache folder."""
+    uri = os.environ.get(CACHE_VARIABLE, "").strip()
+    if uri:
+        return checked_cache(uri, CACHE_VARIABLE)
+    return str(cache_folder() / "answers.sqlite")
+
+
+def checked_cache(uri: str, what: str = "--cache") -> str:
+    """Return the URI of a cache with a local path made absolute.
+
+    Raises:
+        UsageError: it is neither `off`, nor a `.sqlite` file, nor a prefix that ends in `/`.
+    """
+    remote, prefix = is_remote(uri), uri.endswith("/")
+    if uri == OFF or (remote and prefix):
+        return uri
+    if not remote and (prefix or uri.endswith(".sqlite")):
+        return str(Path(uri).expanduser().absolute()) + ("/" if prefix else "")
+    raise UsageError(
+        f"{what} {uri!r} cannot be a cache: name a file that ends in .sqlite, a folder or bucket "
+        "prefix that ends in / (gs://bucket/ufo/), or off"
+    )
 
 
 def kept_folder(kind: str, name: str) -> Path:

@@ -12,17 +12,8 @@ from typing import Any, Final
 from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.option import Option, Parser
 from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.storage import is_remote
-from ufo.transforms.llm.answer_store import (
-    KINDS,
-    OFF,
-    SqliteStore,
-    Store,
-    StoreError,
-    checked_uri,
-    default_uri,
-    open_store,
-)
+from ufo.schemas.storage import OFF, checked_cache, default_cache, is_remote
+from ufo.transforms.llm.answer_store import KINDS, SqliteStore, Store, StoreError, open_store
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0
@@ -58,7 +49,7 @@ def register(commands: Any) -> None:
 
 
 def _handle(arguments: argparse.Namespace) -> int:
-    uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
+    uri = checked_cache(arguments.cache) if arguments.cache else default_cache()
     if uri == OFF:
         raise UsageError("the cache is off; name one with --cache URI")
     if not is_remote(uri) and not os.path.exists(uri):

@@ -16,10 +16,10 @@ from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError, missing
 from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage, Usage
+from ufo.schemas.storage import default_cache
 from ufo.transforms.judges.judge import JudgeContext, Judged
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.llm.answer_store import default_uri
 from ufo.transforms.llm.capabilities import CALL, SAMPLE
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
@@ -93,7 +93,7 @@ def handle(arguments: argparse.Namespace) -> int:
     settings = ClientSettings(
         endpoints(**places, timeout=arguments.timeout),
         context=arguments.context,
-        cache=arguments.cache or default_uri(),
+        cache=arguments.cache or default_cache(),
         concurrency=2,
         retry=_RETRY,
     )

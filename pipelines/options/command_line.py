@@ -49,10 +49,9 @@ from ufo.pipelines.options.settings import (
 )
 from ufo.schemas import storage
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
-from ufo.schemas.storage import is_remote
+from ufo.schemas.storage import OFF, is_remote
 from ufo.transforms.job import into_environment
 from ufo.transforms.judges.judge import JUDGES, asks_llm_judge
-from ufo.transforms.llm.answer_store import OFF
 from ufo.transforms.plugins import Spec, is_file_type
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.sources.fact_source import SOURCES, FactSource

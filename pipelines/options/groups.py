@@ -20,9 +20,9 @@ from ufo.pipelines.options.option import (
     options_of,
 )
 from ufo.schemas.errors import UsageError
+from ufo.schemas.storage import checked_cache
 from ufo.transforms.job import named_secrets
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
-from ufo.transforms.llm.answer_store import checked_uri
 from ufo.transforms.llm.endpoint import check_url
 from ufo.transforms.plugins import Spec
 from ufo.transforms.read import named_columns
@@ -336,7 +336,7 @@ class ModelOptions:
         "where replies are cached: a .sqlite file (default: in the user's cache folder), a folder "
         "or bucket prefix ending in /, or off",
         "URI",
-        read=checked_uri,
+        read=checked_cache,
     )
     no_share: bool = of_results(
         "judge equal claims of different responses separately", default=False, expert=True

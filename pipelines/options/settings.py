@@ -16,10 +16,10 @@ from ufo.pipelines.options.groups import (
 )
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.errors import UsageError, need
+from ufo.schemas.storage import CACHE_VARIABLE, default_cache
 from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings
 from ufo.transforms.judges.offline import judged_by
-from ufo.transforms.llm.answer_store import VARIABLE, default_uri
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
@@ -104,9 +104,9 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
     def cache_uri(self) -> str:
         """Return where answers are kept."""
         # A worker's own disk ends with it, and a bundle that is tried again would be paid again.
-        if not self.cache and on_dataflow(self.beam) and not os.environ.get(VARIABLE):
+        if not self.cache and on_dataflow(self.beam) and not os.environ.get(CACHE_VARIABLE):
             return f"{self.output.rstrip('/')}/cache/"
-        return self.cache or default_uri()
+        return self.cache or default_cache()
 
     def llm(self) -> LlmSettings | None:
         """Return the settings of the LLM judge, None if the judge asks no model."""

@@ -118,25 +118,16 @@ people AS (
     FROM units
     WHERE y IS NOT NULL
     GROUP BY domain
-),
-
-estimated AS (
-    SELECT
-        d.*,
-        p.n_labelled,
-        corrected(d.responses, p.labels) AS found,
-        u.strata AS strata_without_label
-    FROM domains AS d
-    INNER JOIN people AS p USING (domain)
-    LEFT JOIN unlabelled AS u USING (domain)
 )
 
 SELECT
-    unnest(e.domain),
-    e.n_responses,
-    e.n_units,
-    e.n_labelled,
-    CASE WHEN e.n_decided > 0 THEN e.judge_score END AS judge_score,
-    unnest(e.found),
-    e.strata_without_label
-FROM estimated AS e
+    unnest(d.domain),
+    d.n_responses,
+    d.n_units,
+    p.n_labelled,
+    CASE WHEN d.n_decided > 0 THEN d.judge_score END AS judge_score,
+    unnest(corrected(d.responses, p.labels)),
+    u.strata AS strata_without_label
+FROM domains AS d
+INNER JOIN people AS p USING (domain)
+LEFT JOIN unlabelled AS u USING (domain)

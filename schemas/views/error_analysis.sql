@@ -8,22 +8,8 @@
 -- needs: cluster_of, human_labels
 -- empty: it takes verdicts that differ from a label that people gave
 -- order: run, mode, share DESC, tag
-WITH wrong AS (
-    SELECT
-        v.run,
-        v.mode,
-        v.source,
-        v.response_id,
-        v.unit_id,
-        cluster_of(r.dataset, r.question, r.response_id) AS cluster
-    FROM verdicts AS v
-    INNER JOIN responses AS r USING (run, response_id)
-    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
-    WHERE v.label != h.label
-),
-
 -- A tag is of the run whose evidence was seen; of several sheets the last by name has it.
-tags AS (
+WITH tags AS (
     SELECT
         run,
         response_id,
@@ -36,13 +22,16 @@ tags AS (
 
 asked AS (
     SELECT
-        w.run,
-        w.mode,
-        w.cluster,
+        v.run,
+        v.mode,
+        cluster_of(r.dataset, r.question, r.response_id) AS cluster,
         t.tag AS given,
         unnest(['wrong_claim', 'wrong_evidence', 'wrong_judgement']) AS tag
-    FROM wrong AS w
+    FROM verdicts AS v
+    INNER JOIN responses AS r USING (run, response_id)
+    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
     LEFT JOIN tags AS t USING (run, response_id, unit_id)
+    WHERE v.label != h.label
 ),
 
 counted AS (

@@ -15,7 +15,7 @@ WITH labelled AS (
     SELECT
         v.run,
         v.mode,
-        v.source,
+        unnest(if(v.mode = 'seq', [v.source, 'all'], [v.source])) AS source,
         r.model,
         v.label AS verdict,
         h.label,
@@ -24,12 +24,6 @@ WITH labelled AS (
     FROM verdicts AS v
     INNER JOIN human_labels AS h USING (run, response_id, unit_id)
     INNER JOIN responses AS r USING (run, response_id)
-),
-
-by_source AS (
-    SELECT * FROM labelled
-    UNION ALL
-    SELECT * REPLACE ('all' AS source) FROM labelled WHERE mode = 'seq'
 ),
 
 asked AS (
@@ -50,7 +44,7 @@ asked AS (
                 'is_error': verdict IS NULL
             }
         ]) AS question
-    FROM by_source
+    FROM labelled
 ),
 
 counted AS (

@@ -40,18 +40,8 @@ WITH counted AS (
 )
 
 SELECT
-    run,
-    mode,
-    source,
-    name,
-    n_responses,
-    n_without_units,
-    n_units,
-    factuality_score,
+    * EXCLUDE (found),
     found.low AS low,
     found.high AS high,
-    found.method AS interval_method,
-    * EXCLUDE (
-        run, mode, source, name, n_responses, n_without_units, n_units, factuality_score, found
-    )
+    found.method AS interval_method
 FROM counted

@@ -40,20 +40,11 @@ judged AS (
     GROUP BY GROUPING SETS ((run, response_id), (run, response_id, source))
 ),
 
-scored AS (
-    SELECT
-        m.run,
-        m.mode,
-        s.source
-    FROM run_modes AS m
-    LEFT JOIN sources AS s ON s.run = m.run AND s.status = 'used' AND m.mode = 'single'
-),
-
 joined AS (
     SELECT
         r.run,
-        g.mode,
-        g.source,
+        m.mode,
+        s.source,
         r.response_id,
         r.model,
         r.dataset,
@@ -70,18 +61,19 @@ joined AS (
             WHEN coalesce(j.n_judgements > j.n_unusable OR j.n_unusable = 0, true) THEN c.n_units
         END AS n_scored
     FROM responses AS r
-    INNER JOIN scored AS g USING (run)
+    INNER JOIN run_modes AS m USING (run)
+    LEFT JOIN sources AS s ON s.run = r.run AND s.status = 'used' AND m.mode = 'single'
     LEFT JOIN counted AS c
         ON
             c.run = r.run
-            AND c.mode = g.mode
+            AND c.mode = m.mode
             AND c.response_id = r.response_id
-            AND c.source IS NOT DISTINCT FROM g.source
+            AND c.source IS NOT DISTINCT FROM s.source
     LEFT JOIN judged AS j
         ON
             j.run = r.run
             AND j.response_id = r.response_id
-            AND j.source IS NOT DISTINCT FROM g.source
+            AND j.source IS NOT DISTINCT FROM s.source
 )
 
 SELECT

@@ -4,15 +4,8 @@
 -- summary: The same for each model that wrote responses
 -- needs: run_modes, tallies
 -- order: run, mode, model, position
-WITH models AS (
-    SELECT DISTINCT
-        run,
-        model
-    FROM responses
-),
-
 -- A source that contributed nothing is a row too, and so are undecided units.
-slots AS (
+WITH slots AS (
     SELECT
         m.run,
         m.mode,
@@ -30,69 +23,46 @@ slots AS (
     WHERE mode = 'seq'
 ),
 
-verdict_counts AS (
-    SELECT
-        v.run,
-        v.mode,
-        r.model,
-        v.source,
-        count(*) AS n_verdicts,
-        count(*) FILTER (WHERE v.label IS NOT NULL OR v.source = 'none') AS n_decided
-    FROM verdicts AS v
-    INNER JOIN responses AS r USING (run, response_id)
-    GROUP BY ALL
-),
-
-vote_counts AS (
-    SELECT
-        v.run,
-        v.mode,
-        r.model,
-        t.source,
-        CAST(sum(t.n_supported + t.n_refuted) AS BIGINT) AS n_votes,
-        CAST(
-            sum(CASE v.label WHEN 1 THEN t.n_supported WHEN 0 THEN t.n_refuted ELSE 0 END) AS BIGINT
-        ) AS n_agreeing
-    FROM verdicts AS v
-    INNER JOIN tallies AS t USING (run, response_id, unit_id)
-    INNER JOIN responses AS r USING (run, response_id)
-    WHERE v.mode = 'mv'
-    GROUP BY ALL
-),
-
 counted AS (
     SELECT
         s.run,
         s.mode,
-        m.model,
+        r.model,
         s.source,
         s.position,
-        CAST(coalesce(
-            if(
-                s.mode = 'seq',
-                sum(d.n_verdicts) OVER (PARTITION BY s.run, s.mode, m.model),
-                d.n_verdicts
-            ),
-            0
-        ) AS BIGINT) AS n_units,
-        CASE WHEN s.mode != 'mv' THEN coalesce(d.n_decided, 0) END AS n_decided,
-        CASE WHEN s.mode = 'mv' THEN coalesce(v.n_votes, 0) END AS n_votes,
-        CASE WHEN s.mode = 'mv' THEN coalesce(v.n_agreeing, 0) END AS n_agreeing
+        count(v.unit_id) AS n_units,
+        CASE
+            WHEN s.mode != 'mv'
+                THEN count(*) FILTER (
+                    WHERE v.source = s.source AND (v.label IS NOT NULL OR v.source = 'none')
+                )
+        END AS n_decided,
+        CASE
+            WHEN s.mode = 'mv' THEN CAST(coalesce(sum(t.n_supported + t.n_refuted), 0) AS BIGINT)
+        END AS n_votes,
+        CASE
+            WHEN s.mode = 'mv'
+                THEN CAST(coalesce(sum(
+                    CASE v.label WHEN 1 THEN t.n_supported WHEN 0 THEN t.n_refuted END
+                ), 0) AS BIGINT)
+        END AS n_agreeing
     FROM slots AS s
-    INNER JOIN models AS m ON m.run = s.run
-    -- The verdicts of a vote are of no one source.
-    LEFT JOIN verdict_counts AS d
-        ON
-            d.run = s.run
-            AND d.mode = s.mode
-            AND d.model IS NOT DISTINCT FROM m.model
-            AND d.source = if(s.mode = 'mv', 'multi', s.source)
-    LEFT JOIN vote_counts AS v
+    INNER JOIN responses AS r USING (run)
+    -- The verdicts of a vote are of no one source, and those of an order of all that were asked.
+    LEFT JOIN verdicts AS v
         ON
             v.run = s.run
             AND v.mode = s.mode
-            AND v.model IS NOT DISTINCT FROM m.model
-            AND v.source = s.source
+            AND v.response_id = r.response_id
+            AND (s.mode != 'single' OR v.source = s.source)
+    LEFT JOIN tallies AS t
+        ON
+            s.mode = 'mv'
+            AND t.run = s.run
+            AND t.response_id = v.response_id
+            AND t.unit_id = v.unit_id
+            AND t.source = s.source
+    GROUP BY s.run, s.mode, r.model, s.source, s.position
 )
 
 SELECT

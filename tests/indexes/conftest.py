@@ -1,5 +1,6 @@
 """An index folder of a few pages, built without Beam."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +28,8 @@ def build_folder(tmp_path: Path) -> Build:
         pages: dict[str, str] | None = None, name: str = "index", embedder: str | None = None
     ) -> Path:
         chosen = PAGES if pages is None else pages
-        items = tuple(RawDocument(title=title, text=text) for title, text in chosen.items())
+        rows = ({"title": title, "text": text} for title, text in chosen.items())
+        items = tuple(RawDocument(json.dumps(row).encode()) for row in rows)
         block = Block(file=0, number=0, first=0, name="pages", items=items)
         output = tmp_path / name
         with folder.building(output) as building:

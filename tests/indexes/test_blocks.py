@@ -1,5 +1,7 @@
 """TODO."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,7 +109,7 @@ def test_documents_are_plain_text_and_blank_lines_are_nothing() -> None:
         RawDocument(
             b'{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'
         ),
-        RawDocument(title="B \ud800", text="b \ud800", url="x:\0"),
+        RawDocument(json.dumps({"title": "B \ud800", "text": "b \ud800", "url": "x:\0"}).encode()),
     )
     assert not result.failures
     assert [p.text for p in result.passages] == [

@@ -43,7 +43,7 @@ def _truncate(path: Path) -> None:
         (lambda path: (path / MANIFEST).write_text("[]"), "of another kind"),
         (lambda path: _edit(path, format="other"), "of another kind"),
         (lambda path: _edit(path, version=VERSION + 1), "newer ufo.*upgrade"),
-        (lambda path: _edit(path, version="1"), "damaged: version"),
+        (lambda path: _edit(path, version="1"), "was built by an older ufo"),
         (lambda path: _edit(path, files=[{"path": "x"}]), "entry is missing"),
         (lambda path: _edit(path, counts=None), "entry is missing"),
         (lambda path: (path / "pages.arrow").unlink(), "pages.arrow is missing"),

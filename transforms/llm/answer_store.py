@@ -23,12 +23,8 @@ from typing import Any, Final, Protocol
 from filelock import FileLock
 
 from ufo.schemas import storage
-from ufo.schemas.errors import UsageError
-from ufo.schemas.storage import cache_folder, is_remote
 from ufo.transforms.llm.request import Report
 
-OFF: Final = "off"
-VARIABLE: Final = "UFO_CACHE"
 KINDS: Final = {
     "j": "judgements",
     "r": "requests",
@@ -84,31 +80,6 @@ class Store(Protocol):
 def report(message: str) -> None:
     """Print a message for the user to stderr."""
     print(f"ufo: {message}", file=sys.stderr, flush=True)
-
-
-def default_uri() -> str:
-    """Return the URI in UFO_CACHE, else the path of a file in the platform's cache folder."""
-    uri = os.environ.get(VARIABLE, "").strip()
-    if uri:
-        return checked_uri(uri, VARIABLE)
-    return str(cache_folder() / "answers.sqlite")
-
-
-def checked_uri(uri: str, what: str = "--cache") -> str:
-    """Return the URI of a cache with a local path made absolute.
-
-    Raises:
-        UsageError: it is neither `off`, nor a `.sqlite` file, nor a prefix that ends in `/`.
-    """
-    remote, prefix = is_remote(uri), uri.endswith("/")
-    if uri == OFF or (remote and prefix):
-        return uri
-    if not remote and (prefix or uri.endswith(".sqlite")):
-        return str(Path(uri).expanduser().absolute()) + ("/" if prefix else "")
-    raise UsageError(
-        f"{what} {uri!r} cannot be a cache: name a file that ends in .sqlite, a folder or bucket "
-        "prefix that ends in / (gs://bucket/ufo/), or off"
-    )
 
 
 _AT_ONCE: Final = 32  # objects below a prefix

@@ -9,7 +9,8 @@ from collections.abc import Callable, Hashable
 from math import inf
 from typing import Any, Protocol, TypeVar
 
-from ufo.transforms.llm.answer_store import OFF, StoreError, open_store, report
+from ufo.schemas.storage import OFF
+from ufo.transforms.llm.answer_store import StoreError, open_store, report
 from ufo.transforms.llm.cache import CachingClient
 from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings

@@ -10,15 +10,8 @@ from pathlib import Path
 import pytest
 
 from ufo.schemas.errors import UsageError
-from ufo.transforms.llm.answer_store import (
-    OFF,
-    SqliteStore,
-    Store,
-    StoreError,
-    checked_uri,
-    default_uri,
-    open_store,
-)
+from ufo.schemas.storage import OFF, checked_cache, default_cache
+from ufo.transforms.llm.answer_store import SqliteStore, Store, StoreError, open_store
 from ufo.transforms.llm.memory import key_of, packed, unpacked
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
@@ -29,7 +22,7 @@ Open = partial[Store]
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     if request.param == "file://":
         return partial(open_store, f"file://{tmp_path}/below/")
-    return partial(open_store, checked_uri(f"{tmp_path}/{request.param}"))
+    return partial(open_store, checked_cache(f"{tmp_path}/{request.param}"))
 
 
 def silent(message: str) -> None:
@@ -186,26 +179,26 @@ def test_no_place_for_a_store(tmp_path: Path, uri: str) -> None:
 
 def test_uris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert checked_uri(OFF) == OFF
-    assert checked_uri("gs://bucket/ufo/") == "gs://bucket/ufo/"
-    assert checked_uri("a.sqlite") == str(tmp_path / "a.sqlite")
-    assert checked_uri("below/") == f"{tmp_path}/below/"
+    assert checked_cache(OFF) == OFF
+    assert checked_cache("gs://bucket/ufo/") == "gs://bucket/ufo/"
+    assert checked_cache("a.sqlite") == str(tmp_path / "a.sqlite")
+    assert checked_cache("below/") == f"{tmp_path}/below/"
     for wrong in ("a.db", "gs://bucket/ufo", "gs://bucket/a.sqlite", "on", ""):
         with pytest.raises(UsageError, match="--cache"):
-            checked_uri(wrong)
+            checked_cache(wrong)
 
 
 def test_the_default_is_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UFO_CACHE")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", "/some/cache")
-    assert default_uri() == "/some/cache/ufo/answers.sqlite"
+    assert default_cache() == "/some/cache/ufo/answers.sqlite"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert default_uri() == str(Path.home() / ".cache/ufo/answers.sqlite")
+    assert default_cache() == str(Path.home() / ".cache/ufo/answers.sqlite")
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert default_uri() == str(Path.home() / "Library/Caches/ufo/answers.sqlite")
+    assert default_cache() == str(Path.home() / "Library/Caches/ufo/answers.sqlite")
     monkeypatch.setenv("UFO_CACHE", "/team/cache/")
-    assert default_uri() == "/team/cache/"
+    assert default_cache() == "/team/cache/"
 
 
 def test_values_that_are_not_whole_are_none() -> None:

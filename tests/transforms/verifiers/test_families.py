@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ufo.schemas.errors import UsageError
-from ufo.transforms.verifiers.families import (
+from ufo.transforms.verifiers.hub import (
     FAMILIES,
     Outputs,
     best,
