@@ -23,7 +23,7 @@ from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
-from ufo.schemas.runs import damage_of
+from ufo.schemas.tables import damage_of
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,

@@ -15,8 +15,7 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
 from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes, Usage
-from ufo.transforms.beam.coders import typed
-from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters
+from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import IN_FLIGHT, Job, into_environment
