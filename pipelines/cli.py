@@ -33,11 +33,11 @@ _COMMANDS = {
     "report": ("report", "print the results of a finished run"),
     "sql": ("report", "query the tables and views of all finished runs"),
     "benchmark": (
-        "benchmark",
+        "compare",
         "recompute a run's scores with other sources, orders or passages",
     ),
     "compare": ("compare", "compare two runs, question by question"),
-    "import": ("importing", "convert a published data set to input records"),
+    "import": ("label", "convert a published data set to input records"),
     "label": ("label", "write sheets for human labels, and import them"),
     "sources": ("plugins", "list the fact sources that are installed"),
     "judges": ("plugins", "list the judges and verifiers that are installed"),

@@ -139,7 +139,7 @@ class _Line:
         return with_formula(self.cells.get("response_id") or ""), self.get("unit_id")
 
     def said(self) -> tuple[int | None, str | None]:
-        """Return the label and the tag; raises UsageError for one that is none."""
+        """Return the label and the tag; raises UsageError where one is not allowed."""
         given, tag = self.get("label"), re.sub(r"[\s-]+", "_", self.get("tag").lower())
         if given.lower() not in _LABELS:
             raise UsageError(f"label {given!r} is not {_ALLOWED}")

@@ -1,25 +1,42 @@
-"""Print how two runs, or two models of a run, compare (`ufo compare`)."""
+"""Compare runs or models (`ufo compare`), or a run with itself by other rules (`ufo benchmark`)."""
 
 import argparse
 import sys
 from typing import Any
 
-from ufo.pipelines.commands.output import AS_JSON, add_directory, declare, print_json
-from ufo.pipelines.options.groups import RunOptions
-from ufo.pipelines.options.option import options_of
-from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.comparison import (
-    MOST_SHOWN,
-    compare,
-    compare_models,
-    is_worse,
+import pyarrow as pa
+
+from ufo.pipelines.commands.output import (
+    AS_JSON,
+    RUN,
+    add_directory,
+    add_output_options,
+    declare,
+    print_json,
+    print_reader_as,
 )
+from ufo.pipelines.options.groups import TIES, RunOptions, WebOptions
+from ufo.pipelines.options.option import Option, options_of
+from ufo.pipelines.reports.tabular import page, print_rows
+from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, compare_models, is_worse
 from ufo.pipelines.runs.remote_results import open_results
-from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError
+from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
+from ufo.schemas.results import Results
+from ufo.transforms.scores import Selection
+from ufo.transforms.sources.web import categories
+from ufo.transforms.votes import MV, SEQ, SINGLE
+from ufo.transforms.what_if import VoteRules, scores_if, verdicts_if
+
+_SHOWN = (
+    "level", "name", "source", "n_units", "factuality_score", "before", "difference",
+    "decided_score", "coverage", "n_judgements", "n_unusable",
+)  # fmt: skip
+_MODES = (SEQ, MV, SINGLE)
+_OF_HOSTS = [one for one in options_of(WebOptions) if one.name.startswith(("include_", "exclude_"))]
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `compare`."""
+    """Add the commands."""
     parser = subparsers.add_parser(
         "compare",
         description="Compare run B with run A, the baseline: scores paired by question and data "
@@ -35,6 +52,40 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     declare(parser, *(one for one in options_of(RunOptions) if one.name == "fail_if_worse"))
     declare(parser, AS_JSON)
     parser.set_defaults(handler=_compare)
+
+    parser = subparsers.add_parser(
+        "benchmark",
+        description="Recompute the verdicts and scores of a finished run from its evidence with "
+        "other sources, orders, passages or rules. No request is sent. A run of --mode all or "
+        "mv has the evidence for any order; one of --mode seq only for what it asked. The score "
+        "of the run's own verdicts in the same mode is shown beside each score.",
+    )
+    add_directory(parser)
+    declare(
+        parser,
+        RUN,
+        Option(
+            "mode",
+            str,
+            "seq: one source after another; mv: majority of all; single: each source alone",
+            "|".join(_MODES),
+            default=SEQ,
+            choices=_MODES,
+        ),
+        Option("order", str, "sources to use, in this order (default: the run's own)", "A,B"),
+        Option("exclude_passages", str, "exclude these passages, by passage_id", "A,B"),
+        *_OF_HOSTS,
+        Option(
+            "tie",
+            str,
+            "verdict where votes are tied (default: the run's own rule)",
+            "|".join(TIES),
+            choices=TIES,
+        ),
+        Option("verdicts", bool, "print the verdict of each fact unit instead of the scores"),
+    )
+    add_output_options(parser)
+    parser.set_defaults(handler=_benchmark)
 
 
 def _compare(args: argparse.Namespace) -> int:
@@ -73,3 +124,77 @@ def _print(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> No
             print_rows(names, [[row[name] for name in names] for row in rows[:MOST_SHOWN]], console)
         if len(rows) > MOST_SHOWN:
             console.print(f"\nThe first {MOST_SHOWN} of {len(rows):,}. All of them: --json.")
+
+
+def _words(flag: str, text: str | None) -> list[str]:
+    found = [word.strip() for word in (text or "").split(",") if word.strip()]
+    if text is not None and not found:
+        raise UsageError(f"{flag}: expected names with commas between them, found {text!r}")
+    return found
+
+
+def _benchmark(args: argparse.Namespace) -> int:
+    with open_results(args.directory, args.run) as results:
+        if results.runs[-1].mode == "recall":
+            raise UsageError(
+                f"run {results.runs[-1].name!r} is of 'ufo recall', which asks no sources; name a "
+                "run of 'ufo evaluate' with --run."
+            )
+        rules = _rules(results, args)
+        rows = verdicts_if(results, rules) if args.verdicts else scores_if(results, rules)
+        if not (args.verdicts or args.json or args.csv):
+            rows = [
+                {name: row[name] for name in _SHOWN}
+                for row in rows
+                if row["level"] in ("run", "model")
+                or (row["level"] == "dataset" and row["name"] is not None)
+            ]
+        print_reader_as(pa.Table.from_pylist(rows).to_reader(), args, _title(results, rules))
+    return EXIT_DONE
+
+
+def _title(results: "Results", rules: VoteRules) -> str:
+    asked = (" > " if rules.mode == SEQ else ", ").join(rules.sources)
+    run = results.runs[-1]
+    return f"What if: {rules.mode}, {asked}; run {run.name} (nothing was asked again)\n"
+
+
+def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
+    """Return the rules that were asked for, checked against what the run has.
+
+    Raises:
+        UsageError: an unknown source, category or passage, an invalid domain, or rules
+            that cannot be met.
+    """
+    names = ("order", "exclude_passages", *(one.name for one in _OF_HOSTS))
+    words = {name: _words(f"--{name}", getattr(args, name)) for name in names}
+    order, passages = words.pop("order"), words.pop("exclude_passages")
+    asked = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
+    used = [str(name) for name in asked.column("source").to_pylist()]
+    for name in order:
+        if name not in used:
+            raise UsageError(unknown_value("source", name, used))
+        if order.count(name) > 1:
+            raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
+    order = order or used
+    missing = results.query(
+        "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
+        "WHERE name NOT IN (SELECT passage_id FROM passages)",
+        {"names": passages},
+    ).to_pylist()
+    if missing:
+        raise UsageError(
+            f"--exclude_passages: the run has no passage {missing[0]['name']!r}; the table "
+            "`passages` has their ids."
+        )
+    hosts = categories.HostSelection(**words)
+    selection = Selection(
+        frozenset(passages),
+        hosts.exclude_categories,
+        hosts.include_categories or None,
+        # As the hostnames of passages are written.
+        [categories.pattern(domain) for domain in hosts.exclude_domains],
+        [categories.pattern(domain) for domain in hosts.include_domains] or None,
+    )
+    tie = args.tie or results.runs[-1].tie
+    return VoteRules(order, args.mode, tie, selection)

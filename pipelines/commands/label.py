@@ -1,22 +1,25 @@
-"""Write sheets of fact units for people to label, and read them back (`ufo label`)."""
+"""Take human labels from sheets (`ufo label`) and from published data sets (`ufo import`)."""
 
 import argparse
 import json
 import os
 import sys
+from collections import Counter
 
 from ufo.pipelines.commands.output import RUN, add_directory, declare
+from ufo.pipelines.importers import IMPORTERS, import_records
 from ufo.pipelines.labels import import_sheet, sample
 from ufo.pipelines.options.option import Option
-from ufo.pipelines.reports.tabular import csv_line, text_output
+from ufo.pipelines.reports.tabular import as_json, csv_line, text_output
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError
+from ufo.schemas.text import quantity
 
 _UNITS, _ERRORS = 200, 30
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands `label sample` and `label import`."""
+    """Add the commands."""
     parser = subparsers.add_parser(
         "label",
         description="Human labels correct the scores of an imperfect judge: see the "
@@ -74,6 +77,21 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     read.set_defaults(handler=_import)
 
+    parser = subparsers.add_parser(
+        "import",
+        description="Write the records of a published label file as JSON Lines that 'ufo evaluate' "
+        "reads, with its claims, labels and evidence.",
+    )
+    parser.add_argument("format", metavar="FORMAT", help=", ".join(IMPORTERS))
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="the published file: JSON Lines, a JSON array, CSV, TSV or Parquet; factscore's and "
+        "ufo's are named after the model",
+    )
+    parser.add_argument("--output", metavar="OUT", help="a .jsonl file (default: stdout)")
+    parser.set_defaults(handler=_published)
+
 
 def _sample(args: argparse.Namespace) -> int:
     if args.output is not None and os.path.exists(args.output):
@@ -111,4 +129,25 @@ def _import(args: argparse.Namespace) -> int:
     reports = ["corrected_scores"] * bool(labelled) + ["error_analysis"] * bool(found["tagged"])
     see = " and ".join(f"ufo report {args.directory} {name}" for name in reports)
     print(f"kept in {found['path']}; see {see}")
+    return EXIT_DONE
+
+
+def _published(args: argparse.Namespace) -> int:
+    bad = 0
+
+    def report(message: str) -> None:
+        nonlocal bad
+        bad += 1
+        print(f"ufo: left out {message}", file=sys.stderr)
+
+    good = 0
+    left_out: Counter[str] = Counter()
+    with text_output(args.output) as out:
+        for record in import_records(args.format, args.file, report, left_out):
+            out.write(as_json(record) + "\n")
+            good += 1
+    for what, count in left_out.most_common():
+        print(f"ufo: left out {count:,} {what}", file=sys.stderr)
+    others = f", {bad:,} left out" if bad else ""
+    print(f"ufo: {quantity(good, 'record')}{others}", file=sys.stderr)
     return EXIT_DONE

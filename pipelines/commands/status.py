@@ -18,19 +18,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ufo.pipelines.commands.output import AS_JSON, add_directory, declare, print_json
+from ufo.pipelines.options.option import Option
 from ufo.pipelines.runs.attempt import PROCESS, Attempt
 from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
 from ufo.schemas.tables import damage_of
-from ufo.transforms.llm.usage_log import (
-    COMPLETION_TOKENS,
-    COST,
-    PROMPT_TOKENS,
-    REQUESTS,
-    UsageReader,
-)
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
 """States of a run. `elsewhere`: another machine evaluates it, and whether it still runs cannot be
@@ -41,7 +36,6 @@ _UNKNOWN = "cannot be verified: the run is of before there were checksums"
 
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
 _COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_facts")
-_SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 
 
 @dataclass(slots=True)
@@ -49,8 +43,8 @@ class Status:
     """The state of a run: its folder, progress, times (UTC), and the command to continue it.
 
     `chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines`
-    and `of_lines` of the input likewise. `rows` are those of finished chunks by table, `spent` what
-    models were asked. `changed_at` is when the last chunk, or the run, was finished.
+    and `of_lines` of the input likewise. `rows` are those of finished chunks by table. `changed_at`
+    is when the last chunk, or the run, was finished.
 
     On an engine (`runner`) a run is one `job`, not chunks, whose progress the engine shows.
     `checked` says what `--check` found.
@@ -68,7 +62,6 @@ class Status:
     lines: int | None = None
     of_lines: int | None = None
     rows: Mapping[str, int] = field(default_factory=dict)
-    spent: Mapping[str, float] = field(default_factory=dict)
     next: str = ""
     runner: str | None = None
     job: str | None = None
@@ -82,13 +75,9 @@ def register(commands: Any) -> None:
         description="List the runs of a folder, finished, running or stopped, with "
         "chunks, counts, models, start time, and the command that resumes a run. Writes nothing.",
     )
-    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
-    parser.add_argument("--json", action="store_true", help="print a list of objects")
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="read the part files of finished runs, and compare them with their checksums",
-    )
+    add_directory(parser)
+    check = "read the part files of finished runs, and compare them with their checksums"
+    declare(parser, AS_JSON, Option("check", bool, check))
     parser.set_defaults(handler=handle)
 
 
@@ -96,7 +85,7 @@ def handle(arguments: argparse.Namespace) -> int:
     """Print the runs; returns the exit code."""
     found = statuses(arguments.directory, arguments.check)
     if arguments.json:
-        print(json.dumps([asdict(status) for status in found], ensure_ascii=False, indent=1))
+        print_json([asdict(status) for status in found])
     elif not found:
         print(f"no run in {arguments.directory}; 'ufo evaluate --output' writes one")
     else:
@@ -198,7 +187,6 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     if on_engine is not None:
         return Status(**about, of_lines=lines, runner=on_engine.runner, job=on_engine.name)
     n_lines = len(done) * chunk_size
-    spent = UsageReader(attempt.usage_log()).totals()
     return Status(
         **about,
         changed_at=_changed(done),
@@ -207,7 +195,6 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
         lines=min(n_lines, lines if lines is not None else n_lines),
         of_lines=lines,
         rows={table: rows[table] for table in _COUNTED if table in rows},
-        spent={name: spent[name] for name in _SPENT if spent.get(name)},
     )
 
 
@@ -268,35 +255,23 @@ def _advice(state: str, process: Mapping[str, Any], attempt: Attempt) -> str:
 
 def lines_of(status: Status) -> list[str]:
     """Return what is printed of a run."""
-    rows = _counts(status.rows)
-    head = f"{status.run}  {status.state}"
-    if status.of_lines is None and status.chunks is None:
-        when = f" {_ago(status.changed_at)}" if status.changed_at else ""
-        shown = f": {rows}" if rows else ""
-        checked = [f"  check {status.checked}"] if status.checked else []
-        return [f"{head}{when}{shown}", *checked, f"  next  {status.next}"]
-    found = [head + (f" on {status.host}, process {status.pid}" if status.host else "")]
-    chunks = f"{_of(status.chunks, status.of_chunks)} chunks, " if status.chunks is not None else ""
-    lines = f"{_of(status.lines, status.of_lines)} records"
-    found.append(f"  done  {chunks}{lines}" + (f": {rows}" if rows else ""))
-    if status.job:
-        found.append(f"  job   {status.job} on {status.runner}")
-    if status.spent:
-        shown = ", ".join(f"{value:,.6g} {name}" for name, value in status.spent.items())
-        found.append(f"  spent {shown}")
-    if status.started_at:
-        last = f"; last chunk {_ago(status.changed_at)}" if status.changed_at else ""
-        found.append(f"  since {status.started_at} ({_ago(status.started_at)}){last}")
-    return [*found, f"  next  {status.next}"]
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    shown = []
-    for name, count in counts.items():
-        words = name.replace("_", " ")
-        one = count == 1 and name != "noans"  # not a plural
-        shown.append(f"{count:,} {words.removesuffix('s') if one else words}")
-    return ", ".join(shown)
+    rows = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in status.rows.items())
+    done = [rows]
+    if status.chunks is not None:
+        done.insert(0, f"{_of(status.chunks, status.of_chunks)} chunks")
+    if status.of_lines is not None or status.chunks is not None:
+        done.insert(1, f"{_of(status.lines, status.of_lines)} records")
+    times = {"since": status.started_at, "last": status.changed_at}
+    said = {
+        "host": f"{status.host}, process {status.pid}" if status.host else "",
+        "done": ", ".join(filter(None, done)),
+        "job": f"{status.job} on {status.runner}" if status.job else "",
+        **{name: f"{time} ({_ago(time)})" for name, time in times.items() if time},
+        "check": status.checked,
+        "next": status.next,
+    }
+    shown = (f"  {name:<6}{text}" for name, text in said.items() if text)
+    return [f"{status.run}  {status.state}", *shown]
 
 
 def _of(count: int | None, total: int | None) -> str:

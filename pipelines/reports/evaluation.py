@@ -2,7 +2,7 @@
 
 import weakref
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.reports.unusable import OURS, Unusable
-from ufo.schemas.records import MULTI, NO_SOURCE, Verdict
+from ufo.schemas.records import MULTI, NO_SOURCE
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME, trust
-from ufo.transforms.scores import CONTRADICTED, headline, is_unusable, state_of, usable_of
+from ufo.transforms.scores import CONTRADICTED, is_unusable, score
+from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,7 +143,7 @@ class Recall(FinishedRun):
 class Check:
     """What the sources say of one text. The rows are records as the tables hold them."""
 
-    def __init__(self, rows: "CheckedText") -> None:
+    def __init__(self, rows: "CheckedText", sources: Sequence[str], mode: str, tie: str) -> None:
         self.sentences = rows.sentences
         self.fact_units = rows.fact_units
         self.evidence = rows.evidence
@@ -151,6 +152,18 @@ class Check:
         self.failures = rows.failures
         self.usage = rows.usage
         self.text = rows.response.text
+        self._mode = main_mode(mode)
+        self._scores = score(
+            rows.fact_units,
+            rows.evidence,
+            {one.passage_id: one for one in rows.passages},
+            sources,
+            len(rows.sentences),
+            mode,
+            tie,
+            extraction_failed=any(failure.step == EXTRACT for failure in rows.failures),
+        )
+        self._score = next(one for one in self._scores.scores if one.mode == self._mode)
 
     @property
     def score(self) -> float | None:
@@ -159,54 +172,29 @@ class Check:
 
         With `mode="all"` that of the sources in their order, with `"single"` that of the source.
         """
-        labels = [verdict.label for verdict in self._main()]
-        asked, usable = usable_of(self.evidence)
-        if not labels or (asked and not usable):
-            return None
-        return sum(label or 0 for label in labels) / len(labels)
+        return self._score.factuality_score
 
     @property
     def coverage(self) -> float | None:
         """The share of claims that some source decided; None where `score` is."""
-        labels = [verdict.label for verdict in self._main()]
-        decided = sum(label is not None for label in labels)
-        return None if self.score is None else decided / len(labels)
+        return self._score.coverage
 
     @property
     def headline(self) -> str:
         """The result as a sentence: "7 of 9 claims supported, 1 contradicted, 1 not found"."""
-        return headline(
-            (self._state([unit.unit_id]) for unit in self.fact_units), self._not_extracted
-        )
+        return self._scores.headline
+
+    @property
+    def states(self) -> list[str]:
+        """The state of each sentence: supported, contradicted, partly supported, not found, no
+        claim or error."""
+        return [str(one.state) for one in self._scores.sentences]
 
     @property
     def judged_by(self) -> str:
         """Which verifier of the offline judge decided, and how far to trust it; "" if none."""
         rows = [row for row in self.evidence if row.judge == NAME and row.model is not None]
         return trust((row.model for row in rows if row.model), (row.source for row in rows))
-
-    @property
-    def states(self) -> list[str]:
-        """The state of each sentence: supported, contradicted, partly supported, not found, no
-        claim or error."""
-        units: dict[int | None, list[str]] = {}
-        for unit in self.fact_units:
-            units.setdefault(unit.sentence_index, []).append(unit.unit_id)
-        return [self._state(units.get(one.sentence_index, [])) for one in self.sentences]
-
-    @property
-    def _not_extracted(self) -> bool:
-        return any(failure.step == EXTRACT for failure in self.failures)
-
-    def _state(self, unit_ids: Collection[str]) -> str:
-        labels = [row.label for row in self._main() if row.unit_id in unit_ids]
-        failed = any(is_unusable(row) for row in self.evidence if row.unit_id in unit_ids)
-        return state_of(labels, failed if unit_ids else self._not_extracted)
-
-    def _main(self) -> list[Verdict]:
-        modes = {verdict.mode for verdict in self.verdicts}
-        main = "seq" if "seq" in modes else next(iter(modes), "")
-        return [verdict for verdict in self.verdicts if verdict.mode == main]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -223,14 +211,13 @@ class Check:
         failed = Counter(row.error_type for row in self.failures if row.step == EXTRACT)
         if failed and not self.fact_units:
             return Unusable(1, 1, failed, extraction=True, said=said)
-        asked, usable = usable_of(self.evidence)
         reasons = Counter(row.reason or "unknown" for row in self.evidence if is_unusable(row))
-        return Unusable(asked - usable, asked, reasons, said=said)
+        return Unusable(self._score.n_unusable, self._score.n_judgements, reasons, said=said)
 
     def claims(self) -> Iterator[dict[str, Any]]:
         """Yield each claim with its verdict, and with the evidence that says most for it."""
         passages = {one.passage_id: one for one in self.passages}
-        verdicts = {row.unit_id: row for row in self._main()}
+        verdicts = {row.unit_id: row for row in self.verdicts if row.mode == self._mode}
         for unit in self.fact_units:
             verdict = verdicts[unit.unit_id]
             best = min(
@@ -247,7 +234,7 @@ class Check:
                 **asdict(best),
                 **asdict(verdict),
                 "evidence_source": best.source,
-                "state": self._state([unit.unit_id]),
+                "state": self._scores.states[unit.unit_id],
                 "claim": unit.claim,
                 "question": None,
                 "model": None,

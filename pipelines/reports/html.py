@@ -1,22 +1,29 @@
-"""Render reports as HTML: the overview of a run, its file, comparisons, notebooks.
+"""Render reports as HTML: the overview of a run, its file, comparisons, notebooks, plots.
 
-What is rendered runs no script and loads nothing, whatever a response smuggled in.
+What is rendered runs no script and loads nothing, whatever a response smuggled in: every value is
+escaped. Plots are SVG in the colours of the style sheet around them, so that they read well on
+light and on dark, and say in words what they show.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
+from urllib.parse import urlsplit
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ufo.pipelines.reports import charts
-from ufo.pipelines.reports.overview import Row, overview
-from ufo.pipelines.reports.responses import lowest_responses
-from ufo.pipelines.reports.tabular import OF_UNUSABLE, text_output
-from ufo.pipelines.reports.templates import filled, rendered
+from ufo.pipelines.reports.overview import Row, lowest_responses, overview
+from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, one_line, text_output
+from ufo.pipelines.reports.unusable import beside
 from ufo.schemas.errors import UsageError
+from ufo.schemas.records import NO_SOURCE
+from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
+from ufo.transforms.scores import SYMBOLS
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
@@ -29,6 +36,27 @@ Link = Callable[[str, str], str | None]
 _STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
 _TOTAL = "rows_in_all"
+_KEPT = "\n\t"
+_LONGEST_CELL = 300
+# Columns whose values are names that ufo defines.
+_NAMED = {"measure", "metric", "reason", "tag"}
+_WORDS = {
+    "refuted": "contradicted",
+    "noans": "no answer",
+    "unit": "claim",
+    "units": "claims",
+    "credibility": "evidence support",
+}
+# Okabe and Ito (2008): colours that people with any colour vision can tell apart.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+UNDECIDED = "#9e9e9e"
+_OUTCOMES = {
+    "supported": ("n_supported", COLORS[2]),
+    "contradicted": ("n_refuted", COLORS[5]),
+    "not decided": ("n_undecided", UNDECIDED),
+}
+_MOST_LETTERS = 26
+_MOST_BARS = 24
 
 
 def write_html(results: "Results", path: str) -> None:
@@ -84,9 +112,9 @@ def overview_html(results: "Results", link: Link = lambda run, response: None) -
 
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
-    """Return what `shown_runs` or `shown_models` found, to be shown within a page."""
+    """Return what `compare_runs` or `compare_models` found, to be shown within a page."""
     sides = [(found["a"], found["score_a"]), (found["b"], found["score_b"])]
-    chart = charts.draw_dots([charts.Bar(*side) for side in sides], "factuality score")
+    chart = draw_dots([Bar(*side) for side in sides], "factuality score")
     return filled("comparison.html", "comparison", found, chart, link)
 
 
@@ -128,10 +156,10 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
     several = len(found["models"]) > 1
     yield (
         ("Models, the most factual first" if several else "Score"),
-        charts.draw_scores(found["models"], "model"),
+        draw_scores(found["models"], "model"),
     )
     own = [row for row in found["contributions"] if row["mode"] == main_mode(found["mode"])]
-    pie = charts.draw_contributions(own)
+    pie = draw_contributions(own)
     if pie is not None:
         yield "Who decided", pie
         if several:
@@ -139,9 +167,9 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
             rows = sorted(
                 found["contributions_by_model"], key=lambda row: ranks.index(row["model"])
             )
-            yield "Who decided, by model", charts.draw_contributions_by(rows, "model")
+            yield "Who decided, by model", draw_contributions_by(rows, "model")
     if len(found["datasets"]) > 1:
-        yield "Outcomes by data set", charts.draw_outcomes(found["datasets"], "dataset")
+        yield "Outcomes by data set", draw_outcomes(found["datasets"], "dataset")
 
 
 def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
@@ -174,3 +202,211 @@ def _columns(rows: Sequence[Row]) -> dict[str, bool]:
 def _style(*names: str) -> str:
     folder = files("ufo.webapp").joinpath("page", "style")
     return "".join(folder.joinpath(f"{name}.css").read_text(encoding="utf-8") for name in names)
+
+
+# --- plots ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value with its 95 % interval; `mark` is another to compare it with, and `doubtful` one that
+    many judgements are missing of."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    mark: float | None = None
+    doubtful: bool = False
+
+    @property
+    def short(self) -> str:
+        """The name as there is room for it."""
+        return shortened(self.name)
+
+    @property
+    def said(self) -> str:
+        """The value in words."""
+        said = "no score" if self.value is None else f"{self.value:.3f}"
+        if self.low is not None and self.high is not None:
+            said += f" ({self.low:.3f} to {self.high:.3f})"
+        return f"⚠ {said}" if self.doubtful else said
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a whole: how many, in which colour, and where it begins, in per cent."""
+
+    name: str
+    n: int
+    color: str
+    share: float
+    start: float
+    said: str
+
+
+def score_bar(row: Row, name: str) -> Bar:
+    """Return the bar of a row of a view with scores."""
+    ends = row.get("low"), row.get("high")
+    return Bar(name, row["factuality_score"], *ends, row.get("human_score"), bool(beside(row)))
+
+
+def draw_scores(rows: Sequence[Row], key: str) -> Markup:
+    """Draw the factuality scores of models or data sets, in the order of the rows."""
+    bars = [score_bar(row, row[key] or f"(no {key})") for row in rows]
+    return draw_dots(bars, "factuality score with its 95 % interval", mark="score by people")
+
+
+def draw_dots(bars: Sequence[Bar], axis: str, mark: str = "") -> Markup:
+    """Draw a row a value, on a scale from 0 to 1; `mark` says what the diamonds are."""
+    marked = mark if any(bar.mark is not None for bar in bars) else ""
+    said = f"{axis}: " + "; ".join(f"{bar.name} {bar.said}" for bar in bars)
+    return filled("charts.html", "dots", bars[:_MOST_BARS], axis, marked, said)
+
+
+def draw_contributions(rows: Sequence[Row]) -> Markup | None:
+    """Draw who decided as a pie, what nobody decided grey; None where there is nothing to share."""
+    parts = _decided(rows)
+    if not sum(part.n for part in parts):
+        return None
+    said = ", ".join(f"{part.name} {part.said}" for part in parts)
+    return filled("charts.html", "pie", parts, f"who decided: {said}")
+
+
+def draw_contributions_by(rows: Sequence[Row], key: str) -> Markup:
+    """Draw who decided for each model: rows of `source_contributions_by_model`."""
+    return _stacks(rows, key, _decided, "who decided")
+
+
+def draw_outcomes(rows: Sequence[Row], key: str) -> Markup:
+    """Draw how many claims were supported, contradicted or not decided, for each data set."""
+
+    def outcomes(one: Sequence[Row]) -> list[Share]:
+        return _parts([(name, one[0][n] or 0, color) for name, (n, color) in _OUTCOMES.items()])
+
+    return _stacks(rows, key, outcomes, "outcomes")
+
+
+def _stacks(
+    rows: Sequence[Row], key: str, parts_of: Callable[[Sequence[Row]], list[Share]], what: str
+) -> Markup:
+    """Draw the parts of the rows of each `key` side by side."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[key] or f"(no {key})", []).append(row)
+    stacks, said = [], []
+    colors: dict[str, Share] = {}
+    for name, group in list(groups.items())[:_MOST_BARS]:
+        parts = parts_of(group)
+        colors |= {part.name: part for part in parts}
+        size = quantity(sum(part.n for part in parts), "claim")
+        stacks.append({"name": shortened(name), "said": size, "parts": parts})
+        said.append(f"{name}: " + ", ".join(f"{part.name} {part.said}" for part in parts))
+    of_all = f"{what}: {'; '.join(said)}"
+    return filled("charts.html", "stacks", stacks, list(colors.values()), of_all)
+
+
+def _decided(rows: Sequence[Row]) -> list[Share]:
+    """Return the part of each source, by its position, and of what stayed undecided last."""
+    found = []
+    for row in rows:
+        if row["source"] != NO_SOURCE:
+            n = row["n_votes"] if row["mode"] == "mv" else row["n_decided"]
+            color = COLORS[((row["position"] or 1) - 1) % len(COLORS)]
+            found.append((shortened(row["source"], 20), n, color))
+    undecided = [row["n_decided"] for row in rows if row["source"] == NO_SOURCE]
+    if [row["mode"] for row in rows] == ["single"]:
+        undecided = [rows[0]["n_units"] - rows[0]["n_decided"]]
+    return _parts(found + [("undecided", n, UNDECIDED) for n in undecided])
+
+
+def _parts(counted: Sequence[tuple[str, int, str]]) -> list[Share]:
+    total = sum(n for _, n, _ in counted)
+    found, start = [], 0.0
+    for name, n, color in counted:
+        share = 100 * n / total if total else 0.0
+        found.append(Share(name, n, color, share, start, f"{share:.0f} % ({n:,})"))
+        start += share
+    return found
+
+
+def shortened(name: str, most: int = _MOST_LETTERS) -> str:
+    """Return a name on one line; of one that is too long its beginning and its end, where the names
+    of models of a family differ. `most` is in letters of usual width: Chinese ones have twice that.
+    """
+    whole = one_line(name)
+    width = sum(1 + (east_asian_width(one) in "WF") for one in whole)
+    if width <= most:
+        return whole
+    most = most * len(whole) // width
+    end = most // 2
+    return f"{whole[: most - 1 - end].rstrip()}…{whole[-end:].lstrip()}"
+
+
+# --- templates -----------------------------------------------------------------------------------
+
+
+@cache
+def environment() -> Environment:
+    """Return where the templates are taken from."""
+    made = Environment(
+        loader=PackageLoader("ufo.pipelines.reports"),
+        autoescape=True,
+        finalize=_finished,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {
+        "SYMBOLS": SYMBOLS,
+        "in_words": in_words,
+        "many": quantity,
+        "shown": _shown,
+        "web_address": _web_address,
+    }
+    return made
+
+
+def rendered(template: str, **values: object) -> str:
+    """Return a template with these values."""
+    return environment().get_template(template).render(**values)
+
+
+def filled(template: str, macro: str, *values: object) -> Markup:
+    """Return what a macro of a template makes of the values."""
+    return Markup(getattr(environment().get_template(template).module, macro)(*values))  # noqa: S704
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column or of a measure as people say it."""
+    return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
+
+
+def _shown(name: str, value: object) -> str:
+    """Return a cell of a table as it is shown."""
+    shown = f"{value:,}" if type(value) is int else cell(value)
+    if name in _NAMED:
+        shown = in_words(shown)
+    return shown if len(shown) <= _LONGEST_CELL else shown[: _LONGEST_CELL - 1].rstrip() + "…"
+
+
+def _web_address(address: str | None) -> str | None:
+    """Return an address of the web, None for any other: one may run code."""
+    try:
+        known = address is not None and urlsplit(address).scheme in ("http", "https")
+    except ValueError:
+        return None
+    return address if known else None
+
+
+def _finished(value: object) -> object:
+    """Return what a template writes: nothing for None, and a text without control characters,
+    which HTML forbids."""
+    if value is None:
+        return ""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return "".join(
+        c if (c >= " " and not "\x7f" <= c <= "\x9f") or c in _KEPT else "\N{REPLACEMENT CHARACTER}"
+        for c in value
+    )

@@ -12,8 +12,7 @@ import pytest
 
 import ufo
 from ufo.pipelines.cli import main
-from ufo.pipelines.reports.charts import score_bar
-from ufo.pipelines.reports.html import render_html
+from ufo.pipelines.reports.html import render_html, score_bar
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText
 from ufo.webapp.desk import Setup
@@ -80,7 +79,7 @@ def test_in_python(rows: Any) -> None:
             table: [row for row in rows[table] if row.response_id == response.response_id]
             for table in ("sentences", "fact_units", "evidence", "verdicts")
         }
-        found = ufo.Check(CheckedText(response, **own))
+        found = ufo.Check(CheckedText(response, **own), ["ref"], "seq", "not_factual")
         score = SCORES[response.response_id]
         assert (found.score, found.coverage is None) == (score, score is None)
         assert ("factuality" in repr(found)) == (score is not None)

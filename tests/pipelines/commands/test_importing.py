@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ufo.pipelines.commands import importing as import_commands
+from ufo.pipelines.commands import label as import_commands
 from ufo.schemas.errors import UsageError
 
 
