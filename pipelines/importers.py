@@ -22,6 +22,7 @@ Record = dict[str, Any]
 
 _NEITHER: Final = "labels that are neither true nor false"
 _UNPLACED: Final = "labels of stretches that are not in the response"
+_NO_TEXT: Final = "evidence without a text"
 # Such a file says nothing by its own name: it is named after its folder.
 _PLAIN: Final = ("test", "train", "dev", "data", "result")
 
@@ -41,8 +42,8 @@ class Source(NamedTuple):
 
 
 # An object of the file → a record. Its `id` is what follows the format's name in it, by default
-# the object's number; a field that is None is left out.
-Importer = Callable[[Record, Source], Record]
+# the object's number; a field that is None is left out. Or several, each with an `id`.
+Importer = Callable[[Record, Source], Record | list[Record]]
 
 
 def import_records(
@@ -80,9 +81,10 @@ def import_records(
         else:
             found = True
             left_out.update(source.left_out)
-            place = made.pop("id", number)
-            known = {name: value for name, value in made.items() if value is not None}
-            yield {"id": f"{kind}-{place}", "dataset": kind, **known}
+            for one in made if isinstance(made, list) else [made]:
+                place = one.pop("id", number)
+                known = {name: value for name, value in one.items() if value is not None}
+                yield {"id": f"{kind}-{place}", "dataset": kind, **known}
         # A file of another format is one problem, not one per line: reported once a line fits.
         while found and problems:
             report(problems.pop(0))
@@ -212,6 +214,69 @@ def factool(raw: Record, source: Source) -> Record:
     }
 
 
+def halueval(raw: Record, source: Source) -> Record:
+    """Convert the general part of HaluEval (Li et al. 2023): spans are errors of ChatGPT."""
+    text = _response(raw, "chatgpt_response")
+    word = _get(raw, "hallucination", str).strip().lower()
+    if word not in ("yes", "no"):
+        raise UnusableValue(f"expected `hallucination` to be yes or no, found {word!r:.80}")
+    places = _places(_items("hallucination_spans", raw.get("hallucination_spans") or [], str), text)
+    source.left_out[_UNPLACED] += places.count(None)
+    # A sentence without a span counts as right, so that all are given, or none.
+    complete = None not in places and bool(places) == (word == "yes")
+    return {
+        "id": raw.get("ID", source.number),
+        "response": text,
+        "model": "ChatGPT",
+        "question": _get(raw, "user_query", str).strip(),
+        "label": word == "no",
+        "spans": [{"start": at.start, "end": at.end} for at in places if at] if complete else None,
+    }
+
+
+def expertqa(raw: Record, source: Source) -> list[Record]:
+    """Convert ExpertQA (Malaviya et al. 2024): each model's answer is a record.
+
+    A claim is true where the expert called it definitely or probably correct, false where likely or
+    definitely incorrect. Evidence with a text is a reference; an address alone is left out.
+    """
+    answers = _get(raw, "answers", dict)
+    if not answers:
+        raise UnusableValue("expected `answers` of models, found none: the file has questions only")
+    records = []
+    for model in answers:
+        answer = _get(answers, model, dict)
+        text = _response(answer, "answer_string")
+        given = _items("claims", answer.get("claims") or [], dict)
+        words = [str(claim.get("correctness")).lower().split() for claim in given]
+        labels = [
+            False if "incorrect" in one else True if "correct" in one else None for one in words
+        ]
+        known = [label for label in labels if label is not None]
+        references: dict[str, None] = {}
+        for item in (item for claim in given for item in claim.get("evidence") or []):
+            first, _, rest = str(item).strip().partition("\n")
+            is_address = "://" in first and " " not in first.strip()
+            references[rest.strip() if is_address else str(item).strip()] = None
+        source.left_out[_NO_TEXT] += "" in references
+        texts = [_get(claim, "claim_string", str).strip() for claim in given]
+        records.append(
+            {
+                "id": f"{source.number}-{model}",
+                "response": text,
+                "model": model,
+                "question": _get(raw, "question", str).strip(),
+                "claims": [
+                    one for one in _claims(texts, labels, None, text, source) if one["claim"]
+                ],
+                "reference_answers": [one for one in references if one],
+                "metadata": raw.get("metadata"),
+                "label": sum(known) / len(known) if known else None,
+            }
+        )
+    return records
+
+
 def ufo(raw: Record, source: Source) -> Record:
     """Convert UFO (Huang et al.): the data sets and results of its demo system and first release.
 
@@ -287,7 +352,7 @@ def _one_text(
             raise UnusableValue(f"expected a label of {', '.join(labels)}, found {value!r:.80}")
         references = _references(raw.get(evidence))
         if not references:
-            source.left_out["evidence without a text"] += 1
+            source.left_out[_NO_TEXT] += 1
         claims = _claims([response], [labels.get(word)], None, response, source)
         return {
             "id": f"{source.file.stem}-{source.number}",
@@ -326,6 +391,8 @@ IMPORTERS: Final[dict[str, Format]] = {
     "factcheck_gpt": Format(factcheck_gpt, {"prompt", "response", "sentences"}),
     "factool": Format(factool, {"prompt", "response", "claims", "label"}),
     "factscore": Format(factscore, {"input", "output", "annotations"}),
+    "halueval": Format(halueval, {"user_query", "chatgpt_response", "hallucination"}),
+    "expertqa": Format(expertqa, {"question", "annotator_id", "answers"}),
     "wice": Format(
         _one_text("claim", "evidence", "label", _WICE),
         {"claim", "evidence", "supporting_sentences"},

@@ -13,7 +13,7 @@ from ufo.schemas.records import (
 )
 from ufo.schemas.tables import Label
 from ufo.transforms.check_text import CheckedText
-from ufo.transforms.extraction.markdown import Block
+from ufo.transforms.extraction.markdown import LayoutBlock
 from ufo.transforms.scores import Scores
 
 HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
@@ -115,7 +115,7 @@ class CheckedResponse(CheckedText):
     judge: str
     sources: list[str]
     basis: Basis
-    layout: list[Block]
+    layout: list[LayoutBlock]
     scores: Scores
     labels: list[Label]
 

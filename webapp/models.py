@@ -58,13 +58,13 @@ def _declared(name: str) -> GetPydanticSchema:
     return GetPydanticSchema(lambda _, handler: handler(values))
 
 
-class Part(BaseModel):
+class RequestPart(BaseModel):
     """A part of a request; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Given(Part):
+class Given(RequestPart):
     """The body of a request: its texts can be stored, however deep in it they are."""
 
     @model_validator(mode="before")
@@ -115,7 +115,7 @@ class Asking(Judging):
     sampling: Literal["per_query", "bundled"] | None = None
 
 
-class About(Part):
+class About(RequestPart):
     """What is known of a text: the question that it answers, and its language."""
 
     question: Text | None = Field(default=None, description="what the text answers")
@@ -146,7 +146,7 @@ class SearchRequest(Given):
     retriever: Retriever = "bm25"
 
 
-class Claim(Part):
+class Claim(RequestPart):
     """A claim, and the query that would settle it (made where it is missing)."""
 
     claim: Line
@@ -201,14 +201,14 @@ class VerifyRequest(Judging, AfterExtract):
     tie: Tie = "not_factual"
 
 
-class ScoreUnit(Part):
+class ScoreUnit(RequestPart):
     """A fact unit, as far as scores depend on it."""
 
     unit_id: Name
     sentence_index: int | None = Field(None, ge=0, lt=MAX_ITEMS)
 
 
-class ScoreEvidence(Part):
+class ScoreEvidence(RequestPart):
     """A row of evidence, as far as scores depend on it."""
 
     unit_id: Name
@@ -218,7 +218,7 @@ class ScoreEvidence(Part):
     reason: Word | None = None
 
 
-class ScorePassage(Part):
+class ScorePassage(RequestPart):
     """A passage, as far as scores depend on it."""
 
     passage_id: Word

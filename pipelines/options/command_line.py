@@ -20,7 +20,6 @@ buckets, and files of that image. What they would not find is refused before any
 what is usual for this project there is filled in.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
@@ -40,7 +39,6 @@ from ufo.pipelines.options.option import Affects, Option, Parser, options_of
 from ufo.pipelines.options.settings import (
     OF_THE_EXTRACTOR,
     OF_THE_LLM_JUDGE,
-    OPENED_BY_WORKERS,
     RECALL_GROUPS,
     RecallSettings,
     Settings,
@@ -52,16 +50,13 @@ from ufo.schemas.errors import PluginError, UsageError, unknown_value
 from ufo.schemas.storage import OFF, is_remote
 from ufo.transforms.job import into_environment
 from ufo.transforms.judges.judge import JUDGES, asks_llm_judge
-from ufo.transforms.plugins import Spec, is_file_type
+from ufo.transforms.plugins import Spec
 from ufo.transforms.recall.formulations import DEFAULT, canonical
-from ufo.transforms.sources.fact_source import SOURCES, FactSource
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.transforms.verifiers.by_name import usable
 
 S = TypeVar("S", bound=Settings)
 
-IMAGE = "UFO_IMAGE"
-"""The variable with the name of our container image, set in it: there a launcher finds the same
-files as the workers."""
 _NEEDED = ("project", "region", "temp_location")
 _BRINGS_UFO = ("sdk_container_image", "setup_file", "extra_package", "extra_packages")
 # Our functions are in modules that the image has, so nothing of the submitter's session or
@@ -111,40 +106,14 @@ def _check_places(settings: Settings) -> None:
     cache = settings.cache_uri()
     if cache != OFF:
         places.append(("--cache", cache, "a bucket prefix that ends in /, or off, or leave it out"))
-    if not os.environ.get(IMAGE):  # else a path is one of the image, which the workers have too
-        image = "what is in the image: put it there (scripts/dataflow/Dockerfile)"
-        places += [
-            (what, path, bucket if what == "--index" else image) for what, path in _files(settings)
-        ]
+    if settings.index:
+        places.append(("--index", settings.index, bucket))
     for what, path, better in places:
         if not is_remote(path):
             raise UsageError(
                 f"{what} {path!r} is on this machine, and Dataflow's workers are not; name "
                 f"{better.format(path=path)}"
             )
-
-
-def _files(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield what the workers open by a path: what it is for the user, and the path."""
-    yield from ((f"--{name}", path) for name, path in settings.given(*OPENED_BY_WORKERS).items())
-    if settings.embedder and os.path.isdir(settings.embedder):
-        yield "--embedder", settings.embedder
-    for what, item in (("judge", settings.judge), *(("source", one) for one in _sources(settings))):
-        if item.instance is not None:
-            raise UsageError(
-                f"the {what} {item.name!r} is an object of this process; name its class"
-            )
-        if is_file_type(item.type):
-            yield f"the {what} {item.name!r}, in", item.type.rpartition(":")[0]
-        for name in OPENED_BY_WORKERS:
-            value = item.options.get(name)
-            if isinstance(value, str) and value:
-                yield f"{name} of the {what} {item.name!r},", value
-
-
-def _sources(settings: Settings) -> Iterator[Spec]:
-    for item in settings.sources or ():
-        yield SOURCES.spec(item, settings.source_definitions)
 
 
 _OF_SOME: Final = ({"verifier"} | OF_THE_LLM_JUDGE | OF_THE_EXTRACTOR) - {"prompts"}

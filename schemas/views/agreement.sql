@@ -117,14 +117,7 @@ ratios AS (
 
 scored AS (
     SELECT
-        run,
-        mode,
-        source,
-        {
-            'x': factuality_score,
-            'y': human_score,
-            'cluster': cluster_of(dataset, question, response_id)
-        } AS response,
+        * EXCLUDE (model),
         unnest(['all', 'model']) AS part,
         unnest([NULL, model]) AS model
     FROM scores
@@ -139,7 +132,11 @@ correlated AS (
         part,
         model,
         count(*) AS n,
-        correlations(list(response)) AS found
+        correlations(list({
+            'x': factuality_score,
+            'y': human_score,
+            'cluster': cluster_of(dataset, question, response_id)
+        })) AS found
     FROM scored
     GROUP BY ALL
 )

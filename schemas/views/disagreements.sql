@@ -32,55 +32,39 @@ sided AS (
         CAST(sum(n_refuted) AS BIGINT) AS n_refuted
     FROM votes
     GROUP BY run, response_id, unit_id
-),
-
--- A claim may differ in both ways.
-differing AS (
-    SELECT
-        v.run,
-        k.kind,
-        v.response_id,
-        v.unit_id,
-        v.label,
-        v.source,
-        if(k.kind = 'people', h.label, NULL) AS human_label,
-        s.sources_for,
-        s.sources_against,
-        if(k.kind = 'people', v.n_supported, s.n_supported) AS n_supported,
-        if(k.kind = 'people', v.n_refuted, s.n_refuted) AS n_refuted
-    FROM verdicts AS v
-    INNER JOIN runs AS r USING (run)
-    CROSS JOIN (VALUES ('sources'), ('people')) AS k (kind)
-    LEFT JOIN sided AS s USING (run, response_id, unit_id)
-    LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
-    WHERE
-        v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
-        AND if(
-            k.kind = 'people',
-            v.label != h.label,
-            s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
-        )
 )
 
+-- A claim may differ in both ways.
 SELECT
-    d.run,
-    d.kind,
-    d.response_id,
-    d.unit_id,
+    v.run,
+    k.kind,
+    v.response_id,
+    v.unit_id,
     r.model,
     u.claim,
-    d.label,
-    d.source,
-    d.human_label,
+    v.label,
+    v.source,
+    if(k.kind = 'people', h.label, NULL) AS human_label,
     CASE
-        WHEN d.kind = 'sources' THEN 2 * least(d.n_supported, d.n_refuted)
-        WHEN d.human_label = 1 THEN d.n_refuted
-        ELSE d.n_supported
-    END / (d.n_supported + d.n_refuted) AS severity,
-    array_to_string(d.sources_for, ',') AS sources_for,
-    array_to_string(d.sources_against, ',') AS sources_against,
-    d.n_supported,
-    d.n_refuted
-FROM differing AS d
+        WHEN k.kind = 'sources'
+            THEN 2 * least(s.n_supported, s.n_refuted) / (s.n_supported + s.n_refuted)
+        ELSE if(h.label = 1, v.n_refuted, v.n_supported) / (v.n_supported + v.n_refuted)
+    END AS severity,
+    array_to_string(s.sources_for, ',') AS sources_for,
+    array_to_string(s.sources_against, ',') AS sources_against,
+    if(k.kind = 'people', v.n_supported, s.n_supported) AS n_supported,
+    if(k.kind = 'people', v.n_refuted, s.n_refuted) AS n_refuted
+FROM verdicts AS v
+INNER JOIN runs AS m USING (run)
 INNER JOIN responses AS r USING (run, response_id)
 INNER JOIN fact_units AS u USING (run, response_id, unit_id)
+CROSS JOIN (VALUES ('sources'), ('people')) AS k (kind)
+LEFT JOIN sided AS s USING (run, response_id, unit_id)
+LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
+WHERE
+    v.mode = CASE m.mode WHEN 'all' THEN 'seq' ELSE m.mode END
+    AND if(
+        k.kind = 'people',
+        v.label != h.label,
+        s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
+    )

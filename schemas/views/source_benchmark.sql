@@ -25,26 +25,21 @@ WITH asked AS (
 ),
 
 -- What was decided and what supported, in bits by place.
-answers AS (
-    SELECT
-        v.run,
-        v.response_id,
-        v.unit_id,
-        v.label,
-        1 << coalesce(list_position(a.names, v.source), 0) AS bit
-    FROM verdicts AS v
-    INNER JOIN asked AS a USING (run)
-    WHERE v.mode != 'seq'
-),
-
 units AS (
     SELECT
         run,
         response_id,
         unit_id,
-        coalesce(bit_or(bit) FILTER (WHERE label IS NOT NULL), 0) AS decided,
-        coalesce(bit_or(bit) FILTER (WHERE label = 1), 0) AS supported
-    FROM answers
+        coalesce(bit_or(1 << place) FILTER (WHERE label IS NOT NULL), 0) AS decided,
+        coalesce(bit_or(1 << place) FILTER (WHERE label = 1), 0) AS supported
+    FROM (
+        SELECT
+            *,
+            coalesce(list_position(names, source), 0) AS place
+        FROM verdicts
+        INNER JOIN asked USING (run)
+        WHERE mode != 'seq'
+    )
     GROUP BY run, response_id, unit_id
 ),
 

@@ -25,7 +25,6 @@ SOURCES = ("reference", "wikipedia", "llm")
 
 def submitted(folder: Path, monkeypatch: pytest.MonkeyPatch, *given: str) -> int:
     """Submit a job with these flags; returns the exit code."""
-    monkeypatch.setenv("UFO_IMAGE", IMAGE)
     monkeypatch.setenv(WHERE, str(folder / "pipeline.pb"))
     job = (
         *(f"--runner={RUNNER}", "--project=my-project", "--region=europe-west1"),

@@ -234,7 +234,7 @@ def _when(value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StyledRange:
     """A visible range of a text, half open, and how it is set: "", "strong", "em", "strong em",
     "code" or "link"."""
 
@@ -244,7 +244,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LayoutBlock:
     """A block of a text as it is shown.
 
     `kind` is paragraph, heading, item, row, quote, code or rule. `level` is that of a heading (from
@@ -253,15 +253,15 @@ class Block:
     """
 
     kind: str
-    cells: list[list[Piece]]
+    cells: list[list[StyledRange]]
     level: int = 0
     marker: str = ""
     head: bool = False
 
 
-def layout(text: str) -> list[Block]:
+def layout(text: str) -> list[LayoutBlock]:
     """Return how a text in Markdown is shown, block by block; linear in its length."""
-    found: list[Block] = []
+    found: list[LayoutBlock] = []
     indents: list[int] = []  # of the items that the next one may be nested in
     last = 0
     for start, end, kind in _paragraphs(text):
@@ -275,7 +275,7 @@ def layout(text: str) -> list[Block]:
                 indents.pop()
             marker = "•" if first in "-*+•‣◦" else first
             pieces = list(_pieces(text, body + len(first), end))
-            found.append(Block("item", [pieces], len(indents), marker))
+            found.append(LayoutBlock("item", [pieces], len(indents), marker))
             indents.append(indent)
             continue
         if start == body:  # an indented paragraph belongs to the item before it
@@ -286,25 +286,25 @@ def layout(text: str) -> list[Block]:
             elif before == "paragraph" and not first.strip("="):
                 found[-1] = replace(found[-1], kind="heading", level=1)
             elif "|" not in first:
-                found.append(Block("rule", []))
+                found.append(LayoutBlock("rule", []))
         elif kind == "whole" and FENCE.match(text, start):
             inner = text.find("\n", start, end) + 1
             close = max(inner, text.rfind("\n", inner, start + len(text[start:end].rstrip())))
-            found.append(Block("code", [[Piece(inner, close, "code")]]))
+            found.append(LayoutBlock("code", [[StyledRange(inner, close, "code")]]))
         elif kind == "whole":
             found.append(
-                Block("row", [list(_pieces(text, *cell)) for cell in _cells(text, body, end)])
+                LayoutBlock("row", [list(_pieces(text, *cell)) for cell in _cells(text, body, end)])
             )
         elif kind == "marked" and first[0] == "#":
             closing = re.search(r"\s#+\s*$", text[body:end])
             end = body + closing.start() if closing else end
             found.append(
-                Block("heading", [list(_pieces(text, body + len(first), end))], len(first))
+                LayoutBlock("heading", [list(_pieces(text, body + len(first), end))], len(first))
             )
         else:
             quoted = len(first) if kind == "marked" else 0
             kind = "quote" if quoted else "paragraph"
-            found.append(Block(kind, [list(_pieces(text, body + quoted, end))]))
+            found.append(LayoutBlock(kind, [list(_pieces(text, body + quoted, end))]))
     return found
 
 
@@ -346,7 +346,7 @@ _EM, _STRONG, _CODE, _LINK = 1, 2, 4, 8  # so many marks, so much emphasis
 _STYLES: Final = ("", "em", "strong", "strong em")
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[Piece]:
+def _pieces(text: str, start: int, end: int) -> Iterator[StyledRange]:
     """Yield the visible pieces of a range: what emphasis, code, links and escapes leave of it."""
     start = end - len(text[start:end].lstrip())
     end = start + len(text[start:end].rstrip())
@@ -388,7 +388,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[Piece]:
     for place, style, after_it in [*sorted(stops), (end, 0, end)]:
         if at < place:
             emphasis = _STYLES[_EM * bool(styles[_EM]) | _STRONG * bool(styles[_STRONG])]
-            yield Piece(
+            yield StyledRange(
                 at, place, "code" if styles[_CODE] else "link" if styles[_LINK] else emphasis
             )
             at = place

@@ -29,6 +29,30 @@ FACTOOL = {
     "label": False,
     "entry_point": None,
 }
+EXPERTQA: dict[str, Any] = {
+    "question": "How many moons has Mars?",
+    "annotator_id": "1",
+    "answers": {
+        "gpt4": {
+            "answer_string": "Mars has two moons. They are large.",
+            "attribution": ["https://example.org/mars"],
+            "claims": [
+                {
+                    "claim_string": "Mars has two moons.",
+                    "evidence": ["https://example.org/m\n\nMars has two moons.", "https://e.org"],
+                    "correctness": "Definitely correct",
+                },
+                {
+                    "claim_string": "They are large.",
+                    "evidence": ["Both are small."],
+                    "correctness": "Likely incorrect",
+                },
+                {"claim_string": "I hope so.", "evidence": [], "correctness": "Unsure"},
+            ],
+        }
+    },
+    "metadata": {"field": "Astronomy"},
+}
 LLM_AGGREFACT = {"dataset": "One", "doc": "Mars has two moons.", "claim": "It has.", "label": 1}
 WICE = {
     "label": "partially_supported",
@@ -60,6 +84,13 @@ FEVER = {
     "gold_label": "SUPPORTS",
     "label": "SUPPORTS",
 }
+GENERAL = {
+    "ID": "3",
+    "user_query": "Tell me of Mars.",
+    "chatgpt_response": "Mars has three\nmoons. It is red.",
+    "hallucination": "yes",
+    "hallucination_spans": ["three moons"],
+}
 FACTCHECK = {"prompt": "Q?", "response": "A.", "sentences": {}}
 ROWS: dict[str, Row] = {
     "factool": FACTOOL,
@@ -68,6 +99,8 @@ ROWS: dict[str, Row] = {
     "begin": BEGIN,
     "fool_me_twice": FOOL_ME_TWICE,
     "fever": FEVER,
+    "expertqa": EXPERTQA,
+    "halueval": GENERAL,
     "factcheck_gpt": FACTCHECK,
     "factscore": {"input": "Q?", "output": "A.", "annotations": None},
 }
@@ -96,6 +129,25 @@ def test_factool(read: Read) -> None:
         "claims": FACTOOL["claims"],
     }
     assert not left_out
+
+
+def test_expertqa_has_a_record_for_each_answer(read: Read) -> None:
+    two = EXPERTQA["answers"] | {"bing_chat": {"answer_string": "Two."}}
+    (record, bare), left_out = read("expertqa", EXPERTQA | {"answers": two})
+    assert record["claims"] == [
+        {"claim": "Mars has two moons.", "label": True},
+        {"claim": "They are large.", "label": False},
+        {"claim": "I hope so."},
+    ]
+    assert record["reference_answers"] == ["Mars has two moons.", "Both are small."]
+    assert (record["model"], record["label"]) == ("gpt4", 0.5)
+    assert (bare["model"], bare["claims"], "label" in bare) == ("bing_chat", [], False)
+    assert left_out == {
+        "labels that are neither true nor false": 1,
+        "evidence without a text": 1,
+    }
+    with pytest.raises(UsageError, match="questions only"):
+        read("expertqa", EXPERTQA | {"answers": {}})
 
 
 @pytest.mark.parametrize(
@@ -136,6 +188,16 @@ def test_evidence_without_a_text_is_counted(read: Read) -> None:
     (record,), left_out = read("fever", FEVER | {"evidence": [[[1, 2, "Mars", 0]]]})
     assert record["reference_answers"] == []
     assert left_out == {"evidence without a text": 1}
+
+
+def test_halueval_general_places_its_spans_or_none(read: Read) -> None:
+    other = GENERAL | {"hallucination_spans": ["three moons", "Incomplete answer"]}
+    right = GENERAL | {"hallucination": "no", "hallucination_spans": []}
+    (record, unplaced, last), left_out = read("halueval", GENERAL, other, right)
+    assert (record["label"], record["spans"]) == (False, [{"start": 9, "end": 21}])
+    assert (unplaced["label"], "spans" in unplaced) == (False, False)
+    assert (last["label"], last["spans"]) == (True, [])
+    assert left_out == {"labels of stretches that are not in the response": 1}
 
 
 @pytest.mark.parametrize("kind", ROWS)

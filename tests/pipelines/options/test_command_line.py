@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ufo.pipelines.options.beam_flags import workers_of
-from ufo.pipelines.options.command_line import IMAGE, settings
+from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
@@ -24,8 +24,7 @@ def parsed(*words: str) -> Settings:
 
 @pytest.fixture(autouse=True)
 def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (IMAGE, "UFO_CACHE"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("UFO_CACHE", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -35,9 +34,6 @@ def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--output", "out"), "--output 'out' is on this machine"),
         (("--cache", "answers.sqlite"), "bucket prefix that ends in /"),
         (("--index", "/indexes/wiki"), "--recursive /indexes/wiki gs://BUCKET/"),
-        (("--prompts", "mine"), "what is in the image"),
-        (("--categories", "mine.yaml"), "what is in the image"),
-        (("--sources", "mine.py:Mine"), "the source 'Mine', in"),
         (("--web_snapshot", "gs://b/web"), "processes of one machine"),
         (("--project="), "--project is missing"),
         (("--temp_location="), "--temp_location is missing"),
@@ -58,20 +54,6 @@ def test_what_cannot_work_there_is_wrong_usage(
     done = ufo("evaluate", *given, *(word for word in words if not word.endswith("=")))
     assert done.code == 2
     assert message in done.err
-
-
-def test_a_named_source_there_is_looked_at_too(ufo: Any, tmp_path: Path) -> None:
-    config = tmp_path / "ufo.yaml"
-    config.write_text("sources: [{name: mine, type: wikipedia, index: /indexes/wiki}]")
-    done = ufo("evaluate", *PLACES, *THERE, "--config", config)
-    assert done.code == 2
-    assert "index of the source 'mine', '/indexes/wiki' is on this machine" in done.err
-
-
-def test_in_our_image_a_path_is_one_of_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(IMAGE, "registry/ufo:1")
-    found = parsed("--index", "/indexes/wiki", "--prompts", "/prompts")
-    assert found.index == "/indexes/wiki"
 
 
 def test_what_is_usual_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.extraction.markdown import Block, layout
+from ufo.transforms.extraction.markdown import LayoutBlock, layout
 
 TEXT = """# Marie *Curie* #
 Born in 1867,
@@ -25,7 +25,7 @@ Title
 **bold**text *args, **kwargs <https://a.b>"""
 
 
-def shown(text: str, block: Block) -> list[list[tuple[str, str]]]:
+def shown(text: str, block: LayoutBlock) -> list[list[tuple[str, str]]]:
     return [[(text[one.start : one.end], one.style) for one in cell] for cell in block.cells]
 
 
