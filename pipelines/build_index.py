@@ -52,7 +52,7 @@ def build(
     embedder: str | None = None,
     workers: int = 1,
     slice_bytes: int = SLICE_BYTES,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> BuildResult:
     """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
 
@@ -80,8 +80,7 @@ def build(
             made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
             if not made.counts["articles"]:
                 raise RunError(_no_articles(paths, made))
-            if progress is not None:
-                progress(f"indexing {made.counts['passages']:,} passages")
+            progress(f"indexing {made.counts['passages']:,} passages")
             folder.add_engines(building, made.content, embedder, progress)
     except (OSError, RuntimeError, KeyboardInterrupt) as error:
         kept = ""
@@ -159,21 +158,16 @@ def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
 def _no_articles(paths: Sequence[Path], made: folder.Assembled) -> str:
     names = ", ".join(str(path) for path in paths)
     first = f"; first failure: {made.failures[0].message}" if made.failures else ""
-    counts = made.counts
+    counts = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in made.counts.items())
     return (
-        f"no article in {names}: {counts['pages']} pages read, {counts['redirects']} redirects, "
-        f"{counts['disambiguations']} disambiguations, {counts['other_namespaces']} of other "
-        f"namespaces, {counts['failures']} failures{first}. Give a MediaWiki pages-articles "
-        "export (.xml, .xml.bz2, .xml.gz) or JSON Lines or Parquet of {title, text, url}"
+        f"no article in {names}: {counts}{first}. Give a MediaWiki pages-articles export (.xml, "
+        ".xml.bz2, .xml.gz) or JSON Lines or Parquet of {title, text, url}"
     )
 
 
 @contextmanager
-def _progress(blocks: Path, block_pages: int, say: Callable[[str], None] | None) -> Iterator[None]:
+def _progress(blocks: Path, block_pages: int, say: Callable[[str], None]) -> Iterator[None]:
     """Report the number of pages done within this context, by the block files that exist."""
-    if say is None:
-        yield
-        return
     done, started = threading.Event(), time.monotonic()
 
     def watch() -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
-from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file
+from ufo.pipelines.runs.inputs import empty_input, find_inputs, input_files, plain_file
 from ufo.pipelines.runs.jobs import choose
 from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage, RecallInput
 from ufo.transforms.extract import extract
@@ -230,8 +230,7 @@ def _sampled(
             kept[place] = record
         return False
 
-    paths = find_inputs(settings.input)
-    inputs = [measure(path, name) for path, name in zip(paths, display_names(paths), strict=True)]
+    inputs = input_files(find_inputs(settings.input), "evaluate")
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
         files = [plain_file(file, folder, used) for file in inputs]
         most = settings.max_line_bytes

@@ -24,40 +24,22 @@ from ufo.schemas.results import Results
 from ufo.schemas.storage import join, make_folder, writing
 from ufo.schemas.tables import LABELS, TAGS, Label, from_arrow, sort_key, to_arrow
 from ufo.schemas.text import with_formula
-from ufo.transforms.votes import main_mode
 
 _DRAWN = """
-WITH units AS (
-    SELECT
-        u.run, u.response_id, u.unit_id, v.source, CAST(h.label AS VARCHAR) AS human_label,
-        CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict,
-        coalesce(v.label != h.label, FALSE) AS wrong
-    FROM verdicts AS v
-    INNER JOIN fact_units AS u
-        ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
-    LEFT JOIN human_labels AS h
-        ON h.run = u.run AND h.response_id = u.response_id AND h.unit_id = u.unit_id
-    WHERE v.run = $run AND v.mode = $mode
-),
-
-drawn AS (
+WITH drawn AS (
     SELECT *, count(*) OVER () AS stratum_size
-    FROM units
-    WHERE wrong OR NOT $errors
+    FROM fact_units
+    WHERE run = $run
     QUALIFY
         row_number() OVER (ORDER BY sha256(concat_ws('|', $seed, response_id, unit_id))) <= $n
 )
 
 SELECT
-    d.*, 'all' AS stratum, r.question, r.text AS response, s.text AS sentence, u.claim,
-    NULL AS label, NULL AS tag, NULL AS note,
+    d.*, 'all' AS stratum, r.question, r.text AS response, s.text AS sentence, NULL AS label,
+    NULL AS note,
     (
         SELECT string_agg(
-            concat(
-                '[', e.source, '] ',
-                if($errors, concat(e.outcome, ' (' || e.rationale || ')', '; '), ''),
-                concat_ws(', ', e.title, e.url), ': ', e.text
-            ),
+            concat('[', e.source, '] ', concat_ws(', ', e.title, e.url), ': ', e.text),
             chr(10) ORDER BY e.source, e.rank
         )
         FROM evidence_full AS e
@@ -67,12 +49,10 @@ SELECT
     ) AS evidence
 FROM drawn AS d
 INNER JOIN responses AS r ON r.run = d.run AND r.response_id = d.response_id
-INNER JOIN fact_units AS u
-    ON u.run = d.run AND u.response_id = d.response_id AND u.unit_id = d.unit_id
 LEFT JOIN sentences AS s
-    ON s.run = d.run AND s.response_id = d.response_id AND s.sentence_index = u.sentence_index
+    ON s.run = d.run AND s.response_id = d.response_id AND s.sentence_index = d.sentence_index
 ORDER BY
-    sha256(concat_ws('|', $seed, d.response_id)), d.response_id, u.sentence_index, d.unit_id
+    sha256(concat_ws('|', $seed, d.response_id)), d.response_id, d.sentence_index, d.unit_id
 """
 _LABELS = {
     # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.
@@ -87,42 +67,25 @@ _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv take
 
 
 def sample(
-    results: Results, n: int, seed: int = 0, evidence: bool = False, errors: bool = False
+    results: Results, n: int, seed: int = 0, evidence: bool = False
 ) -> tuple[list[list[object]], str]:
-    """Draw `n` units of the run for people to label; with `errors` of those whose verdict differs
-    from people's labels, to be tagged. Return the lines of the sheet, and what they are of.
+    """Draw `n` units of the run for people to label, with `evidence` showing it. Return the lines
+    of the sheet, and what they are of.
 
     Raises:
-        UsageError: the run has no fact unit, or no verdict is wrong.
+        UsageError: the run has no fact unit.
     """
-    run = results.runs[-1]
-    given = {"run": run.name, "mode": main_mode(run.mode), "seed": str(seed), "n": n}
-    rows = results.query(_DRAWN, given | {"errors": errors}).to_pylist()
-    if not rows and not errors:
-        raise UsageError(f"run {run.name!r} has no fact unit to label.")
+    run = results.runs[-1].name
+    rows = results.query(_DRAWN, {"run": run, "seed": str(seed), "n": n}).to_pylist()
     if not rows:
-        labelled = results.query("SELECT count(*) AS n FROM human_labels")["n"][0].as_py()
-        raise UsageError(
-            f"run {run.name!r} has no wrong verdict: {labelled:,} of its units have a "
-            "human label, and no verdict differs. Labels come with the input (claims[].label) or "
-            "from a sheet: 'ufo label sample DIR', then 'ufo label import DIR SHEET'."
-        )
+        raise UsageError(f"run {run!r} has no fact unit to label.")
     columns = (
-        *("run", "response_id", "unit_id", *(() if errors else ("stratum", "stratum_size"))),
-        *(
-            "question",
-            "response",
-            "sentence",
-            "claim",
-            *(["evidence"] if evidence | errors else []),
-        ),
-        *(("source", "verdict", "human_label", "tag") if errors else ("label",)),
-        "note",
+        *("run", "response_id", "unit_id", "stratum", "stratum_size", "question", "response"),
+        *("sentence", "claim", *(["evidence"] if evidence else []), "label", "note"),
     )
-    drawn = "wrong verdicts" if errors else "units at random"
     lines: list[list[object]] = [list(columns)]
     lines += ([row[name] for name in columns] for row in rows)
-    return lines, f"{len(rows):,} of {rows[0]['stratum_size']:,} {drawn}"
+    return lines, f"{len(rows):,} of {rows[0]['stratum_size']:,} units at random"
 
 
 @dataclass(frozen=True, slots=True)

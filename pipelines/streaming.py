@@ -47,7 +47,7 @@ class ArrivedFile:
 
 def stream(
     settings: Settings,
-    on_window: Callable[[Finished], None],
+    on_window: Callable[[Finished], object],
     say: Say,
     quiet: bool = False,
     sleep: Callable[[float], None] = time.sleep,

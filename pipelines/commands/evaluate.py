@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ufo.pipelines import logs
@@ -37,41 +38,45 @@ def register(commands: Any) -> None:
     parser.set_defaults(parse=handle, parser=parser)
 
 
-def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
+def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
     chosen = settings(Settings, parser, argv)
     if chosen.dry_run:
         print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE
-    if chosen.streaming:
-        return _stream(chosen)
     if program:
         attempt.command[:] = ["evaluate", *argv]
     logs.start(logs.LogSettings(chosen.log_format))
-    finished = run_evaluate(chosen)
+    if chosen.streaming:
+        stream(chosen, partial(_reported, chosen), logs.tell)
+        return EXIT_DONE
+    return _reported(chosen, run_evaluate(chosen))
+
+
+def _reported(chosen: Settings, finished: Finished) -> int:
+    """Print what the run found; return the exit code."""
     summary, lost = _summary(chosen, finished)
     score = summary["factuality_score"]
     nothing = _nothing_usable(summary, lost)
     below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
-    share = lost.n / lost.of if lost.of else 0.0
+    level = _SIGNIFICANT if chosen.fail_if_worse is None else chosen.fail_if_worse
     found: dict[str, Any] = {}
     unequal = None
-    try:
-        found = {} if nothing else _compared(chosen, finished.name)
-    except UsageError as error:
-        unequal = error  # reported after the summary, since the run is finished
+    if chosen.baseline is not None and not nothing:
+        try:
+            compared = compare(chosen.output, chosen.baseline, finished.name)
+            found = {"comparison": compared, "worse": is_worse(compared, level)}
+        except UsageError as error:
+            unequal = error  # reported after the summary, since the run is finished
     if chosen.json:
-        printed = {
-            **summary,
-            "path": finished.folder,
-            "below": below,
-            "error_share": share,
-            **found,
-        }
-        print(json.dumps(printed, ensure_ascii=False))
+        share = lost.n / lost.of if lost.of else 0.0
+        gates = {"path": finished.folder, "below": below, "error_share": share, **found}
+        print(json.dumps(summary | gates, ensure_ascii=False), flush=True)
     else:
         _print(summary, finished.folder)
-        _print_comparison(found, chosen)
+        if found:
+            _print_comparison(found["comparison"], chosen.output)
+        sys.stdout.flush()
     if nothing:
         logs.tell(lost.sentence or _NOTHING_USED)
         return EXIT_FAILED
@@ -83,53 +88,18 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if unequal is not None:
         raise unequal
     if found.get("worse"):
-        level = f"p < {_level(chosen)}"
-        logs.tell(f"Significantly worse than --baseline {chosen.baseline}: {level}")
+        logs.tell(f"Significantly worse than --baseline {chosen.baseline}: p < {level}")
     return EXIT_BELOW if below or found.get("worse") else EXIT_DONE
 
 
-def _stream(chosen: "Settings") -> int:
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
-    def on_window(finished: "Finished") -> None:
-        summary, lost = _summary(chosen, finished)
-        if chosen.json:
-            printed = {**summary, "path": finished.folder}
-            print(json.dumps(printed, ensure_ascii=False), flush=True)
-        else:
-            _print(summary, finished.folder)
-            sys.stdout.flush()
-        if lost.sentence:
-            say(lost.sentence)
-
-    stream(chosen, on_window, say)
-    return EXIT_DONE
-
-
-def _level(chosen: "Settings") -> float:
-    return _SIGNIFICANT if chosen.fail_if_worse is None else chosen.fail_if_worse
-
-
-def _compared(chosen: "Settings", run: str) -> dict[str, Any]:
-    """Return how the run compares with --baseline, or nothing where none is given."""
-    if chosen.baseline is None:
-        return {}
-    found = compare(chosen.output, chosen.baseline, run)
-    return {"comparison": found, "worse": is_worse(found, _level(chosen))}
-
-
-def _print_comparison(found: Mapping[str, Any], chosen: "Settings") -> None:
-    if not found:
-        return
-    comparison = found["comparison"]
+def _print_comparison(comparison: Mapping[str, Any], output: str) -> None:
     print(f"{comparison['headline']}. {comparison['basis']}")
     for note in comparison["unusable"]:
         print(note)
     if comparison["turned"]:
-        names = f"{chosen.output} {comparison['baseline']} {comparison['run']}"
         lost, won = comparison["lost"], comparison["won"]
         print(f"claims no longer supported: {lost:,}; supported now: {won:,}")
+        names = f"{output} {comparison['baseline']} {comparison['run']}"
         print(f"each of them: ufo compare {names}")
 
 
@@ -145,7 +115,7 @@ FROM cost
 """
 
 
-def _nothing_usable(summary: Mapping[str, Any], lost: "Unusable") -> bool:
+def _nothing_usable(summary: Mapping[str, Any], lost: Unusable) -> bool:
     """Return whether there was something to judge, and nothing came of it."""
     return lost.all or (lost.n > 0 and not summary["units"]) or _no_line(summary)
 
@@ -154,7 +124,7 @@ def _no_line(summary: Mapping[str, Any]) -> bool:
     return bool(summary["failures"]) and not summary["responses"]
 
 
-def _summary(chosen: "Settings", finished: "Finished") -> "tuple[dict[str, Any], Unusable]":
+def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unusable]:
     views = ("cost", "scores", "failures_by_step")
     with open_results(chosen.output, finished.name, only=views) as results:
         (run,) = results.runs

@@ -15,8 +15,6 @@ from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError
 from ufo.schemas.text import quantity
 
-_UNITS, _ERRORS = 200, 30
-
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands."""
@@ -36,13 +34,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_directory(sample)
     declare(
         sample,
-        Option(
-            "n",
-            int,
-            f"number of units (default: {_UNITS}, with --errors {_ERRORS})",
-            "N",
-            low=1,
-        ),
+        Option("n", int, "number of units (default 200)", "N", default=200, low=1),
         RUN,
         Option("output", str, "a .csv file (default: stdout)", "FILE"),
         Option("seed", int, "random seed of the sample (default 0)", "N", default=0, low=0),
@@ -50,12 +42,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
             "evidence",
             bool,
             "include the passages that were found (default: omit them, to keep people unbiased)",
-        ),
-        Option(
-            "errors",
-            bool,
-            "write the verdicts that differ from human labels, with all evidence, to be tagged "
-            "wrong_claim, wrong_evidence or wrong_judgement",
         ),
     )
     sample.set_defaults(handler=_sample)
@@ -99,16 +85,14 @@ def _sample(args: argparse.Namespace) -> int:
             f"--output {args.output!r} exists, and may hold what people wrote; give another name "
             "or remove it."
         )
-    n = args.n or (_ERRORS if args.errors else _UNITS)
     with open_results(args.directory, args.run) as results:
-        lines, drawn = sample(results, n, args.seed, bool(args.evidence), bool(args.errors))
+        lines, drawn = sample(results, args.n, args.seed, bool(args.evidence))
         run = results.runs[-1].name
     with text_output(args.output) as out:
         out.writelines(map(csv_line, lines))
-    column = "tag" if args.errors else "label"
     print(f"ufo: run {run}: {drawn}.", file=sys.stderr)
     print(
-        f"ufo: fill the column {column}, then: ufo label import {args.directory} "
+        f"ufo: fill the column label, then: ufo label import {args.directory} "
         f"{args.output or 'SHEET'}",
         file=sys.stderr,
     )

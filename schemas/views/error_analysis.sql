@@ -1,8 +1,8 @@
 -- Why verdicts are wrong
 -- Of the wrong verdicts (a verdict that differs from people's label) that people tagged: the share
 -- whose claim was wrong (not what the response says, or not checkable), whose evidence was wrong, and
--- whose judgement was, with a 95 % interval clustered as that of `judge_errors`. 'ufo label sample DIR
--- --errors' draws 30 of the n_wrong to be tagged, 'ufo label import' reads the tags back.
+-- whose judgement was, with a 95 % interval clustered as that of `judge_errors`. The page
+-- takes such tags, and 'ufo label import' those of a sheet with a column `tag`.
 -- group: agreement
 -- summary: Wrong verdicts by what people named as the cause
 -- needs: cluster_of, human_labels

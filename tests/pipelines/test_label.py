@@ -294,17 +294,10 @@ def test_a_sheet_wins_over_the_input_and_two_over_one(
 def test_errors_are_tagged_and_counted_by_kind(
     ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path
 ) -> None:
-    nothing = ufo("label", "sample", runs, "--errors")
-    assert (nothing.code, "0 of its units have a human label" in nothing.err) == (2, True)
     given = [{"response_id": "a", "unit_id": u, "label": "0"} for u in UNITS]
     assert ufo("label", "import", runs, write(tmp_path / "given.csv", given)).code == 0
-    done = ufo("label", "sample", runs, "--errors", "--n", 4, "--seed", 3)
-    rows = read(done.out)
-    assert "4 of 20 wrong verdicts" in done.err
-    assert {(row["verdict"], row["human_label"], row["source"]) for row in rows} == {
-        ("supported", "0", "ref")
-    }
-    assert "[ref] supported (ref supported" in rows[0]["evidence"]
+    wrong = "SELECT run, response_id, unit_id, claim FROM disagreements WHERE kind = 'people'"
+    rows = read(ufo("sql", runs, wrong, "--run", "second", "--csv").out)[:4]
     tags = ["wrong claim", "Wrong_Evidence", "wrong-evidence", "wrong judgment"]
     tagged = [{**row, "tag": tag} for row, tag in zip(rows, tags, strict=True)]
     sheet = tmp_path / "errors.csv"
