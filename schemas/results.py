@@ -19,9 +19,18 @@ import duckdb
 import pyarrow as pa
 
 from ufo.schemas.errors import RunError, UfoError, UsageError
-from ufo.schemas.runs import Run, check_files, check_part, choose_runs, finished_runs
 from ufo.schemas.statistics import add_statistics
-from ufo.schemas.tables import LABELS, TABLES, arrow_schema, label_files
+from ufo.schemas.tables import (
+    LABELS,
+    TABLES,
+    Run,
+    arrow_schema,
+    check_files,
+    check_part,
+    choose_runs,
+    finished_runs,
+    label_files,
+)
 from ufo.schemas.views import GROUPS, OWN, THRESHOLD, View, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]

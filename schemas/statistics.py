@@ -404,8 +404,6 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else np.nan
 
 
-Row = tuple[Any, ...]
-
 # The types of fields that are no DOUBLE.
 _TYPES: Mapping[str, str] = {
     **dict.fromkeys(("metric", "method", "mode", "source", "source_order"), "VARCHAR"),

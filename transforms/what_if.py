@@ -59,14 +59,9 @@ def verdicts_if(results: Results, rules: VoteRules) -> list[Row]:
         for verdict in found.verdicts:
             key = (verdict.response_id, verdict.unit_id, verdict.source if single else None)
             before = own.get(key, {"source": None, "label": None})
-            counts = asdict(verdict)
-            del counts["past_error"]
-            rows.append(
-                {name: counts.pop(name) for name in ("response_id", "unit_id", "mode", "source")}
-                | {"label": counts.pop("label"), "source_before": before["source"]}
-                | {"label_before": before["label"], "changed": verdict.label != before["label"]}
-                | counts
-            )
+            changed = verdict.label != before["label"]
+            said = {"source_before": before["source"], "label_before": before["label"]}
+            rows.append(asdict(verdict) | said | {"changed": changed})
     return sorted(rows, key=lambda row: (row["response_id"], row["unit_id"], row["source"]))
 
 

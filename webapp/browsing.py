@@ -14,8 +14,7 @@ from starlette.responses import HTMLResponse, StreamingResponse
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
-from ufo.schemas.runs import RUN_PREFIX, Run
-from ufo.schemas.tables import LABELS, PAGE_SHEET, Label, from_arrow
+from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.scores import run_headline

@@ -20,8 +20,7 @@ from ufo.indexes.manifest import read_manifest
 from ufo.schemas.errors import UfoError, UsageError
 from ufo.schemas.records import InputRecord, Passage, Response, SourceStatus
 from ufo.schemas.results import Results
-from ufo.schemas.runs import Run
-from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, to_arrow
+from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
 from ufo.transforms.check_text import Answered, CheckedText, Step, opened, steps
 from ufo.transforms.english.words import is_english
 from ufo.transforms.extract import EXTRACT, Extracted

@@ -10,8 +10,7 @@ from fastapi import Depends, Request
 
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
-from ufo.schemas.runs import RUN_PREFIX, Run, finished_runs
-from ufo.schemas.tables import Label, label_files
+from ufo.schemas.tables import RUN_PREFIX, Label, Run, finished_runs, label_files
 from ufo.transforms.job import Job
 from ufo.webapp.limits import ServiceLimits, Slots
 from ufo.webapp.problems import NotFound

@@ -13,7 +13,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from ufo.schemas.runs import MANIFEST, Run
+from ufo.schemas.tables import MANIFEST, Run
 from ufo.transforms.read import named_columns, recognised
 from ufo.webapp import answers, models
 from ufo.webapp.browsing import RunName

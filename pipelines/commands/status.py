@@ -25,7 +25,7 @@ from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
-from ufo.schemas.runs import damage_of
+from ufo.schemas.tables import damage_of
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
 """States of a run. `elsewhere`: another machine evaluates it, and whether it still runs cannot be

@@ -28,9 +28,8 @@ from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Part
-from ufo.schemas.runs import check_part
 from ufo.schemas.storage import shared_folder
-from ufo.schemas.tables import SCHEMA_VERSION, read_rows, to_arrow, write_part
+from ufo.schemas.tables import SCHEMA_VERSION, check_part, read_rows, to_arrow, write_part
 from ufo.transforms.llm.usage_log import UsageReader
 
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -14,12 +14,12 @@ from typing import Any
 
 from filelock import FileLock
 
-from ufo.schemas import runs, storage
+from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UfoError
 from ufo.schemas.results import Results
-from ufo.schemas.runs import MANIFEST, RUN_PREFIX, Run
 from ufo.schemas.storage import kept_folder
-from ufo.schemas.tables import LABELS
+from ufo.schemas.tables import LABELS, MANIFEST, RUN_PREFIX, Run
+from ufo.schemas.tables import choose_runs as choose_here
 from ufo.schemas.views import tables_of, with_needs
 
 _AT_ONCE = 8
@@ -51,13 +51,13 @@ def choose_runs(
     all_runs: bool = False,
     tables: Collection[str] | None = (),
 ) -> list[Run]:
-    """Return runs like `ufo.schemas.runs.choose_runs`, also of a remote folder.
+    """Return runs like `ufo.schemas.tables.choose_runs`, also of a remote folder.
 
     `tables` are those whose part files are needed, None for all.
     """
     there = str(directory)
     if not storage.is_remote(there):
-        return runs.choose_runs(directory, run, all_runs)
+        return choose_here(directory, run, all_runs)
     there = there.rstrip("/")
     here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
     with _named(here, there), FileLock(here / ".lock"):
@@ -66,7 +66,7 @@ def choose_runs(
             _download(here, there, [only])
         else:
             _sync(here, there, f"{RUN_PREFIX}*/{MANIFEST}")
-        found = runs.choose_runs(here, run, all_runs)
+        found = choose_here(here, run, all_runs)
         _sync(here, there, f"{LABELS}/*.parquet")
         if tables is not None:
             found = [_with(one, tables) for one in found]

@@ -13,8 +13,7 @@ from ufo.pipelines.runs.remote_results import choose_runs, open_results
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord, Part
-from ufo.schemas.runs import check_part
-from ufo.schemas.tables import arrow_schema, read_rows, write_part
+from ufo.schemas.tables import arrow_schema, check_part, read_rows, write_part
 from ufo.transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from ufo.transforms.read import record_hash
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from ufo.schemas import records
 from ufo.schemas.records import content_id, passage_id, unit_ids
 from ufo.schemas.tables import KEYS, TABLES, arrow_schema, from_arrow, sort_key, to_arrow
-from ufo.transforms.beam.coders import RECORDS, register
+from ufo.transforms.beam.files import RECORDS, register
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {

@@ -1,5 +1,5 @@
 """Run the steps of `transforms` on Beam: life cycle, keys, side outputs."""
 
-from ufo.transforms.beam import coders
+from ufo.transforms.beam.files import register
 
-coders.register()
+register()

@@ -7,6 +7,7 @@ parallel and vote over what comes together.
 
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter, itemgetter
 from typing import Any, Generic, TypeVar
 from zlib import crc32
 
@@ -15,8 +16,7 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
 from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes, Usage
-from ufo.transforms.beam.coders import typed
-from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters
+from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import IN_FLIGHT, Job, into_environment
@@ -234,7 +234,7 @@ def AskSource(open_units: Any, job: Job, position: int) -> Any:
         keyed = open_units | "key" >> beam.Map(key).with_output_types(tuple[Key, OpenUnits])
         batches = typed(keyed, tuple[Key, OpenUnits]) | "batch" >> beam.GroupByKey()
         batches = typed(batches, tuple[Key, Iterable[OpenUnits]])
-        open_units = batches | "spread" >> beam.FlatMap(_records).with_output_types(OpenUnits)
+        open_units = batches | "spread" >> beam.FlatMap(itemgetter(1)).with_output_types(OpenUnits)
     tags = {_NOANS: OpenUnits, _VOTES: SourceVotes}
     ask = beam.ParDo(_Ask(job, position)).with_output_types(Rows, **tags)
     return open_units | "ask" >> ask.with_outputs(*tags, main=ROWS)
@@ -255,11 +255,13 @@ def CheckSources(open_units: Any, job: Job) -> Any:
         decided = open_units | "undecided" >> beam.Map(_undecided, job.tie).with_output_types(Rows)
     else:
         decide = partial(_decide, job.mode, job.tie)
-        by_response = beam.WithKeys(_response_id).with_output_types(tuple[str, SourceVotes])
+        by_response = beam.WithKeys(attrgetter("response_id")).with_output_types(
+            tuple[str, SourceVotes]
+        )
         decided = (
             votes
             | "votes" >> beam.Flatten()
-            | "key" >> by_response
+            | "key" >> by_response.with_output_types(tuple[str, SourceVotes])
             | "group" >> beam.GroupByKey()
             | "decide" >> beam.Map(decide).with_output_types(Rows)
         )
@@ -272,10 +274,6 @@ def _keyed(source: str, shards: int, record: OpenUnits) -> tuple[Key, OpenUnits]
     return (source, crc32(record.response_id.encode()) % shards), record
 
 
-def _records(group: tuple[Key, Iterable[OpenUnits]]) -> Iterable[OpenUnits]:
-    return group[1]
-
-
 def _undecided(record: OpenUnits, tie: str) -> Rows:
     return {"verdicts": undecided(record, tie)}
 
@@ -285,10 +283,6 @@ def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Row
     ordered = sorted(by_source, key=lambda source: source.position)
     tallies = [votes for source in ordered for votes in source.tallies]
     return {"verdicts": pooled_verdicts(response_id, tallies, mode, tie)}
-
-
-def _response_id(votes: SourceVotes) -> str:
-    return votes.response_id
 
 
 # --- recall --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Steps `read` and `write` on Beam: input files into records, and rows of every table into parts.
+"""Steps `read` and `write` on Beam, and the coder by which records travel between steps.
 
 Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run. Rows become
 Arrow blocks where they are made, so that few large elements are shuffled instead of many small
@@ -6,10 +6,11 @@ ones; each (table, part) is then sorted and written by one call, under a tempora
 file that exists is therefore whole, and is the same on every runner.
 """
 
+import dataclasses
 import json
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -17,11 +18,15 @@ from zlib import crc32
 import apache_beam as beam
 import pyarrow as pa
 import pyarrow.compute as pc
+from apache_beam import coders
+from apache_beam.coders.row_coder import RowCoder
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import GlobalWindow, WindowedValue
+from apache_beam.typehints.native_type_compatibility import convert_to_beam_type
+from apache_beam.typehints.schemas import schema_from_element_type
 
-from ufo.schemas import storage
+from ufo.schemas import records, storage
 from ufo.schemas.records import Failure, InputRecord, Part
 from ufo.schemas.tables import KEYS, values_of, values_to_arrow, write_part
 from ufo.transforms.job import COUNTED, Job
@@ -82,6 +87,70 @@ class StepCounters:
     def close(self) -> None:
         """Close the usage log."""
         self._log.close()
+
+
+# --- coders --------------------------------------------------------------------------------------
+
+
+RECORDS: tuple[type, ...] = tuple(
+    kind
+    for kind in vars(records).values()
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind)
+)
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ufo.records")
+
+
+_schemas: dict[type, Any] = {}
+
+
+class RecordCoder(RowCoder):  # type: ignore[misc]
+    """The row coder of one record, so that decoding imports this module.
+
+    A row coder travels as a schema. A worker that has not imported us yet, because the step that
+    needs us comes later in the same bundle, makes named tuples of the rows. So ours travels as a
+    reference to this module, whose package registers the records when it is imported.
+    """
+
+    to_runner_api_parameter = coders.Coder.to_runner_api_parameter
+
+    @classmethod
+    def from_type_hint(cls, kind: type, registry: Any) -> "RecordCoder":
+        """Return the coder of a record."""
+        return _coder_of(kind)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _coder_of, (self.to_type_hint(),)
+
+
+def _coder_of(kind: type) -> RecordCoder:
+    return RecordCoder(_schemas[kind])
+
+
+def typed(collection: Any, kind: Any) -> Any:
+    """Return the collection as one of `kind`, so that its coder is that of the kind.
+
+    A pipeline whose types are not checked forgets what its steps say of theirs, and pickles what is
+    shuffled.
+    """
+    collection.element_type = convert_to_beam_type(kind)
+    return collection
+
+
+def register() -> None:
+    """Register the row coder for every record; calling it again changes nothing.
+
+    Beam gives a row type a random id. A worker in another process would not find the type behind
+    it and hand named tuples to our functions, so the id is made from the record's name.
+    """
+    if _schemas:
+        return
+    for kind in RECORDS:
+        kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, kind.__name__))  # type: ignore[attr-defined]
+        coders.registry.register_row(kind)
+    for kind in RECORDS:
+        _schemas[kind] = schema_from_element_type(kind)
+    for kind in RECORDS:
+        coders.registry.register_coder(kind, RecordCoder)
 
 
 # --- read ----------------------------------------------------------------------------------------
@@ -214,7 +283,7 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
         path = storage.join(self._folder, f"{table}-{part:05d}.parquet")
         written = write_part(table, path, data)
         with storage.writing(path + NOTE) as note:
-            note.write(json.dumps(asdict(written)).encode())
+            note.write(json.dumps(dataclasses.asdict(written)).encode())
         yield written
 
     def finish_bundle(self) -> None:

@@ -13,7 +13,7 @@ from ufo.pipelines.reports.html import comparison_html, notebook_html, overview_
 from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
-from ufo.schemas.runs import choose_runs
+from ufo.schemas.tables import choose_runs
 
 
 def of_votes(

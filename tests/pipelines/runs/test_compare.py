@@ -13,7 +13,7 @@ from scipy import stats
 
 from tests.pipelines.conftest import Outcome
 from ufo.schemas.results import Results, open_results
-from ufo.schemas.runs import choose_runs
+from ufo.schemas.tables import choose_runs
 
 
 def run_of(

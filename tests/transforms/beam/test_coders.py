@@ -6,7 +6,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from ufo.schemas.records import OpenUnits
 from ufo.transforms.beam.asking import AskSource
-from ufo.transforms.beam.coders import RecordCoder
+from ufo.transforms.beam.files import RecordCoder
 from ufo.transforms.job import Job
 from ufo.transforms.sources.fact_source import SourceSpec
 
