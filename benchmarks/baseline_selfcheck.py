@@ -105,7 +105,7 @@ def _lines(args: argparse.Namespace) -> Iterator[str]:
         yield from lines[:limit]
         return
     file = args.data / "factcheck_gpt" / "benchmark.jsonl"
-    records = list(import_records("factcheck_gpt", file, print, Counter()))
+    records = list(import_records("factcheck_gpt", file, [], Counter()))
     yield from (json.dumps(record) for record in records[:limit])
 
 

@@ -49,7 +49,7 @@ Importer = Callable[[Record, Source], Record | list[Record]]
 def import_records(
     kind: str,
     path: str | Path,
-    report: Callable[[str], None],
+    problems: list[str],
     left_out: Counter[str],
 ) -> Iterator[Record]:
     """Yield the records of a published file in any form that `ufo evaluate` reads, in order.
@@ -58,7 +58,7 @@ def import_records(
         kind: one of IMPORTERS.
         path: the file; factscore and ufo take the model's name from it (`ChatGPT.jsonl`, or
             `ChatGPT/test.jsonl`).
-        report: called with a message for each line that cannot be used; other lines go on.
+        problems: gets a message for each line that cannot be used; other lines go on.
         left_out: gets the number of labels and other things that have no place in a record.
 
     Raises:
@@ -67,7 +67,6 @@ def import_records(
     if kind not in IMPORTERS:
         raise UsageError(unknown_value("format", kind, IMPORTERS))
     file = Path(path)
-    problems: list[str] = []
     found = False
     for number, line in _lines(file):
         source = Source(file, number, Counter())
@@ -85,10 +84,7 @@ def import_records(
                 place = one.pop("id", number)
                 known = {name: value for name, value in one.items() if value is not None}
                 yield {"id": f"{kind}-{place}", "dataset": kind, **known}
-        # A file of another format is one problem, not one per line: reported once a line fits.
-        while found and problems:
-            report(problems.pop(0))
-    if problems:
+    if not found and problems:
         raise UsageError(f"none of {len(problems)} records is {kind}; {problems[0]}.")
     if not found:
         raise UsageError(f"nothing to import: {str(file)!r} has no records.")

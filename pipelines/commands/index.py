@@ -14,18 +14,6 @@ from ufo.pipelines.options.settings import cores
 from ufo.schemas.errors import EXIT_DONE, UsageError
 from ufo.schemas.storage import is_remote
 
-_COUNTED = (
-    ("articles", "articles"),
-    ("passages", "passages"),
-    ("aliases", "aliases"),
-    ("redirects", "redirects"),
-    ("unresolved_redirects", "redirects to no article here"),
-    ("disambiguations", "disambiguations left out"),
-    ("other_namespaces", "pages of other namespaces left out"),
-    ("empty_articles", "articles without text"),
-    ("failures", "failed"),
-)
-
 
 def register(
     subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
@@ -147,9 +135,9 @@ def run_info(args: argparse.Namespace) -> int:
 
 
 def _print_counts(counts: dict[str, int]) -> None:
-    for name, label in _COUNTED:
-        if counts.get(name) or name in ("articles", "passages"):
-            print(f"  {counts.get(name, 0):>9,} {label}")
+    for name, n in counts.items():
+        if n or name in ("articles", "passages"):
+            print(f"  {n:>9,} {name.replace('_', ' ')}")
 
 
 def _hit_text(rank: int, hit: "ScoredPassage") -> str:

@@ -117,21 +117,15 @@ def _import(args: argparse.Namespace) -> int:
 
 
 def _published(args: argparse.Namespace) -> int:
-    bad = 0
-
-    def report(message: str) -> None:
-        nonlocal bad
-        bad += 1
-        print(f"ufo: left out {message}", file=sys.stderr)
-
-    good = 0
+    good, problems = 0, list[str]()
     left_out: Counter[str] = Counter()
     with text_output(args.output) as out:
-        for record in import_records(args.format, args.file, report, left_out):
+        for record in import_records(args.format, args.file, problems, left_out):
             out.write(as_json(record) + "\n")
             good += 1
-    for what, count in left_out.most_common():
-        print(f"ufo: left out {count:,} {what}", file=sys.stderr)
-    others = f", {bad:,} left out" if bad else ""
-    print(f"ufo: {quantity(good, 'record')}{others}", file=sys.stderr)
+    others = [f"{count:,} {what}" for what, count in left_out.most_common()]
+    for what in (*problems, *others):
+        print(f"ufo: left out {what}", file=sys.stderr)
+    bad = f", {len(problems):,} left out" if problems else ""
+    print(f"ufo: {quantity(good, 'record')}{bad}", file=sys.stderr)
     return EXIT_DONE

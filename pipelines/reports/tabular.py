@@ -235,7 +235,9 @@ def print_rows(
         if sum(least) + _GAP * (len(names) - 1) <= console.width:
             break
     else:
-        _print_records(names, texts, console)
+        for number, row in enumerate(texts, start=1):
+            console.print(Text(f"row {number}", style="bold"))
+            print_pairs(zip((f"  {name}" for name in names), row, strict=True), console)
         return
     table = Table(
         box=SIMPLE_HEAD,
@@ -257,15 +259,14 @@ def print_rows(
     console.print(table)
 
 
-def _print_records(names: Sequence[str], rows: Iterable[Sequence[str]], console: Console) -> None:
-    for number, row in enumerate(rows, start=1):
-        console.print(Text(f"row {number}", style="bold"))
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(style="dim", no_wrap=True)
-        grid.add_column(overflow="fold")
-        for name, text in zip(names, row, strict=True):
-            grid.add_row("  " + name, Text(text))
-        console.print(grid)
+def print_pairs(pairs: Iterable[tuple[str, str]], console: Console, style: str = "dim") -> None:
+    """Print texts beside their names, in lines as long as there is room."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style=style, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in pairs:
+        grid.add_row(name, Text(text))
+    console.print(grid)
 
 
 @contextmanager

@@ -6,11 +6,10 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ufo.pipelines.reports.overview import Row
-from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_rows
+from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
 from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.text import quantity
@@ -119,12 +118,7 @@ def _print_header(found: Row, console: Console) -> None:
         *([("", found["trust"])] if found["trust"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column()
-    for name, value in lines:
-        grid.add_row(name, Text(one_line(value, _LONGEST_LINE)))
-    console.print(grid)
+    print_pairs(((name, one_line(value, _LONGEST_LINE)) for name, value in lines), console, "bold")
 
 
 _SCORE_COLUMNS = {
@@ -234,14 +228,12 @@ def print_claim(row: Row, console: Console) -> None:
     who = " · ".join(filter(None, (row["question"], row["model"])))
     head.append(f"  {one_line(who, 60)}", style="not bold dim")
     console.print(head)
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column()
-    grid.add_row("  claim", Text(one_line(row["claim"], 300)))
-    for name, text in (("evidence", _evidence(row)), ("why", _why(row))):
-        if text:
-            grid.add_row(f"  {name}", Text(text))
-    console.print(grid)
+    texts = (
+        ("claim", one_line(row["claim"], 300)),
+        ("evidence", _evidence(row)),
+        ("why", _why(row)),
+    )
+    print_pairs(((f"  {name}", text) for name, text in texts if text), console)
 
 
 def _evidence(row: Row) -> str:

@@ -37,7 +37,7 @@ def test_build_says_what_it_made(
     assert _run("build", "--input", source, "--output", str(tmp_path / "a")) == 0
     printed = capsys.readouterr()
     assert "3 articles" in printed.out
-    assert "1 failed" in printed.out
+    assert "1 failures" in printed.out
     assert "in.jsonl:4" in printed.err
     assert _run("build", "--input", source, "--output", str(tmp_path / "b"), "--json") == 0
     assert json.loads(capsys.readouterr().out)["counts"]["passages"] == 3

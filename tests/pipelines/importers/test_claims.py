@@ -65,7 +65,7 @@ def _read(tmp_path: Path) -> Callable[..., Any]:
         path = tmp_path / name
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         told: list[Any] = []
-        return list(import_records(kind, path, told.append, Counter())), told
+        return list(import_records(kind, path, told, Counter())), told
 
     return read
 
@@ -247,15 +247,15 @@ def test_a_file_of_another_format_is_one_error(read: Callable[..., Any]) -> None
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing.jsonl"):
         with pytest.raises(UsageError, match="cannot read"):
-            list(import_records("factscore", path, print, Counter()))
+            list(import_records("factscore", path, [], Counter()))
     packed = tmp_path / "M.jsonl.gz"
     packed.write_bytes(gzip.compress((json.dumps(GOOD["factscore"]) + "\n").encode()))
-    (record,) = import_records("factscore", packed, print, Counter())
+    (record,) = import_records("factscore", packed, [], Counter())
     assert record["model"] == "M"
     packed.write_bytes(packed.read_bytes()[:-12])
     with pytest.raises(UsageError, match="cannot read"):
-        list(import_records("factscore", packed, print, Counter()))
+        list(import_records("factscore", packed, [], Counter()))
     binary = tmp_path / "x.jsonl"
     binary.write_bytes(b"\xff\xfe\x00\n{\n")
     with pytest.raises(UsageError, match="none of 2 records"):
-        list(import_records("factscore", binary, print, Counter()))
+        list(import_records("factscore", binary, [], Counter()))

@@ -20,7 +20,7 @@ def _read(tmp_path: Path) -> Callable[..., Any]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         told: list[Any] = []
-        return list(import_records("ufo", path, told.append, Counter())), told
+        return list(import_records("ufo", path, told, Counter())), told
 
     return read
 
