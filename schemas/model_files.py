@@ -7,7 +7,7 @@ comes with a model is never run.
 import os
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import file_digest, sha256
 from typing import Any, Final
 
@@ -51,30 +51,22 @@ def folder_of(name: str, extra: str, weights: bool = True) -> str:
     from huggingface_hub import snapshot_download
 
     repository, _, revision = name.partition("@")
-
-    def snapshot(*patterns: str, local: bool = False) -> str:
-        found: str = snapshot_download(
-            repository,
-            revision=revision or None,
-            allow_patterns=list(patterns),
-            local_files_only=local,
-        )
-        return found
-
+    snapshot = partial(snapshot_download, repository, revision=revision or None)
     try:
-        kept = snapshot("*", local=True)
+        kept = snapshot(local_files_only=True)
         if os.path.isfile(os.path.join(kept, "config.json")) and (_has_model(kept) or not weights):
-            return kept
+            return str(kept)
     except Exception:  # noqa: S110 - it is not kept here, and fetched
         pass
     try:
         texts = [f"*{ending}" for ending in TEXTS]
         if not weights:
-            return snapshot(*texts)
-        folder = snapshot(*texts, *_ONNX, *(f"{path}_data" for path in _ONNX))
+            return str(snapshot(allow_patterns=texts))
+        models = [*_ONNX, *(f"{path}_data" for path in _ONNX)]
+        folder = str(snapshot(allow_patterns=texts + models))
         for pattern in _WEIGHTS:
             if not _has_model(folder):
-                folder = snapshot(pattern)
+                folder = snapshot(allow_patterns=[pattern])
     except Exception as error:
         reason = (str(error).splitlines() or [""])[0]
         raise UsageError(

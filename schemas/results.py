@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 import duckdb
@@ -234,12 +233,7 @@ class Results:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.errors import RunError, UsageError, need
-from ufo.schemas.storage import is_remote
+from ufo.schemas.storage import absolute
 from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.plugins import absolute_type
@@ -101,12 +101,12 @@ class Job:
         return replace(self, sources=sources, flags=flags, context=context, judge=judge)
 
     def _absolute(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            name: os.path.abspath(value)
-            if name in self.paths and isinstance(value, str) and value and not is_remote(value)
-            else value
+        named = {
+            name: absolute(value)
             for name, value in options.items()
+            if name in self.paths and isinstance(value, str) and value
         }
+        return {**options, **named}
 
 
 Read = Callable[[str], bytes]

@@ -23,6 +23,7 @@ from ufo.schemas.records import (
     Tally,
     Verdict,
 )
+from ufo.schemas.text import quantity
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, main_mode, tally, verdicts
 
 if TYPE_CHECKING:
@@ -86,12 +87,11 @@ def headline(states: Iterable[str] | Mapping[str, int], failed: bool = False) ->
     """
     counts = Counter(states)
     n = counts.total()
-    claims = "claim" if n == 1 else "claims"
     if not n:
         return "Not scored: the claims could not be extracted" if failed else "No claim to check"
     if counts[ERROR] == n:
-        return f"Not scored: none of {n:,} {claims} could be judged"
-    parts = [f"{counts[SUPPORTED]:,} of {n:,} {claims} supported"]
+        return f"Not scored: none of {quantity(n, 'claim')} could be judged"
+    parts = [f"{counts[SUPPORTED]:,} of {quantity(n, 'claim')} supported"]
     parts += [f"{counts[state]:,} {words}" for state, words in _PHRASES if counts[state]]
     parts += [f"{counts[ERROR]:,} not judged"] if counts[ERROR] else []
     return ", ".join(parts)
@@ -104,13 +104,6 @@ def run_headline(results: "Results") -> str:
     states = results.query(_CLAIM_STATES, name | {"mode": main_mode(run.mode)}).to_pylist()
     failed = results.query(_EXTRACTION_FAILED, name).num_rows > 0
     return headline({row["state"]: row["n"] for row in states}, failed)
-
-
-RED = "red"
-ORANGE = "orange"
-GREEN = "green"
-GREY = "grey"
-_BANDS = ((0.3, RED), (0.6, ORANGE))
 
 
 OTHER = "other"
@@ -354,8 +347,8 @@ def band_of(credibility: float | None) -> str:
     """Return the colour of Facts&Evidence: red [0, .3), orange [.3, .6), green [.6, 1], grey where
     there is no evidence."""
     if credibility is None:
-        return GREY
-    return next((name for bound, name in _BANDS if credibility < bound), GREEN)
+        return "grey"
+    return "red" if credibility < 0.3 else "orange" if credibility < 0.6 else "green"
 
 
 def _tallies(

@@ -4,13 +4,6 @@
 -- order: run, response_id, unit_id, source, rank
 SELECT
     e.*,
-    p.title,
-    p.section,
-    p.url,
-    p.hostname,
-    p.source_category,
-    p.published_at,
-    p.retrieved_at,
-    p.text
+    p.* EXCLUDE (run, source, passage_id)
 FROM evidence AS e
 LEFT JOIN passages AS p USING (run, passage_id)

@@ -46,10 +46,11 @@ def test_of_a_hub_s_model_only_what_is_computed_with_is_fetched(
     calls: list[tuple[object, ...]] = []
 
     def snapshot(repository: str, **asked: object) -> str:
-        patterns = asked["allow_patterns"]
+        patterns = asked.get("allow_patterns", ["*"])
         assert isinstance(patterns, list)
-        calls.append((repository, asked["revision"], asked["local_files_only"], *patterns))
-        if asked["local_files_only"]:
+        kept = asked.get("local_files_only", False)
+        calls.append((repository, asked["revision"], kept, *patterns))
+        if kept:
             raise FileNotFoundError("not kept")
         if "*.safetensors" in patterns:
             (tmp_path / "model.safetensors").write_bytes(b"weights")

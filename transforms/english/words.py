@@ -1,7 +1,7 @@
 """Read the words of a text for comparing it with another: what counts, and in which form.
 
-The numbers and dates of a text are found here, too, and compared; and whether it is English is told
-by its function words.
+The numbers and dates of a text are found here, too, and compared. Whether it is English shows in
+its function words.
 
 Every distinct surface form is analysed once and kept in a bounded table, so that a text costs about
 one dict look-up a word.
