@@ -106,6 +106,7 @@ class Results:
             for table, files in _files(self.runs)
         } | {view.name: view.definition for view in self._views}
         self._making = Lock()
+        self._newest: duckdb.DuckDBPyConnection | None = None
         if reports is not None:  # an error in a report of the user's is raised at once
             self._make(self._unmade)
 
@@ -181,7 +182,13 @@ class Results:
                 f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
             )
         self._make_named(sql, cursor)
+        self._newest = cursor
         return cursor.sql(sql, params=params or None)
+
+    def interrupt(self) -> None:
+        """Stop the newest query, which another thread runs."""
+        if self._newest is not None:
+            self._newest.interrupt()
 
     @contextmanager
     def _explained(self, fault: type[UfoError], report: str = "") -> Iterator[None]:

@@ -2,6 +2,9 @@
 
 import argparse
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from itertools import groupby
 
 from ufo.pipelines.commands.output import (
@@ -124,14 +127,25 @@ def _sql(args: argparse.Namespace) -> int:
         reports=args.reports,
         threshold=args.threshold,
     ) as results:
-        try:
-            print_query(results, args.sql, args)
-        except RuntimeError as error:
-            # What DuckDB makes of Ctrl-C.
-            if str(error) != "Query interrupted":
-                raise
-            raise Interrupted("interrupted; the query was stopped") from error
+        _stoppable(partial(print_query, results, args.sql, args), results)
     return EXIT_DONE
+
+
+def _stoppable(work: Callable[[], None], results: Results) -> None:
+    """Run a query on a thread, so that this one hears Ctrl-C, and stop the query when that comes.
+
+    Raises:
+        Interrupted: by Ctrl-C.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        query = thread.submit(work)
+        try:
+            query.result()
+        except KeyboardInterrupt:
+            while not query.done():
+                results.interrupt()  # more than once: the query may not have begun
+                wait([query], 0.1)
+            raise Interrupted("interrupted; the query was stopped") from None
 
 
 def _list(args: argparse.Namespace) -> int:
