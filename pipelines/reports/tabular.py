@@ -14,7 +14,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, count, islice
 from typing import Any, TextIO
 
 import pyarrow as pa
@@ -124,11 +124,8 @@ def unique_names(names: Sequence[str]) -> list[str]:
     """Return the names with `_1`, `_2`, … appended to those that came before."""
     found: list[str] = []
     for name in names:
-        number, unique = 0, name
-        while unique in found:
-            number += 1
-            unique = f"{name}_{number}"
-        found.append(unique)
+        numbered = chain([name], (f"{name}_{number}" for number in count(1)))
+        found.append(next(one for one in numbered if one not in found))
     return found
 
 
