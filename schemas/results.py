@@ -51,6 +51,7 @@ CREATE TABLE runs (
 _INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
 _OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
+_FROM_PYTHON = "Python exception occurred while executing the UDF: ValueError: "
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
 
@@ -201,7 +202,7 @@ class Results:
                 raise
             if not isinstance(error, (*_OF_SQL, duckdb.InterruptException)):
                 self._check_parts()
-            message = str(error).strip()
+            message = str(error).strip().rpartition(_FROM_PYTHON)[2]
             if message.startswith(_NOT_THE_QUERY):
                 # What follows may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
