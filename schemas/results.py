@@ -93,6 +93,7 @@ class Results:
             check_files(one)
         self.runs = tuple(runs)
         self._connection = _connect()
+        self._newest = self._connection
         # DuckDB prints what it takes for leaks where a database with functions is left open.
         weakref.finalize(self, self._connection.close)
         with self._explained(RunError):
@@ -172,7 +173,7 @@ class Results:
         self, sql: str, params: Sequence[object] | dict[str, object]
     ) -> duckdb.DuckDBPyRelation:
         # A result belongs to its cursor: another statement on the same one would empty it.
-        cursor = self._connection.cursor()
+        cursor = self._newest = self._connection.cursor()
         kinds = [statement.type for statement in cursor.extract_statements(sql)]
         if kinds != [duckdb.StatementType.SELECT]:
             found = ", ".join(kind.name for kind in kinds) or "nothing"
@@ -220,6 +221,10 @@ class Results:
             self._connection.execute(f"SET memory_limit = {_quoted(size)}")
             if threads is not None:
                 self._connection.execute(f"SET threads = {threads}")
+
+    def interrupt(self) -> None:
+        """Stop the newest query, which another thread runs."""
+        self._newest.interrupt()
 
     def close(self) -> None:
         """Close the database; what was fetched stays valid.

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import groupby
 
 from ufo.pipelines.commands.output import (
@@ -124,13 +125,16 @@ def _sql(args: argparse.Namespace) -> int:
         reports=args.reports,
         threshold=args.threshold,
     ) as results:
-        try:
-            print_query(results, args.sql, args)
-        except RuntimeError as error:
-            # What DuckDB makes of Ctrl-C.
-            if str(error) != "Query interrupted":
-                raise
-            raise Interrupted("interrupted; the query was stopped") from error
+        # On a thread: while DuckDB works, the one that runs the query hears no Ctrl-C.
+        with ThreadPoolExecutor(1) as thread:
+            query = thread.submit(print_query, results, args.sql, args)
+            try:
+                query.result()
+            except KeyboardInterrupt:
+                while not query.done():
+                    results.interrupt()  # more than once: the query may not have begun
+                    wait([query], 0.1)
+                raise Interrupted("interrupted; the query was stopped") from None
     return EXIT_DONE
 
 
