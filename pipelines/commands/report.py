@@ -118,23 +118,20 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _sql(args: argparse.Namespace) -> int:
-    with open_results(
-        args.directory,
-        args.run,
-        all_runs=args.run is None,
-        reports=args.reports,
-        threshold=args.threshold,
-    ) as results:
-        # On a thread: while DuckDB works, the one that runs the query hears no Ctrl-C.
-        with ThreadPoolExecutor(1) as thread:
-            query = thread.submit(print_query, results, args.sql, args)
-            try:
-                query.result()
-            except KeyboardInterrupt:
-                while not query.done():
-                    results.interrupt()  # more than once: the query may not have begun
-                    wait([query], 0.1)
-                raise Interrupted("interrupted; the query was stopped") from None
+    views = {"reports": args.reports, "threshold": args.threshold}
+    # On a thread: while DuckDB works, the one that runs the query hears no Ctrl-C.
+    with (
+        open_results(args.directory, args.run, args.run is None, **views) as results,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        query = thread.submit(print_query, results, args.sql, args)
+        try:
+            query.result()
+        except KeyboardInterrupt:
+            while not query.done():
+                results.interrupt()  # more than once: the query may not have begun
+                wait([query], 0.1)
+            raise Interrupted("interrupted; the query was stopped") from None
     return EXIT_DONE
 
 
