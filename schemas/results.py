@@ -51,6 +51,7 @@ CREATE TABLE runs (
 _INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
 _OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
+_FROM_PYTHON = "Python exception occurred while executing the UDF: ValueError: "
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
 
@@ -93,7 +94,6 @@ class Results:
             check_files(one)
         self.runs = tuple(runs)
         self._connection = _connect()
-        self._newest = self._connection
         # DuckDB prints what it takes for leaks where a database with functions is left open.
         weakref.finalize(self, self._connection.close)
         with self._explained(RunError):
@@ -107,6 +107,7 @@ class Results:
             for table, files in _files(self.runs)
         } | {view.name: view.definition for view in self._views}
         self._making = Lock()
+        self._newest: duckdb.DuckDBPyConnection | None = None
         if reports is not None:  # an error in a report of the user's is raised at once
             self._make(self._unmade)
 
@@ -173,7 +174,7 @@ class Results:
         self, sql: str, params: Sequence[object] | dict[str, object]
     ) -> duckdb.DuckDBPyRelation:
         # A result belongs to its cursor: another statement on the same one would empty it.
-        cursor = self._newest = self._connection.cursor()
+        cursor = self._connection.cursor()
         kinds = [statement.type for statement in cursor.extract_statements(sql)]
         if kinds != [duckdb.StatementType.SELECT]:
             found = ", ".join(kind.name for kind in kinds) or "nothing"
@@ -182,7 +183,13 @@ class Results:
                 f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
             )
         self._make_named(sql, cursor)
+        self._newest = cursor
         return cursor.sql(sql, params=params or None)
+
+    def interrupt(self) -> None:
+        """Stop the newest query, which another thread runs."""
+        if self._newest is not None:
+            self._newest.interrupt()
 
     @contextmanager
     def _explained(self, fault: type[UfoError], report: str = "") -> Iterator[None]:
@@ -195,7 +202,7 @@ class Results:
                 raise
             if not isinstance(error, (*_OF_SQL, duckdb.InterruptException)):
                 self._check_parts()
-            message = str(error).strip()
+            message = str(error).strip().rpartition(_FROM_PYTHON)[2]
             if message.startswith(_NOT_THE_QUERY):
                 # What follows may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
@@ -221,10 +228,6 @@ class Results:
             self._connection.execute(f"SET memory_limit = {_quoted(size)}")
             if threads is not None:
                 self._connection.execute(f"SET threads = {threads}")
-
-    def interrupt(self) -> None:
-        """Stop the newest query, which another thread runs."""
-        self._newest.interrupt()
 
     def close(self) -> None:
         """Close the database; what was fetched stays valid.

@@ -1,4 +1,8 @@
-"""The job of a run, which is sent to every worker, and the secrets that workers read for it.
+"""What every worker is sent: the job of a run, splits of its input, and the names of secrets.
+
+Workers read splits in parallel: byte ranges of a file that begin and end at line ends. A local run
+has one for each chunk of records, with the number of its first line. Where the file was not read in
+advance, line numbers are unknown and the records' keys are byte offsets.
 
 Only the names of secrets are sent. Each process reads a secret once from Google Secret Manager,
 with the permissions of its account, so that no key is in an option, an image, a job or a log.
@@ -7,9 +11,9 @@ with the permissions of its account, so that no key is in an option, an image, a
 import os
 import re
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from ufo.schemas.errors import RunError, UsageError, need
 from ufo.schemas.storage import absolute
@@ -175,3 +179,66 @@ def from_google(name: str, client: Any = None) -> bytes:
 
     client = client or secretmanager.SecretManagerServiceClient()
     return bytes(client.access_secret_version(name=name).payload.data)
+
+
+# --- the input ----------------------------------------------------------------------------------
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Bytes `start` to `end` of the file at `path`, which messages call `name`.
+
+    `first_line` is the number of its first line, from 1, or None. `repeated` are the positions of
+    lines (from 0 within the split, without blank lines) with the id of an earlier record; `skipped`
+    are those whose results are reused from an earlier run, and `same` those of lines that repeat an
+    earlier one.
+    """
+
+    name: str
+    path: str
+    start: int
+    end: int
+    first_line: int | None = None
+    repeated: frozenset[int] = frozenset()
+    skipped: frozenset[int] = frozenset()
+    same: frozenset[int] = frozenset()
+
+
+class Line(NamedTuple):
+    """A line without its end: its key, its text, its number from 1 or None, and its byte range."""
+
+    key: str
+    data: bytes
+    number: int | None
+    start: int
+    end: int
+
+
+def lines(stream: BinaryIO, split: Split, max_line_bytes: int) -> Iterator[Line]:
+    """Yield the lines of the split that are not blank.
+
+    A line is cut one byte after `max_line_bytes`, which shows that it is too long; the rest is
+    skipped without keeping it in memory.
+    """
+    stream.seek(split.start)
+    at = split.start
+    number = split.first_line
+    while at < split.end:
+        start = at
+        line = stream.readline(max_line_bytes + 2)
+        if not line:
+            return
+        at += len(line)
+        rest = line
+        while rest and not rest.endswith(b"\n") and at < split.end:
+            rest = stream.readline(_BLOCK)
+            at += len(rest)
+        cut = rest is not line
+        if cut or line.strip():
+            place = f"@{start}" if number is None else f":{number}"
+            data = line if cut else line.rstrip(b"\r\n")
+            yield Line(split.name + place, data, number, start, at)
+        if number is not None:
+            number += 1

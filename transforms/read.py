@@ -1,9 +1,7 @@
 """Step `read`: parse a line of JSON Lines into an input record, or a failure with the reason.
 
 The columns of an input are mapped to the keys of a record, and its JSON values checked. An invalid
-line never stops a run. Workers read splits in parallel: byte ranges of a file that begin and end at
-line ends. A local run has one for each chunk of records, with the number of its first line. Where
-the file was not read in advance, line numbers are unknown and the records' keys are byte offsets.
+line never stops a run.
 """
 
 import difflib
@@ -12,11 +10,11 @@ import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from functools import partial
 from hashlib import sha256
 from operator import attrgetter
-from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
@@ -265,67 +263,6 @@ def label_value(value: object, where: str) -> int | None:
     if value in (0, 1) and isinstance(value, (bool, int, float)):
         return int(value)
     raise UnusableValue(f"`{where}` is true, false or null, not {value!r}"[:200])
-
-
-_BLOCK = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Bytes `start` to `end` of the file at `path`, which messages call `name`.
-
-    `first_line` is the number of its first line, from 1, or None. `repeated` are the positions of
-    lines (from 0 within the split, without blank lines) with the id of an earlier record; `skipped`
-    are those whose results are reused from an earlier run, and `same` those of lines that repeat an
-    earlier one.
-    """
-
-    name: str
-    path: str
-    start: int
-    end: int
-    first_line: int | None = None
-    repeated: frozenset[int] = frozenset()
-    skipped: frozenset[int] = frozenset()
-    same: frozenset[int] = frozenset()
-
-
-class Line(NamedTuple):
-    """A line without its end: its key, its text, its number from 1 or None, and its byte range."""
-
-    key: str
-    data: bytes
-    number: int | None
-    start: int
-    end: int
-
-
-def lines(stream: BinaryIO, split: Split, max_line_bytes: int) -> Iterator[Line]:
-    """Yield the lines of the split that are not blank.
-
-    A line is cut one byte after `max_line_bytes`, which shows that it is too long; the rest is
-    skipped without keeping it in memory.
-    """
-    stream.seek(split.start)
-    at = split.start
-    number = split.first_line
-    while at < split.end:
-        start = at
-        line = stream.readline(max_line_bytes + 2)
-        if not line:
-            return
-        at += len(line)
-        rest = line
-        while rest and not rest.endswith(b"\n") and at < split.end:
-            rest = stream.readline(_BLOCK)
-            at += len(rest)
-        cut = rest is not line
-        if cut or line.strip():
-            place = f"@{start}" if number is None else f":{number}"
-            data = line if cut else line.rstrip(b"\r\n")
-            yield Line(split.name + place, data, number, start, at)
-        if number is not None:
-            number += 1
 
 
 MAX_LINE_BYTES = 4 * 1024 * 1024

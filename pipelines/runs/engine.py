@@ -30,8 +30,7 @@ from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
 from ufo.schemas import storage
 from ufo.schemas.errors import Interrupted
-from ufo.transforms.job import Job
-from ufo.transforms.read import Split
+from ufo.transforms.job import Job, Split
 
 CHUNK = "portable"
 FILE = "job.json"

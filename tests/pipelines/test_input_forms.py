@@ -25,7 +25,8 @@ from ufo.pipelines.runs.inputs import (
     plain_file,
 )
 from ufo.schemas.records import InputRecord
-from ufo.transforms.read import lines, parse
+from ufo.transforms.job import lines
+from ufo.transforms.read import parse
 
 Records = list[dict[str, Any]]
 Ufo = Callable[..., Any]

@@ -137,7 +137,7 @@ def test_the_orders_of_seven_sources_are_refused_with_a_remedy(
 ) -> None:
     names = "abcdefg"
     found = ask(rows_of({"r": {"u": dict.fromkeys(names, "s")}}, names, mode="all"), "all")
-    with pytest.raises(UsageError, match=r"orders of 7 sources .*ufo benchmark DIR --order"):
+    with pytest.raises(UsageError, match=r"^the orders of 7 sources .*ufo benchmark DIR --order"):
         found("FROM source_benchmark")
 
 

@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
-from ufo.transforms.read import (
-    FIELDS,
-    OF_CELLS,
-    Line,
-    Split,
-    lines,
-    named_columns,
-    nearest,
-    parse,
-    sorted_out,
-)
+from ufo.transforms.job import Line, Split, lines
+from ufo.transforms.read import FIELDS, OF_CELLS, named_columns, nearest, parse, sorted_out
 
 TEXT = "Etna is in Sicily. It erupts."
 

@@ -29,9 +29,9 @@ from apache_beam.typehints.schemas import schema_from_element_type
 from ufo.schemas import records, storage
 from ufo.schemas.records import Failure, InputRecord, Part
 from ufo.schemas.tables import KEYS, values_of, values_to_arrow, write_part
-from ufo.transforms.job import COUNTED, Job
+from ufo.transforms.job import COUNTED, Job, Split, lines
 from ufo.transforms.llm.usage_log import UsageLog
-from ufo.transforms.read import Split, failure, lines
+from ufo.transforms.read import failure
 from ufo.transforms.read import parse as parse_line
 
 _SECONDS_BETWEEN_LINES = 0.1

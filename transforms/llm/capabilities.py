@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ufo.schemas.parameters import closed, listed, one_of
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm.failures import CAP, STREAM, SendError
-from ufo.transforms.llm.request import Choice, Function, Message, Request
+from ufo.transforms.llm.request import Choice, Function, Message, Request, closed, listed, one_of
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
-from ufo.schemas.parameters import facts_parameters
 from ufo.schemas.records import (
     TRUNCATED,
     FactUnit,
@@ -29,7 +28,14 @@ from ufo.transforms.judges.llm.fact_function import TF
 from ufo.transforms.judges.llm.formulation import Case, Finding
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, XML, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
-from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Choice, Client, Function
+from ufo.transforms.llm.request import (
+    EXTRACTOR,
+    VERIFIER,
+    Choice,
+    Client,
+    Function,
+    facts_parameters,
+)
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import Prompts, load_prompts
 from ufo.transforms.prompts.data import element, read

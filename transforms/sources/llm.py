@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from ufo.schemas.errors import UsageError, missing, unknown_value
-from ufo.schemas.parameters import closed
 from ufo.schemas.records import (
     ERROR,
     FILTERED,
@@ -29,6 +28,7 @@ from ufo.transforms.llm.request import (
     LlmError,
     Message,
     Request,
+    closed,
 )
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import load_prompts

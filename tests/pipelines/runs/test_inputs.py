@@ -15,7 +15,8 @@ from ufo.pipelines.runs.chunks import MAX_LINES, Chunk, even_chunk_size, in_chun
 from ufo.pipelines.runs.inputs import PlainFile, measure, spool
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
-from ufo.transforms.read import OF_CELLS, lines, parse
+from ufo.transforms.job import lines
+from ufo.transforms.read import OF_CELLS, parse
 
 RECORDS = [{"question": "Q?", "answer": 'one\ntwo, "three"'}, {"question": "R?", "answer": "no"}]
 

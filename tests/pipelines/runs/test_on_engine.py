@@ -11,8 +11,7 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from ufo.pipelines.graph import evaluate
 from ufo.pipelines.options.beam_flags import workers_of
-from ufo.transforms.job import Job
-from ufo.transforms.read import Split
+from ufo.transforms.job import Job, Split
 from ufo.transforms.sources.fact_source import SourceSpec
 
 GROUPED = {"beam:transform:group_by_key:v1", "beam:transform:reshuffle:v1"}

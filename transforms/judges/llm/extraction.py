@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from ufo.schemas.parameters import extraction_parameters, query_parameters
 from ufo.schemas.records import InputRecord
 from ufo.schemas.text import quantity
 from ufo.transforms.english.words import STOP_WORDS
@@ -20,7 +19,7 @@ from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, rang
 from ufo.transforms.judges.llm.fact_function import is_number
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
-from ufo.transforms.llm.request import Choice, Function
+from ufo.transforms.llm.request import Choice, Function, extraction_parameters, query_parameters
 from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from ufo.schemas.parameters import closed, listed, one_of
+from ufo.transforms.llm.request import closed, listed, one_of
 
 TFN = "tfn"
 TF = "tf"

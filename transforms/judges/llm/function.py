@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.judges.llm import fact_function as schema
 from ufo.transforms.judges.llm import packing
@@ -30,7 +29,7 @@ from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pa
 from ufo.transforms.judges.llm.llm_settings import XML, LlmSettings
 from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.judges.llm.parsing import arguments_of, tagged, xml_arguments
-from ufo.transforms.llm.request import Choice, Function
+from ufo.transforms.llm.request import Choice, Function, closed
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, escape, read, wrapped
 

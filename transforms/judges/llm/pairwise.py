@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any, Final
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED, UNPARSABLE
 from ufo.transforms.judges.llm import asking, fact_function
 from ufo.transforms.judges.llm.asking import AskedValue, Asker, Form, Parsed, Question, T
@@ -26,7 +25,7 @@ from ufo.transforms.judges.llm.excerpts import paragraph, repeats
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import PROMPT, RATIONALE, STEPWISE, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
-from ufo.transforms.llm.request import Choice, Function
+from ufo.transforms.llm.request import Choice, Function, closed
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 

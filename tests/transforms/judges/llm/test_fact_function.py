@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.schemas.parameters import extraction_parameters, facts_parameters, query_parameters
 from ufo.transforms.judges.llm.fact_function import (
     Control,
     Fact,
@@ -17,6 +16,7 @@ from ufo.transforms.judges.llm.fact_function import (
     FactFunction,
     is_noans,
 )
+from ufo.transforms.llm.request import extraction_parameters, facts_parameters, query_parameters
 
 
 class Named(dict[str, str]):
