@@ -2,9 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import partial
 from itertools import groupby
 
 from ufo.pipelines.commands.output import (
@@ -120,25 +118,13 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _sql(args: argparse.Namespace) -> int:
-    with open_results(
-        args.directory,
-        args.run,
-        all_runs=args.run is None,
-        reports=args.reports,
-        threshold=args.threshold,
-    ) as results:
-        _stoppable(partial(print_query, results, args.sql, args), results)
-    return EXIT_DONE
-
-
-def _stoppable(work: Callable[[], None], results: Results) -> None:
-    """Run a query on a thread, so that this one hears Ctrl-C, and stop the query when that comes.
-
-    Raises:
-        Interrupted: by Ctrl-C.
-    """
-    with ThreadPoolExecutor(1) as thread:
-        query = thread.submit(work)
+    views = {"reports": args.reports, "threshold": args.threshold}
+    # On a thread: while DuckDB works, the one that runs the query hears no Ctrl-C.
+    with (
+        open_results(args.directory, args.run, args.run is None, **views) as results,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        query = thread.submit(print_query, results, args.sql, args)
         try:
             query.result()
         except KeyboardInterrupt:
@@ -146,6 +132,7 @@ def _stoppable(work: Callable[[], None], results: Results) -> None:
                 results.interrupt()  # more than once: the query may not have begun
                 wait([query], 0.1)
             raise Interrupted("interrupted; the query was stopped") from None
+    return EXIT_DONE
 
 
 def _list(args: argparse.Namespace) -> int:
