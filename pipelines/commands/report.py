@@ -94,7 +94,7 @@ def _report(args: argparse.Namespace) -> int:
         if args.name is not None and args.name not in results.names:
             raise UsageError(unknown_value("report", args.name, sorted(results.names)))
         if args.html is not None:
-            from ufo.pipelines.reports.html import write_html
+            from ufo.pipelines.reports.html_report import write_html
 
             write_html(results, args.html)
             print(f"wrote {args.html}", file=sys.stderr)

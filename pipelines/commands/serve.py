@@ -17,7 +17,12 @@ from ufo.pipelines.options.command_line import fitting, settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import LLM, default_judge
-from ufo.pipelines.reports.html import comparison_html, overview_html, render_html, reports_html
+from ufo.pipelines.reports.html_report import (
+    comparison_html,
+    overview_html,
+    render_html,
+    reports_html,
+)
 from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.pipelines.runs.inputs import columns_of
 from ufo.pipelines.runs.jobs import choose, job_of_text, unused

@@ -92,7 +92,7 @@ class Evaluation(FinishedRun):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ufo.pipelines.reports.html import write_html
+        from ufo.pipelines.reports.html_report import write_html
 
         write_html(self._results, str(path))
 
@@ -106,7 +106,7 @@ class Evaluation(FinishedRun):
         return text_of(partial(print_overview, found))
 
     def _repr_html_(self) -> str:
-        from ufo.pipelines.reports.html import notebook_html
+        from ufo.pipelines.reports.html_report import notebook_html
 
         return notebook_html(self._results)
 
@@ -250,6 +250,6 @@ class Check:
         return text_of(partial(print_check, self)).rstrip()
 
     def _repr_html_(self) -> str:
-        from ufo.pipelines.reports.html import check_html
+        from ufo.pipelines.reports.html_report import check_html
 
         return check_html(self, [row for row in self.claims() if row["state"] == CONTRADICTED])

@@ -12,7 +12,7 @@ import pytest
 
 import ufo
 from ufo.pipelines.cli import main
-from ufo.pipelines.reports.html import render_html, score_bar
+from ufo.pipelines.reports.html_report import render_html, score_bar
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText
 from ufo.webapp.desk import Setup

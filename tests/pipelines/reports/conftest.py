@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.schemas.labelled import labelled_rows
-from ufo.pipelines.reports.html import render_html
+from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import open_results
 

@@ -2,7 +2,7 @@ import re
 from typing import Any
 
 from tests.pipelines.reports.reading import Reader
-from ufo.pipelines.reports.html import (
+from ufo.pipelines.reports.html_report import (
     Bar,
     draw_contributions,
     draw_contributions_by,

@@ -9,7 +9,12 @@ import pytest
 from tests.pipelines.reports.conftest import page_of
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
-from ufo.pipelines.reports.html import comparison_html, notebook_html, overview_html, write_html
+from ufo.pipelines.reports.html_report import (
+    comparison_html,
+    notebook_html,
+    overview_html,
+    write_html,
+)
 from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
