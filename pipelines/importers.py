@@ -47,10 +47,7 @@ Importer = Callable[[Record, Source], Record | list[Record]]
 
 
 def import_records(
-    kind: str,
-    path: str | Path,
-    problems: list[str],
-    left_out: Counter[str],
+    kind: str, path: str | Path, problems: list[str], left_out: Counter[str]
 ) -> Iterator[Record]:
     """Yield the records of a published file in any form that `ufo evaluate` reads, in order.
 
