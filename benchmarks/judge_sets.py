@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ufo.transforms.extraction.by_rules import query_of
-from ufo.transforms.sentences import Ranking, windows
+from ufo.transforms.sources.reference import Ranking, windows
 from ufo.transforms.verifiers.verifier import Pair
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"

@@ -1,18 +1,15 @@
-"""Segment a text into sentences, cut long texts into passages, and rank these for a query.
+"""Segment a text into sentences.
 
 The `sentencex` package finds sentence ends in running text. It does not support Markdown, which
 language models write, so the text is first cut into blocks (list items, headings, table rows,
 fenced code, paragraphs), and each block is segmented separately.
 """
 
-import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import sentencex
-
-from ufo.indexes.tokens import query_terms, terms_of
 
 
 class Span(NamedTuple):
@@ -186,50 +183,3 @@ def _continues(previous: str, line: str) -> bool:
     if MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
         return False
     return line[0].islower() or len(previous) >= _WRAPPED_LINE
-
-
-WHOLE_WORDS = 120
-WINDOW_WORDS = 100
-
-
-def windows(text: str, whole: int = WHOLE_WORDS, words: int = WINDOW_WORDS) -> list[str]:
-    """Cut a text of over `whole` words at sentence ends into windows of up to `words` words.
-
-    A sentence longer than a window is not cut, since its parts could have another meaning.
-    """
-    if len(text.split()) <= whole:
-        return [text]
-    cut: list[str] = []
-    start = end = count = 0
-    for span in segment(text):
-        length = len(text[span.start : span.end].split())
-        if count and count + length > words:
-            cut.append(text[start:end])
-            count = 0
-        if not count:
-            start = span.start
-        end = span.end
-        count += length
-    if count:
-        cut.append(text[start:end])
-    return cut
-
-
-class Ranking:
-    """BM25 over the few passages of one text (rank-bm25's BM25Okapi, k1 1.5, b .75)."""
-
-    def __init__(self, passages: Sequence[str]) -> None:
-        from rank_bm25 import BM25Okapi  # with its imports only where it is needed
-
-        tokens = [terms_of(passage) for passage in passages]
-        # BM25Okapi divides by the mean length, which is 0 where no passage has a term.
-        self._bm25 = BM25Okapi(tokens) if any(tokens) else None
-        self._count = len(tokens)
-
-    def best(self, query: str, k: int) -> list[tuple[int, float]]:
-        """Return up to `k` (row, score) by falling score, equal scores in the passages' order."""
-        if self._bm25 is None:
-            return [(row, 0.0) for row in range(min(k, self._count))]
-        scores = self._bm25.get_scores(query_terms(query))
-        rows = heapq.nsmallest(k, range(self._count), key=lambda row: (-scores[row], row))
-        return [(row, float(scores[row])) for row in rows]

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ufo.transforms.sentences import Ranking, segment, windows
+from ufo.transforms.sentences import segment
+from ufo.transforms.sources.reference import Ranking, windows
 
 
 def pieces(text: str, language: str = "en") -> list[str]:
