@@ -1,7 +1,7 @@
 """The fact source of a language model's knowledge, sampled as in UFO (Huang et al., 2026)."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from ufo.schemas.records import (
     UNPARSABLE,
     OpenUnits,
     Passage,
-    Usage,
 )
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
@@ -121,55 +120,49 @@ class LlmSource(FactSource):
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return up to `samples` passages for each unit, by its query; equal queries share them."""
         queries = list(dict.fromkeys(unit.query for unit in open_units.units))
-        if self.sampling == BUNDLED:
-            answers = await self._bundled(queries, open_units.response_id)
-        else:
-            samples = (self._sampled(query, open_units.response_id) for query in queries)
-            answers = dict(zip(queries, await asyncio.gather(*samples), strict=True))
+        requests = [queries] if self.sampling == BUNDLED else [[query] for query in queries]
+        asked = (self._sampled(some, open_units.response_id) for some in requests)
+        answers: dict[str, Found] = {}
+        for found in await asyncio.gather(*asked):
+            answers |= found
         return reported_once(open_units.units, answers)
 
-    async def _sampled(self, query: str, response_id: str) -> Found:
-        request = self._request([Message("user", query)], response_id)
-        failed = None
-        try:
-            completion = await self._client.complete(request)
-        except LlmError as error:
-            failed, completion = error, _received(error)
-        texts = [(choice.text, choice) for choice in completion.choices]
-        return self._found(texts, completion.request_id, completion.usage, failed)
+    async def _sampled(self, queries: Sequence[str], response_id: str) -> dict[str, Found]:
+        """Return the samples of one request, or of two if it is too long for the model's context.
 
-    async def _bundled(self, queries: Sequence[str], response_id: str) -> dict[str, Found]:
-        user = "\n".join(element(f"q{n}", query) for n, query in enumerate(queries, 1))
-        system = self._texts["knowledge_bundled_system"]
-        messages = [Message("system", system), Message("user", user)]
-        answers: dict[str, Any] = {
-            f"q{number}": {"type": "string"} for number in range(1, len(queries) + 1)
-        }
-        function = Function(RECALL, self._texts["function_knowledge"], closed(answers))
+        The first query has the usage.
+        """
         failed = None
         try:
-            completion = await self._client.complete(self._request(messages, response_id, function))
+            completion = await self._client.complete(self._request(queries, response_id))
         except LlmError as error:
-            failed, completion = error, _received(error)
+            if error.final:
+                raise
+            failed, completion = error, Completion(error.choices, error.request_id, error.usage)
         if failed is not None and failed.reason == TRUNCATED and len(queries) > 1:
-            half = len(queries) // 2  # too long for the model's context
-            halves = await self._bundled(queries[:half], response_id)
-            halves |= await self._bundled(queries[half:], response_id)
-            first = halves[queries[0]]
-            halves[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
-            return halves
-        samples = [(_parsed(choice, len(queries)), choice) for choice in completion.choices]
-        result = {}
-        for number, query in enumerate(queries, 1):
-            texts = [(answers.get(f"q{number}", ""), choice) for answers, choice in samples]
-            usage = completion.usage if number == 1 else ()
-            result[query] = self._found(texts, completion.request_id, usage, failed)
-        return result
+            half = len(queries) // 2
+            found = await self._sampled(queries[:half], response_id)
+            found |= await self._sampled(queries[half:], response_id)
+        else:
+            said = [self._said(choice, len(queries)) for choice in completion.choices]
+            found = {
+                query: self._found([texts[at] for texts in said], completion, failed)
+                for at, query in enumerate(queries)
+            }
+        first = found[queries[0]]
+        found[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
+        return found
 
-    def _request(
-        self, messages: Sequence[Message], response_id: str, function: Function | None = None
-    ) -> Request:
-        count = 0 if function is None else len(function.parameters["properties"])
+    def _request(self, queries: Sequence[str], response_id: str) -> Request:
+        count, function = len(queries), None
+        messages = [Message("user", queries[0])]
+        if self.sampling == BUNDLED:
+            names = [f"q{number}" for number in range(1, count + 1)]
+            user = "\n".join(map(element, names, queries))
+            messages = [Message("system", self._texts["knowledge_bundled_system"])]
+            messages.append(Message("user", user))
+            answers: dict[str, Any] = {name: {"type": "string"} for name in names}
+            function = Function(RECALL, self._texts["function_knowledge"], closed(answers))
         return Request(
             role=KNOWLEDGE,
             model=self.knowledge_model,
@@ -177,50 +170,45 @@ class LlmSource(FactSource):
             function=function,
             temperature=self.temperature,
             n=self.samples,
-            max_tokens=_SAMPLE_TOKENS * max(count, 1),
+            max_tokens=_SAMPLE_TOKENS * count,
             logprobs=function is None,
             step=_STEP,
             source=self.name,
             response_id=response_id,
-            keep=(lambda choice: bool(_parsed(choice, count))) if count else _usable,
+            keep=lambda choice: any(self._said(choice, count)),
         )
 
+    def _said(self, choice: Choice, count: int) -> list[str]:
+        """Return the complete answers of one sample to `count` queries, "" for one that lacks."""
+        if choice.refusal:
+            return [""] * count
+        if self.sampling == PER_QUERY:
+            return [choice.text.strip()]
+        names = [f"q{number}" for number in range(1, count + 1)]
+        answers = map(arguments_of(choice, names).get, names)
+        return [text.strip() if isinstance(text, str) else "" for text in answers]
+
     def _found(
-        self,
-        texts: Sequence[tuple[str, Choice]],
-        request_id: str,
-        usage: Sequence[Usage],
-        failed: LlmError | None,
+        self, texts: Sequence[str], completion: Completion, failed: LlmError | None
     ) -> Found:
         """Return the samples as passages; `failed` is the error if any are missing."""
         hits = [
             Retrieved(
-                self.named(Passage(storable(text.strip())), sample),
+                self.named(Passage(storable(text)), sample),
                 sample_index=sample,
                 logprob_mean=choice.logprob_mean,
-                request_id=request_id,
+                request_id=completion.request_id,
             )
-            for sample, (text, choice) in enumerate(texts)
-            if text.strip() and not choice.refusal
+            for sample, (text, choice) in enumerate(zip(texts, completion.choices, strict=True))
+            if text
         ]
         if failed is not None:
             came = f"{len(hits)} of {self.samples} samples came; " if hits else ""
-            message = f"{came}{failed.message}"
-            return Found(hits, ERROR, failed.reason, "LlmError", message, usage)
+            return Found(hits, ERROR, failed.reason, "LlmError", f"{came}{failed.message}")
         if hits:
-            return Found(hits, usage=usage)
-        reason = _reason([choice for _, choice in texts])
-        return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}", usage)
-
-
-def _parsed(choice: Choice, count: int) -> Mapping[str, str]:
-    """Return the complete answers of one sample, by `q1`, `q2`, …"""
-    raw = arguments_of(choice, [f"q{number}" for number in range(1, count + 1)])
-    return {name: value for name, value in raw.items() if isinstance(value, str)}
-
-
-def _usable(choice: Choice) -> bool:
-    return bool(choice.text.strip()) and not choice.refusal
+            return Found(hits)
+        reason = _reason(completion.choices)
+        return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}")
 
 
 def _reason(choices: Sequence[Choice]) -> str:
@@ -231,10 +219,3 @@ def _reason(choices: Sequence[Choice]) -> str:
     if any(reason_of(choice, choice.arguments is not None) == TRUNCATED for choice in choices):
         return TRUNCATED
     return UNPARSABLE
-
-
-def _received(error: LlmError) -> Completion:
-    """Return the samples received before an error; raise a final error."""
-    if error.final:
-        raise error
-    return Completion(error.choices, error.request_id, error.usage)
