@@ -36,17 +36,14 @@ from benchmarks import fit_overlap  # noqa: E402
 from benchmarks.judge_figures import Said, summary  # noqa: E402
 from benchmarks.judge_sets import DATA, Record, load  # noqa: E402
 from benchmarks.regressions import Array, Examples, examples_of  # noqa: E402
+from ufo.transforms.verifiers.by_name import make_verifier  # noqa: E402
 from ufo.transforms.verifiers.overlap import (  # noqa: E402
     DENIALS,
     OverlapVerifier,
-    match,
     ruled,
 )
-from ufo.transforms.verifiers.verifier import (  # noqa: E402
-    Probabilities,
-    Verifier,
-    make_verifier,
-)
+from ufo.transforms.verifiers.texts import match  # noqa: E402
+from ufo.transforms.verifiers.verifier import Probabilities, Verifier  # noqa: E402
 
 FIGURES = ROOT / "transforms" / "verifiers" / "figures.json"
 TOLD = ("balanced_accuracy", "auc", "refuted_precision", "refuted_recall", "refuted_called")

@@ -54,11 +54,8 @@ from benchmarks.verifier_training.pairs import (  # noqa: E402
 )
 from benchmarks.verifier_training.synthetic import made_pairs  # noqa: E402
 from benchmarks.verifier_training.training import Plan, train  # noqa: E402
-from ufo.transforms.verifiers.bundled.classifier import (  # noqa: E402
-    INPUTS,
-    BundledVerifier,
-    Encoder,
-)
+from ufo.transforms.verifiers.bundled.classifier import INPUTS, BundledVerifier  # noqa: E402
+from ufo.transforms.verifiers.bundled.encoding import Encoder  # noqa: E402
 
 PUBLIC_PAIRS = 51_200
 """Seen first, before made pairs join."""

@@ -16,7 +16,7 @@ from ufo.transforms.judges.judge import JUDGES
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
 from ufo.transforms.plugins import Registry
 from ufo.transforms.sources.fact_source import SOURCES
-from ufo.transforms.verifiers.verifier import VERIFIERS, make_verifier
+from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier
 from ufo.webapp import answers, models
 from ufo.webapp.checking import size_of
 from ufo.webapp.desk import AtDesk

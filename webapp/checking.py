@@ -30,7 +30,7 @@ from ufo.transforms.judges.offline import NAME, trust
 from ufo.transforms.llm.shared import silences
 from ufo.transforms.scores import Scores, Selection, score
 from ufo.transforms.sources.fact_source import SourceSpec
-from ufo.transforms.verifiers.verifier import shown
+from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp import answers, models
 from ufo.webapp.bridge import Pulse, streamed
 from ufo.webapp.desk import AtDesk

@@ -19,7 +19,7 @@ from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
 from ufo.transforms.plugins import Registry
 from ufo.transforms.read import parse
 from ufo.transforms.sources.fact_source import SOURCES
-from ufo.transforms.verifiers.verifier import VERIFIERS
+from ufo.transforms.verifiers.by_name import VERIFIERS
 from ufo.webapp.answers import SourceAnswer
 from ufo.webapp.desk import Desk
 

@@ -16,13 +16,8 @@ from benchmarks import fit_overlap
 from benchmarks.judge_figures import Said, figures
 from benchmarks.judge_sets import NOANS, REFUTED, SUPPORTED, Record
 from ufo.transforms.sentences import segment
-from ufo.transforms.verifiers.overlap import (
-    REFUTED_WITH_GROUND,
-    REFUTED_WITHOUT,
-    WEIGHTS,
-    match,
-    ruled,
-)
+from ufo.transforms.verifiers.overlap import REFUTED_WITH_GROUND, REFUTED_WITHOUT, WEIGHTS, ruled
+from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -46,7 +46,7 @@ from ufo.indexes.slices import Slice
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.extraction.by_rules import extract
 from ufo.transforms.sentences import segment
-from ufo.transforms.verifiers.bundled.classifier import content
+from ufo.transforms.verifiers.bundled.encoding import content
 from ufo.transforms.verifiers.verifier import Pair
 
 _DUMP = "enwiki/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"

@@ -11,7 +11,7 @@ import torch
 from transformers import BertForSequenceClassification
 
 from benchmarks.verifier_training.pairs import LABELS, Labelled, passes
-from ufo.transforms.verifiers.bundled.classifier import Encoded, Encoder
+from ufo.transforms.verifiers.bundled.encoding import Encoded, Encoder
 
 BATCH = 32
 SORTED = 16

@@ -13,7 +13,7 @@ from ufo.transforms.judges.judge import JUDGES
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.fact_source import SOURCES
-from ufo.transforms.verifiers.verifier import VERIFIERS
+from ufo.transforms.verifiers.by_name import VERIFIERS
 
 _CAN = {
     "extracts": "extracts",

@@ -34,7 +34,7 @@ from ufo.schemas.storage import cache_folder, is_remote
 from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.verifiers.verifier import default_verifier, make_verifier
+from ufo.transforms.verifiers.by_name import default_verifier, make_verifier
 
 if TYPE_CHECKING:
     from ufo.webapp.desk import Link, Setup

@@ -53,7 +53,7 @@ from ufo.transforms.judges.judge import JUDGES, asks_llm_judge
 from ufo.transforms.plugins import Spec
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.sources.fact_source import FactSource
-from ufo.transforms.verifiers.verifier import usable
+from ufo.transforms.verifiers.by_name import usable
 
 S = TypeVar("S", bound=Settings)
 

@@ -28,7 +28,7 @@ from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import Spec
 from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
-from ufo.transforms.verifiers.verifier import default_verifier, described
+from ufo.transforms.verifiers.by_name import default_verifier, described
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""

@@ -72,7 +72,7 @@ from ufo.transforms.loop import wait_for
 from ufo.transforms.read import is_used, parse
 from ufo.transforms.recall import recall_input as recall_read
 from ufo.transforms.recall.sheet import sheet
-from ufo.transforms.verifiers.verifier import make_verifier
+from ufo.transforms.verifiers.by_name import make_verifier
 
 SHEET = "facts.csv"
 """The sheet of facts to annotate that `--facts_only` writes into the output folder."""

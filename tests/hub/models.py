@@ -26,8 +26,9 @@ from transformers import (
 
 from tests.transforms.verifiers.tiny import SPECIAL, WORDS, tokenizer
 from ufo.schemas.errors import PluginError
+from ufo.transforms.verifiers.by_name import opened, usable
 from ufo.transforms.verifiers.hub import HubVerifier
-from ufo.transforms.verifiers.verifier import Pair, opened, usable
+from ufo.transforms.verifiers.verifier import Pair
 
 VOCABULARY = len(SPECIAL) + len(WORDS)
 SMALL: dict[str, Any] = {

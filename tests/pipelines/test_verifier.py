@@ -12,7 +12,7 @@ import ufo as python
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 from tests.transforms.judges.stated import STATED
 from ufo.transforms.judges.offline import trust
-from ufo.transforms.verifiers.verifier import shown
+from ufo.transforms.verifiers.by_name import shown
 
 REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
 UNUSABLE = STATED.replace(":Stated", ":Unusable")

@@ -1,24 +1,13 @@
-"""The base class of verifiers, the models of the offline judge, and how one is made by its name.
+"""The base class of verifiers, the models of the offline judge.
 
 A verifier predicts whether a passage supports a claim, refutes it, or does not answer. It computes
 in this process; for a model behind an endpoint write a judge (`ufo.transforms.judges`).
-
-The value of `--verifier` is a registered name (entry points in the group `ufo.verifiers`), a class
-in a file, a folder with `verifier.json` that `benchmarks/train_verifier.py` wrote, or a
-cross-encoder (`ufo.transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
 """
 
-import os
-import threading
 from collections.abc import Sequence
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ufo.schemas.errors import PluginError, UsageError, unknown_value
-from ufo.schemas.model_files import is_hub_name
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
-from ufo.transforms.plugins import Registry, Spec, absolute_type, code_of, is_file_type
 
 if TYPE_CHECKING:  # keeps `import ufo` fast
     import numpy as np
@@ -95,110 +84,3 @@ class Verifier:
         A pair's probabilities do not depend on the other pairs of the call.
         """
         raise NotImplementedError(f"{type(self).__name__} does not implement predict")
-
-
-# --- by name -------------------------------------------------------------------------------------
-
-VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
-DEFAULT: Final = "overlap"
-"""The default verifier."""
-FALLBACK: Final = "overlap"
-"""The default where the packages of DEFAULT are not installed; it needs no optional package."""
-
-_SHOWN: Final = 12  # characters of a checksum
-
-_lock = threading.Lock()
-_opened: dict[str, tuple[str, Verifier]] = {}
-
-
-def make_verifier(name: str) -> Verifier:
-    """Return the verifier of that name, not opened.
-
-    Raises:
-        UsageError: no such verifier, folder, file or class.
-        PluginError: the code does not load, or is not a verifier.
-    """
-    if name in VERIFIERS.types() or is_file_type(name):
-        made = VERIFIERS.make(Spec(name, name))
-        made.name = made.name or name.rpartition(":")[2]
-        return made
-    if os.path.isdir(name):
-        if os.path.exists(os.path.join(name, "verifier.json")):
-            from ufo.transforms.verifiers.bundled.classifier import BundledVerifier
-
-            return BundledVerifier(name)
-    elif not is_hub_name(name):
-        known = [*VERIFIERS.types(), "path/to/folder", "path/to/file.py:Class", "hub/model"]
-        raise UsageError(unknown_value("verifier", name, known))
-    from ufo.transforms.verifiers.hub import HubVerifier
-
-    return HubVerifier(name)
-
-
-def usable(name: str) -> str:
-    """Return the name of a verifier with an absolute path, after checking that it can be used.
-
-    Raises:
-        UsageError: it is unknown, or cannot be used here.
-    """
-    whole = _absolute(name)
-    reason = make_verifier(whole).unavailable()
-    if reason:
-        raise UsageError(f"the verifier {name!r} cannot be used: {reason}")
-    return whole
-
-
-def default_verifier() -> tuple[str, str]:
-    """Return the default verifier, and the reason if it is not DEFAULT, else ""."""
-    reason = make_verifier(DEFAULT).unavailable() if DEFAULT != FALLBACK else None
-    return (FALLBACK, reason) if reason else (DEFAULT, "")
-
-
-def content_of(name: str) -> str:
-    """Return a checksum of a verifier's code and weights, "" where it has none."""
-    code, own = code_of(name), make_verifier(name).fingerprint()
-    return sha256(code + own.encode()).hexdigest()[:16] if code else own
-
-
-def described(name: str) -> dict[str, str]:
-    """Return the entry of a verifier in a run's fingerprint, without the path of its folder."""
-    return {"name": make_verifier(name).name, "content": content_of(name)}
-
-
-def shown(name: str | None) -> str:
-    """Return the value of the column `model` for a verifier; None is the default one."""
-    name = name or default_verifier()[0]
-    content = content_of(name)[:_SHOWN]
-    return make_verifier(name).name + (f"@{content}" if content else "")
-
-
-def opened(name: str | None) -> Verifier:
-    """Return the opened verifier of that name; None is the default one.
-
-    It is loaded once in each process, and again if its content has changed.
-
-    Raises:
-        PluginError: it does not load.
-    """
-    name = name or default_verifier()[0]
-    content = content_of(name)
-    with _lock:
-        known = _opened.get(name)
-        if known is None or known[0] != content:
-            verifier = make_verifier(name)
-            try:
-                verifier.open()
-            except UsageError:
-                raise
-            except Exception as error:
-                raise PluginError(
-                    f"the verifier {name!r} does not load: {type(error).__name__}: {error}"
-                ) from error
-            known = _opened[name] = (content, verifier)
-        return known[1]
-
-
-def _absolute(name: str) -> str:
-    if name not in VERIFIERS.types() and os.path.isdir(name):
-        return str(Path(name).resolve())
-    return absolute_type(name)

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, DANUBE, NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.overlap import Explanation, match
+from ufo.transforms.verifiers.overlap import Explanation
 from ufo.transforms.verifiers.overlap import explain as explained
+from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.overlap import grounds, match, ruled
+from ufo.transforms.verifiers.overlap import grounds, ruled
+from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 SURE = Probabilities(0.9, 0.08, 0.02)

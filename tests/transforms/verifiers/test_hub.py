@@ -9,15 +9,9 @@ import pytest
 
 from tests.transforms.verifiers.tiny import write_onnx, write_texts
 from ufo.schemas.errors import PluginError, UsageError
+from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
 from ufo.transforms.verifiers.hub import HubVerifier
-from ufo.transforms.verifiers.verifier import (
-    Pair,
-    Probabilities,
-    content_of,
-    make_verifier,
-    opened,
-    usable,
-)
+from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 YES, NO, MAYBE = "it is yes yes .", "it is no no .", "it is maybe maybe ."
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.overlap import WEIGHTS, OverlapVerifier, features, match, ruled
+from ufo.transforms.verifiers.overlap import WEIGHTS, OverlapVerifier, features, ruled
+from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (

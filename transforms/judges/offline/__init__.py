@@ -27,7 +27,7 @@ def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -
     None is the default verifier; where that is not DEFAULT, the text says why. `types` are those of
     the sources, all that were measured if None.
     """
-    from ufo.transforms.verifiers.verifier import DEFAULT, default_verifier, make_verifier
+    from ufo.transforms.verifiers.by_name import DEFAULT, default_verifier, make_verifier
 
     name, reason = (verifier, "") if verifier else default_verifier()
     fallback = f"{DEFAULT} cannot be used: {reason}. " if reason else ""
@@ -48,7 +48,7 @@ def trust(models: Iterable[str], types: Iterable[str]) -> str:
 
 
 def _of_model(model: str, types: Iterable[str]) -> str:
-    from ufo.transforms.verifiers.verifier import VERIFIERS, make_verifier, shown
+    from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier, shown
 
     name, known = model.rpartition("@")[0] or model, _UNKNOWN
     try:

@@ -15,8 +15,10 @@ from ufo.schemas.records import (
 from ufo.transforms.english.words import is_english
 from ufo.transforms.judges.judge import Judge, Judged, Judgement, evidence_row
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
-from ufo.transforms.verifiers.overlap import explain, match, ruled
-from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier, opened, shown
+from ufo.transforms.verifiers.by_name import opened, shown
+from ufo.transforms.verifiers.overlap import explain, ruled
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 _FOREIGN = "the text is in a language that the offline judge does not know"
 
@@ -24,7 +26,7 @@ _FOREIGN = "the text is in a language that the offline judge does not know"
 class OfflineJudge(Judge):
     """Judges on this machine, by rules and a small model: a first look that costs nothing.
 
-    `verifier` is a name in `ufo.transforms.verifiers.verifier`; None is the default. It is loaded
+    `verifier` is a name in `ufo.transforms.verifiers.by_name`; None is the default. It is loaded
     at the first verification, once in each process.
 
     The judge supports English only. A response in another language gets one fact unit for each

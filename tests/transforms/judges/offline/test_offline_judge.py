@@ -24,8 +24,9 @@ from ufo.transforms.judges.judge import Judged
 from ufo.transforms.judges.offline import judged_by, trust
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sources.fact_source import Found, Retrieved
-from ufo.transforms.verifiers import verifier
-from ufo.transforms.verifiers.verifier import Pair, content_of, opened, shown
+from ufo.transforms.verifiers import by_name
+from ufo.transforms.verifiers.by_name import content_of, opened, shown
+from ufo.transforms.verifiers.verifier import Pair
 
 TEXT = "Oslo was founded in 1901. Lima was founded in 1535."
 
@@ -130,11 +131,11 @@ def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.Monke
         assert trust([shown(name)], ["llm"]).endswith(known)
         assert "is not known" in trust([f"{name}@other"], ["web"])
         assert trust([shown(name)], []) == ""
-    assert judged_by() == judged_by(verifier.DEFAULT)
+    assert judged_by() == judged_by(by_name.DEFAULT)
     assert trust(["mine@1", "org/model@main@2"], ["web"]) == (
         f"Verifier mine {first}: how often it agrees with people is not known. "
         f"Verifier org/model@main {first}: how often it agrees with people is not known."
     )
     assert trust([], ["web"]) == ""
-    monkeypatch.setattr(verifier, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
+    monkeypatch.setattr(by_name, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
     assert "cannot be used: it is broken; mend it. Verifier overlap (" in judged_by()

@@ -5,7 +5,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from ufo.transforms.verifiers.bundled.classifier import CLAIM_PIECES, PIECES, Encoder, focus, split
+from ufo.transforms.verifiers.bundled.encoding import CLAIM_PIECES, PIECES, Encoder, focus, split
 from ufo.transforms.verifiers.verifier import Pair
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "ada", "was", "born", "in", "oslo", "bergen", "the"]

@@ -9,7 +9,8 @@ import pytest
 
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.verifiers.bundled import BundledVerifier
-from ufo.transforms.verifiers.overlap import match, ruled
+from ufo.transforms.verifiers.overlap import ruled
+from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
 
 
