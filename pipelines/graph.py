@@ -24,8 +24,8 @@ from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.finish import check_complete
 from ufo.schemas import storage
 from ufo.schemas.records import Part, RecallInput
+from ufo.transforms.beam.calls import CheckSources, Extract, RecallAnswers
 from ufo.transforms.beam.files import ReadRecords, WriteTables, written_parts
-from ufo.transforms.beam.steps import CheckSources, Extract, RecallAnswers
 from ufo.transforms.job import COUNTED, Job, Split
 from ufo.transforms.recall.recall_input import parse_recall
 from ufo.transforms.recall.recallers import RecallJob

@@ -75,7 +75,7 @@ def test_code_and_data_are_in_both(built: Path) -> None:
         "ufo/py.typed",
         "ufo/webapp/app.py",
         "ufo/pipelines/evaluate.py",
-        "ufo/transforms/beam/steps.py",
+        "ufo/transforms/beam/calls.py",
     }
     assert {"ufo/schemas/views/scores.sql", "ufo/webapp/page/index.html"} <= expected
     assert expected - in_wheel == set()

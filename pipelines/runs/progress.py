@@ -1,6 +1,6 @@
 """Show the progress of a run on stderr: a bar on a terminal, plain lines elsewhere.
 
-It says what the steps of the run counted (`ufo.transforms.beam.steps`): of finished chunks by
+It says what the steps of the run counted (`ufo.transforms.beam.calls`): of finished chunks by
 their notes, of those under way by the run's usage log. The manifest has the sums of the same.
 """
 

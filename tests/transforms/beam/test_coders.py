@@ -5,8 +5,8 @@ from apache_beam import coders
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from ufo.schemas.records import OpenUnits
+from ufo.transforms.beam.calls import AskSource
 from ufo.transforms.beam.files import RecordCoder
-from ufo.transforms.beam.steps import AskSource
 from ufo.transforms.job import Job
 from ufo.transforms.sources.fact_source import SourceSpec
 

@@ -10,7 +10,7 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 
-from ufo.transforms.beam.steps import CoroutineDoFn
+from ufo.transforms.beam.calls import CoroutineDoFn
 
 
 class Doubles(CoroutineDoFn[int, int]):

@@ -115,7 +115,7 @@ def make_sources(scripted_source: Callable[..., Any]) -> Callable[[bool], list[F
 
 @pytest.fixture
 def scripted(scripted_judge: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch) -> Judge:
-    monkeypatch.setattr("ufo.transforms.beam.steps.make_judge", lambda name: scripted_judge())
+    monkeypatch.setattr("ufo.transforms.beam.calls.make_judge", lambda name: scripted_judge())
     return scripted_judge()
 
 
