@@ -26,7 +26,6 @@ from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
-from ufo.schemas.storage import Listed
 from ufo.schemas.tables import damage_of
 
 Status = dict[str, Any]
@@ -97,20 +96,20 @@ def statuses(output: str, check: bool = False) -> list[Status]:
                 f"{output!r} is not a folder; give the --output folder of an earlier 'ufo evaluate'"
             )
         output = str(Path(output))  # as the paths below it are written
-    runs: dict[tuple[str, str], list[Listed]] = {}
-    for file in storage.listed(output):
-        match = _RUN_OF.search(file.path, len(output.rstrip("/\\")))
+    runs: dict[tuple[str, str], list[str]] = {}
+    for path in storage.files_below(output):
+        match = _RUN_OF.search(path, len(output.rstrip("/\\")))
         if match:
-            runs.setdefault((match[1], file.path[: match.end(1)]), []).append(file)
+            runs.setdefault((match[1], path[: match.end(1)]), []).append(path)
     found = [
         dict.fromkeys(_FIELDS) | {"run": run, "folder": folder, "rows": {}, "checked": ""} | status
-        for (run, folder), files in runs.items()
-        for status in _of_run(run, folder, files, check)
+        for (run, folder), paths in runs.items()
+        for status in _of_run(run, folder, paths, check)
     ]
     return sorted(found, key=lambda one: (one["changed_at"] or one["started_at"] or "", one["run"]))
 
 
-def _of_run(run: str, folder: str, files: Sequence[Listed], check: bool) -> list[Status]:
+def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[Status]:
     """Return the finished run in a folder, and its unfinished attempts."""
     try:
         finished = manifest_of(folder)
@@ -131,15 +130,15 @@ def _of_run(run: str, folder: str, files: Sequence[Listed], check: bool) -> list
             known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables)
             one["checked"] = "every part file is what was written" if known else _UNKNOWN
         found.append(one)
-    for file in files:
-        match = _ATTEMPT.fullmatch(file.path)
+    for path in paths:
+        match = _ATTEMPT.fullmatch(path)
         if match and not (finished and finished["attempt"] == match[2]):
-            chunk_size = json.loads(storage.read(file.path))["chunk_size"]
-            found.append(_of_attempt(folder, match[1], chunk_size, files))
+            chunk_size = json.loads(storage.read(path))["chunk_size"]
+            found.append(_of_attempt(folder, match[1], chunk_size, paths))
     return found
 
 
-def _of_attempt(run_folder: str, folder: str, chunk_size: int, files: Sequence[Listed]) -> Status:
+def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[str]) -> Status:
     process: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # an attempt of before there was such a file
         process = json.loads(storage.read(storage.join(folder, PROCESS)))
@@ -150,13 +149,13 @@ def _of_attempt(run_folder: str, folder: str, chunk_size: int, files: Sequence[L
     on_engine = started_job(storage.join(folder, "chunks", CHUNK))
     if on_engine is not None:
         return about | {"runner": on_engine.runner, "job": on_engine.name}
-    done = [file for file in files if file.path.startswith(folder) and _DONE.fullmatch(file.path)]
+    done = [path for path in paths if path.startswith(folder) and _DONE.fullmatch(path)]
     rows: Counter[str] = Counter()
-    for file in done:
-        for part in json.loads(storage.read(file.path))["parts"]:
+    for path in done:
+        for part in json.loads(storage.read(path))["parts"]:
             rows[part["table"]] += part["rows"]
-    if done:
-        newest = datetime.fromtimestamp(max(file.written for file in done), UTC)
+    if done and not storage.is_remote(folder):
+        newest = datetime.fromtimestamp(max(map(os.path.getmtime, done)), UTC)
         about["changed_at"] = newest.isoformat(timespec="seconds")
     n_lines = len(done) * chunk_size
     return about | {
