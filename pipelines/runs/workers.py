@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
+from multiprocessing import active_children
 
 from loky import ProcessPoolExecutor
 
@@ -205,6 +206,7 @@ def _in_processes(
 ) -> None:
     # The processes end with this one.
     settings = (os.getpid(), logs.settings_for_worker())
+    others = set(active_children())
     pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
     under_way: dict[Future[Written], Chunk] = {}
     try:
@@ -229,6 +231,11 @@ def _in_processes(
             chunk = under_way.pop(future)
             if not future.cancelled() and future.exception() is None:
                 finished(chunk, future.result())
+        raise
+    except KeyboardInterrupt:
+        # It may have come while a process was being started, of which the pool does not know yet.
+        for process in set(active_children()) - others:
+            process.kill()
         raise
     finally:
         pool.shutdown(kill_workers=bool(under_way))
