@@ -207,7 +207,8 @@ def _in_processes(
     # The processes end with this one.
     settings = (os.getpid(), logs.settings_for_worker())
     others = set(active_children())
-    pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
+    with _signals_held_back():  # it starts a process that looks after its semaphores
+        pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
     under_way: dict[Future[Written], Chunk] = {}
     try:
         # One chunk more than workers is queued; further ones are not read yet.
@@ -259,7 +260,7 @@ def _take(
 def _signals_held_back() -> Iterator[None]:
     """Block Ctrl-C and SIGTERM within this context, also in processes started meanwhile.
 
-    Ctrl-C reaches the whole process group, and a worker that is just starting would print a
+    Ctrl-C reaches the whole process group, and a process that is just starting would print a
     traceback.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_PARENT)
