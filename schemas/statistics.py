@@ -396,7 +396,6 @@ _TYPES: Mapping[str, str] = {
     **dict.fromkeys(("decided", "supported", "place", "n_labelled", "n_calls"), "BIGINT"),
     "given": "BOOLEAN",
 }
-_ARROW = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
 
 # A function, the fields of each list that it takes, the row that it returns, and whether many.
 _FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any], bool]] = (
@@ -429,7 +428,7 @@ def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
 
     add("wilson", _wilson, ["DOUBLE", "DOUBLE"], "STRUCT(low DOUBLE, high DOUBLE)")
     for function, lists, kind, many in _FUNCTIONS:
-        call = partial(_called, function, kind, many)
+        call = partial(_called, function, many)
         takes = [f"{_sql(fields.split())}[]" for fields in lists]
         add(function.__name__, _taking(len(lists), call), takes, _sql(kind._fields) + "[]" * many)
 
@@ -439,16 +438,13 @@ def _taking(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
     return (call, lambda a, b: call(a, b), lambda a, b, c: call(a, b, c))[n - 1]
 
 
-def _called(
-    function: Callable[..., Any], kind: type[Any], many: bool, *columns: pa.ChunkedArray
-) -> pa.Array:
-    """Return the function's rows for every row of lists."""
-    found = []
+def _called(function: Callable[..., Any], many: bool, *columns: pa.ChunkedArray) -> pa.Array:
+    """Return the function's rows for every row of lists, NaN as NULL."""
+    found: list[object] = []
     for row in zip(*columns, strict=True):
         result = function(*(array for rows in row for array in _arrays(rows)))
-        found.append([_plain(one) for one in result] if many else _plain(result))
-    row = pa.struct([(f, _ARROW.get(_TYPES.get(f, ""), pa.float64())) for f in kind._fields])
-    return pa.array(found, pa.list_(row) if many else row)
+        found.append([one._asdict() for one in result] if many else result._asdict())
+    return pa.array(found, from_pandas=True)
 
 
 def _sql(fields: Iterable[str]) -> str:
@@ -462,14 +458,6 @@ def _arrays(rows: pa.ListScalar) -> list[Any]:
     if values is None:
         values = pa.array([], rows.type.value_type)
     return [field.to_numpy(zero_copy_only=False) for field in values.flatten()]
-
-
-def _plain(row: Any) -> dict[str, Any]:
-    """Return a row by the names of its fields, NaN as NULL."""
-    return {
-        name: None if isinstance(value, float) and np.isnan(value) else value
-        for name, value in row._asdict().items()
-    }
 
 
 def _wilson(k: pa.ChunkedArray, n: pa.ChunkedArray) -> pa.Array:
