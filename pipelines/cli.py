@@ -42,7 +42,7 @@ _COMMANDS = {
     "sources": ("installed", "list the fact sources that are installed"),
     "judges": ("installed", "list the judges and verifiers that are installed"),
     "status": ("status", "list runs: finished, running or stopped"),
-    "doctor": ("doctor", "test the configured LLM endpoints and search engines"),
+    "doctor": ("doctor", "test the configured LLM endpoints"),
     "cache": ("cache", "inspect and prune the cache of model replies"),
     "serve": ("serve", "serve the page: check a text, browse runs"),
 }
