@@ -17,7 +17,6 @@ from uuid import uuid4
 
 from ufo.indexes.embedders import Embedder, make_embedder
 from ufo.transforms.llm.client_settings import CallSettings
-from ufo.transforms.llm.memory import key_of
 from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.sources.web.documents import Document, FetchedPage
@@ -151,8 +150,7 @@ class Pages:
             clock=clock,
         )
         self._allow_private = allow_private
-        self._kept = Kept(shared_memory(calls), snapshot)
-        self._clock = clock
+        self._kept = Kept(shared_memory(calls), snapshot, clock)
         self._embedder = None if embedder is None else make_embedder(embedder)
         self._readers = Readers()
         # A page that takes all of its time must not hold up the others.
@@ -187,10 +185,9 @@ class Pages:
     async def _kept_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
         """Return a page, and whether it was kept: recorded, or fetched today by this or another
         run."""
-        day = self._clock().date().isoformat()
         # What is kept needs no connection: pages of private hosts are apart in the cache.
-        keys = {url: (key_of("p", url), key_of("p", url, self._allow_private, day))}
-        kept = _unpacked((await self._kept.get_many(keys)).get(url))
+        key = self._kept.key("p", url, today=self._allow_private)
+        kept = _unpacked((await self._kept.get_many([key])).get(key))
         if kept is not None:
             return kept, True
         remedy = self._kept.remedy
@@ -201,8 +198,8 @@ class Pages:
             return page, False
         value = {**asdict(page), "body": base64.b64encode(zlib.compress(page.body, 1)).decode()}
         lasting = lasts(page) and len(page.body) <= _MOST_BYTES
-        held = await self._kept.put_many(keys, {url: value}, lasting)
-        return _unpacked(held[url]) or page, False
+        held = await self._kept.put_many({key: value}, lasting)
+        return _unpacked(held[key]) or page, False
 
 
 def _unpacked(value: Any) -> FetchedPage | None:
