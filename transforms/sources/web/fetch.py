@@ -29,8 +29,6 @@ from ufo.transforms.sources.web.transport import (
     MOST_BYTES,
     ROBOT,
     Resolve,
-    TooLarge,
-    Undecodable,
     page_client,
     read_body,
     system_resolver,
@@ -223,11 +221,8 @@ class Fetcher:
         try:
             coding = headers.get("content-encoding", "")
             body = await read_body(response.aiter_raw(), coding, most_bytes)
-        except TooLarge:
-            detail = f"over {most_bytes:,} bytes"
-            return replace(page, reason=reasons.TOO_LARGE, detail=detail), None
-        except Undecodable:
-            return replace(page, reason=reasons.GARBLED), None
+        except SendError as error:
+            return replace(page, reason=error.status, detail=error.message), None
         page = replace(page, content_type=type_of(page.content_type, body))
         if not any_type and not body.strip():
             return replace(page, reason=reasons.EMPTY), None

@@ -29,13 +29,7 @@ from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.fact_source import message_of
 from ufo.transforms.sources.web.engines import SearchApi, SearchCall, variable
 from ufo.transforms.sources.web.snapshot import Kept, Snapshot
-from ufo.transforms.sources.web.transport import (
-    ACCEPTED,
-    MOST_BYTES,
-    TooLarge,
-    Undecodable,
-    read_body,
-)
+from ufo.transforms.sources.web.transport import ACCEPTED, MOST_BYTES, read_body
 
 STEP: Final = "search"
 SECONDS: Final = 30.0
@@ -231,12 +225,6 @@ class Searcher:
                 coding = response.headers.get("content-encoding", "")
                 async with asyncio.timeout(SECONDS):
                     body = await read_body(response.aiter_raw(), coding, MOST_BYTES)
-        except TooLarge:
-            message = f"the search's reply is over {MOST_BYTES:,} bytes"
-            raise SendError(message, "too_large") from None
-        except Undecodable:
-            message = "the search's reply is in a content coding that was not asked for, or broken"
-            raise SendError(message, "garbled", transient=True) from None
         except (httpx.TimeoutException, TimeoutError):
             raise SendError("the search timed out", "timeout", transient=True) from None
         except httpx.HTTPError as error:

@@ -20,7 +20,9 @@ from typing import Any, Final
 import httpcore
 import httpx
 
+from ufo.transforms.llm.failures import SendError
 from ufo.transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
+from ufo.transforms.sources.web.documents import GARBLED, TOO_LARGE
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host name and a port to its addresses; raises OSError where there is none."""
@@ -168,14 +170,6 @@ def user_agent() -> str:
 # --- bodies -------------------------------------------------------------------------------------
 
 
-class TooLarge(Exception):
-    """A body is over the cap, as it came or decoded."""
-
-
-class Undecodable(Exception):
-    """A body is in a coding that was not asked for, or broken."""
-
-
 async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> bytes:
     """Return a body decoded, of at most `most` bytes before and after decoding.
 
@@ -184,25 +178,26 @@ async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> byte
     stops where it passes the cap.
 
     Raises:
-        TooLarge, Undecodable: see there.
+        SendError: it is too large, in a coding that was not asked for, or broken.
     """
     codings = [name for name in coding.lower().replace(" ", "").split(",") if name]
     codings = [name for name in codings if name != "identity"]
     # Codings upon each other multiply what a bomb can do, and no server of pages needs them.
     if len(codings) > 1 or not {*codings} <= {"gzip", "x-gzip", "deflate"}:
-        raise Undecodable(coding)
+        raise _undecodable()
+    too_large = SendError(f"the reply is over {most:,} bytes", TOO_LARGE)
     inflate = None
     came, body = 0, bytearray()
     async for part in parts:
         came += len(part)
         if came > most:
-            raise TooLarge
+            raise too_large
         if codings and part:
             inflate = inflate or zlib.decompressobj(_window(codings[0], part))
             part = _inflated(inflate, part, most - len(body) + 1)
         body += part
         if len(body) > most:
-            raise TooLarge
+            raise too_large
     return bytes(body)
 
 
@@ -218,6 +213,11 @@ def _inflated(inflate: Any, part: bytes, room: int) -> bytes:
         return b""
     try:
         decoded: bytes = inflate.decompress(inflate.unconsumed_tail + part, room)
-    except zlib.error as error:
-        raise Undecodable(str(error)) from None
+    except zlib.error:
+        raise _undecodable() from None
     return decoded
+
+
+def _undecodable() -> SendError:
+    message = "the reply is in a content coding that was not asked for, or broken"
+    return SendError(message, GARBLED, transient=True)
