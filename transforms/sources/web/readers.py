@@ -195,6 +195,8 @@ def main(seconds: float, most_bytes: int) -> None:
     A document may take so many seconds of computing, and the process so much memory, libraries
     included.
     """
+    import ufo.transforms.sources.web.html  # noqa: F401 – before a page's time begins
+
     # Whoever started this ends it, by the end of its input.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
