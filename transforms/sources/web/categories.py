@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import yaml
 
@@ -35,6 +35,7 @@ OTHER: Final = "other"
 
 _SHAPES = ("domains", "suffixes", "subdomains")
 _WORD = re.compile(rf"\b({'|'.join(CATEGORIES)})\b")
+_SECOND_LEVELS = ("ac", "co", "com", "edu", "gov", "ne", "net", "or", "org")  # as in co.uk
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,10 @@ class Categories:
             kind = self.domains.get(".".join(parts[start:]))
             if kind:
                 return kind
-        name = _registered_name(host)
-        if name and f"{name}.*" in self.domains:
-            return self.domains[f"{name}.*"]
+        of_country = len(parts) > 2 and parts[-2] in _SECOND_LEVELS and len(parts[-1]) == 2
+        kind = self.domains.get(f"{parts[-3 if of_country else -2]}.*")
+        if kind:
+            return kind
         for start in range(len(parts)):
             kind = self._of_suffix(".".join(parts[start:]))
             if kind:
@@ -104,33 +106,32 @@ def shipped_categories() -> Categories:
 
 def _rules(text: str, path: str) -> dict[str, dict[str, str]]:
     try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path} is not YAML: {error}") from error
-    shape_line = "give categories, each with lists named domains, suffixes or subdomains"
-    if not isinstance(content, dict):
-        raise UsageError(f"{path} is not a table of categories; {shape_line}")
+        stated = [
+            (shape, entry, category)
+            for category, lists in yaml.safe_load(text).items()
+            for shape, entries in lists.items()
+            for entry in (entries if isinstance(entries, list) else [entries])
+        ]
+    except (yaml.YAMLError, AttributeError) as error:
+        raise UsageError(
+            f"{path} is not a table of categories in YAML ({error}); give categories, each with "
+            "lists named domains, suffixes or subdomains"
+        ) from error
     rules: dict[str, dict[str, str]] = {shape: {} for shape in _SHAPES}
-    for category, lists in content.items():
+    for shape, entry, category in stated:
         if category not in CATEGORIES:
             raise UsageError(f"{path}: {unknown_value('category', str(category), CATEGORIES)}")
-        if not isinstance(lists, dict):
-            raise UsageError(f"{path}: {category} has no lists; {shape_line}")
-        for shape, entries in lists.items():
-            if shape not in _SHAPES:
-                raise UsageError(f"{path}: {unknown_value('list', str(shape), _SHAPES)}")
-            for entry in entries if isinstance(entries, list) else [entries]:
-                _add(rules[shape], entry, category, path)
+        if shape not in _SHAPES:
+            raise UsageError(f"{path}: {unknown_value('list', str(shape), _SHAPES)}")
+        name = host_named(entry.strip().lstrip("."), wild=True) if isinstance(entry, str) else ""
+        # YAML takes an unquoted `no` for a truth value: the country of Norway must be quoted.
+        if not name:
+            said = f"{path}: {entry!r} under {category} is not a domain"
+            raise UsageError(f"{said}; write it as a text")
+        if rules[shape].setdefault(name, category) != category:
+            both = f"{rules[shape][name]} and {category}"
+            raise UsageError(f"{path}: {name!r} is under {both}; keep one")
     return rules
-
-
-def _add(rules: dict[str, str], entry: object, category: str, path: str) -> None:
-    name = host_named(entry.strip().lstrip("."), wild=True) if isinstance(entry, str) else ""
-    # YAML takes an unquoted `no` for a truth value: the country of Norway must be quoted.
-    if not name:
-        raise UsageError(f"{path}: {entry!r} under {category} is not a domain; write it as a text")
-    if rules.setdefault(name, category) != category:
-        raise UsageError(f"{path}: {name!r} is under {rules[name]} and {category}; keep one")
 
 
 # --- hostnames ----------------------------------------------------------------------------------
@@ -149,21 +150,6 @@ def pattern(domain: str) -> str:
 def hostname_of(url: str | None) -> str:
     """Return the hostname of a URL as `normal` writes it; "" where it has none."""
     return host_of(url).removeprefix("www.")
-
-
-@cache
-def _extractor() -> Any:
-    from tldextract import TLDExtract
-
-    return TLDExtract(suffix_list_urls=(), cache_dir=None)
-
-
-@cache
-def _registered_name(host: str) -> str:
-    """Return "bbc" of "news.bbc.co.uk", by the public suffix list that tldextract bundles; "" where
-    there is no registered domain (an address, "localhost")."""
-    found = _extractor()(host)
-    return found.domain if found.suffix else ""
 
 
 # --- hosts that no rule knows -----------------------------------------------------------------

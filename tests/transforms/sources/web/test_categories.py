@@ -106,13 +106,13 @@ def test_the_most_specific_rule_decides(tmp_path: Path) -> None:
     [
         ("newz: {domains: [a.org]}", "Did you mean 'news'"),
         ("news: {domain: [a.org]}", "Did you mean 'domains'"),
-        ("news: [a.org]", "no lists"),
+        ("news: [a.org]", "not a table"),
         ("- a.org", "not a table"),
         ("", "not a table"),
         ("news: {suffixes: [no]}", "write it as a text"),
         ("news: {domains: ['http://a.org/x']}", "not a domain"),
         ("news: {domains: [a.org]}\nblog: {domains: [a.org]}", "keep one"),
-        ("news: {domains: [", "not YAML"),
+        ("news: {domains: [", "in YAML"),
     ],
 )
 def test_a_wrong_file_is_an_error_with_the_remedy(tmp_path: Path, content: str, said: str) -> None:
