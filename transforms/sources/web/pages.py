@@ -152,9 +152,8 @@ class Pages:
         self._allow_private = allow_private
         self._kept = Kept(shared_memory(calls), snapshot, clock)
         self._embedder = None if embedder is None else make_embedder(embedder)
-        self._readers = Readers()
         # A page that takes all of its time must not hold up the others.
-        self._places = asyncio.Semaphore(max(2, (os.cpu_count() or 1) // calls.workers))
+        self._readers = Readers(max(2, (os.cpu_count() or 1) // calls.workers))
         self._held = Cached[ReadPage](_HELD, _HELD_SECONDS)
 
     async def read(self, url: str) -> tuple[ReadPage, bool]:
@@ -177,8 +176,8 @@ class Pages:
         started = time.monotonic()
         page, cached = await self._kept_or_fetched(url)
         seconds = 0.0 if cached else time.monotonic() - started
-        async with self._places:
-            document = await asyncio.to_thread(self._readers.read, page)
+        loop = asyncio.get_running_loop()
+        document = await loop.run_in_executor(self._readers.threads, self._readers.read, page)
         text = PageText(document, self._embedder)
         return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, cached)
 

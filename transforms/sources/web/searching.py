@@ -27,7 +27,7 @@ from ufo.transforms.llm.sending import Received, Sender
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.fact_source import message_of
-from ufo.transforms.sources.web.engines import SearchApi, SearchCall, variable
+from ufo.transforms.sources.web.engines import SearchApi, variable
 from ufo.transforms.sources.web.snapshot import Kept, Snapshot
 from ufo.transforms.sources.web.transport import ACCEPTED, MOST_BYTES, read_body
 
@@ -211,17 +211,10 @@ class Searcher:
             found[query] = replace(recorded, usage=found[query].usage)
         return found
 
-    async def _post(self, call: SearchCall) -> tuple[bytes, Mapping[str, str]]:
+    async def _post(self, call: Mapping[str, Any]) -> tuple[bytes, Mapping[str, str]]:
         """Send a request once; return the body and the headers of its reply."""
-        headers = {name: value for name, value in call.headers.items() if value}
         try:
-            async with self._client.stream(
-                call.method,
-                self.url + call.path,
-                params=dict(call.params) or None,
-                json=call.json,
-                headers=headers,
-            ) as response:
+            async with self._client.stream(**call) as response:
                 coding = response.headers.get("content-encoding", "")
                 async with asyncio.timeout(SECONDS):
                     body = await read_body(response.aiter_raw(), coding, MOST_BYTES)
