@@ -31,19 +31,6 @@ _HELD: Final = 512  # pages whose text is held, for so many seconds
 _HELD_SECONDS: Final = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class PassageWindow:
-    """Sentences of a page that stand together: `text` is the page's `[start:end]`, code points.
-
-    `score` is the best of its sentences by the ranking that found them.
-    """
-
-    text: str
-    score: float
-    start: int
-    end: int
-
-
 class PageText:
     """The sentences of one page, for any number of queries: by vectors where there is an embedder.
 
@@ -71,21 +58,22 @@ class PageText:
         found = self._ranking.best(query, n)
         return found or [(row, 0.0) for row in range(min(n, len(self._document.spans)))]
 
-    def windows(self, query: str, n: int = 1, context: int = 1) -> list[PassageWindow]:
+    def windows(self, query: str, n: int = 1, context: int = 1) -> list[tuple[str, float]]:
         """Return the best `n` sentences with `context` sentences before and after each.
 
-        Windows that overlap are one. They come best first, equal ones in the page's order.
+        Windows that overlap are one, with the best score of their sentences. They come best first,
+        equal ones in the page's order.
         """
         text, spans = self._document.text, self._document.spans
         around = [
             (max(0, row - context), min(len(spans) - 1, row + context), score)
             for row, score in self.sentences(query, n)
         ]
-        windows = []
-        for first, last, score in _merged(around):
-            start, end = spans[first].start, spans[last].end
-            windows.append(PassageWindow(text[start:end], score, start, end))
-        return sorted(windows, key=lambda window: (-window.score, window.start))
+        windows = [
+            (text[spans[first].start : spans[last].end], score)
+            for first, last, score in _merged(around)
+        ]
+        return sorted(windows, key=lambda window: -window[1])
 
 
 def _merged(around: Iterable[tuple[int, int, float]]) -> Sequence[tuple[int, int, float]]:
@@ -162,7 +150,7 @@ class Pages:
 
     async def windows(
         self, read: ReadPage, query: str, n: int, context: int
-    ) -> list[PassageWindow]:
+    ) -> list[tuple[str, float]]:
         """Return the best passages of a page for a query."""
         return await asyncio.to_thread(read.text.windows, query, n, context)
 

@@ -252,7 +252,15 @@ class WebSource(FactSource):
         self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
         """Return the passages of one result's page, else its snippet."""
-        snippet = [self._snippet(result, searched_at, visit)] if result.text else []
+        shown = Passage(
+            result.text or "",
+            title=result.title,
+            url=result.url,
+            source_category=visit.kind(result.url),
+            published_at=result.published_at,
+            retrieved_at=searched_at,
+        )
+        snippet = [Retrieved(shown)] if result.text else []
         if result.stands_alone or not self.passages_per_page or result.url is None:
             return snippet
         read, waited = await self._pages.read(result.url)
@@ -263,37 +271,19 @@ class WebSource(FactSource):
         await visit.learn([url])
         if not self._lets_in(url, visit):
             return []  # redirected to where nothing is taken from; its snippet is of there
+        of_page = replace(
+            shown,
+            title=read.document.title or result.title,
+            url=url,
+            source_category=visit.kind(url),
+            published_at=read.document.published_at or result.published_at,
+            retrieved_at=read.page.retrieved_at,
+        )
         windows = await self._pages.windows(
             read, query, self.passages_per_page, self.context_sentences
         )
-        passages = (
-            Retrieved(
-                Passage(
-                    window.text,
-                    title=read.document.title or result.title,
-                    url=url,
-                    source_category=visit.kind(url),
-                    published_at=read.document.published_at or result.published_at,
-                    retrieved_at=read.page.retrieved_at,
-                ),
-                window.score,
-            )
-            for window in windows
-        )
-        return list(passages) or snippet
-
-    def _snippet(self, result: SearchResult, at: str, visit: "Visit") -> Retrieved:
-        assert result.text is not None
-        return Retrieved(
-            Passage(
-                result.text,
-                title=result.title,
-                url=result.url,
-                source_category=visit.kind(result.url),
-                published_at=result.published_at,
-                retrieved_at=at,
-            )
-        )
+        passages = [Retrieved(replace(of_page, text=text), score) for text, score in windows]
+        return passages or snippet
 
     def _lets_in(self, url: str | None, visit: "Visit") -> bool:
         return not self._selection or self._selection.admits(hostname_of(url), visit.kind(url))

@@ -19,7 +19,7 @@ from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, SourceContext
-from ufo.transforms.sources.web.pages import Pages, PassageWindow, ReadPage
+from ufo.transforms.sources.web.pages import Pages, ReadPage
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import Resolve
 
@@ -173,7 +173,7 @@ def test_a_result_that_nothing_can_be_made_of_costs_only_itself(
 ) -> None:
     windows = Pages.windows
 
-    async def broken(self: Pages, read: ReadPage, *given: Any) -> list[PassageWindow]:
+    async def broken(self: Pages, read: ReadPage, *given: Any) -> list[tuple[str, float]]:
         if "beacon" in read.page.url:
             raise ZeroDivisionError("of a library")
         return await windows(self, read, *given)
