@@ -29,7 +29,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 ROBOT: Final = "ufo"
 """Which rules of a robots.txt are for us; the first word of our User-Agent."""
-ACCEPTED: Final = "gzip, deflate"
+ACCEPTED: Final = "gzip"
 MOST_BYTES: Final = 8 * 1024 * 1024
 """Of a body, as it comes and decoded."""
 
@@ -180,44 +180,27 @@ async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> byte
     Raises:
         SendError: it is too large, in a coding that was not asked for, or broken.
     """
-    codings = [name for name in coding.lower().replace(" ", "").split(",") if name]
-    codings = [name for name in codings if name != "identity"]
+    codings = [
+        name for name in coding.lower().replace(" ", "").split(",") if name not in ("", "identity")
+    ]
+    undecodable = SendError(
+        "the reply is in a content coding that was not asked for, or broken",
+        GARBLED,
+        transient=True,
+    )
     # Codings upon each other multiply what a bomb can do, and no server of pages needs them.
-    if len(codings) > 1 or not {*codings} <= {"gzip", "x-gzip", "deflate"}:
-        raise _undecodable()
-    too_large = SendError(f"the reply is over {most:,} bytes", TOO_LARGE)
-    inflate = None
+    if codings not in ([], ["gzip"], ["x-gzip"]):
+        raise undecodable
+    inflate = zlib.decompressobj(16 + zlib.MAX_WBITS) if codings else None
     came, body = 0, bytearray()
     async for part in parts:
         came += len(part)
-        if came > most:
-            raise too_large
-        if codings and part:
-            inflate = inflate or zlib.decompressobj(_window(codings[0], part))
-            part = _inflated(inflate, part, most - len(body) + 1)
+        if inflate is not None and came <= most:
+            try:
+                part = inflate.decompress(inflate.unconsumed_tail + part, most - len(body) + 1)
+            except zlib.error:
+                raise undecodable from None
         body += part
-        if len(body) > most:
-            raise too_large
+        if max(came, len(body)) > most:
+            raise SendError(f"the reply is over {most:,} bytes", TOO_LARGE)
     return bytes(body)
-
-
-def _window(coding: str, start: bytes) -> int:
-    if coding != "deflate":
-        return 16 + zlib.MAX_WBITS
-    # It is zlib's format by RFC 9110, and raw deflate with some servers.
-    return zlib.MAX_WBITS if start[0] & 0x0F == 8 else -zlib.MAX_WBITS
-
-
-def _inflated(inflate: Any, part: bytes, room: int) -> bytes:
-    if inflate.eof:
-        return b""
-    try:
-        decoded: bytes = inflate.decompress(inflate.unconsumed_tail + part, room)
-    except zlib.error:
-        raise _undecodable() from None
-    return decoded
-
-
-def _undecodable() -> SendError:
-    message = "the reply is in a content coding that was not asked for, or broken"
-    return SendError(message, GARBLED, transient=True)

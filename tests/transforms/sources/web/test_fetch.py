@@ -68,7 +68,6 @@ def test_a_page_comes_whole(shared_web: LocalWeb) -> None:
         ("/moved", "/lighthouse", "text/html"),
         ("/chain", "/beacon", "text/html"),
         ("/gzip", "/gzip", "text/html"),
-        ("/deflate", "/deflate", "text/html"),
         ("/charset", "/charset", "text/html"),
         ("/notes.txt", "/notes.txt", "text/plain"),
         ("/report.pdf", "/report.pdf", "application/pdf"),
