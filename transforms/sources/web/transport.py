@@ -14,7 +14,7 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any, Final
 
 import httpcore
@@ -160,11 +160,7 @@ def page_client(allow_private: bool, resolve: Resolve) -> httpx.AsyncClient:
 @cache
 def user_agent() -> str:
     """Return who we say we are."""
-    try:
-        number = version("ufo-factuality")
-    except PackageNotFoundError:
-        number = "0"
-    return f"{ROBOT}/{number} (factuality evaluation)"
+    return f"{ROBOT}/{version('ufo-factuality')} (factuality evaluation)"
 
 
 # --- bodies -------------------------------------------------------------------------------------
