@@ -74,7 +74,7 @@ class Readers:
     def close(self) -> None:
         """End the processes, those that are reading too."""
         self._closed = True
-        for reader in self._started:
+        for reader in list(self._started):  # a thread may just replace its own
             reader.kill()
         self.threads.shutdown(cancel_futures=True)
         for reader in self._started:
