@@ -100,16 +100,6 @@ class ReadPage:
     seconds: float
     cached: bool
 
-    @property
-    def reason(self) -> str | None:
-        """Why there is no text: the reason of the fetch, or of reading the document."""
-        return self.page.reason or self.document.reason
-
-    @property
-    def detail(self) -> str:
-        """What there is to say of the reason, for people."""
-        return self.page.detail or self.document.detail
-
 
 class Pages:
     """Reads pages; for one event loop. `snapshot` has them, or takes them down.
@@ -147,12 +137,6 @@ class Pages:
     async def read(self, url: str) -> tuple[ReadPage, bool]:
         """Return the page at a URL, and whether it was fetched for another query."""
         return await self._held.get(url, lambda: self._read(url))
-
-    async def windows(
-        self, read: ReadPage, query: str, n: int, context: int
-    ) -> list[tuple[str, float]]:
-        """Return the best passages of a page for a query."""
-        return await asyncio.to_thread(read.text.windows, query, n, context)
 
     async def aclose(self) -> None:
         """Close the connections, and end the processes."""

@@ -63,7 +63,7 @@ class Readers:
             RunError: no process can be started.
         """
         if page.reason is not None:
-            return Document(None, "", reason=page.reason)
+            return Document(None, "", reason=page.reason, detail=page.detail)
         for _ in range(2):
             reader = self._reader()
             found = reader.read(page)

@@ -265,7 +265,7 @@ class WebSource(FactSource):
             return snippet
         read, waited = await self._pages.read(result.url)
         visit.took(read, waited)
-        if read.reason is not None:
+        if read.document.reason is not None:
             return snippet
         url = read.page.final_url
         await visit.learn([url])
@@ -279,8 +279,9 @@ class WebSource(FactSource):
             published_at=read.document.published_at or result.published_at,
             retrieved_at=read.page.retrieved_at,
         )
-        windows = await self._pages.windows(
-            read, query, self.passages_per_page, self.context_sentences
+        # On a thread, so that other pages keep coming in the meantime.
+        windows = await asyncio.to_thread(
+            read.text.windows, query, self.passages_per_page, self.context_sentences
         )
         passages = [Retrieved(replace(of_page, text=text), score) for text, score in windows]
         return passages or snippet
@@ -337,9 +338,10 @@ class Visit:
         url = read.page.url
         if url in self._usage or url in self._failures:
             return
-        if read.reason is not None:
-            message = f"{read.reason}: {read.detail or 'nothing to read'}"
-            self._failures[url] = Failure(_PAGE, url, read.reason, message)
+        reason, detail = read.document.reason, read.document.detail
+        if reason is not None:
+            message = f"{reason}: {detail or 'nothing to read'}"
+            self._failures[url] = Failure(_PAGE, url, reason, message)
         if read.page.reason in _UNSENT:
             return
         row = usage_row(_PAGE, self.source, None, self.response_id, read.request_id)

@@ -19,7 +19,7 @@ from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, SourceContext
-from ufo.transforms.sources.web.pages import Pages, ReadPage
+from ufo.transforms.sources.web.pages import PageText
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import Resolve
 
@@ -171,14 +171,15 @@ def page(n: int) -> bytes:
 def test_a_result_that_nothing_can_be_made_of_costs_only_itself(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    windows = Pages.windows
+    windows = PageText.windows
 
-    async def broken(self: Pages, read: ReadPage, *given: Any) -> list[tuple[str, float]]:
-        if "beacon" in read.page.url:
+    def broken(self: PageText, query: str, *given: Any) -> list[tuple[str, float]]:
+        found = windows(self, query, *given)
+        if "beacon" in found[0][0]:
             raise ZeroDivisionError("of a library")
-        return await windows(self, read, *given)
+        return found
 
-    monkeypatch.setattr(Pages, "windows", broken)
+    monkeypatch.setattr(PageText, "windows", broken)
     query = "xyzzy beacon or lighthouse"
     listed(engines, query, "/beacon", "/lighthouse")
     (found,) = look_up("b", query)
