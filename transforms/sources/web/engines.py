@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
 from typing import Any
-from urllib.parse import urlsplit
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.text import host_of, storable
+from ufo.schemas.text import storable
+from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,9 @@ class SearchApi:
             return f"it needs a search engine: set {wanted}"
         if not (key.isascii() and key.isprintable()):
             return f"the key in {self.key_variable} has characters that no key has; set it again"
-        if url and not _usable(url):
+        try:
+            checked_url(url or self.default_url or "", allow_private=True)
+        except RefusedAddress:
             name = self.url_variable
             return f"{name} is not an http:// or https:// URL (without user name); set it again"
         return None
@@ -283,15 +285,6 @@ def api_of(name: str) -> SearchApi:
 def variable(name: str | None) -> str:
     """Return an environment variable without spaces around; empty where it is not set."""
     return os.environ.get(name, "").strip() if name else ""
-
-
-def _usable(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(host_of(url)) and not parts.username
 
 
 # --- what replies are read with -----------------------------------------------------------------
