@@ -329,7 +329,6 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(engines: Engines) -> N
         ({"web_retriever": "dense", "embedder": "lsa"}, "unknown embedder 'lsa'"),
         ({"include_categories": "newz"}, "--include_categories"),
         ({"exclude_domains": "https://example.org/x"}, "--exclude_domains"),
-        ({"categories": "/no/such.yaml"}, "--categories"),
     ],
 )
 def test_options_that_are_wrong_are_reported(options: dict[str, Any], says: str) -> None:
