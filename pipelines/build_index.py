@@ -10,7 +10,7 @@ rename.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from ufo.indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.schemas.errors import Interrupted, RunError, UsageError
+from ufo.schemas.records import Failure
 
 _PROGRESS_SECONDS = 2.0
 T = TypeVar("T")
@@ -74,11 +75,13 @@ def build(
         with folder.building(output) as building:
             settings = (building / folder.BLOCKS, words, block_pages)
             _write_all_blocks(slices, settings, workers, progress)
-            made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
-            if not made.counts["articles"]:
-                raise RunError(_no_articles(paths, made))
-            progress(f"indexing {made.counts['passages']:,} passages")
-            folder.add_engines(building, made.content, embedder, progress)
+            files = folder.describe_inputs(paths)
+            content, failures = folder.assemble(building, {"words": words}, files)
+            counts = content["counts"]
+            if not counts["articles"]:
+                raise RunError(_no_articles(paths, counts, failures))
+            progress(f"indexing {counts['passages']:,} passages")
+            folder.add_engines(building, content, embedder, progress)
     except (OSError, RuntimeError, KeyboardInterrupt) as error:
         kept = ""
         if embedder is not None:
@@ -87,13 +90,13 @@ def build(
             raise Interrupted(f"interrupted; the index {output} is not built{kept}") from None
         raise RunError(f"the index {output} could not be built: {error}{kept}") from error
     warnings = []
-    if made.failures:
-        first = made.failures[0]
+    if failures:
+        first = failures[0]
         warnings.append(
-            f"{len(made.failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
+            f"{len(failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
             f"the first: {first.key}: {first.message}"
         )
-    return BuildResult(output, made.counts, warnings, time.monotonic() - started)
+    return BuildResult(output, counts, warnings, time.monotonic() - started)
 
 
 def write_blocks(part: Slice, blocks: Path, words: int, block_pages: int) -> None:
@@ -150,11 +153,13 @@ def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def _no_articles(paths: Sequence[Path], made: folder.Assembled) -> str:
+def _no_articles(
+    paths: Sequence[Path], counts: Mapping[str, int], failures: Sequence[Failure]
+) -> str:
     names = ", ".join(str(path) for path in paths)
-    first = f"; first failure: {made.failures[0].message}" if made.failures else ""
-    counts = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in made.counts.items())
+    first = f"; first failure: {failures[0].message}" if failures else ""
+    counted = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items())
     return (
-        f"no article in {names}: {counts}{first}. Give a MediaWiki pages-articles export (.xml, "
+        f"no article in {names}: {counted}{first}. Give a MediaWiki pages-articles export (.xml, "
         ".xml.bz2, .xml.gz) or JSON Lines or Parquet of {title, text, url}"
     )

@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         temporary.enter_context(temporary_files_in_own_folder())
         atexit.register(temporary.close)
     try:
-        with signals_interrupt():
+        with signals_interrupt(ends=argv is None):
             code = _run(words, whole=argv is None)
             sys.stdout.flush()
             return code

@@ -19,8 +19,9 @@ _first = 0.0
 
 
 @contextmanager
-def signals_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGINT raise KeyboardInterrupt in the main thread within this context.
+def signals_interrupt(ends: bool = False) -> Iterator[None]:
+    """Let SIGTERM and SIGINT raise KeyboardInterrupt in the main thread within this context, and
+    after it if the process `ends` with it.
 
     Further signals within a second change nothing: an exception in the middle of the clean-up could
     leave processes behind. A later SIGTERM ends the process at once. An error by which a library
@@ -42,9 +43,10 @@ def signals_interrupt() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        _asked.clear()
+        if not ends:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            _asked.clear()
 
 
 def end_with_owner() -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -22,10 +23,9 @@ from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, compare_models, i
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
-from ufo.transforms.scores import Selection
-from ufo.transforms.sources.web import categories
+from ufo.transforms.sources.web.categories import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
-from ufo.transforms.what_if import VoteRules, scores_if, verdicts_if
+from ufo.transforms.what_if import VoteRules, scores_if
 
 _SHOWN = (
     "level", "name", "source", "n_units", "factuality_score", "before", "difference",
@@ -82,7 +82,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
             "|".join(TIES),
             choices=TIES,
         ),
-        Option("verdicts", bool, "print the verdict of each fact unit instead of the scores"),
     )
     add_output_options(parser)
     parser.set_defaults(handler=_benchmark)
@@ -141,8 +140,8 @@ def _benchmark(args: argparse.Namespace) -> int:
                 "run of 'ufo evaluate' with --run."
             )
         rules = _rules(results, args)
-        rows = verdicts_if(results, rules) if args.verdicts else scores_if(results, rules)
-        if not (args.verdicts or args.json or args.csv):
+        rows = scores_if(results, rules)
+        if not (args.json or args.csv):
             rows = [
                 {name: row[name] for name in _SHOWN}
                 for row in rows
@@ -187,14 +186,6 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
             f"--exclude_passages: the run has no passage {missing[0]['name']!r}; the table "
             "`passages` has their ids."
         )
-    hosts = categories.HostSelection(**words)
-    selection = Selection(
-        frozenset(passages),
-        hosts.exclude_categories,
-        hosts.include_categories or None,
-        # As the hostnames of passages are written.
-        [categories.pattern(domain) for domain in hosts.exclude_domains],
-        [categories.pattern(domain) for domain in hosts.include_domains] or None,
-    )
+    selection = replace(hosts_chosen(**words), without_passages=frozenset(passages))
     tie = args.tie or results.runs[-1].tie
     return VoteRules(order, args.mode, tie, selection)
