@@ -30,7 +30,6 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.tables import LABELS, TABLES
 
 OWN = "own"
-THRESHOLD = 0.3  # Facts&Evidence's bound of the red band: what threshold() in a view gives
 GROUPS = {
     "scores": "Scores",
     "sources": "Sources",

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.schemas.labelled import labelled_rows
-from ufo.pipelines.cli import main
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
 from ufo.schemas.views import load_views
@@ -90,23 +89,6 @@ def test_a_report_that_cannot_be_read_is_named(folder: Path, reports: Path) -> N
         open_results(folder, reports=reports)
     with pytest.raises(UsageError, match="is not a folder"):
         open_results(folder, reports=folder / "nowhere")
-
-
-def test_the_threshold_moves_what_is_called_not_factual(
-    folder: Path, printed: Callable[..., Any]
-) -> None:
-    def recall(*words: str) -> float:
-        rows = json.loads(printed("report", folder, "agreement", "--json", *words))
-        return next(
-            row["value"]
-            for row in rows
-            if row["metric"] == "recall_not_factual" and row["part"] == "all"
-        )
-
-    assert recall("--threshold", "0") == 0.0
-    assert recall() == recall("--threshold", "0.3") == 0.75
-    assert recall("--threshold", "1") == 0.75
-    assert main(["report", str(folder), "agreement", "--threshold", "2"]) == 2
 
 
 def test_scores_are_reported_by_run_model_data_set_and_response(
