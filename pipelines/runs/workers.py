@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
-from multiprocessing import active_children
+from multiprocessing import active_children, get_context
 
 from loky import ProcessPoolExecutor
 
@@ -207,7 +207,10 @@ def _in_processes(
     # The processes end with this one.
     settings = (os.getpid(), logs.settings_for_worker())
     others = set(active_children())
-    with _signals_held_back():  # it starts a process that looks after its semaphores
+    # The first lock starts a process that looks after locks, and until Python 3.12 that unblocks
+    # signals: not while workers start.
+    get_context("spawn").Lock()
+    with _signals_held_back():
         pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
     under_way: dict[Future[Written], Chunk] = {}
     try:
