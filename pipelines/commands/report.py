@@ -145,24 +145,19 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _print_named(results: "Results", args: argparse.Namespace) -> None:
-    """Print a view or a table; people get its title, what is to be seen before it, and no column
-    that says the run each time."""
+    """Print a view or a table; people get its title, and no column that says the run each time."""
     views = {view.name: view for view in results.views}
     order = ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
     shows = "*" if args.name == "runs" else ""
-    named = views.get(args.name) or View(args.name, args.name, "", "", order=order, shows=shows)
-    people = not args.json and not args.csv
-    for view in (*(views[name] for name in named.before if people), named):
-        columns, title, empty = "*", "", view.empty
-        if people:
-            title = f"{view.title}, run {results.runs[-1].name}\n"
-            # One's own report need not say the run.
-            says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
-            columns = view.shows or ("* EXCLUDE (run)" if says else "*")
-        sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
-        sql += f" ORDER BY {view.order}" if view.order else ""
-        if results.runs[-1].mode == "recall" and view.name in views and "recall_" not in view.name:
-            empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
-        print_query(results, sql, args, title, empty)
-        if view is not named:
-            print()
+    view = views.get(args.name) or View(args.name, args.name, "", "", order=order, shows=shows)
+    columns, title, empty = "*", "", view.empty
+    if not args.json and not args.csv:
+        title = f"{view.title}, run {results.runs[-1].name}\n"
+        # One's own report need not say the run.
+        says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
+        columns = view.shows or ("* EXCLUDE (run)" if says else "*")
+    sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
+    sql += f" ORDER BY {view.order}" if view.order else ""
+    if results.runs[-1].mode == "recall" and view.name in views and "recall_" not in view.name:
+        empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
+    print_query(results, sql, args, title, empty)

@@ -71,7 +71,6 @@ def test_macros_are_no_reports(printed: Callable[..., Any]) -> None:
         ("bad", "SELECT FROM nowhere WHERE", "report 'bad': "),
         ("bad", "SELECT * FROM nowhere", "report 'bad': "),
         ("lost", "-- Lost\n-- needs: nothing_such\nSELECT 1 AS run", "needs 'nothing_such'"),
-        ("lost", "-- Lost\n-- with: nothing_such\nSELECT 1 AS run", "needs 'nothing_such'"),
         ("loop", "-- Loop\n-- needs: loop\nSELECT 1 AS run", "need each other: loop → loop"),
     ],
 )
@@ -89,19 +88,6 @@ def test_a_report_that_cannot_be_read_is_named(folder: Path, reports: Path) -> N
         open_results(folder, reports=reports)
     with pytest.raises(UsageError, match="is not a folder"):
         open_results(folder, reports=folder / "nowhere")
-
-
-def test_scores_are_reported_by_run_model_data_set_and_response(
-    folder: Path, printed: Callable[..., Any]
-) -> None:
-    text = printed("report", folder, "scores")
-    titles = ["Scores of each run", "of each model", "of each data set", "of each response"]
-    assert sorted(titles, key=text.index) == titles
-    assert text.count("clustered") >= 3
-    assert "Wilson" in text or "interval_" in text
-    rows = json.loads(printed("report", folder, "scores", "--json"))
-    assert len(rows) == 6
-    assert {"low", "high", "interval_method", "factuality_score"} <= set(rows[0])
 
 
 def test_no_rows_are_explained(folder: Path, printed: Callable[..., Any]) -> None:
