@@ -14,6 +14,7 @@ from ufo.indexes.index import open_index
 from ufo.indexes.manifest import local_index
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.output import declare
+from ufo.pipelines.labels import keep_label
 from ufo.pipelines.options.command_line import fitting, settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.option import Option
@@ -32,7 +33,6 @@ from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.storage import cache_folder, is_remote
-from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.verifiers.by_name import default_verifier, make_verifier
@@ -142,7 +142,7 @@ def setup(
         comparison=_comparison,
         reports=reports_html,
         report=render_html,
-        keep_label=_keep_label,
+        keep_label=keep_label,
     )
 
 
@@ -176,12 +176,6 @@ def _flags_of(
 def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
     given = {"input": "-", "output": "-", **flags, "index": index}
     return choose(settings_of(given, None)).statuses
-
-
-def _keep_label(directory: Path, label: Label) -> None:
-    from ufo.pipelines.labels import keep_label  # rich
-
-    keep_label(directory, label)
 
 
 def _comparison(results: "Results", models: Sequence[str], link: "Link") -> str:

@@ -27,7 +27,6 @@ from ufo.transforms.scores import SYMBOLS
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
-    from ufo.pipelines.reports.evaluation import Check
     from ufo.schemas.results import Results
 
 Link = Callable[[str, str], str | None]
@@ -115,18 +114,6 @@ def comparison_html(found: Mapping[str, Any], link: Link) -> str:
 def notebook_html(results: "Results") -> str:
     """Return the overview of the newest of the runs for the ground of a notebook, light or dark."""
     return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
-
-
-def check_html(found: "Check", wrong: Sequence[Row]) -> str:
-    """Return a checked text for a notebook, each sentence in its state, below the headline; `wrong`
-    are the contradicted claims with what contradicts them."""
-    pieces: list[tuple[str, str | None]] = []
-    at = 0
-    for one, state in zip(found.sentences, found.states, strict=True):
-        pieces += [(found.text[at : one.start], None), (found.text[one.start : one.end], state)]
-        at = one.end
-    pieces.append((found.text[at:], None))
-    return filled("notebook.html", "check", found.headline, found.judged_by, pieces, wrong)
 
 
 def _overview(found: Row, link: Link) -> str:
