@@ -16,7 +16,13 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ufo.pipelines.reports.overview import Row, lowest_responses, overview
+from ufo.pipelines.reports.overview import (
+    COST_COLUMNS,
+    FAILURE_COLUMNS,
+    Row,
+    lowest_responses,
+    overview,
+)
 from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, one_line, text_output
 from ufo.pipelines.reports.unusable import beside
 from ufo.schemas.errors import UsageError
@@ -38,7 +44,7 @@ _TOTAL = "rows_in_all"
 _KEPT = "\n\t"
 _LONGEST_CELL = 300
 # Columns whose values are names that ufo defines.
-_NAMED = {"measure", "metric", "reason", "tag"}
+_NAMED = {"measure", "metric", "reason"}
 _WORDS = {
     "refuted": "contradicted",
     "noans": "no answer",
@@ -125,6 +131,7 @@ def _overview(found: Row, link: Link) -> str:
         "overview",
         found,
         list(_charts(found)),
+        list(_counts(found)),
         lambda response: link(of_run, response),
         names,
     )
@@ -143,6 +150,17 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
     decided = draw_decided(own, rows if several else ())
     if decided is not None:
         yield "Who decided", decided
+
+
+def _counts(found: Row) -> Iterable[Row]:
+    """Give what failed, and the cost of models, as tables where they have rows."""
+    for title, columns, rows in (
+        ("What failed", FAILURE_COLUMNS, found["failures"]),
+        ("Cost by model", COST_COLUMNS, found["cost"]),
+    ):
+        shown = [{head: row[name] for head, name in columns.items()} for row in rows]
+        if shown:
+            yield {"title": title, "rows": shown, "columns": _columns(shown), "total": len(shown)}
 
 
 def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
