@@ -78,10 +78,6 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "ORDER BY model, position",
             mode=mode,
         ),
-        "datasets": rows(
-            "SELECT * FROM scores_by_dataset WHERE run = $run AND mode = $mode ORDER BY dataset",
-            mode=mode,
-        ),
         "contradicted": rows(_CONTRADICTED, mode=mode, most=_MOST_CONTRADICTED),
         "failures": rows(_FAILURES),
         "cost": rows(_COST),

@@ -62,10 +62,6 @@ def print_overview(found: Row, console: Console) -> None:
     _print_scores(found, console)
     _print_corrected(found, console)
     _print_contributions(found, console)
-    columns = {"data set": "dataset", "supported": "n_supported", "contradicted": "n_refuted"}
-    columns |= {"not decided": "n_undecided", "score": "factuality_score"}
-    if len(found["datasets"]) > 1:
-        _print_table("Outcomes by data set", columns, found["datasets"], console)
     if found["contradicted"]:
         console.print(Text("\nContradicted claims", style="bold"))
         for claim in found["contradicted"][:_MOST_CLAIMS]:
@@ -172,8 +168,6 @@ def _print_corrected(found: Row, console: Console) -> None:
         line.append(f" ({row['low']:.3f} to {row['high']:.3f})", style="not bold")
     line.append(f", from {quantity(row['n_labelled'], 'label')}", style="not bold")
     console.print(line)
-    if row["strata_without_label"]:
-        console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
     for name in ("corrected_scores", "judge_errors"):
         console.print(Text(f"more: {_command(found, name)}"))
 

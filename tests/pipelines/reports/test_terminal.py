@@ -63,7 +63,6 @@ def test_the_overview_tells_what_matters_of_the_newest_run(
         "Factuality score 0.667",
         "coverage 0.833",
         "birch  1.000",
-        "bio               1             1            1  0.333",
         "ref          ████████████  50.0%       2",
         "(undecided)  ██████        25.0%       1",
         "wiki   transport      1",
