@@ -168,6 +168,8 @@ def _print_corrected(found: Row, console: Console) -> None:
         line.append(f" ({row['low']:.3f} to {row['high']:.3f})", style="not bold")
     line.append(f", from {quantity(row['n_labelled'], 'label')}", style="not bold")
     console.print(line)
+    if row["strata_without_label"]:
+        console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
     for name in ("corrected_scores", "judge_errors"):
         console.print(Text(f"more: {_command(found, name)}"))
 
