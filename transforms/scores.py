@@ -7,7 +7,7 @@ follow from the verdicts. The views compute the same for runs; both are tested b
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -139,10 +139,7 @@ class Selection:
 
 def _of_any(host: str | None, domains: Collection[str]) -> bool:
     return host is not None and any(
-        fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}")
-        if "*" in one or "?" in one
-        else host == one or host.endswith(f".{one}")
-        for one in domains
+        fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}") for one in domains
     )
 
 
@@ -328,16 +325,6 @@ def score(
     )
 
 
-def usable_of(evidence: Sequence[Piece]) -> tuple[int, int]:
-    """Return the number of judgements asked for, and the number of usable ones.
-
-    Where a source has no passage none was asked for, unless the text's language is not supported.
-    """
-    lost = sum(map(is_unusable, evidence))
-    usable = sum(row.passage_id is not None and not is_unusable(row) for row in evidence)
-    return usable + lost, usable
-
-
 def is_unusable(row: Piece) -> bool:
     """Return whether a judgement failed, or is of a text in an unsupported language."""
     return row.outcome == ERROR or row.reason == UNSUPPORTED_LANGUAGE
@@ -361,13 +348,12 @@ def _tallies(
 
     A unit that no source was asked about gets an empty tally, so that it has a verdict.
     """
-    asked = {(row.unit_id, row.source) for row in evidence}
-    by_key: dict[tuple[str, str], list[Piece]] = {}
+    asked: dict[tuple[str, str], list[Piece]] = {(row.unit_id, row.source): [] for row in evidence}
     for row in counting:
-        by_key.setdefault((row.unit_id, row.source), []).append(row)
+        asked[row.unit_id, row.source].append(row)
     return {
         unit.unit_id: [
-            tally(unit.unit_id, name, by_key.get((unit.unit_id, name), ()))
+            tally(unit.unit_id, name, asked[unit.unit_id, name])
             for name in sources
             if (unit.unit_id, name) in asked
         ]
@@ -382,34 +368,33 @@ def _scores(
     n_units: int,
     sources: Sequence[str],
     mode: str,
-) -> list[Score]:
-    found = []
+) -> Iterator[Score]:
     for source in sources if mode == SINGLE else (None,):
+        of = sources if source is None else (source,)
         labels = [
             row.label
             for row in rows
             if row.mode == mode and (source is None or row.source == source)
         ]
         yes, no = labels.count(1), labels.count(0)
-        own = [row for row in counting if row.source in (sources if source is None else (source,))]
-        asked, usable = usable_of(own)
-        scored = 0 if asked and not usable else n_units
-        found.append(
-            Score(
-                mode,
-                source,
-                n_units,
-                yes,
-                no,
-                n_units - yes - no,
-                _ratio(yes, scored),
-                _ratio(yes, yes + no),
-                _ratio(yes + no, scored),
-                asked,
-                asked - usable,
-            )
+        own = [row for row in counting if row.source in of]
+        lost = sum(map(is_unusable, own))
+        # Where a source has no passage nothing was judged.
+        usable = sum(row.passage_id is not None and not is_unusable(row) for row in own)
+        scored = 0 if lost and not usable else n_units
+        yield Score(
+            mode,
+            source,
+            n_units,
+            yes,
+            no,
+            n_units - yes - no,
+            _ratio(yes, scored),
+            _ratio(yes, yes + no),
+            _ratio(yes + no, scored),
+            lost + usable,
+            lost,
         )
-    return found
 
 
 def _contributions(
@@ -417,19 +402,18 @@ def _contributions(
     tallies: Mapping[str, Sequence[Tally]],
     sources: Sequence[str],
     mode: str,
-) -> list[Contribution]:
-    own = [row for row in rows if row.mode == mode]
-    slots: list[tuple[str, int | None]] = [(name, at) for at, name in enumerate(sources, 1)]
+) -> Iterator[Contribution]:
     n = len(tallies)
+    own = [row for row in rows if row.mode == mode]
     if mode != MV:
-        slots += [(NO_SOURCE, None)] if mode == SEQ else []
         counts = Counter(
             row.source for row in own if row.label is not None or row.source == NO_SOURCE
         )
-        return [
-            Contribution(mode, name, at, n, counts[name], None, None, _ratio(counts[name], n), None)
-            for name, at in slots
-        ]
+        places: dict[str, int | None] = {name: at for at, name in enumerate(sources, 1)}
+        for name, at in (places | {NO_SOURCE: None} if mode == SEQ else places).items():
+            share = _ratio(counts[name], n)
+            yield Contribution(mode, name, at, n, counts[name], None, None, share, None)
+        return
     labels = {row.unit_id: row.label for row in own}
     votes: Counter[str] = Counter()
     agreeing: Counter[str] = Counter()
@@ -438,11 +422,9 @@ def _contributions(
             votes[one.source] += one.n_supported + one.n_refuted
             if (label := labels[unit_id]) is not None:
                 agreeing[one.source] += one.n_supported if label else one.n_refuted
-    found = []
-    for name, at in slots:
+    for at, name in enumerate(sources, 1):
         of = _ratio(votes[name], votes.total()), _ratio(agreeing[name], agreeing.total())
-        found.append(Contribution(mode, name, at, n, None, votes[name], agreeing[name], *of))
-    return found
+        yield Contribution(mode, name, at, n, None, votes[name], agreeing[name], *of)
 
 
 def _placed(rows: Iterable[U], places: Mapping[str, int | None]) -> dict[int, list[U]]:
