@@ -152,18 +152,17 @@ async def _in_sequence(
 ) -> AsyncGenerator[Step, None]:
     remaining: list[OpenUnits] = [open_units]
     for position, source in enumerate(sources):
-        asked = _joined(remaining)
-        if asked is None:
+        if not remaining:
             return
+        asked = _joined(remaining)
         yield Asked(source.name, position, [unit.unit_id for unit in asked.units])
         remaining = []
         async for part, checked in check_parts(asked, source, judge):
             decided, left = settle(part, checked, tie)
             remaining += [left] if left is not None else []
             yield Answered(source.name, position, checked, decided)
-    unanswered = _joined(remaining)
-    if unanswered is not None:
-        yield Answered("", len(sources), None, undecided(unanswered, tie))
+    if remaining:
+        yield Answered("", len(sources), None, undecided(_joined(remaining), tie))
 
 
 async def _together(
@@ -202,10 +201,8 @@ async def _together(
     yield Answered("", len(sources), None, found)
 
 
-def _joined(parts: Sequence[OpenUnits]) -> OpenUnits | None:
-    """Merge parts of one response into one record; None if there are no parts."""
-    if not parts:
-        return None
+def _joined(parts: Sequence[OpenUnits]) -> OpenUnits:
+    """Merge parts of one response into one record."""
     return replace(
         parts[0],
         units=[unit for part in parts for unit in part.units],

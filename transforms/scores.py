@@ -36,27 +36,18 @@ NO_CLAIM = "no claim"
 STATES = (SUPPORTED, CONTRADICTED, PARTLY, NOT_FOUND, NO_CLAIM, ERROR)
 SYMBOLS = dict(zip(STATES, "✓✗≈?·⚠", strict=True))
 
-_CLAIM_STATES = """
-SELECT
-    CASE
-        WHEN v.label = 0 THEN 'contradicted'
-        WHEN v.label = 1 THEN 'supported'
-        WHEN e.failed THEN 'error'
-        ELSE 'not found'
-    END AS state,
-    count(*) AS n
-FROM verdicts AS v
+_CLAIMS = """
+SELECT label, failed IS NOT NULL AS failed, count(*) AS n
+FROM verdicts
 LEFT JOIN (
     SELECT DISTINCT response_id, unit_id, true AS failed
     FROM evidence
     WHERE run = $run AND (outcome = 'error' OR reason = 'unsupported_language')
-) AS e ON e.response_id = v.response_id AND e.unit_id = v.unit_id
-WHERE v.run = $run AND v.mode = $mode
-GROUP BY state
+) USING (response_id, unit_id)
+WHERE run = $run AND mode = $mode
+GROUP BY ALL
 """
 _EXTRACTION_FAILED = "SELECT 1 FROM failures WHERE run = $run AND step = 'extract' LIMIT 1"
-
-_PHRASES = ((CONTRADICTED, "contradicted"), (PARTLY, "partly supported"), (NOT_FOUND, "not found"))
 
 
 def state_of(labels: Sequence[int | None], failed: bool = False) -> str:
@@ -92,7 +83,8 @@ def headline(states: Iterable[str] | Mapping[str, int], failed: bool = False) ->
     if counts[ERROR] == n:
         return f"Not scored: none of {quantity(n, 'claim')} could be judged"
     parts = [f"{counts[SUPPORTED]:,} of {quantity(n, 'claim')} supported"]
-    parts += [f"{counts[state]:,} {words}" for state, words in _PHRASES if counts[state]]
+    for state in (CONTRADICTED, PARTLY, NOT_FOUND):
+        parts += [f"{counts[state]:,} {state}"] if counts[state] else []
     parts += [f"{counts[ERROR]:,} not judged"] if counts[ERROR] else []
     return ", ".join(parts)
 
@@ -101,9 +93,10 @@ def run_headline(results: "Results") -> str:
     """Return the headline of the newest of the runs, over the claims of all its responses."""
     run = results.runs[-1]
     name: dict[str, object] = {"run": run.name}
-    states = results.query(_CLAIM_STATES, name | {"mode": main_mode(run.mode)}).to_pylist()
-    failed = results.query(_EXTRACTION_FAILED, name).num_rows > 0
-    return headline({row["state"]: row["n"] for row in states}, failed)
+    states: Counter[str] = Counter()
+    for row in results.query(_CLAIMS, name | {"mode": main_mode(run.mode)}).to_pylist():
+        states[state_of([row["label"]], row["failed"])] += row["n"]
+    return headline(states, results.query(_EXTRACTION_FAILED, name).num_rows > 0)
 
 
 OTHER = "other"
