@@ -150,7 +150,6 @@ setup(
         "sentencex>=1.0.32,<2",  # sentence ends
         "onnxruntime>=1.20,<2",  # the verifiers and embedders that are ONNX models
         "tokenizers>=0.20,<1",  # their input
-        "tldextract>=5.3,<6",  # registered domains, from the list that it bundles
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
         "filelock>=3.32,<4",  # one run of a name at a time; knows a lock whose file was deleted
         "PyYAML>=6,<7",  # configuration files

@@ -6,7 +6,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from filelock import FileLock, Timeout
 from ufo.indexes import bm25
 from ufo.indexes.blocks import COUNTS
 from ufo.indexes.embedders import description, make_embedder
-from ufo.indexes.manifest import file_sha256, is_index, write_manifest
+from ufo.indexes.manifest import is_index, write_manifest
 from ufo.indexes.names import (
     ALIAS_SCHEMA,
     ALIASES,
@@ -31,22 +30,13 @@ from ufo.indexes.names import (
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.records import Failure
+from ufo.schemas.storage import sha256_of
 from ufo.schemas.tables import sort_key, to_arrow
 
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
 
 _VECTORS_OF = "of.txt"  # by which embedder the vectors are, and of which passages
-_BATCH = 1024  # passages a record batch, so that the bytes do not depend on the blocks
-
-
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """The result of `assemble`: counts, failures, and content of the manifest."""
-
-    counts: dict[str, int]
-    failures: list[Failure]
-    content: dict[str, Any]
 
 
 @contextmanager
@@ -58,13 +48,11 @@ def building(output: Path) -> Iterator[Path]:
         UsageError: `output` is not a new, an empty or an index folder, cannot be written, or is
             being built by another process.
     """
-    if output.exists() and not output.is_dir():  # a device as well
+    empty = output.is_dir() and not any(output.iterdir())
+    if output.exists() and not (empty or is_index(output)):
         raise UsageError(
-            f"--output {output} is a file; give a folder that is new, empty or an index"
-        )
-    if output.is_dir() and any(output.iterdir()) and not is_index(output):
-        raise UsageError(
-            f"--output {output} holds something that is not an index; give a new or an empty folder"
+            f"--output {output} is not an index but a file, or a folder with something else; give "
+            "a folder that is new, empty or an index"
         )
     lock = FileLock(output.parent / f".{output.name}.building.lock")
     try:
@@ -89,16 +77,15 @@ def building(output: Path) -> Iterator[Path]:
 
 def _replace(output: Path, folder: Path) -> None:
     """Put a built folder in the place of `output`; restore the old folder if that fails."""
-    if not output.exists():
-        folder.rename(output)
-        return
     old = output.with_name(f"{folder.name}-old")
     shutil.rmtree(old, ignore_errors=True)
-    output.rename(old)
+    if output.exists():
+        output.rename(old)
     try:
         folder.rename(output)
     except OSError:
-        old.rename(output)
+        if old.exists():
+            old.rename(output)
         raise
     shutil.rmtree(old, ignore_errors=True)
 
@@ -106,13 +93,19 @@ def _replace(output: Path, folder: Path) -> None:
 def describe_inputs(paths: Sequence[Path]) -> list[dict[str, Any]]:
     """Return the manifest's entries for the input files: name, size and SHA-256."""
     return [
-        {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256_of(str(path))}
         for path in paths
     ]
 
 
-def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> Assembled:
-    """Write the passages, pages and names of the blocks in `building`."""
+def assemble(
+    building: Path, settings: dict[str, Any], inputs: list[dict[str, Any]]
+) -> tuple[dict[str, Any], list[Failure]]:
+    """Write the passages, pages and names of the blocks in `building`.
+
+    Returns:
+        The content of the manifest, and the failures.
+    """
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     failures: list[Failure] = []
     aliases: list[str] = []
@@ -143,7 +136,7 @@ def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, An
         "counts": dict(counts),
         "settings": settings,
     }
-    return Assembled(dict(counts), failures, content)
+    return content, failures
 
 
 def add_engines(
@@ -165,7 +158,7 @@ def add_engines(
         from ufo.indexes import dense  # FAISS is heavy, and needed for vectors alone
 
         made = make_embedder(embedder)
-        of = f"{made.name} {made.version} {file_sha256(building / PASSAGES)}"
+        of = f"{made.name} {made.version} {sha256_of(str(building / PASSAGES))}"
         vectors = building.with_name(f"{building.name}-vectors")
         if vectors.is_dir() and (vectors / _VECTORS_OF).read_text() != of:
             shutil.rmtree(vectors)
@@ -188,27 +181,12 @@ def _write(path: Path, schema: pa.Schema, columns: Sequence[Any]) -> None:
 def _write_passages(building: Path) -> int:
     written = 0
     with pa.ipc.new_file(building / PASSAGES, PASSAGE_SCHEMA) as writer:
-        for batch in _even_batches(building):
-            writer.write_batch(batch)
-            written += batch.num_rows
+        for path in sorted((building / BLOCKS).glob("*.arrow")):
+            with pa.ipc.open_file(path) as reader:
+                table = reader.read_all()
+            writer.write_table(table)
+            written += table.num_rows
     return written
-
-
-def _even_batches(building: Path) -> Iterator[pa.RecordBatch]:
-    waiting: list[pa.Table] = []
-    n_waiting = 0
-    for path in sorted((building / BLOCKS).glob("*.arrow")):
-        with pa.ipc.open_file(path) as reader:
-            waiting.append(reader.read_all())
-        n_waiting += waiting[-1].num_rows
-        if n_waiting >= _BATCH:
-            table = pa.concat_tables(waiting).combine_chunks()
-            whole = n_waiting - n_waiting % _BATCH
-            yield from table.slice(0, whole).to_batches(max_chunksize=_BATCH)
-            waiting = [table.slice(whole)]
-            n_waiting -= whole
-    if n_waiting:
-        yield from pa.concat_tables(waiting).combine_chunks().to_batches()
 
 
 def _write_aliases(

@@ -10,7 +10,6 @@ import json
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,22 +29,12 @@ _SMALL = 1 << 20  # bytes of a file whose checksum takes about a millisecond
 REBUILD = "build it again with `ufo index build --input DUMP --output {path}`"
 
 
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes as hex digits."""
-    digest = sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def is_index(path: Path) -> bool:
     """Return whether `path` has the manifest of an index, of any version."""
     try:
-        manifest = json.loads((path / MANIFEST).read_bytes())
-    except (OSError, ValueError):
+        return bool(json.loads((path / MANIFEST).read_bytes())["format"] == FORMAT)
+    except (OSError, ValueError, TypeError, KeyError):
         return False
-    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
 
 
 def write_manifest(path: Path, files: Sequence[str], content: dict[str, Any]) -> None:
@@ -54,7 +43,7 @@ def write_manifest(path: Path, files: Sequence[str], content: dict[str, Any]) ->
         {
             "path": name,
             "bytes": (path / name).stat().st_size,
-            "sha256": file_sha256(path / name),
+            "sha256": storage.sha256_of(str(path / name)),
         }
         for name in files
     ]
@@ -72,75 +61,55 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     Raises:
         IndexUnusable: the folder is not a complete index of a known version.
     """
-    manifest, raw = _checked(path)
+    manifest, files, fingerprint = _checked(path)
     rebuild = REBUILD.format(path=path)
-    for name, size, digest in _entries(path, manifest):
-        try:
-            actual = (path / name).stat().st_size
-        except OSError:
-            raise IndexUnusable(f"{path} is damaged: {name} is missing; {rebuild}") from None
-        if actual != size:
+    for name, size, digest in files:
+        file = path / name
+        found = file.stat().st_size if file.exists() else "no"
+        if found != size:
             raise IndexUnusable(
-                f"{path} is damaged: {name} has {actual} bytes where the manifest says {size}; "
+                f"{path} is damaged: {name} has {found} bytes where the manifest says {size}; "
                 f"{rebuild}"
             )
-        if (verify or size <= _SMALL) and file_sha256(path / name) != digest:
+        if (verify or size <= _SMALL) and storage.sha256_of(str(file)) != digest:
             raise IndexUnusable(f"{path} is damaged: the checksum of {name} differs; {rebuild}")
-    return manifest, sha256(raw).hexdigest()
+    return manifest, fingerprint
 
 
-def listed_files(path: Path) -> list[tuple[str, int, str]]:
-    """Return name, bytes and SHA-256 of each file that the manifest in `path` lists.
-
-    The files need not exist. Raises IndexUnusable as `read_manifest` does.
-    """
-    return _entries(path, _checked(path)[0])
-
-
-def _checked(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the manifest in `path` and its bytes, after checking its format and version."""
+def _checked(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], str]:
+    """Return the manifest in `path`, the name, bytes and SHA-256 of each file that it lists, and
+    its own SHA-256. The files need not exist."""
     rebuild = REBUILD.format(path=path)
-    if not path.exists():
-        raise IndexUnusable(f"no index at {path}: no such folder; give its folder, or {rebuild}")
-    if not path.is_dir():
-        raise IndexUnusable(f"{path} is not an index but a file; give an index folder, or make one")
     try:
         raw = (path / MANIFEST).read_bytes()
-    except FileNotFoundError:
+    except OSError as error:  # no folder, another one, or a build that was stopped
         raise IndexUnusable(
-            f"{path} is not a finished index: it has no {MANIFEST} (another kind of folder, or a "
-            f"build that was stopped); {rebuild}"
+            f"{path} is not a finished index: its {MANIFEST} cannot be read ({error.strerror}); "
+            f"{rebuild}"
         ) from None
-    except OSError as error:
-        raise IndexUnusable(f"cannot read {path / MANIFEST}: {error.strerror}") from None
     try:
         manifest = json.loads(raw)
-    except ValueError:
-        raise IndexUnusable(f"{path / MANIFEST} is damaged: it is not JSON; {rebuild}") from None
-    _check_format(path, manifest, rebuild)
-    return manifest, raw
-
-
-def _check_format(path: Path, manifest: object, rebuild: str) -> None:
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise IndexUnusable(f"{path} is not an index: its {MANIFEST} is of another kind; {rebuild}")
-    version = manifest.get("version")
+        kind, version = manifest["format"], manifest["version"]
+    except (ValueError, TypeError, KeyError):
+        kind = version = None
+    if kind != FORMAT:
+        raise IndexUnusable(
+            f"{path} is not an index: its {MANIFEST} is damaged or of another kind; {rebuild}"
+        )
     if version != VERSION:
         newer = isinstance(version, int) and version > VERSION
         raise IndexUnusable(
             f"{path} was built by {'a newer' if newer else 'an older'} ufo (index version "
             f"{version!r}, readable here: {VERSION}); {'upgrade ufo, or ' * newer}{rebuild}"
         )
-
-
-def _entries(path: Path, manifest: dict[str, Any]) -> list[tuple[str, int, str]]:
     try:
         _ = {key: int(value) for key, value in manifest["counts"].items()}
-        return [(str(e["path"]), int(e["bytes"]), str(e["sha256"])) for e in manifest["files"]]
+        files = [(str(e["path"]), int(e["bytes"]), str(e["sha256"])) for e in manifest["files"]]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(
-            f"{path / MANIFEST} is damaged: an entry is missing; {REBUILD.format(path=path)}"
+            f"{path / MANIFEST} is damaged: an entry is missing; {rebuild}"
         ) from None
+    return manifest, files, sha256(raw).hexdigest()
 
 
 _AT_ONCE = 4
@@ -188,23 +157,17 @@ def _cached(uri: str, manifest: bytes) -> Path:
 def _download(uri: str, copy: Path, manifest: bytes) -> None:
     copy.mkdir()
     (copy / MANIFEST).write_bytes(manifest)
-    files = listed_files(copy)
+    _, files, _ = _checked(copy)
     wanted, room = sum(size for _, size, _ in files), shutil.disk_usage(copy).free
     if wanted > room:
         raise OSError(f"it has {wanted:,} bytes, and there is room for {room:,} in {copy.parent}")
+    names = [name for name, _, _ in files]
+    for name in names:
+        if not (copy / name).resolve().is_relative_to(copy.resolve()):
+            raise IndexUnusable(f"{copy} is not an index: it lists {name!r}, outside of its folder")
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        for _ in threads.map(partial(_fetch, uri, copy), files):
+        for _ in threads.map(
+            lambda name: storage.fetch(storage.join(uri, name), copy / name), names
+        ):
             pass
-    read_manifest(copy)
-
-
-def _fetch(uri: str, copy: Path, file: tuple[str, int, str]) -> None:
-    name, _, digest = file
-    target = copy / name
-    if not target.resolve().is_relative_to(copy.resolve()):
-        raise IndexUnusable(f"{copy} is not an index: it lists {name!r}, outside of its folder")
-    storage.fetch(storage.join(uri, name), target)
-    if file_sha256(target) != digest:
-        raise IndexUnusable(
-            f"{copy} is damaged: the checksum of {name} differs; copy it there again"
-        )
+    read_manifest(copy, verify=True)

@@ -12,7 +12,7 @@ import glob
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,11 +77,13 @@ def build(
         with folder.building(output) as building:
             with _progress(building / folder.BLOCKS, block_pages, progress):
                 _write_all_blocks(slices, building, words, block_pages, workers)
-            made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
-            if not made.counts["articles"]:
-                raise RunError(_no_articles(paths, made))
-            progress(f"indexing {made.counts['passages']:,} passages")
-            folder.add_engines(building, made.content, embedder, progress)
+            files = folder.describe_inputs(paths)
+            content, failures = folder.assemble(building, {"words": words}, files)
+            counts = content["counts"]
+            if not counts["articles"]:
+                raise RunError(_no_articles(paths, counts, failures))
+            progress(f"indexing {counts['passages']:,} passages")
+            folder.add_engines(building, content, embedder, progress)
     except (OSError, RuntimeError, KeyboardInterrupt) as error:
         kept = ""
         if embedder is not None:
@@ -90,14 +92,14 @@ def build(
             raise Interrupted(f"interrupted; the index {output} is not built{kept}") from None
         raise RunError(f"the index {output} could not be built: {error}{kept}") from error
     warnings = []
-    if made.failures:
-        first = made.failures[0]
+    if failures:
+        first = failures[0]
         warnings.append(
-            f"{len(made.failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
+            f"{len(failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
             f"the first: {first.key}: {first.message}"
         )
     seconds = time.monotonic() - started
-    return BuildResult(output, made.counts, made.failures, warnings, seconds)
+    return BuildResult(output, counts, failures, warnings, seconds)
 
 
 def write_blocks(slices: Sequence[Slice], blocks: Path, words: int, block_pages: int) -> None:
@@ -155,12 +157,14 @@ def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def _no_articles(paths: Sequence[Path], made: folder.Assembled) -> str:
+def _no_articles(
+    paths: Sequence[Path], counts: Mapping[str, int], failures: Sequence[Failure]
+) -> str:
     names = ", ".join(str(path) for path in paths)
-    first = f"; first failure: {made.failures[0].message}" if made.failures else ""
-    counts = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in made.counts.items())
+    first = f"; first failure: {failures[0].message}" if failures else ""
+    counted = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items())
     return (
-        f"no article in {names}: {counts}{first}. Give a MediaWiki pages-articles export (.xml, "
+        f"no article in {names}: {counted}{first}. Give a MediaWiki pages-articles export (.xml, "
         ".xml.bz2, .xml.gz) or JSON Lines or Parquet of {title, text, url}"
     )
 

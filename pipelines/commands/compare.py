@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -22,8 +23,7 @@ from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, compare_models, i
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
-from ufo.transforms.scores import Selection
-from ufo.transforms.sources.web import categories
+from ufo.transforms.sources.web.categories import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
 from ufo.transforms.what_if import VoteRules, scores_if
 
@@ -186,14 +186,6 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
             f"--exclude_passages: the run has no passage {missing[0]['name']!r}; the table "
             "`passages` has their ids."
         )
-    hosts = categories.HostSelection(**words)
-    selection = Selection(
-        frozenset(passages),
-        hosts.exclude_categories,
-        hosts.include_categories or None,
-        # As the hostnames of passages are written.
-        [categories.pattern(domain) for domain in hosts.exclude_domains],
-        [categories.pattern(domain) for domain in hosts.include_domains] or None,
-    )
+    selection = replace(hosts_chosen(**words), without_passages=frozenset(passages))
     tie = args.tie or results.runs[-1].tie
     return VoteRules(order, args.mode, tie, selection)

@@ -233,9 +233,6 @@ class WebOptions:
     exclude_categories: str | None = of_source("exclude hosts of these categories", "A,B")
     include_domains: str | None = of_source("use only these domains: example.org,*.gov", "A,B")
     exclude_domains: str | None = of_source("exclude these registered domains", "A,B")
-    categories: str | None = of_source(
-        "YAML file with categories of hosts, before the shipped ones", "FILE", expert=True
-    )
     web_snapshot: str | None = option(
         "a new folder records searches and pages; a finished one replays them without network",
         "DIR",

@@ -225,6 +225,6 @@ def _read(parts: Sequence[Part], table: str, *columns: str) -> list[dict[str, An
 def finish_recordings(folders: Iterable[str]) -> None:
     """Finish the web snapshots that a run has recorded in these folders."""
     for folder in folders:
-        from ufo.transforms.sources.web.snapshot import finish_recording  # of the extra `web`
+        from ufo.transforms.sources.web.snapshot import Snapshot  # of the extra `web`
 
-        finish_recording(folder)
+        Snapshot(folder).finish()

@@ -34,8 +34,8 @@ def build_folder(tmp_path: Path) -> Build:
         output = tmp_path / name
         with folder.building(output) as building:
             write_block(building / folder.BLOCKS, block, process_block(block))
-            made = folder.assemble(building, {}, [])
-            folder.add_engines(building, made.content, embedder)
+            content, _ = folder.assemble(building, {}, [])
+            folder.add_engines(building, content, embedder)
         return output
 
     return build

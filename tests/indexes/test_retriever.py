@@ -63,8 +63,8 @@ def test_passages_with_the_words_of_aliases_that_the_title_lacks(
     block = Block(file=0, number=0, first=0, name="dump", items=(page, *redirects))
     with folder.building(output) as building:
         write_block(building / folder.BLOCKS, block, process_block(block))
-        made = folder.assemble(building, {}, [])
-        folder.add_engines(building, made.content)
+        content, _ = folder.assemble(building, {}, [])
+        folder.add_engines(building, content)
     words = "donau dunaj river bavaria"
     assert list(ranked_passages(output)) == [
         Ranked("Danube", words, "", "A river."),

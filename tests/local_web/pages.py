@@ -1,7 +1,6 @@
 """Every page of the local web: the ordinary ones, and those that a fetcher meets in the wild."""
 
 import gzip
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -123,13 +122,6 @@ SPECIAL: dict[str, tuple[str, Reply]] = {
         Reply(
             gzip.compress(b"<p>0</p>" * 3_000_000, 9),
             headers={"content-type": HTML, "content-encoding": "gzip"},
-        ),
-    ),
-    "/deflate": (
-        "Deflated",
-        Reply(
-            zlib.compress(html("The beacon of Holmsund", BEACON)),
-            headers={"content-type": HTML, "content-encoding": "deflate"},
         ),
     ),
     "/gzip": (

@@ -109,14 +109,10 @@ def test_what_can_be_chosen(client: httpx.Client) -> None:
     assert len(client.get("/examples").json()) == 38
 
 
-def test_a_service_is_started_with_kinds_of_hosts_and_an_embedder(
-    results: Path, index: Path, tmp_path: Path
-) -> None:
-    rules = tmp_path / "kinds.yaml"
-    rules.write_text("news:\n  domains: [nobody.example]\n")
-    flags = {"categories": str(rules), "embedder": "sentence-transformers/all-MiniLM-L6-v2"}
+def test_a_service_is_started_with_an_embedder(results: Path, index: Path) -> None:
+    flags = {"embedder": "sentence-transformers/all-MiniLM-L6-v2"}
     made = setup(str(results), str(index), flags=flags)
-    assert made.flags_of({}, ["web"])["categories"] == str(rules)
+    assert made.flags_of({}, ["web"])["embedder"] == flags["embedder"]
     assert list(made.web_retrievers) == ["bm25", "dense"]
 
 

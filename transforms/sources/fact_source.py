@@ -31,7 +31,8 @@ from ufo.schemas.records import (
 from ufo.schemas.text import host_of
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.plugins import Registry, Spec
-from ufo.transforms.sources.web.categories import OTHER, shipped_categories
+from ufo.transforms.scores import OTHER
+from ufo.transforms.sources.web.categories import category_of
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.client_settings import ClientSettings
@@ -51,11 +52,6 @@ class SourceContext:
     models: "ClientSettings | None" = None
     judge_asks: bool = False
     client: "Callable[[], Client] | None" = None
-
-    @property
-    def judge_models(self) -> "ClientSettings | None":
-        """The settings of the judge's models; None where it asks none."""
-        return self.models if self.judge_asks else None
 
     def among(self, workers: int) -> "SourceContext":
         """Return the context for each of `workers` processes, which divide the rate limits."""
@@ -214,17 +210,14 @@ class FactSource:
         if passage.passage_id:
             return passage
         hostname = passage.hostname or host_of(passage.url) or None
+        category = (category_of(hostname) or OTHER) if hostname else None
         return replace(
             passage,
             source=self.name,
             passage_id=passage_id(self.name, passage.url, passage.text, ordinal),
             hostname=hostname,
-            source_category=passage.source_category or _category(hostname),
+            source_category=passage.source_category or category,
         )
-
-
-def _category(hostname: str | None) -> str | None:
-    return (shipped_categories().of(hostname) or OTHER) if hostname else None
 
 
 def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> list[Found]:

@@ -12,8 +12,9 @@ def test_files_that_workers_open_are_found_from_other_folders(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SERPER_API_KEY", "key")
-    (tmp_path / "kinds.yaml").write_text("blog: {domains: [example.org]}\n")
-    values = {"judge": "offline", "verifier": "overlap", "categories": "kinds.yaml", "pages": 2}
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "hostname_category_system.txt").write_text("Name the kind.\n")
+    values = {"judge": "offline", "verifier": "overlap", "prompts": "own", "pages": 2}
     job = job_of_text(values, ["web"]).elsewhere()
-    assert job.flags["categories"] == str(tmp_path / "kinds.yaml")
+    assert job.flags["prompts"] == str(tmp_path / "own")
     assert job.flags["pages"] == 2

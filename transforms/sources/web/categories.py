@@ -1,178 +1,87 @@
 """What kind of place a hostname is (Facts&Evidence's kinds), and which places are let in.
 
-The kinds of well-known places stand in `categories.yaml`; `Categories` looks them up. The kind of a
-host that no rule knows is asked of a language model. The prompt holds the hostname and nothing
-else, so that a host is one entry of the cache of requests, whichever page or run asks for it.
+The kinds of well-known places stand in `categories.yaml`. The kind of a host that no rule knows is
+asked of a language model. The prompt holds the hostname and nothing else, so that a host is one
+entry of the cache of requests, whichever page or run asks for it.
 
 Task: hostname_category, role verifier, step category; text: one of the kinds::
 
     <host>the-herald.example</host>
 
-Which passages go into a vote is `HostSelection`: by kind and by registered domain.
+Which passages go into a vote is chosen by kind and by domain (`hosts_chosen`).
 """
 
-import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import yaml
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import CATEGORIES
-from ufo.schemas.text import host_named, host_of, is_address
+from ufo.schemas.text import host_named, host_of
+from ufo.transforms.scores import OTHER, Selection
 
 if TYPE_CHECKING:
     from ufo.transforms.judges.llm.asking import Asker
     from ufo.transforms.llm.request import Choice
 
-OTHER: Final = "other"
-
-_SHAPES = ("domains", "suffixes", "subdomains")
 _WORD = re.compile(rf"\b({'|'.join(CATEGORIES)})\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Categories:
-    """The rules: domain or hostname, pattern of a suffix, first part of a hostname, to a kind.
-
-    `suffixes` are without wildcards except `?`, which stands for one letter of a country's code.
-    """
-
-    domains: Mapping[str, str]
-    suffixes: Mapping[str, str]
-    subdomains: Mapping[str, str]
-
-    def of(self, hostname: str) -> str | None:
-        """Return the kind of a hostname, or None where no rule says.
-
-        A hostname of an address alone (127.0.0.1) or of this machine has none.
-        """
-        host = normal(hostname)
-        if "." not in host or is_address(host):
-            return None
-        parts = host.split(".")
-        for start in range(len(parts)):
-            kind = self.domains.get(".".join(parts[start:]))
-            if kind:
-                return kind
-        name = _registered_name(host)
-        if name and f"{name}.*" in self.domains:
-            return self.domains[f"{name}.*"]
-        for start in range(len(parts)):
-            kind = self._of_suffix(".".join(parts[start:]))
-            if kind:
-                return kind
-        return self.subdomains.get(parts[0]) if len(parts) > 2 else None
-
-    def _of_suffix(self, ending: str) -> str | None:
-        kind = self.suffixes.get(ending)
-        if kind or ending.count(".") != 1 or ending[-3:-2] != ".":
-            return kind
-        return self.suffixes.get(f"{ending[:-2]}??")
-
-
-def load_categories(path: str | None = None) -> Categories:
-    """Return the shipped rules, those of a file of the same shape before them.
-
-    Raises:
-        UsageError: the file cannot be read, is not YAML of that shape, names a category or a shape
-            that there is none of, or gives one entry to two categories.
-    """
-    shipped = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
-    rules = _rules(shipped, "categories.yaml")
-    if path:
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--categories {path!r} cannot be read: {error}") from error
-        own = _rules(text, path)
-        rules = {shape: rules[shape] | own[shape] for shape in _SHAPES}
-    return Categories(**rules)
+_SECOND_LEVELS = ("ac", "co", "com", "edu", "gov", "ne", "net", "or", "org")  # as in co.uk
 
 
 @cache
-def shipped_categories() -> Categories:
-    """Return the shipped rules."""
-    return load_categories()
-
-
-def _rules(text: str, path: str) -> dict[str, dict[str, str]]:
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path} is not YAML: {error}") from error
-    shape_line = "give categories, each with lists named domains, suffixes or subdomains"
-    if not isinstance(content, dict):
-        raise UsageError(f"{path} is not a table of categories; {shape_line}")
-    rules: dict[str, dict[str, str]] = {shape: {} for shape in _SHAPES}
-    for category, lists in content.items():
-        if category not in CATEGORIES:
-            raise UsageError(f"{path}: {unknown_value('category', str(category), CATEGORIES)}")
-        if not isinstance(lists, dict):
-            raise UsageError(f"{path}: {category} has no lists; {shape_line}")
+def _rules() -> dict[str, dict[str, str]]:
+    """Return the kind of each entry of `categories.yaml`, by the shape of its list."""
+    rules: dict[str, dict[str, str]] = {"domains": {}, "suffixes": {}, "subdomains": {}}
+    text = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
+    for category, lists in yaml.safe_load(text).items():
         for shape, entries in lists.items():
-            if shape not in _SHAPES:
-                raise UsageError(f"{path}: {unknown_value('list', str(shape), _SHAPES)}")
-            for entry in entries if isinstance(entries, list) else [entries]:
-                _add(rules[shape], entry, category, path)
+            rules[shape] |= dict.fromkeys(entries, category)
     return rules
 
 
-def _add(rules: dict[str, str], entry: object, category: str, path: str) -> None:
-    name = host_named(entry.strip().lstrip("."), wild=True) if isinstance(entry, str) else ""
-    # YAML takes an unquoted `no` for a truth value: the country of Norway must be quoted.
-    if not name:
-        raise UsageError(f"{path}: {entry!r} under {category} is not a domain; write it as a text")
-    if rules.setdefault(name, category) != category:
-        raise UsageError(f"{path}: {name!r} is under {rules[name]} and {category}; keep one")
+def category_of(hostname: str) -> str | None:
+    """Return the kind of a hostname, or None where no rule says.
+
+    A hostname of an address alone (127.0.0.1) or of this machine has none.
+    """
+    host = host_named(hostname).removeprefix("www.")
+    if not _is_name(host):
+        return None
+    rules, parts = _rules(), host.split(".")
+    endings = [".".join(parts[start:]) for start in range(len(parts))]
+    of_country = len(parts) > 2 and parts[-2] in _SECOND_LEVELS and len(parts[-1]) == 2
+    domains = [*endings, f"{parts[-3 if of_country else -2]}.*"]
+    # "gov.??" is that of every country.
+    suffixes = [*endings, f"{parts[-2]}.??" if len(parts[-1]) == 2 else ""]
+    known = [rules["domains"].get(one) for one in domains]
+    known += [rules["suffixes"].get(one) for one in suffixes]
+    if len(parts) > 2:
+        known.append(rules["subdomains"].get(parts[0]))
+    return next(filter(None, known), None)
+
+
+def _is_name(host: str) -> bool:
+    """Return whether this can be the name of a public host: not an address, not "localhost"."""
+    return "." in host and not host.rsplit(".", 1)[1].isdigit()
 
 
 # --- hostnames ----------------------------------------------------------------------------------
 
 
-def normal(hostname: str | None) -> str:
-    """Return a hostname as `host_named` writes it, without `www.`; "" for what is none."""
-    return host_named(hostname).removeprefix("www.")
-
-
-def pattern(domain: str) -> str:
-    """Return a domain that may have wildcards ("*.gov") as `normal` writes it; "" for none."""
-    return host_named(domain, wild=True).removeprefix("www.")
-
-
 def hostname_of(url: str | None) -> str:
-    """Return the hostname of a URL as `normal` writes it; "" where it has none."""
+    """Return the hostname of a URL without `www.`; "" where it has none."""
     return host_of(url).removeprefix("www.")
-
-
-@cache
-def _extractor() -> Any:
-    from tldextract import TLDExtract
-
-    return TLDExtract(suffix_list_urls=(), cache_dir=None)
-
-
-@cache
-def _registered_name(host: str) -> str:
-    """Return "bbc" of "news.bbc.co.uk", by the public suffix list that tldextract bundles; "" where
-    there is no registered domain (an address, "localhost")."""
-    found = _extractor()(host)
-    return found.domain if found.suffix else ""
 
 
 # --- hosts that no rule knows -----------------------------------------------------------------
 
 
-async def kinds_of(
-    hostnames: Iterable[str], rules: Categories, asker: "Asker | None" = None
-) -> Mapping[str, str]:
-    """Return the kind of each hostname: by the rules, else by the model, else `other`.
+async def kind_of(host: str, asker: "Asker | None" = None) -> str:
+    """Return the kind of a host: by the rules, else by the model, else `other`.
 
     Without an `asker` (the offline judge) no model is asked. A request that fails, or a reply that
     names no kind, leaves `other`, and is not kept: the next run asks again. What was sent is in
@@ -181,22 +90,9 @@ async def kinds_of(
     Raises:
         LlmError: no request can succeed (`final`).
     """
-    kinds: dict[str, str] = {}
-    unknown: dict[str, list[str]] = {}
-    for hostname in dict.fromkeys(hostnames):
-        known = rules.of(hostname)
-        if known or asker is None or not _is_name(normal(hostname)):
-            kinds[hostname] = known or OTHER
-        else:
-            unknown.setdefault(normal(hostname), []).append(hostname)
-    if asker is not None:
-        asked = await asyncio.gather(*(_asked(host, asker) for host in unknown))
-        for spellings, kind in zip(unknown.values(), asked, strict=True):
-            kinds.update(dict.fromkeys(spellings, kind))
-    return kinds
-
-
-async def _asked(host: str, asker: "Asker") -> str:
+    host, known = host_named(host), category_of(host)
+    if known or asker is None or not _is_name(host):
+        return known or OTHER
     from ufo.transforms.judges.llm.asking import Question  # which imports this package's base
     from ufo.transforms.prompts.data import element
 
@@ -218,62 +114,46 @@ def kind_in(choice: "Choice") -> str | None:
     return named.pop() if len(named) == 1 else None
 
 
-def _is_name(host: str) -> bool:
-    """Return whether this can be the name of a public host: not an address, not "localhost"."""
-    return "." in host and not host.rsplit(".", 1)[1].isdigit()
-
-
 # --- what is let into a vote --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class HostSelection:
-    """Which passages may vote: none that is excluded; where any are included, only those.
+def hosts_chosen(
+    include_categories: Sequence[str] = (),
+    exclude_categories: Sequence[str] = (),
+    include_domains: Sequence[str] = (),
+    exclude_domains: Sequence[str] = (),
+) -> Selection:
+    """Return the selection of passages by category and domain of their hosts.
 
-    Kinds are of CATEGORIES; a domain stands for itself and all below it, and may have wildcards
-    ("*.gov", "news.*").
+    A domain stands for itself and all below it, and may have wildcards ("*.gov", "news.*").
+
+    Raises:
+        UsageError: a value is not a category or domain.
     """
-
-    include_categories: Sequence[str] = ()
-    exclude_categories: Sequence[str] = ()
-    include_domains: Sequence[str] = ()
-    exclude_domains: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        """Check the values; UsageError where one is not a category or domain."""
-        for flag in ("include_categories", "exclude_categories"):
-            for value in getattr(self, flag):
-                if value not in CATEGORIES:
-                    raise UsageError(unknown_value(f"--{flag}", value, CATEGORIES))
-        for flag in ("include_domains", "exclude_domains"):
-            for value in getattr(self, flag):
-                if not pattern(value):
-                    raise UsageError(
-                        f"--{flag} {value!r} is not a domain; write it as in example.org or *.gov, "
-                        "without http:// and path"
-                    )
-
-    def __bool__(self) -> bool:
-        """Return whether anything is left out."""
-        kinds = *self.include_categories, *self.exclude_categories
-        return bool(kinds or self.include_domains or self.exclude_domains)
-
-    def admits_host(self, hostname: str) -> bool:
-        """Return whether passages of a hostname may vote, whatever kind it is."""
-        if _any_covers(self.exclude_domains, hostname):
-            return False
-        return not self.include_domains or _any_covers(self.include_domains, hostname)
-
-    def admits(self, hostname: str, category: str) -> bool:
-        """Return whether passages of a hostname of this kind may vote."""
-        if category in self.exclude_categories:
-            return False
-        if self.include_categories and category not in self.include_categories:
-            return False
-        return self.admits_host(hostname)
+    for flag, kinds in (
+        ("include_categories", include_categories),
+        ("exclude_categories", exclude_categories),
+    ):
+        for kind in kinds:
+            if kind not in CATEGORIES:
+                raise UsageError(unknown_value(f"--{flag}", kind, CATEGORIES))
+    return Selection(
+        without_categories=exclude_categories,
+        only_categories=include_categories or None,
+        without_domains=_patterns("exclude_domains", exclude_domains),
+        only_domains=_patterns("include_domains", include_domains) or None,
+    )
 
 
-def _any_covers(domains: Iterable[str], hostname: str) -> bool:
-    host = normal(hostname)
-    wanted = map(pattern, domains)
-    return any(fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}") for one in wanted)
+def _patterns(flag: str, domains: Iterable[str]) -> list[str]:
+    """Return domains as hostnames are written."""
+    patterns = []
+    for domain in domains:
+        pattern = host_named(domain, wild=True).removeprefix("www.")
+        if not pattern:
+            raise UsageError(
+                f"--{flag} {domain!r} is not a domain; write it as in example.org or *.gov, "
+                "without http:// and path"
+            )
+        patterns.append(pattern)
+    return patterns

@@ -7,6 +7,7 @@ import codecs
 import logging
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
@@ -14,9 +15,8 @@ from typing import Any, Final
 from charset_normalizer import from_bytes
 from pypdf import PdfReader
 
-from ufo.schemas.text import storable, without_nul
+from ufo.schemas.text import storable
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.sources.web.html import MIN_WORDS, TooManyElements, article_of
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
 REFUSED_ADDRESS: Final = "refused_address"
@@ -43,7 +43,8 @@ TYPES: Final = (*HTML_TYPES, TEXT, PDF)
 UNTOLD: Final = ("", "application/octet-stream", "binary/octet-stream")
 """Media types that say nothing."""
 _MAX_TITLE = 200
-_MAX_CHARACTERS = 500_000  # of a text that is searched for sentences: a long book
+MAX_CHARACTERS: Final = 500_000
+"""Of a text that is searched for sentences: a long book."""
 _MAX_SENTENCE = 1500  # characters: what is longer is a table or has no sentence ends
 
 
@@ -106,17 +107,16 @@ def _parts(text: str, span: Span) -> Iterable[Span]:
 
 
 def document_of(page: FetchedPage) -> Document:
-    """Return the title, main text and date of a page.
-
-    A page behind a paywall, or one that a script would fill, has a few lines that are not what it
-    is about: they are not given as its text.
-    """
+    """Return the title, main text and date of a page."""
     if page.content_type in HTML_TYPES:
-        return _of_html(page)
+        # The run's own process, which reads no page, starts faster without it.
+        from ufo.transforms.sources.web.html import article_of
+
+        return article_of(page, storable(text_of(page.body, page.charset)))
     if page.content_type == PDF:
         return _of_pdf(page)
-    text = text_of(page.body, page.charset, html=False)[:_MAX_CHARACTERS]
-    text = without_nul(text.replace("\r\n", "\n")).strip()
+    text = text_of(page.body, page.charset)[:MAX_CHARACTERS]
+    text = storable(text.replace("\r\n", "\n")).strip()
     return Document(None, text, reason=None if text else EMPTY)
 
 
@@ -132,20 +132,6 @@ def type_of(declared: str, body: bytes) -> str:
         return declared
     marked = start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml"))
     return HTML_TYPES[0] if marked else ""
-
-
-def _of_html(page: FetchedPage) -> Document:
-    html = without_nul(text_of(page.body, page.charset))
-    try:
-        found = article_of(html, page.final_url, page.retrieved_at)
-    except TooManyElements as error:
-        return Document(None, "", reason=TOO_MANY_ELEMENTS, detail=str(error))
-    title, text, published = found.title, found.text, found.published_at
-    if len(text.split()) < MIN_WORDS:
-        reason = PAYWALL if found.paywall else JAVASCRIPT_ONLY if found.script else None
-        if reason or not text:
-            return Document(title, "", published, reason or NO_TEXT)
-    return Document(title, text[:_MAX_CHARACTERS], published)
 
 
 # --- PDF -----------------------------------------------------------------------------------------
@@ -197,9 +183,9 @@ def _pages(reader: Any) -> str:
     for page in reader.pages[:_MAX_PAGES]:
         texts.append(_running(page.extract_text()))
         size += len(texts[-1])
-        if size > _MAX_CHARACTERS:
+        if size > MAX_CHARACTERS:
             break
-    return "\n\n".join(text for text in texts if text)[:_MAX_CHARACTERS]
+    return "\n\n".join(text for text in texts if text)[:MAX_CHARACTERS]
 
 
 def _running(text: str) -> str:
@@ -209,82 +195,43 @@ def _running(text: str) -> str:
 
 
 # --- bytes to text ------------------------------------------------------------------------------
-#
-# The order is that of the WHATWG encoding and HTML standards: a byte order mark, what the server
-# declared, what the page's own `<meta>` declares; else UTF-8 where the bytes are UTF-8, else what
-# charset-normalizer detects. One deviation: a declaration that the bytes contradict is passed over.
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_META = re.compile(
-    rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})"
-    rb"|<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]{2,40})",
-    re.IGNORECASE,
-)
-_SEARCHED = 4096  # the standard looks at 1024 bytes; pages put scripts first
-_SAMPLE = 50_000  # bytes: detection costs more than the rest of the extraction beyond
 # What browsers read these labels as: supersets, and what pages mislabelled so are.
 _READ_AS = {
     "iso8859-1": "cp1252",
-    "ascii": "cp1252",
     "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
     "gb2312": "gb18030",
     "gbk": "gb18030",
     "euc_kr": "cp949",
     "shift_jis": "cp932",
-    "utf-16": "utf-16-le",
 }
-
-
-_OF_PAGES = re.compile(
-    r"ascii|big5|cp\d|euc|gb|hz|iso8859|iso2022|johab|koi8|kz1048|mac|ptcp154|shift|tis|utf-(?!7)"
+# A page in UTF-16 could not be searched: that declaration is wrong (WHATWG).
+_META = re.compile(
+    rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*(?!utf-16)([\w.:-]{2,40})", re.IGNORECASE
 )
+_SEARCHED = 4096  # the standard looks at 1024 bytes; pages put scripts first
+_SAMPLE = 50_000  # bytes: detection costs more than the rest of the extraction beyond
 
 
-def text_of(body: bytes, declared: str | None = None, *, html: bool = True) -> str:
+def text_of(body: bytes, declared: str | None = None) -> str:
     """Return the text of a body; what stands for no character is U+FFFD.
 
-    `declared` is the charset of the Content-Type header; `html` looks for one in the page, too.
+    It is UTF-8 where its bytes are, since text in another encoding hardly ever is; else what its
+    server declares (`declared`) or the page, if they can be read so; else what charset-normalizer
+    detects.
     """
-    for mark, encoding in _MARKS:
-        if body.startswith(mark):
-            return body[len(mark) :].decode(encoding, "replace")
-    names = [_codec(declared)]
-    found = _META.search(body, 0, _SEARCHED) if html else None
-    if found:
-        # A page in UTF-16 could not have been searched so: the declaration is wrong (WHATWG).
-        name = _codec((found[1] or found[2]).decode("ascii", "replace"))
-        names.append("utf-8" if name and name.startswith("utf-16") else name)
     utf8 = _is_utf8(body)
-    for name in names:
-        if name is None or (utf8 and name != "utf-8" and not body.isascii()):
-            continue  # text in another encoding is hardly ever valid UTF-8, the reverse always
-        try:
-            return body.decode(name)
-        except UnicodeError:
-            continue
-    return body.decode("utf-8" if utf8 else _detected(body) or names[0] or "utf-8", "replace")
-
-
-def _codec(label: str | None) -> str | None:
-    """Return Python's name of an encoding, or None where it knows none of that label."""
-    if not label:
-        return None
-    try:
-        info = codecs.lookup(label.strip().strip("\"'"))
-    except (LookupError, ValueError):
-        return None
-    # Python has codecs that are none of pages ("rot13", "idna", "undefined").
-    if not _OF_PAGES.match(info.name):
-        return None
-    return _READ_AS.get(info.name, info.name)
+    # ISO-2022 and UTF-16 have bytes of ASCII, and a byte order mark beats every declaration.
+    if body.isascii() or not (utf8 or body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))):
+        found = _META.search(body, 0, _SEARCHED)
+        for label in (declared, found[1].decode("ascii", "replace") if found else None):
+            with suppress(LookupError, ValueError):
+                name = codecs.lookup((label or "").strip(" \"'")).name
+                return body.decode(_READ_AS.get(name, name))
+    if utf8:
+        return body.decode("utf-8-sig", "replace")
+    best = from_bytes(body[:_SAMPLE]).best()
+    return body.decode(best.encoding if best else "utf-8", "replace")
 
 
 def _is_utf8(body: bytes) -> bool:
@@ -294,8 +241,3 @@ def _is_utf8(body: bytes) -> bool:
         # A body that was cut off may end inside a character.
         return error.start >= len(body) - 3 and error.start > 0
     return True
-
-
-def _detected(body: bytes) -> str | None:
-    best = from_bytes(body[:_SAMPLE]).best()
-    return best.encoding if best else None

@@ -8,14 +8,14 @@ subclass of `SearchApi`, and a line in `APIS`.
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
 from typing import Any
-from urllib.parse import urlsplit
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.text import host_of, storable
+from ufo.schemas.text import storable
+from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,6 @@ class SearchResult:
     stands_alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SearchCall:
-    """One HTTP request to an engine. `headers` may hold its key, and are never shown."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    params: Mapping[str, str | int] = field(default_factory=dict)
-    json: Any = None
-
-
 class SearchApi:
     """One search API. `batch` is how many queries a request can have.
 
@@ -57,8 +46,12 @@ class SearchApi:
     url_variable = ""
     default_url: str | None = None
 
-    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
-        """Return the request for up to `batch` queries, with `count` results each."""
+    def call(self, queries: Sequence[str], count: int, key: str) -> dict[str, Any]:
+        """Return the request for up to `batch` queries, with `count` results each.
+
+        It is what httpx takes: `method` and `url`, `headers`, `params`, `json`. The headers may
+        have the key, and are never shown.
+        """
         raise NotImplementedError
 
     def split(self, payload: Any, queries: int) -> Sequence[Any] | None:
@@ -98,7 +91,9 @@ class SearchApi:
             return f"it needs a search engine: set {wanted}"
         if not (key.isascii() and key.isprintable()):
             return f"the key in {self.key_variable} has characters that no key has; set it again"
-        if url and not _usable(url):
+        try:
+            checked_url(url or self.default_url or "", allow_private=True)
+        except RefusedAddress:
             name = self.url_variable
             return f"{name} is not an http:// or https:// URL (without user name); set it again"
         return None
@@ -117,10 +112,11 @@ class Serper(SearchApi):
     url_variable = "SERPER_BASE_URL"
     default_url = "https://google.serper.dev"
 
-    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
+    def call(self, queries: Sequence[str], count: int, key: str) -> dict[str, Any]:
         """Return one POST for all queries."""
         body = [{"q": query, "num": count} for query in queries]
-        return SearchCall("POST", "/search", {"X-API-KEY": key}, json=body)
+        headers = {"X-API-KEY": key} if key else {}
+        return {"method": "POST", "url": f"{self.url}/search", "headers": headers, "json": body}
 
     def split(self, payload: Any, queries: int) -> Sequence[Any] | None:
         """Return the results; one query may be answered by an object alone."""
@@ -188,9 +184,10 @@ class Searxng(SearchApi):
     name = "searxng"
     url_variable = "SEARXNG_BASE_URL"
 
-    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
+    def call(self, queries: Sequence[str], count: int, key: str) -> dict[str, Any]:
         """Return one GET. The instance decides how many results a page has."""
-        return SearchCall("GET", "/search", params={"q": queries[0], "format": "json"})
+        params = {"q": queries[0], "format": "json"}
+        return {"method": "GET", "url": f"{self.url}/search", "params": params}
 
     def answers(self, reply: Any) -> bool:
         """Return whether it lists results. If all engines behind it failed, nothing was searched:
@@ -234,14 +231,15 @@ class Brave(SearchApi):
     _MOST = 20  # results that one request can ask for
     _LONGEST = 400  # characters of a query, and 50 words
 
-    def call(self, queries: Sequence[str], count: int, key: str) -> SearchCall:
+    def call(self, queries: Sequence[str], count: int, key: str) -> dict[str, Any]:
         """Return one GET. A query that is longer than the API takes is cut at a word."""
         words = " ".join(queries[0].split()[:50])
         if len(words) > self._LONGEST:
             words = words[: self._LONGEST + 1].rpartition(" ")[0] or words[: self._LONGEST]
-        params: dict[str, str | int] = {"q": words, "count": min(count, self._MOST)}
-        headers = {"X-Subscription-Token": key, "Accept": "application/json"}
-        return SearchCall("GET", "/res/v1/web/search", headers, params)
+        headers = {"Accept": "application/json"} | ({"X-Subscription-Token": key} if key else {})
+        params = {"q": words, "count": min(count, self._MOST)}
+        url = f"{self.url}/res/v1/web/search"
+        return {"method": "GET", "url": url, "headers": headers, "params": params}
 
     def answers(self, reply: Any) -> bool:
         """Return whether it is a reply to a search; one without results has no part `web`."""
@@ -287,15 +285,6 @@ def api_of(name: str) -> SearchApi:
 def variable(name: str | None) -> str:
     """Return an environment variable without spaces around; empty where it is not set."""
     return os.environ.get(name, "").strip() if name else ""
-
-
-def _usable(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(host_of(url)) and not parts.username
 
 
 # --- what replies are read with -----------------------------------------------------------------

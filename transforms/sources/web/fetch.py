@@ -10,8 +10,9 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -29,8 +30,6 @@ from ufo.transforms.sources.web.transport import (
     MOST_BYTES,
     ROBOT,
     Resolve,
-    TooLarge,
-    Undecodable,
     page_client,
     read_body,
     system_resolver,
@@ -93,75 +92,76 @@ class Fetcher:
         self._sleep = sleep
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
-        self._sites = Cached[Site](_SITES, _RULES_SECONDS)
+        self._sites = Cached[Protego | FetchedPage](_SITES, _RULES_SECONDS)
         self._client = page_client(allow_private, resolve)
 
     async def get(self, url: str) -> FetchedPage:
         """Return the page at a URL, by way of up to five redirects; each is asked for by rules."""
-        try:
-            return await self._followed(url, self._most_bytes, ruled=True)
-        except Exception as error:  # of a library
-            if ends_run(error):
-                raise
-            return self._broken(url, error)
+        return await self._page(url, self._most_bytes, ruled=True)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _followed(self, url: str, most_bytes: int, ruled: bool) -> FetchedPage:
-        at, left, private = url, self._seconds, False
-        for _ in range(REDIRECTS + 1):
-            page, next_url, took = await self._step(at, most_bytes, left, ruled)
-            private = private or page.private
-            if next_url is None:
-                return replace(page, url=url, private=private)
-            at, left = urljoin(at, next_url), left - took
-        return self._without(url, at, reasons.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}")
+    async def _page(self, url: str, most_bytes: int, ruled: bool) -> FetchedPage:
+        """Return a page, or in its place what went wrong; a robots.txt is not `ruled`."""
+        at, private, left = url, False, self._seconds
 
-    async def _step(
-        self, url: str, most_bytes: int, seconds: float, ruled: bool
-    ) -> tuple[FetchedPage, str | None, float]:
-        """Return the page or where it has moved to, and the seconds it took."""
-        try:
-            url = checked_url(url, self._allow_private)
-            request = self._client.build_request("GET", url)
-        except (RefusedAddress, httpx.InvalidURL, UnicodeError, ValueError) as error:
-            return self._without(url, url, reasons.REFUSED_ADDRESS, str(error)), None, 0.0
-        host = request.url.host
-        if ruled:
-            rules_at = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}/robots.txt"
-            # Who asks while that is being found out waits for it.
-            site, _ = await self._sites.get(rules_at, lambda: self._site(rules_at))
-            if site.unreached is not None:
-                return replace(site.unreached, url=url, final_url=url), None, 0.0
-            # On a thread, as rules are read: 500 KiB of them take a second.
-            if not await asyncio.to_thread(site.allow, url):
-                detail = f"{rules_at} asks robots to leave it alone"
-                return self._without(url, url, reasons.BLOCKED_BY_ROBOTS, detail), None, 0.0
-            self._hosts.crawl_delay(host, site.crawl_delay)
-        took = 0.0
-
-        async def send(attempt: int) -> tuple[FetchedPage, str | None]:
-            nonlocal took
-            async with self._hosts.turn(host), self._places:
+        async def send(request: httpx.Request, attempt: int) -> tuple[FetchedPage, str | None]:
+            nonlocal left
+            async with self._hosts.turn(request.url.host), self._places:
                 started = time.monotonic()
                 try:
-                    async with asyncio.timeout(max(seconds - took, 0.0)):
+                    async with asyncio.timeout(max(left, 0.0)):
                         return await self._exchange(request, most_bytes, any_type=not ruled)
                 except TimeoutError:
                     message = f"not there within {self._seconds:g} s"
                     raise SendError(message, reasons.TIMEOUT) from None
                 finally:
-                    took += time.monotonic() - started
+                    left -= time.monotonic() - started
 
         try:
-            page, moved = await retrying(send, _RETRY, Timing(self._sleep))
-        except SendError as error:
-            status = int(error.status) if error.status.isdigit() else 0
-            reason = f"http_{status}" if status else error.status
-            return self._without(url, url, reason, error.message, status), None, took
-        return page, moved, took
+            for _ in range(REDIRECTS + 1):
+                request = await self._allowed(at, ruled)
+                page, moved = await retrying(partial(send, request), _RETRY, Timing(self._sleep))
+                private = private or page.private
+                if moved is None:
+                    return replace(page, url=url, private=private)
+                at = urljoin(at, moved)
+            error = SendError(f"more than {REDIRECTS}", reasons.TOO_MANY_REDIRECTS)
+        except SendError as raised:
+            error = raised
+        except Exception as raised:  # of a library
+            if ends_run(raised):
+                raise
+            error = SendError(repr(raised)[:_MOST_SAID], reasons.UNREADABLE)
+        status = int(error.status) if error.status.isdigit() else 0
+        reason = f"http_{status}" if status else error.status
+        return FetchedPage(url, at, status, "", b"", None, self._now(), reason, error.message)
+
+    async def _allowed(self, url: str, ruled: bool) -> httpx.Request:
+        """Return the request for a page, if its URL is one and its site lets us.
+
+        Raises:
+            SendError: it is not asked for, or its site cannot say.
+        """
+        try:
+            url = checked_url(url, self._allow_private)
+            request = self._client.build_request("GET", url)
+        except (RefusedAddress, httpx.InvalidURL, UnicodeError, ValueError) as error:
+            raise SendError(str(error), reasons.REFUSED_ADDRESS) from None
+        if ruled:
+            rules_at = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}/robots.txt"
+            # Who asks while that is being found out waits for it.
+            rules, _ = await self._sites.get(rules_at, lambda: self._rules(rules_at))
+            if isinstance(rules, FetchedPage):
+                raise SendError(rules.detail, rules.reason or "")
+            # On a thread, as rules are read: 500 KiB of them take a second.
+            if not await asyncio.to_thread(rules.can_fetch, url, ROBOT):
+                detail = f"{rules_at} asks robots to leave it alone"
+                raise SendError(detail, reasons.BLOCKED_BY_ROBOTS)
+            self._hosts.crawl_delay(request.url.host, rules.crawl_delay(ROBOT))
+        return request
 
     async def _exchange(
         self, request: httpx.Request, most_bytes: int, any_type: bool
@@ -169,7 +169,7 @@ class Fetcher:
         """Send a request once; returns the page, and where it has moved to if it has.
 
         Raises:
-            SendError: no reply, or one that may be another later.
+            SendError: no page came.
         """
         try:
             response = await self._client.send(request, stream=True)
@@ -196,104 +196,73 @@ class Fetcher:
         self, response: httpx.Response, most_bytes: int, any_type: bool
     ) -> tuple[FetchedPage, str | None]:
         url, status, headers = str(response.url), response.status_code, response.headers
-        asked = headers.get("cache-control", "").lower()
-        page = FetchedPage(
-            url,
-            url,
-            status,
-            headers.get("content-type", "").partition(";")[0].strip().lower(),
-            b"",
-            response.charset_encoding,
-            self._now(),
-            private="no-store" in asked or "private" in asked,
-        )
-        if status in _MOVED and headers.get("location"):
-            return replace(page, reason=f"http_{status}"), headers["location"]
-        if status not in _GOOD:
-            now = self._clock().timestamp()
-            raise SendError(
-                f"answered {status}",
-                str(status),
-                transient=status in _AGAIN,
-                retry_after=retry_after(headers, now),
-            )
-        if page.content_type not in (*TYPES, *UNTOLD) and not any_type:
-            detail = f"{page.content_type} is none of {', '.join(TYPES)}"
-            return replace(page, reason=reasons.UNSUPPORTED_TYPE, detail=detail), None
-        try:
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        moved = headers.get("location") if status in _MOVED else None
+        body = b""
+        if not moved:
+            if status not in _GOOD:
+                wait = retry_after(headers, self._clock().timestamp())
+                raise SendError(
+                    f"answered {status}",
+                    str(status),
+                    transient=status in _AGAIN,
+                    retry_after=wait,
+                )
+            if kind not in (*TYPES, *UNTOLD) and not any_type:
+                message = f"{kind} is none of {', '.join(TYPES)}"
+                raise SendError(message, reasons.UNSUPPORTED_TYPE)
             coding = headers.get("content-encoding", "")
             body = await read_body(response.aiter_raw(), coding, most_bytes)
-        except TooLarge:
-            detail = f"over {most_bytes:,} bytes"
-            return replace(page, reason=reasons.TOO_LARGE, detail=detail), None
-        except Undecodable:
-            return replace(page, reason=reasons.GARBLED), None
-        page = replace(page, content_type=type_of(page.content_type, body))
-        if not any_type and not body.strip():
-            return replace(page, reason=reasons.EMPTY), None
-        if not any_type and not page.content_type:
-            return replace(page, reason=reasons.UNSUPPORTED_TYPE), None
-        return replace(page, body=body), None
+            kind = type_of(kind, body)
+            if not any_type and not body.strip():
+                raise SendError("it is empty", reasons.EMPTY)
+            if not any_type and not kind:
+                raise SendError("its type is not known", reasons.UNSUPPORTED_TYPE)
+        asked = headers.get("cache-control", "").lower()
+        private = "no-store" in asked or "private" in asked
+        charset = response.charset_encoding
+        page = FetchedPage(url, url, status, kind, body, charset, self._now(), private=private)
+        return page, moved
 
-    async def _site(self, rules_at: str) -> "Site":
-        """Return what the site with this robots.txt allows."""
-        page = await self._followed(rules_at, MOST_RULES, ruled=False)
+    async def _rules(self, rules_at: str) -> Protego | FetchedPage:
+        """Return what the site with this robots.txt allows; the page where it cannot say."""
+        page = await self._page(rules_at, MOST_RULES, ruled=False)
+        if (
+            page.reason is not None
+            and page.reason != reasons.TOO_MANY_REDIRECTS
+            and not page.status
+        ):
+            return page
         try:
-            return await asyncio.to_thread(site_of, page)
+            return await asyncio.to_thread(rules_of, page)
         except Exception as error:
             if ends_run(error):
                 raise
-            return Site(unreached=self._broken(rules_at, error))  # and with it each of its pages
+            return replace(page, reason=reasons.UNREADABLE, detail=repr(error)[:_MOST_SAID])
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
-
-    def _broken(self, url: str, error: Exception) -> FetchedPage:
-        return self._without(url, url, reasons.UNREADABLE, repr(error)[:_MOST_SAID])
-
-    def _without(
-        self, url: str, final_url: str, reason: str, detail: str, status: int = 0
-    ) -> FetchedPage:
-        return FetchedPage(url, final_url, status, "", b"", None, self._now(), reason, detail)
 
 
 # --- robots.txt ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """What one site allows: by its rules, and without any everything or nothing.
-
-    `unreached` says why it could not even be asked.
-    """
-
-    rules: Protego | None = None
-    everything: bool = True
-    unreached: FetchedPage | None = None
-
-    def allow(self, url: str) -> bool:
-        """Return whether we may ask for a URL."""
-        return self.everything if self.rules is None else self.rules.can_fetch(url, ROBOT)
-
-    @property
-    def crawl_delay(self) -> float | None:
-        """Seconds that the site wants between two requests, where it says so."""
-        return None if self.rules is None else self.rules.crawl_delay(ROBOT)
-
-
-def site_of(page: FetchedPage) -> Site:
-    """Return what a robots.txt allows that was fetched, or tried to.
+def rules_of(page: FetchedPage) -> Protego | FetchedPage:
+    """Return the rules of a robots.txt that was fetched, or tried to; the page without a reply.
 
     A site that has none (any 4xx, or redirects without end) allows everything; one that cannot
-    tell (5xx, no reply) allows nothing for now (RFC 9309, 2.3.1).
+    tell (5xx) allows nothing for now (RFC 9309, 2.3.1).
     """
+    rules = "User-agent: *\nDisallow: /"
     if page.reason is None:
         # Always UTF-8, by the RFC; other lines than rules are ignored.
         lines = page.body.decode("utf-8-sig", "replace").splitlines()
-        return Site(Protego.parse("\n".join(map(_few_robots, lines))))
-    loops = page.reason == reasons.TOO_MANY_REDIRECTS
-    unreached = None if page.status or loops else page
-    return Site(everything=loops or 400 <= page.status < 500, unreached=unreached)
+        rules = "\n".join(map(_few_robots, lines))
+    elif page.reason == reasons.TOO_MANY_REDIRECTS or 400 <= page.status < 500:
+        rules = ""
+    elif not page.status:
+        return page
+    return Protego.parse(rules)
 
 
 def _few_robots(line: str) -> str:

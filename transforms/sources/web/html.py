@@ -8,11 +8,20 @@ the article. Where precision finds little, its balanced mode is asked.
 import logging
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from htmldate import find_date
 from trafilatura import extract, load_html
 
+from ufo.transforms.sources.web.documents import (
+    JAVASCRIPT_ONLY,
+    MAX_CHARACTERS,
+    NO_TEXT,
+    PAYWALL,
+    TOO_MANY_ELEMENTS,
+    Document,
+    FetchedPage,
+)
 from ufo.transforms.sources.web.hidden import drop, drop_hidden
 
 if TYPE_CHECKING:
@@ -52,48 +61,40 @@ for _name in ("trafilatura", "htmldate"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class TooManyElements(Exception):
-    """A page has more elements or attributes than an article has: reading it takes too long."""
-
-
-class ArticleText(NamedTuple):
-    """What a page says. `paywall` and `script` tell why there may be little of it."""
-
-    title: str | None
-    text: str
-    published_at: str | None
-    paywall: bool = False
-    script: bool = False
-
-
-def article_of(html: str, url: str, retrieved_at: str) -> ArticleText:
-    """Return the article of a page; its text is empty where the page has none.
+def article_of(page: FetchedPage, html: str) -> Document:
+    """Return the article of a page, `html` its characters.
 
     `published_at` is an ISO 8601 date that the page or its address states, never later than the
-    day of `retrieved_at`.
-
-    Raises:
-        TooManyElements: the page has over MOST_ELEMENTS, or one with over MOST_ATTRIBUTES.
+    day on which it was retrieved. A page behind a paywall, or one that a script would fill, has a
+    few lines that are not what it is about: they are not given as its text.
     """
     if sum(1 for _ in islice(_STARTS.finditer(html), MOST_ELEMENTS + 1)) > MOST_ELEMENTS:
-        raise TooManyElements(f"it has over {MOST_ELEMENTS:,} elements")
+        return _too_large(f"it has over {MOST_ELEMENTS:,} elements")
     tree = load_html(html) if html.strip() else None
     if tree is None:
-        return ArticleText(None, "", None)
+        return Document(None, "", reason=NO_TEXT)
     if tree.xpath(f"boolean(descendant-or-self::*[@*[{MOST_ATTRIBUTES + 1}]])"):
-        raise TooManyElements(f"an element has over {MOST_ATTRIBUTES:,} attributes")
+        return _too_large(f"an element has over {MOST_ATTRIBUTES:,} attributes")
     title = _title(tree)
-    published = _published(tree, url, retrieved_at)
+    published = _published(tree, page.final_url, page.retrieved_at)
     mounted = _is_mounted(tree)
     drop_hidden(tree)
     drop_links_out(tree)
     show_quotes(tree)
     text = clean(_main_text(tree), title)
-    if len(text.split()) >= MIN_WORDS:
-        return ArticleText(title, text, published)
-    seen = html[:_SEARCHED]
-    script = bool(_NEEDS_SCRIPT.search(seen)) or mounted
-    return ArticleText(title, text, published, bool(_PAYWALL.search(seen)), script)
+    if len(text.split()) < MIN_WORDS:
+        seen, reason = html[:_SEARCHED], None if text else NO_TEXT
+        if _PAYWALL.search(seen):
+            reason = PAYWALL
+        elif mounted or _NEEDS_SCRIPT.search(seen):
+            reason = JAVASCRIPT_ONLY
+        if reason:
+            return Document(title, "", published, reason)
+    return Document(title, text[:MAX_CHARACTERS], published)
+
+
+def _too_large(detail: str) -> Document:
+    return Document(None, "", reason=TOO_MANY_ELEMENTS, detail=detail)
 
 
 def _main_text(tree: "HtmlElement") -> str:

@@ -17,7 +17,6 @@ from uuid import uuid4
 
 from ufo.indexes.embedders import Embedder, make_embedder
 from ufo.transforms.llm.client_settings import CallSettings
-from ufo.transforms.llm.memory import key_of
 from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.sources.web.documents import Document, FetchedPage
@@ -30,19 +29,6 @@ from ufo.transforms.sources.web.transport import Resolve
 _MOST_BYTES: Final = 1024 * 1024  # of a page in the cache
 _HELD: Final = 512  # pages whose text is held, for so many seconds
 _HELD_SECONDS: Final = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class PassageWindow:
-    """Sentences of a page that stand together: `text` is the page's `[start:end]`, code points.
-
-    `score` is the best of its sentences by the ranking that found them.
-    """
-
-    text: str
-    score: float
-    start: int
-    end: int
 
 
 class PageText:
@@ -72,21 +58,22 @@ class PageText:
         found = self._ranking.best(query, n)
         return found or [(row, 0.0) for row in range(min(n, len(self._document.spans)))]
 
-    def windows(self, query: str, n: int = 1, context: int = 1) -> list[PassageWindow]:
+    def windows(self, query: str, n: int = 1, context: int = 1) -> list[tuple[str, float]]:
         """Return the best `n` sentences with `context` sentences before and after each.
 
-        Windows that overlap are one. They come best first, equal ones in the page's order.
+        Windows that overlap are one, with the best score of their sentences. They come best first,
+        equal ones in the page's order.
         """
         text, spans = self._document.text, self._document.spans
         around = [
             (max(0, row - context), min(len(spans) - 1, row + context), score)
             for row, score in self.sentences(query, n)
         ]
-        windows = []
-        for first, last, score in _merged(around):
-            start, end = spans[first].start, spans[last].end
-            windows.append(PassageWindow(text[start:end], score, start, end))
-        return sorted(windows, key=lambda window: (-window.score, window.start))
+        windows = [
+            (text[spans[first].start : spans[last].end], score)
+            for first, last, score in _merged(around)
+        ]
+        return sorted(windows, key=lambda window: -window[1])
 
 
 def _merged(around: Iterable[tuple[int, int, float]]) -> Sequence[tuple[int, int, float]]:
@@ -112,16 +99,6 @@ class ReadPage:
     request_id: str
     seconds: float
     cached: bool
-
-    @property
-    def reason(self) -> str | None:
-        """Why there is no text: the reason of the fetch, or of reading the document."""
-        return self.page.reason or self.document.reason
-
-    @property
-    def detail(self) -> str:
-        """What there is to say of the reason, for people."""
-        return self.page.detail or self.document.detail
 
 
 class Pages:
@@ -151,23 +128,15 @@ class Pages:
             clock=clock,
         )
         self._allow_private = allow_private
-        self._kept = Kept(shared_memory(calls), snapshot)
-        self._clock = clock
+        self._kept = Kept(shared_memory(calls), snapshot, clock)
         self._embedder = None if embedder is None else make_embedder(embedder)
-        self._readers = Readers()
         # A page that takes all of its time must not hold up the others.
-        self._places = asyncio.Semaphore(max(2, (os.cpu_count() or 1) // calls.workers))
+        self._readers = Readers(max(2, (os.cpu_count() or 1) // calls.workers))
         self._held = Cached[ReadPage](_HELD, _HELD_SECONDS)
 
     async def read(self, url: str) -> tuple[ReadPage, bool]:
         """Return the page at a URL, and whether it was fetched for another query."""
         return await self._held.get(url, lambda: self._read(url))
-
-    async def windows(
-        self, read: ReadPage, query: str, n: int, context: int
-    ) -> list[PassageWindow]:
-        """Return the best passages of a page for a query."""
-        return await asyncio.to_thread(read.text.windows, query, n, context)
 
     async def aclose(self) -> None:
         """Close the connections, and end the processes."""
@@ -179,18 +148,17 @@ class Pages:
         started = time.monotonic()
         page, cached = await self._kept_or_fetched(url)
         seconds = 0.0 if cached else time.monotonic() - started
-        async with self._places:
-            document = await asyncio.to_thread(self._readers.read, page)
+        loop = asyncio.get_running_loop()
+        document = await loop.run_in_executor(self._readers.threads, self._readers.read, page)
         text = PageText(document, self._embedder)
         return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, cached)
 
     async def _kept_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
         """Return a page, and whether it was kept: recorded, or fetched today by this or another
         run."""
-        day = self._clock().date().isoformat()
         # What is kept needs no connection: pages of private hosts are apart in the cache.
-        keys = {url: (key_of("p", url), key_of("p", url, self._allow_private, day))}
-        kept = _unpacked((await self._kept.get_many(keys)).get(url))
+        key = self._kept.key("p", url, today=self._allow_private)
+        kept = _unpacked((await self._kept.get_many([key])).get(key))
         if kept is not None:
             return kept, True
         remedy = self._kept.remedy
@@ -201,8 +169,8 @@ class Pages:
             return page, False
         value = {**asdict(page), "body": base64.b64encode(zlib.compress(page.body, 1)).decode()}
         lasting = lasts(page) and len(page.body) <= _MOST_BYTES
-        held = await self._kept.put_many(keys, {url: value}, lasting)
-        return _unpacked(held[url]) or page, False
+        held = await self._kept.put_many({key: value}, lasting)
+        return _unpacked(held[key]) or page, False
 
 
 def _unpacked(value: Any) -> FetchedPage | None:

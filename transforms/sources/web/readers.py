@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, BinaryIO, Final
@@ -40,17 +41,19 @@ _TIMED_OUT: Final = (-signal.SIGPROF, -signal.SIGALRM)
 
 
 class Readers:
-    """Reads pages, each in a process of its own for the time; any thread may ask.
+    """Reads pages, `at_once` of them on `threads`, each thread in a process of its own.
 
-    A process starts when no other is free, so none does where no page is read. Each page may take
-    `seconds` of computing, and each process `most_bytes` of memory.
+    A process starts with its thread's first page, so none does where no page is read. Each page may
+    take `seconds` of computing, and each process `most_bytes` of memory.
     """
 
-    def __init__(self, seconds: float = SECONDS, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, at_once: int = 2, seconds: float = SECONDS, most_bytes: int = MOST_BYTES
+    ) -> None:
+        self.threads = ThreadPoolExecutor(at_once, "ufo-reader")
         self._budget = str(seconds), str(most_bytes)
-        self._lock = threading.Lock()
-        self._free: list[_Reader] = []
-        self._busy: set[_Reader] = set()
+        self._own = threading.local()
+        self._started: list[_Reader] = []
         self._closed = False
 
     def read(self, page: FetchedPage) -> Document:
@@ -60,49 +63,34 @@ class Readers:
             RunError: no process can be started.
         """
         if page.reason is not None:
-            return Document(None, "", reason=page.reason)
+            return Document(None, "", reason=page.reason, detail=page.detail)
         for _ in range(2):
-            reader = self._taken()
-            try:
-                found = reader.read(page)
-                killed = reader.killed and not self._closed
-            finally:
-                self._give_back(reader)
-            if not killed:
+            reader = self._reader()
+            found = reader.read(page)
+            if self._closed or not reader.killed:
                 break  # else by someone else, and perhaps before it began: the page is read again
         return found
 
     def close(self) -> None:
         """End the processes, those that are reading too."""
-        with self._lock:
-            self._closed = True
-            free, self._free = self._free, []
-            busy = list(self._busy)
-        for reader in busy:
-            reader.kill()  # the thread that waits for it returns it
-        for reader in free:
+        self._closed = True
+        for reader in list(self._started):  # a thread may just replace its own
+            reader.kill()
+        self.threads.shutdown(cancel_futures=True)
+        for reader in self._started:
             reader.close()
 
-    def _taken(self) -> "_Reader":
-        while True:
-            with self._lock:
-                reader = self._free.pop() if self._free else None
-            if reader is None:
-                reader = _Reader(*self._budget)
-            if reader.lives:
-                with self._lock:
-                    self._busy.add(reader)
-                return reader
+    def _reader(self) -> "_Reader":
+        """Return the process of this thread, a new one where it cannot read another page."""
+        reader: _Reader | None = getattr(self._own, "reader", None)
+        if reader is not None and not reader.usable:
             reader.close()
-
-    def _give_back(self, reader: "_Reader") -> None:
-        with self._lock:
-            self._busy.discard(reader)
-            keep = reader.lives and reader.left > 0 and not self._closed
-            if keep:
-                self._free.append(reader)
-        if not keep:
-            reader.close()
+            self._started.remove(reader)
+            reader = None
+        if reader is None:
+            reader = self._own.reader = _Reader(*self._budget)
+            self._started.append(reader)
+        return reader
 
 
 class _Reader:
@@ -123,7 +111,7 @@ class _Reader:
         except OSError as error:
             message = f"web pages cannot be read: no process can be started: {error}"
             raise RunError(message) from None
-        self.left = _MOST_PAGES
+        self._left = _MOST_PAGES
         if not self._line():
             self.close()
             raise RunError(
@@ -132,9 +120,9 @@ class _Reader:
             )
 
     @property
-    def lives(self) -> bool:
+    def usable(self) -> bool:
         """Whether it can read another page."""
-        return self._process.poll() is None
+        return self._left > 0 and self._process.poll() is None
 
     @property
     def killed(self) -> bool:
@@ -143,7 +131,7 @@ class _Reader:
 
     def read(self, page: FetchedPage) -> Document:
         """Return what a page says."""
-        self.left -= 1
+        self._left -= 1
         header = {**asdict(replace(page, body=b"")), "size": len(page.body)}
         del header["body"]
         assert self._process.stdin is not None
@@ -157,7 +145,7 @@ class _Reader:
             return self._lost()
         answer = json.loads(line)
         if not answer.pop("whole"):
-            self.left = 0
+            self._left = 0
         spans = [Span(*span) for span in answer.pop("spans")]
         return Document(**answer, spans=spans)
 
@@ -195,6 +183,8 @@ def main(seconds: float, most_bytes: int) -> None:
     A document may take so many seconds of computing, and the process so much memory, libraries
     included.
     """
+    import ufo.transforms.sources.web.html  # noqa: F401 – before a page's time begins
+
     # Whoever started this ends it, by the end of its input.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

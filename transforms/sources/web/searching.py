@@ -21,22 +21,15 @@ from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.endpoint import on_this_machine
 from ufo.transforms.llm.failures import SendError, retry_after
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
-from ufo.transforms.llm.memory import key_of
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.retry import Sleep, Timing
 from ufo.transforms.llm.sending import Received, Sender
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.fact_source import message_of
-from ufo.transforms.sources.web.engines import SearchApi, SearchCall, variable
-from ufo.transforms.sources.web.snapshot import Kept, Keys, Snapshot
-from ufo.transforms.sources.web.transport import (
-    ACCEPTED,
-    MOST_BYTES,
-    TooLarge,
-    Undecodable,
-    read_body,
-)
+from ufo.transforms.sources.web.engines import SearchApi, variable
+from ufo.transforms.sources.web.snapshot import Kept, Snapshot
+from ufo.transforms.sources.web.transport import ACCEPTED, MOST_BYTES, read_body
 
 STEP: Final = "search"
 SECONDS: Final = 30.0
@@ -79,7 +72,7 @@ class Searcher:
         self._count = count
         self._clock = clock
         self._memory = shared_memory(calls)
-        self._kept = Kept(self._memory, snapshot)
+        self._kept = Kept(self._memory, snapshot, clock)
         self._recording = snapshot.folder if snapshot is not None else ""
         limiter = Limiter(
             RateLimits(calls.concurrency).divided(calls.workers),
@@ -107,9 +100,7 @@ class Searcher:
         Raises:
             RunError: what every further search would meet: no such engine, a wrong key, no credit.
         """
-        flights = {
-            query: f"{today} {self._recording}" for query, (_, today) in self._keys(queries).items()
-        }
+        flights = {query: f"{key} {self._recording}" for query, key in self._keys(queries).items()}
         usage = usage_row(STEP, source, None, response_id)
 
         async def found_or_sent(missing: Sequence[str]) -> dict[str, Searched]:
@@ -156,8 +147,10 @@ class Searcher:
 
     async def _found_or_sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
         found = {}
-        for query, value in (await self._kept.get_many(self._keys(queries))).items():
-            answer = self._unpacked(value)
+        keys = self._keys(queries)
+        kept = await self._kept.get_many(list(keys.values()))
+        for query, key in keys.items():
+            answer = self._unpacked(kept.get(key))
             if answer is not None:
                 row = replace(usage, request_id=answer.request_id, cached=True)
                 found[query] = replace(answer, usage=[row])
@@ -175,13 +168,10 @@ class Searcher:
             found |= answers
         return found
 
-    def _keys(self, queries: Sequence[str]) -> Keys:
-        name, count, day = self.api.name, self._count, self._clock().date().isoformat()
+    def _keys(self, queries: Sequence[str]) -> dict[str, str]:
         # Neither the day nor where the engine was is of a snapshot: next year both are others.
-        return {
-            query: (key_of("s", name, count, query), key_of("s", name, count, query, self.url, day))
-            for query in queries
-        }
+        what = "s", self.api.name, self._count
+        return {query: self._kept.key(*what, query, today=self.url) for query in queries}
 
     def _unpacked(self, value: Any) -> Searched | None:
         try:
@@ -210,36 +200,24 @@ class Searcher:
         # What was paid for is reported once, with the first query that it served.
         answers[0] = replace(answers[0], usage=rows)
         found = dict(zip(queries, answers, strict=True))
-        values = {
-            query: {"reply": one.reply, "at": one.at, "request": one.request_id}
-            for query, one in found.items()
-            if not one.error
-        }
-        for query, value in (await self._kept.put_many(self._keys(queries), values)).items():
-            held = self._unpacked(value) or found[query]
-            found[query] = replace(held, usage=found[query].usage)
+        keys = self._keys([query for query, one in found.items() if not one.error])
+        values = {}
+        for query, key in keys.items():
+            one = found[query]
+            values[key] = {"reply": one.reply, "at": one.at, "request": one.request_id}
+        held = await self._kept.put_many(values)
+        for query, key in keys.items():
+            recorded = self._unpacked(held[key]) or found[query]
+            found[query] = replace(recorded, usage=found[query].usage)
         return found
 
-    async def _post(self, call: SearchCall) -> tuple[bytes, Mapping[str, str]]:
+    async def _post(self, call: Mapping[str, Any]) -> tuple[bytes, Mapping[str, str]]:
         """Send a request once; return the body and the headers of its reply."""
-        headers = {name: value for name, value in call.headers.items() if value}
         try:
-            async with self._client.stream(
-                call.method,
-                self.url + call.path,
-                params=dict(call.params) or None,
-                json=call.json,
-                headers=headers,
-            ) as response:
+            async with self._client.stream(**call) as response:
                 coding = response.headers.get("content-encoding", "")
                 async with asyncio.timeout(SECONDS):
                     body = await read_body(response.aiter_raw(), coding, MOST_BYTES)
-        except TooLarge:
-            message = f"the search's reply is over {MOST_BYTES:,} bytes"
-            raise SendError(message, "too_large") from None
-        except Undecodable:
-            message = "the search's reply is in a content coding that was not asked for, or broken"
-            raise SendError(message, "garbled", transient=True) from None
         except (httpx.TimeoutException, TimeoutError):
             raise SendError("the search timed out", "timeout", transient=True) from None
         except httpx.HTTPError as error:

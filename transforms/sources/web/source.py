@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain, compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ufo.indexes.embedders import checked_name
 from ufo.schemas.errors import UsageError, ends_run, missing, unknown_value
@@ -31,14 +32,7 @@ from ufo.transforms.sources.fact_source import (
     message_of,
     reported_once,
 )
-from ufo.transforms.sources.web.categories import (
-    OTHER,
-    Categories,
-    HostSelection,
-    hostname_of,
-    kinds_of,
-    load_categories,
-)
+from ufo.transforms.sources.web.categories import hostname_of, hosts_chosen, kind_of
 from ufo.transforms.sources.web.engines import SearchResult, api_of
 from ufo.transforms.sources.web.ranking import BM25, DENSE, NO_EMBEDDER, RETRIEVERS
 from ufo.transforms.sources.web.snapshot import Snapshot
@@ -83,7 +77,6 @@ class WebSource(FactSource):
         exclude_categories: str | Sequence[str] = "",
         include_domains: str | Sequence[str] = "",
         exclude_domains: str | Sequence[str] = "",
-        categories: str | None = None,
         allow_private_hosts: bool = False,
         web_snapshot: str | None = None,
         prompts: str | None = None,
@@ -103,15 +96,12 @@ class WebSource(FactSource):
         self.web_retriever = web_retriever
         dense = embedder if web_retriever == DENSE else None
         self.embedder = None if dense is None else checked_name(dense)
-        self._selection = HostSelection(
-            *map(_names, (include_categories, exclude_categories, include_domains, exclude_domains))
-        )
-        self.include_categories = ",".join(self._selection.include_categories)
-        self.exclude_categories = ",".join(self._selection.exclude_categories)
-        self.include_domains = ",".join(self._selection.include_domains)
-        self.exclude_domains = ",".join(self._selection.exclude_domains)
-        self._rules = load_categories(categories)
-        self._rules_file = categories
+        chosen = include_categories, exclude_categories, include_domains, exclude_domains
+        names = [_names(value) for value in chosen]
+        self._selection = hosts_chosen(*names)
+        self._chooses = any(names)
+        self.include_categories, self.exclude_categories = map(",".join, names[:2])
+        self.include_domains, self.exclude_domains = map(",".join, names[2:])
         self.allow_private_hosts = allow_private_hosts
         if web_snapshot is not None and is_remote(web_snapshot):
             raise UsageError(
@@ -135,33 +125,18 @@ class WebSource(FactSource):
         absent = missing("web")
         return reason or (f"it needs {absent}" if absent else None)
 
-    def fingerprint(self) -> str:
-        """Return the user's own rules of categories. A snapshot does not count: it is the web as
-        it was."""
-        return Path(self._rules_file).read_text("utf-8-sig") if self._rules_file else ""
-
     def open(self) -> None:
         """Take this process's searcher and pages, one each for equal settings and a run.
 
         They connect when first asked.
         """
         # What connects and reads takes a second to import, and most runs search nothing.
-        from ufo.transforms.judges.llm.asking import Asker
         from ufo.transforms.sources.web.pages import Pages
         from ufo.transforms.sources.web.searching import Searcher
         from ufo.transforms.sources.web.transport import system_resolver
 
-        calls, judge, texts = self._run.calls, self._run.judge_models, load_prompts(self._prompts)
-
-        def asker(response_id: str) -> "Asker | None":
-            if judge is None:
-                return None
-            client = self._run.client() if self._run.client else shared_client(judge)
-            model = judge.endpoints[VERIFIER].model
-            asked = Request(VERIFIER, model, (), step="category", response_id=response_id)
-            return Asker(client, texts, replace(asked, source=self.name))
-
-        self._asker = asker
+        calls = self._run.calls
+        self._texts = load_prompts(self._prompts)
         snapshot = None
         if self.snapshot is not None:
             made = Snapshot(self.snapshot)
@@ -187,54 +162,57 @@ class WebSource(FactSource):
         """Return the passages for each unit, by its query; equal queries share them."""
         queries = list(dict.fromkeys(unit.query for unit in open_units.units))
         searched = await self._searcher.search(queries, self.name, open_units.response_id)
-        asker = self._asker(open_units.response_id)
-        visit = Visit(self.name, open_units.response_id, self._rules, asker)
-        results = {}
-        for query in queries:
-            results[query], searched[query] = self._read(searched[query])
-        await visit.learn(one.url for found in results.values() for one in found)
-        asked = (self._answer(query, searched[query], results[query], visit) for query in queries)
+        visit = Visit(self.name, open_units.response_id, self._asker(open_units.response_id))
+        asked = (self._answer(query, searched[query], visit) for query in queries)
         answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
         found = reported_once(open_units.units, answers)
         if found:
-            usage = [*found[0].usage, *visit.usage]
-            failures = [*found[0].failures, *visit.failures]
+            usage = [*found[0].usage, *visit.usage.values()]
+            failures = [*visit.failures.values()]
+            if visit.asker is not None:
+                usage += visit.asker.usage
+                failures += visit.asker.failures
             found[0] = replace(found[0], usage=usage, failures=failures)
         return found
 
-    def _read(self, searched: "Searched") -> tuple[list[SearchResult], "Searched"]:
-        """Return what a reply has; where it cannot be read, that is its query's error alone.
+    def _asker(self, response_id: str) -> "Asker | None":
+        """Return what asks the judge's model for the kinds of hosts, None where there is none."""
+        from ufo.transforms.judges.llm.asking import Asker
 
-        Where nothing is left out by its kind, it is no more than is used.
-        """
-        if searched.error:
-            return [], searched
-        try:
-            found = [one for one in self._api.results(searched.reply) if one.url or one.text]
-        except Exception as error:
-            if ends_run(error):
-                raise
-            message = f"the search's reply cannot be read: {message_of(error)}"
-            return [], replace(searched, error=message)
-        if not self._selection:
-            return self._used(found), searched
-        admitted = (one for one in found if self._selection.admits_host(hostname_of(one.url)))
-        return list(admitted), searched
+        judge = self._run.models if self._run.judge_asks else None
+        if judge is None:
+            return None
+        client = self._run.client() if self._run.client else shared_client(judge)
+        model = judge.endpoints[VERIFIER].model
+        of = Request(
+            VERIFIER, model, (), step="category", source=self.name, response_id=response_id
+        )
+        return Asker(client, self._texts, of)
 
-    def _used(self, results: Sequence[SearchResult]) -> list[SearchResult]:
-        pages = [one for one in results if not one.stands_alone]
-        return [one for one in results if one.stands_alone] + pages[: self.pages]
-
-    async def _answer(
-        self, query: str, searched: "Searched", results: Sequence[SearchResult], visit: "Visit"
-    ) -> Found:
-        if searched.error:
-            return replace(failed(SendError(searched.error, "")), usage=searched.usage)
-        used = self._used([one for one in results if self._lets_in(one.url, visit)])
+    async def _answer(self, query: str, searched: "Searched", visit: "Visit") -> Found:
+        """Return the passages for a query; a reply that cannot be read is its error alone."""
+        error, used = searched.error, []
+        if not error:
+            try:
+                used = await self._used(searched.reply, visit)
+            except Exception as caught:
+                if ends_run(caught):
+                    raise
+                error = f"the search's reply cannot be read: {message_of(caught)}"
+        if error:
+            return replace(failed(SendError(error, "")), usage=searched.usage)
         taken = await asyncio.gather(
             *(self._of_result(query, one, searched.at, visit) for one in used)
         )
-        return replace(self.found(hit for some in taken for hit in some), usage=searched.usage)
+        return replace(self.found(chain.from_iterable(taken)), usage=searched.usage)
+
+    async def _used(self, reply: Any, visit: "Visit") -> list[SearchResult]:
+        """Return the engine's own answers and the first pages of what is let in."""
+        found = [one for one in self._api.results(reply) if one.url or one.text]
+        admitted = await asyncio.gather(*(self._lets_in(one.url, visit) for one in found))
+        found = list(compress(found, admitted))
+        pages = [one for one in found if not one.stands_alone]
+        return [one for one in found if one.stands_alone] + pages[: self.pages]
 
     async def _of_result(
         self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
@@ -245,58 +223,57 @@ class WebSource(FactSource):
         except Exception as error:
             if ends_run(error):
                 raise
-            visit.lost(result.url, error)
+            key = result.url or "?"
+            visit.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
             return []
 
     async def _passages(
         self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
         """Return the passages of one result's page, else its snippet."""
-        snippet = [self._snippet(result, searched_at, visit)] if result.text else []
+        shown = Passage(
+            result.text or "",
+            title=result.title,
+            url=result.url,
+            source_category=await visit.kind(result.url),
+            published_at=result.published_at,
+            retrieved_at=searched_at,
+        )
+        snippet = [Retrieved(shown)] if result.text else []
         if result.stands_alone or not self.passages_per_page or result.url is None:
             return snippet
         read, waited = await self._pages.read(result.url)
         visit.took(read, waited)
-        if read.reason is not None:
+        if read.document.reason is not None:
             return snippet
         url = read.page.final_url
-        await visit.learn([url])
-        if not self._lets_in(url, visit):
+        if not await self._lets_in(url, visit):
             return []  # redirected to where nothing is taken from; its snippet is of there
-        windows = await self._pages.windows(
-            read, query, self.passages_per_page, self.context_sentences
+        of_page = replace(
+            shown,
+            title=read.document.title or result.title,
+            url=url,
+            source_category=await visit.kind(url),
+            published_at=read.document.published_at or result.published_at,
+            retrieved_at=read.page.retrieved_at,
         )
-        passages = (
-            Retrieved(
-                Passage(
-                    window.text,
-                    title=read.document.title or result.title,
-                    url=url,
-                    source_category=visit.kind(url),
-                    published_at=read.document.published_at or result.published_at,
-                    retrieved_at=read.page.retrieved_at,
-                ),
-                window.score,
-            )
-            for window in windows
+        # On a thread, so that other pages keep coming in the meantime.
+        windows = await asyncio.to_thread(
+            read.text.windows, query, self.passages_per_page, self.context_sentences
         )
-        return list(passages) or snippet
+        passages = [Retrieved(replace(of_page, text=text), score) for text, score in windows]
+        return passages or snippet
 
-    def _snippet(self, result: SearchResult, at: str, visit: "Visit") -> Retrieved:
-        assert result.text is not None
-        return Retrieved(
-            Passage(
-                result.text,
-                title=result.title,
-                url=result.url,
-                source_category=visit.kind(result.url),
-                published_at=result.published_at,
-                retrieved_at=at,
-            )
-        )
-
-    def _lets_in(self, url: str | None, visit: "Visit") -> bool:
-        return not self._selection or self._selection.admits(hostname_of(url), visit.kind(url))
+    async def _lets_in(self, url: str | None, visit: "Visit") -> bool:
+        if not self._chooses:
+            return True
+        host = Passage("", hostname=hostname_of(url))
+        # The kind of a host that its domain alone leaves out is not asked for.
+        of_domain = replace(self._selection, without_categories=(), only_categories=None)
+        if not of_domain.keeps("", host):
+            return False
+        kind = await visit.kind(url)
+        return self._selection.keeps("", replace(host, source_category=kind))
 
 
 def _now() -> datetime:
@@ -308,66 +285,48 @@ def _names(value: str | Iterable[str]) -> list[str]:
     return [item.strip() for item in items if item.strip()]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Visit:
-    """The requests for pages of one response, those that failed, and the kinds of their hosts.
+    """The requests for pages of one response and those that failed, by URL, and the hosts' kinds.
 
-    `asker` classifies a host that `rules` do not know; None leaves it unclassified.
+    `asker` is asked for the kind of a host that no rule knows.
     """
 
     source: str
     response_id: str
-    rules: Categories
     asker: "Asker | None"
-    _kinds: dict[str, str] = field(default_factory=dict)
-    _usage: dict[str, Usage] = field(default_factory=dict)
-    _failures: dict[str, Failure] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    _kinds: dict[str, asyncio.Future[str]] = field(default_factory=dict)
 
-    async def learn(self, urls: Iterable[str | None]) -> None:
-        """Find out the kinds of these URLs' hosts.
+    async def kind(self, url: str | None) -> str:
+        """Return the kind of a URL's host, which is asked for once.
 
         Raises:
             LlmError: no request to the model can succeed (`final`).
         """
-        hosts = {hostname_of(url) for url in urls} - {*self._kinds, ""}
-        if hosts:
-            self._kinds |= await kinds_of(sorted(hosts), self.rules, self.asker)
-
-    def kind(self, url: str | None) -> str:
-        """Return the kind of a URL's host, which was learnt."""
-        return self._kinds.get(hostname_of(url), OTHER)
-
-    def lost(self, url: str | None, error: Exception) -> None:
-        """Take note of a result that nothing could be made of."""
-        key = url or "?"
-        self._failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
+        host = hostname_of(url)
+        if host not in self._kinds:
+            self._kinds[host] = asyncio.ensure_future(kind_of(host, self.asker))
+        return await self._kinds[host]
 
     def took(self, read: "ReadPage", waited: bool) -> None:
         """Take note of a page; `waited` where it was fetched for another response or query."""
         url = read.page.url
-        if url in self._usage or url in self._failures:
+        if url in self.usage or url in self.failures:
             return
-        if read.reason is not None:
-            message = f"{read.reason}: {read.detail or 'nothing to read'}"
-            self._failures[url] = Failure(_PAGE, url, read.reason, message)
+        reason, detail = read.document.reason, read.document.detail
+        if reason is not None:
+            message = f"{reason}: {detail or 'nothing to read'}"
+            self.failures[url] = Failure(_PAGE, url, reason, message)
         if read.page.reason in _UNSENT:
             return
         row = usage_row(_PAGE, self.source, None, self.response_id, read.request_id)
         failed_as = str(read.page.status or read.page.reason)
-        self._usage[url] = replace(
+        self.usage[url] = replace(
             row,
             status=failed_as if read.page.reason else row.status,
             seconds=0.0 if waited else read.seconds,
             cached=read.cached,
             coalesced=waited and not read.cached,
         )
-
-    @property
-    def usage(self) -> list[Usage]:
-        """A row for each request: for pages, and to the model."""
-        return [*self._usage.values(), *(self.asker.usage if self.asker else ())]
-
-    @property
-    def failures(self) -> list[Failure]:
-        """A row for each page that could not be had, and each reply that names no kind."""
-        return [*self._failures.values(), *(self.asker.failures if self.asker else ())]

@@ -14,20 +14,22 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any, Final
 
 import httpcore
 import httpx
 
+from ufo.transforms.llm.failures import SendError
 from ufo.transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
+from ufo.transforms.sources.web.documents import GARBLED, TOO_LARGE
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host name and a port to its addresses; raises OSError where there is none."""
 
 ROBOT: Final = "ufo"
 """Which rules of a robots.txt are for us; the first word of our User-Agent."""
-ACCEPTED: Final = "gzip, deflate"
+ACCEPTED: Final = "gzip"
 MOST_BYTES: Final = 8 * 1024 * 1024
 """Of a body, as it comes and decoded."""
 
@@ -158,22 +160,10 @@ def page_client(allow_private: bool, resolve: Resolve) -> httpx.AsyncClient:
 @cache
 def user_agent() -> str:
     """Return who we say we are."""
-    try:
-        number = version("ufo-factuality")
-    except PackageNotFoundError:
-        number = "0"
-    return f"{ROBOT}/{number} (factuality evaluation)"
+    return f"{ROBOT}/{version('ufo-factuality')} (factuality evaluation)"
 
 
 # --- bodies -------------------------------------------------------------------------------------
-
-
-class TooLarge(Exception):
-    """A body is over the cap, as it came or decoded."""
-
-
-class Undecodable(Exception):
-    """A body is in a coding that was not asked for, or broken."""
 
 
 async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> bytes:
@@ -184,40 +174,29 @@ async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> byte
     stops where it passes the cap.
 
     Raises:
-        TooLarge, Undecodable: see there.
+        SendError: it is too large, in a coding that was not asked for, or broken.
     """
-    codings = [name for name in coding.lower().replace(" ", "").split(",") if name]
-    codings = [name for name in codings if name != "identity"]
+    codings = [
+        name for name in coding.lower().replace(" ", "").split(",") if name not in ("", "identity")
+    ]
+    undecodable = SendError(
+        "the reply is in a content coding that was not asked for, or broken",
+        GARBLED,
+        transient=True,
+    )
     # Codings upon each other multiply what a bomb can do, and no server of pages needs them.
-    if len(codings) > 1 or not {*codings} <= {"gzip", "x-gzip", "deflate"}:
-        raise Undecodable(coding)
-    inflate = None
+    if codings not in ([], ["gzip"], ["x-gzip"]):
+        raise undecodable
+    inflate = zlib.decompressobj(16 + zlib.MAX_WBITS) if codings else None
     came, body = 0, bytearray()
     async for part in parts:
         came += len(part)
-        if came > most:
-            raise TooLarge
-        if codings and part:
-            inflate = inflate or zlib.decompressobj(_window(codings[0], part))
-            part = _inflated(inflate, part, most - len(body) + 1)
+        if inflate is not None and came <= most:
+            try:
+                part = inflate.decompress(inflate.unconsumed_tail + part, most - len(body) + 1)
+            except zlib.error:
+                raise undecodable from None
         body += part
-        if len(body) > most:
-            raise TooLarge
+        if max(came, len(body)) > most:
+            raise SendError(f"the reply is over {most:,} bytes", TOO_LARGE)
     return bytes(body)
-
-
-def _window(coding: str, start: bytes) -> int:
-    if coding != "deflate":
-        return 16 + zlib.MAX_WBITS
-    # It is zlib's format by RFC 9110, and raw deflate with some servers.
-    return zlib.MAX_WBITS if start[0] & 0x0F == 8 else -zlib.MAX_WBITS
-
-
-def _inflated(inflate: Any, part: bytes, room: int) -> bytes:
-    if inflate.eof:
-        return b""
-    try:
-        decoded: bytes = inflate.decompress(inflate.unconsumed_tail + part, room)
-    except zlib.error as error:
-        raise Undecodable(str(error)) from None
-    return decoded

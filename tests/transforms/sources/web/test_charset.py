@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.sources.web.documents import text_of
+from tests.transforms.sources.web.pages import fetched
+from ufo.transforms.sources.web.documents import document_of, text_of
 
 GERMAN = "Über Größe: 12 € für „Bücher“. " * 20
 RUSSIAN = "Москва является столицей России с тысяча девятьсот восемнадцатого года. " * 10
@@ -42,8 +43,8 @@ def test_the_pages_own_declaration_is_used_where_the_server_is_silent() -> None:
 
 def test_a_plain_text_declares_nothing() -> None:
     text = 'The tag <meta charset="utf-16"> is written in the head. ' + GERMAN
-    assert text_of(text.encode("cp1252"), "windows-1252", html=False) == text
-    assert text_of(text.encode(), None, html=False) == text
+    assert text_of(text.encode("cp1252"), "windows-1252") == text
+    assert text_of(text.encode(), None) == text
 
 
 @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "gbk", "utf-16", "ascii"])
@@ -92,4 +93,10 @@ def test_any_bytes_become_a_text_that_can_be_encoded(body: bytes, declared: str 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=80))
 def test_utf8_is_read_back(text: str) -> None:
-    assert text_of(text.encode(), "utf-8", html=False) == text.removeprefix("\ufeff")
+    assert text_of(text.encode(), "utf-8") == text.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize("label", ["unicode_escape", "raw_unicode_escape", "utf-7", "punycode"])
+def test_no_charset_makes_half_characters(label: str) -> None:
+    body = b"<p>A \\ud800 word +2AA- of a page."
+    document_of(fetched(body, charset=label)).text.encode("utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 from ufo.schemas.errors import RunError, UsageError
 from ufo.transforms.llm.memory import key_of
-from ufo.transforms.sources.web.snapshot import Snapshot, finish_recording
+from ufo.transforms.sources.web.snapshot import Snapshot
 
 A, B = key_of("s", "a"), key_of("p", "b")
 FOUND = {"reply": {"organic": [{"snippet": "ä \ud800"}]}, "at": "t"}
@@ -33,11 +33,11 @@ def test_what_is_recorded_is_read_by_others_and_who_is_first_has_recorded_for_al
 def test_a_finished_one_is_one_file_that_is_only_read(tmp_path: Path) -> None:
     recording = Snapshot(str(tmp_path))
     recording.keep_many({A: FOUND})
-    finish_recording(str(tmp_path))
+    Snapshot(str(tmp_path)).finish()
     asyncio.run(recording.aclose())
     (file,) = tmp_path.iterdir()
     before = file.read_bytes()
-    finish_recording(str(tmp_path))
+    Snapshot(str(tmp_path)).finish()
     finished = Snapshot(str(tmp_path))
     assert finished.finished
     assert finished.get_many([A, B]) == {A: FOUND}
@@ -79,12 +79,6 @@ def test_a_damaged_snapshot_is_reported_and_not_guessed_at(tmp_path: Path) -> No
         with pytest.raises(RunError, match=r"is damaged: .*; take a whole copy of it, or record"):
             opened.get_many([A])
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
-
-
-def test_one_of_an_earlier_version_is_refused_with_what_records_it_again(tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text('{"format": "ufo-web-snapshot", "version": 1}')
-    with pytest.raises(UsageError, match="run the same command with a new folder"):
-        Snapshot(str(tmp_path))
 
 
 def test_somebody_else_s_folder_or_file_is_refused(tmp_path: Path) -> None:

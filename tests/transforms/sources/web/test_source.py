@@ -208,7 +208,7 @@ def test_a_reply_that_is_too_large_is_an_error(serper: SerperServer) -> None:
     serper.faults.append(b" " * MOST_BYTES + b"{}")
     (found,) = look_up("a?")
     assert _errors([found]) == {((), ERROR, TRANSPORT, "SendError")}
-    assert found.message == "the search's reply is over 8,388,608 bytes"
+    assert found.message == "the reply is over 8,388,608 bytes"
     assert len(serper.requests) == 1
 
 

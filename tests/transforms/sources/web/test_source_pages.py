@@ -19,7 +19,7 @@ from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, SourceContext
-from ufo.transforms.sources.web.pages import Pages, PassageWindow, ReadPage
+from ufo.transforms.sources.web.pages import PageText
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import Resolve
 
@@ -171,14 +171,15 @@ def page(n: int) -> bytes:
 def test_a_result_that_nothing_can_be_made_of_costs_only_itself(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    windows = Pages.windows
+    windows = PageText.windows
 
-    async def broken(self: Pages, read: ReadPage, *given: Any) -> list[PassageWindow]:
-        if "beacon" in read.page.url:
+    def broken(self: PageText, query: str, *given: Any) -> list[tuple[str, float]]:
+        found = windows(self, query, *given)
+        if "beacon" in found[0][0]:
             raise ZeroDivisionError("of a library")
-        return await windows(self, read, *given)
+        return found
 
-    monkeypatch.setattr(Pages, "windows", broken)
+    monkeypatch.setattr(PageText, "windows", broken)
     query = "xyzzy beacon or lighthouse"
     listed(engines, query, "/beacon", "/lighthouse")
     (found,) = look_up("b", query)
@@ -328,7 +329,6 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(engines: Engines) -> N
         ({"web_retriever": "dense", "embedder": "lsa"}, "unknown embedder 'lsa'"),
         ({"include_categories": "newz"}, "--include_categories"),
         ({"exclude_domains": "https://example.org/x"}, "--exclude_domains"),
-        ({"categories": "/no/such.yaml"}, "--categories"),
     ],
 )
 def test_options_that_are_wrong_are_reported(options: dict[str, Any], says: str) -> None:
