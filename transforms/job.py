@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 IN_FLIGHT = 256
 COUNTED = "ufo."
 """The prefix of the namespaces of Beam counters, before the step: `read`, `extract`,
-`source:NAME`, `write`, `recall`."""
+`source:NAME`, `recall`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,12 +277,11 @@ def score(
             a claim may have one.
     """
     chosen = selection or Selection()
-    kept = {
-        row.passage_id: chosen.keeps(row.passage_id, passages.get(row.passage_id))
+    counting = [
+        row
         for row in evidence
-        if row.passage_id is not None
-    }
-    counting = [row for row in evidence if row.passage_id is None or kept[row.passage_id]]
+        if row.passage_id is None or chosen.keeps(row.passage_id, passages.get(row.passage_id))
+    ]
     tallies = _tallies(units, evidence, counting, sources)
     rows = [row for votes in tallies.values() for row in verdicts(response_id, votes, mode, tie)]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)

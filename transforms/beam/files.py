@@ -261,22 +261,14 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
-    def setup(self) -> None:
-        self._counters = StepCounters("write")
-
     def process(self, item: tuple[Key, Iterable[bytes]]) -> Iterator[Part]:
         (table, part), blocks = item
         data = pa.concat_tables(pa.ipc.open_stream(block).read_all() for block in blocks)
-        data = whole(table, data)
-        self._counters.add(rows=data.num_rows, files=1)
         path = storage.join(self._folder, f"{table}-{part:05d}.parquet")
-        written = write_part(table, path, data)
+        written = write_part(table, path, whole(table, data))
         with storage.writing(path + NOTE) as note:
             note.write(json.dumps(dataclasses.asdict(written)).encode())
         yield written
-
-    def finish_bundle(self) -> None:
-        self._counters.flush()
 
 
 def whole(table: str, data: pa.Table) -> pa.Table:
