@@ -42,7 +42,7 @@ _COMMANDS = {
     "sources": ("installed", "list the fact sources that are installed"),
     "judges": ("installed", "list the judges and verifiers that are installed"),
     "status": ("status", "list runs: finished, running or stopped"),
-    "doctor": ("doctor", "test the configured LLM endpoints and search engines"),
+    "doctor": ("doctor", "test the configured LLM endpoints"),
     "cache": ("cache", "inspect and prune the cache of model replies"),
     "serve": ("serve", "serve the page: check a text, browse runs"),
 }
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         temporary.enter_context(temporary_files_in_own_folder())
         atexit.register(temporary.close)
     try:
-        with signals_interrupt():
+        with signals_interrupt(ends=argv is None):
             code = _run(words, whole=argv is None)
             sys.stdout.flush()
             return code

@@ -22,7 +22,7 @@ from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 from ufo.schemas.storage import join, make_folder, writing
-from ufo.schemas.tables import LABELS, TAGS, Label, from_arrow, sort_key, to_arrow
+from ufo.schemas.tables import LABELS, Label, from_arrow, sort_key, to_arrow
 from ufo.schemas.text import with_formula
 
 _DRAWN = """
@@ -101,17 +101,15 @@ class _Line:
         # An id of the user's may begin or end with a space.
         return with_formula(self.cells.get("response_id") or ""), self.get("unit_id")
 
-    def said(self) -> tuple[int | None, str | None]:
-        """Return the label and the tag; raises UsageError where one is not allowed."""
-        given, tag = self.get("label"), re.sub(r"[\s-]+", "_", self.get("tag").lower())
+    def label(self) -> int | None:
+        """Return the label; raises UsageError where it is not allowed."""
+        given = self.get("label")
         if given.lower() not in _LABELS:
             raise UsageError(f"label {given!r} is not {_ALLOWED}")
-        if tag and tag not in TAGS:
-            raise UsageError(f"tag {self.get('tag')!r} is not one of {', '.join(TAGS)}")
         size = self.get("stratum_size")
         if self.get("stratum") and not (size.isdecimal() and int(size)):
             raise UsageError(f"stratum_size {size!r} is not a number of units")
-        return _LABELS[given.lower()], tag or None
+        return _LABELS[given.lower()]
 
 
 def import_sheet(
@@ -120,13 +118,13 @@ def import_sheet(
     """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
 
     Return where they were written (`path`), and how many of its rows (`rows`) found their claim
-    `true` and `false`, were `tagged`, `unsure` and `blank`, and those that say of a unit once more
-    what was said (`repeated`).
+    `true` and `false`, were `unsure` and `blank`, and those that say of a unit once more what was
+    said (`repeated`).
 
     Args:
         directory: the `--output` of `ufo evaluate`.
-        file: CSV with response_id, unit_id, and label or tag; more columns are what `ufo label
-            sample` wrote.
+        file: CSV with response_id, unit_id and label; more columns are what `ufo label sample`
+            wrote.
         sheet: its name (default: the file's, without its ending); one of that name is replaced.
         annotator: who labelled (default: the sheet's name).
 
@@ -141,18 +139,18 @@ def import_sheet(
         )
     lines = _read(Path(file))
     names, runs = _known(directory, [line.unit[1] for line in lines])
-    first: dict[tuple[str, str], tuple[_Line, int | None, str | None]] = {}
-    counts = dict.fromkeys(("true", "false", "tagged", "unsure", "blank", "repeated"), 0)
+    first: dict[tuple[str, str], tuple[_Line, int]] = {}
+    counts = dict.fromkeys(("true", "false", "unsure", "blank", "repeated"), 0)
     problems = []
     for line in lines:
         try:
             _check_known(line, directory, names, runs)
-            label, tag = line.said()
-            if label is None and tag is None:
+            label = line.label()
+            if label is None:
                 counts["unsure" if line.get("label") else "blank"] += 1
                 continue
-            before, *said = first.setdefault(line.unit, (line, label, tag))
-            if said != [label, tag]:
+            before, said = first.setdefault(line.unit, (line, label))
+            if said != label:
                 raise UsageError(
                     f"unit {line.unit[1]!r} has another label on line {before.number}; leave one "
                     "of them out"
@@ -165,34 +163,26 @@ def import_sheet(
         listed = "\n  ".join(problems[:_SHOWN])
         raise UsageError(f"{file!r} cannot be read back; nothing was kept:\n  {listed}{more}")
     if not first:
-        raise UsageError(
-            f"{file!r} has no label: fill its column `label` ({_ALLOWED}) or `tag` "
-            f"({', '.join(TAGS)})."
-        )
-    kept = list(first.values())
-    sizes = Counter(line.get("stratum") for line, label, _ in kept if label is not None)
+        raise UsageError(f"{file!r} has no label: fill its column `label` ({_ALLOWED}).")
+    sizes = Counter(line.get("stratum") for line, _ in first.values())
     labels = []
-    for line, label, tag in kept:
+    for line, label in first.values():
         stratum = line.get("stratum") or None
-        # A labelled unit stands for those left blank, which are taken to be like the others.
-        weighs = label is not None and stratum is not None
         labels.append(
             Label(
                 run=line.get("run") or runs[line.unit],
                 response_id=line.unit[0],
                 unit_id=line.unit[1],
                 label=label,
-                tag=tag,
                 note=line.get("note") or None,
                 stratum=stratum,
-                weight=int(line.get("stratum_size")) / sizes[stratum or ""] if weighs else None,
+                # Units left blank are taken to be like those that are labelled.
+                weight=int(line.get("stratum_size")) / sizes[stratum] if stratum else None,
                 annotator=annotator or name,
                 sheet=name,
             )
         )
-        counts["tagged"] += tag is not None
-        if label is not None:
-            counts["true" if label else "false"] += 1
+        counts["true" if label else "false"] += 1
     try:
         path = write_sheet(directory, name, labels)
     except OSError as error:
@@ -221,7 +211,7 @@ def keep_label(directory: Path, label: Label) -> None:
         before = from_arrow(LABELS, pq.read_table(path)) if path.exists() else []
         of = label.response_id, label.unit_id
         rows = [row for row in before if (row.response_id, row.unit_id) != of]
-        if label.label is not None or label.tag is not None:
+        if label.label is not None:
             rows.append(label)
         write_sheet(str(directory), label.sheet, rows)
 
@@ -235,9 +225,7 @@ def _read(path: Path) -> list[_Line]:
             stream.seek(0)
             rows = csv.DictReader(stream, delimiter=delimiter_of(head), strict=True)
             names = rows.fieldnames or ()
-            wanted = [name for name in ("response_id", "unit_id") if name not in names]
-            if not wanted and not {"label", "tag"} & set(names):
-                wanted = ["label (or tag)"]
+            wanted = [name for name in ("response_id", "unit_id", "label") if name not in names]
             if wanted:
                 raise UsageError(
                     f"{str(path)!r} lacks the column{'s' * (len(wanted) > 1)} "

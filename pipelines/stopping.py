@@ -12,15 +12,21 @@ OWNER = "UFO_OWNER"
 """The environment variable with the id of the process that a command is to end with."""
 
 _SECONDS_BETWEEN_LOOKS = 0.5
+# `timeout`, for example, signals the process and then its group, which is one wish to stop.
+_SECONDS_OF_ONE_WISH = 1.0
 _asked = threading.Event()
+_first = 0.0
 
 
 @contextmanager
-def signals_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGINT raise KeyboardInterrupt in the main thread within this context.
+def signals_interrupt(ends: bool = False) -> Iterator[None]:
+    """Let SIGTERM and SIGINT raise KeyboardInterrupt in the main thread within this context, and
+    after it if the process `ends` with it.
 
-    A second SIGTERM ends the process at once. In other threads nothing changes, since Python
-    handles signals in the main thread only.
+    Further signals within a second change nothing: an exception in the middle of the clean-up could
+    leave processes behind. A later SIGTERM ends the process at once. An error by which a library
+    reports a signal, as DuckDB does, becomes KeyboardInterrupt again. In other threads nothing
+    changes, since Python handles signals in the main thread only.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -32,10 +38,15 @@ def signals_interrupt() -> Iterator[None]:
             signal.signal(number, _interrupt)
     try:
         yield
+    except RuntimeError as error:
+        if _asked.is_set():
+            raise KeyboardInterrupt from error
+        raise
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        _asked.clear()
+        if not ends:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            _asked.clear()
 
 
 def end_with_owner() -> None:
@@ -67,6 +78,13 @@ def check_stop() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    global _first
+    if not _asked.is_set():
+        _first = time.monotonic()
+    elif time.monotonic() - _first < _SECONDS_OF_ONE_WISH:
+        return
+    elif number == signal.SIGTERM:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
     _asked.set()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     raise KeyboardInterrupt

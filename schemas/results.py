@@ -35,20 +35,6 @@ from ufo.schemas.views import GROUPS, OWN, THRESHOLD, View, load_views, tables_o
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
-_CREATE_RUNS = """
-CREATE TABLE runs (
-    run VARCHAR,
-    mode VARCHAR,
-    tie VARCHAR,
-    judge VARCHAR,
-    schema_version BIGINT,
-    finished_at TIMESTAMP,
-    n_responses BIGINT,
-    n_units BIGINT,
-    n_failures BIGINT
-)
-"""
-_INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
 _OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
 _FROM_PYTHON = "Python exception occurred while executing the UDF: ValueError: "
@@ -97,9 +83,8 @@ class Results:
         # DuckDB prints what it takes for leaks where a database with functions is left open.
         weakref.finalize(self, self._connection.close)
         with self._explained(RunError):
-            self._connection.execute(_CREATE_RUNS)
-            for one in runs:
-                self._connection.execute(_INSERT_RUN, _run_row(one))
+            about = pa.Table.from_pylist(list(map(_run_row, runs)))
+            self._connection.from_arrow(about).create("runs")
             self._connection.execute(f"CREATE MACRO threshold() AS CAST({threshold!r} AS DOUBLE)")
         # Each after what it needs, until a query names it: to make a view of a table reads files.
         self._unmade = {
@@ -265,10 +250,13 @@ def _connect() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _run_row(run: Run) -> list[object]:
-    counts = [run.counts.get(name, 0) for name in ("responses", "units", "failures")]
-    finished_at = run.finished_at.replace(tzinfo=None)
-    return [run.name, run.mode, run.tie, run.judge, run.schema_version, finished_at, *counts]
+def _run_row(run: Run) -> dict[str, object]:
+    return {
+        "run": run.name,
+        **{name: getattr(run, name) for name in ("mode", "tie", "judge", "schema_version")},
+        "finished_at": run.finished_at.replace(tzinfo=None),
+        **{f"n_{name}": run.counts.get(name, 0) for name in ("responses", "units", "failures")},
+    }
 
 
 def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Sequence[Path]]]]]:

@@ -48,16 +48,6 @@ class Test(NamedTuple):
     method: str | None = None
 
 
-class Correlation(NamedTuple):
-    """A correlation with its bounds and the name of the method."""
-
-    metric: str
-    value: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-    method: str | None = None
-
-
 def wilson(k: Floats, n: Floats) -> tuple[Floats, Floats]:
     """Return the bounds of Wilson's interval (1927) of the shares k of n; NaN where n is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -141,7 +131,7 @@ def unpaired_t(a: Floats, cluster_a: Clusters, b: Floats, cluster_b: Clusters) -
     return _t_test(difference, error, sum(variances) ** 2 / sum(parts), "Welch t")
 
 
-def correlations(x: Floats, y: Floats, cluster: Clusters) -> list[Correlation]:
+def correlations(x: Floats, y: Floats, cluster: Clusters) -> list[Interval]:
     """Return Pearson's, Spearman's and Kendall's (tau-b) correlation with intervals by Fisher's z.
 
     The variances are 1 / (n - 3), Bonett and Wright's (2000) and Fieller, Hartley and Pearson's
@@ -150,19 +140,17 @@ def correlations(x: Floats, y: Floats, cluster: Clusters) -> list[Correlation]:
     """
     from scipy import stats
 
-    names = ("pearson", "spearman", "kendall")
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return [Correlation(name) for name in names]
+        return [Interval(np.nan)] * 3
     ranks = stats.rankdata(x), stats.rankdata(y)
     pearson, n = _pearson(x, y, cluster)
     spearman, n_of_ranks = _pearson(*ranks, cluster)
     kendall = float(stats.kendalltau(x, y).statistic)
-    found = (
-        (pearson, 1.0, n - 3, "Fisher z"),
-        (spearman, 1 + spearman * spearman / 2, n_of_ranks - 3, "Fisher z, Bonett-Wright"),
-        (kendall, 0.437, n_of_ranks - 4, "Fisher z, Fieller"),
-    )
-    return [Correlation(name, *_fisher(*one)) for name, one in zip(names, found, strict=True)]
+    return [
+        _fisher(pearson, 1.0, n - 3, "Fisher z"),
+        _fisher(spearman, 1 + spearman * spearman / 2, n_of_ranks - 3, "Fisher z, Bonett-Wright"),
+        _fisher(kendall, 0.437, n_of_ranks - 4, "Fisher z, Fieller"),
+    ]
 
 
 def by_cluster(influence: Floats, cluster: Clusters) -> Floats:
@@ -320,9 +308,7 @@ def source_orders(
     scored: Floats,
     decided: Clusters,
     supported: Clusters,
-    n_units: Floats,
-    n_true: Floats,
-    n_false: Floats,
+    label: Floats,
     asker: Clusters,
     place: Clusters,
     n_calls: Floats,
@@ -332,10 +318,9 @@ def source_orders(
 
     Args:
         names: the sources in the user's order; the bit of the first is 2, that of the vote 1.
-        response: of each pattern, `n_units` units of one response with the same answers: `decided`
-            are the bits of the sources with a valid vote, `supported` of those for the claim.
+        response: of each unit; `decided` are the bits of the sources with a valid vote,
+            `supported` of those for the claim, and `label` is 1 or 0 by people, NaN without one.
         scored: 1 where the response has a score, else 0; it then counts by its cost alone.
-        n_true, n_false: how many of the units people found true and false.
         asker: of each request the response, with the `place` of the source (from 1).
     """
     if len(names) > MOST_ORDERED:
@@ -344,11 +329,11 @@ def source_orders(
             "allowed; 'ufo benchmark DIR --order a,b,c' recomputes one of any length."
         )
     known, of = np.unique(response, return_inverse=True)
-    whole = np.bincount(of, n_units)
+    whole = np.bincount(of)
     kinds, at = np.unique(decided << 8 | supported, return_inverse=True)
     decides, supports = kinds >> 8, kinds & 255
     weight, true, false = (
-        np.bincount(at, scored * one) for one in (n_units / whole[of], n_true, n_false)
+        np.bincount(at, scored * one) for one in (1 / whole[of], label == 1, label == 0)
     )
     if not weight.any():
         return []
@@ -359,7 +344,7 @@ def source_orders(
     @cache
     def asking(source: int, before: int) -> tuple[float, float]:
         """Return the requests to a source and their cost for what those before it leave open."""
-        share = (np.bincount(of, n_units * ((decided & before) == 0)) / whole)[whose]
+        share = (np.bincount(of, (decided & before) == 0) / whole)[whose]
         own = (place == source) & (share > 0)  # what is not asked costs nothing
         # A request that holds several facts is needed while one of them is open.
         calls = np.ceil(n_calls[own] * share[own])
@@ -406,12 +391,11 @@ def _ratio(part: float, whole: float) -> float:
 
 # The types of fields that are no DOUBLE.
 _TYPES: Mapping[str, str] = {
-    **dict.fromkeys(("metric", "method", "mode", "source", "source_order"), "VARCHAR"),
+    **dict.fromkeys(("method", "mode", "source", "source_order"), "VARCHAR"),
     **dict.fromkeys(("cluster", "stratum", "response"), "UBIGINT"),
     **dict.fromkeys(("decided", "supported", "place", "n_labelled", "n_calls"), "BIGINT"),
     "given": "BOOLEAN",
 }
-_ARROW = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
 
 # A function, the fields of each list that it takes, the row that it returns, and whether many.
 _FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any], bool]] = (
@@ -420,12 +404,12 @@ _FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any], bool]] 
     (paired_t, ["difference"], Test, False),
     (unpaired_t, ["score cluster", "score cluster"], Test, False),
     (corrected, ["score cluster", "label verdict share weight stratum cluster"], Corrected, False),
-    (correlations, ["x y cluster"], Correlation, True),
+    (correlations, ["x y cluster"], Interval, True),
     (
         source_orders,
         [
             "source",
-            "response scored decided supported n_units n_true n_false",
+            "response scored decided supported label",
             "response place n_calls cost_usd",
         ],
         WayOfAsking,
@@ -444,7 +428,7 @@ def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
 
     add("wilson", _wilson, ["DOUBLE", "DOUBLE"], "STRUCT(low DOUBLE, high DOUBLE)")
     for function, lists, kind, many in _FUNCTIONS:
-        call = partial(_called, function, kind, many)
+        call = partial(_called, function, many)
         takes = [f"{_sql(fields.split())}[]" for fields in lists]
         add(function.__name__, _taking(len(lists), call), takes, _sql(kind._fields) + "[]" * many)
 
@@ -454,16 +438,13 @@ def _taking(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
     return (call, lambda a, b: call(a, b), lambda a, b, c: call(a, b, c))[n - 1]
 
 
-def _called(
-    function: Callable[..., Any], kind: type[Any], many: bool, *columns: pa.ChunkedArray
-) -> pa.Array:
-    """Return the function's rows for every row of lists."""
-    found = []
+def _called(function: Callable[..., Any], many: bool, *columns: pa.ChunkedArray) -> pa.Array:
+    """Return the function's rows for every row of lists, NaN as NULL."""
+    found: list[object] = []
     for row in zip(*columns, strict=True):
         result = function(*(array for rows in row for array in _arrays(rows)))
-        found.append([_plain(one) for one in result] if many else _plain(result))
-    row = pa.struct([(f, _ARROW.get(_TYPES.get(f, ""), pa.float64())) for f in kind._fields])
-    return pa.array(found, pa.list_(row) if many else row)
+        found.append([one._asdict() for one in result] if many else result._asdict())
+    return pa.array(found, from_pandas=True)
 
 
 def _sql(fields: Iterable[str]) -> str:
@@ -477,14 +458,6 @@ def _arrays(rows: pa.ListScalar) -> list[Any]:
     if values is None:
         values = pa.array([], rows.type.value_type)
     return [field.to_numpy(zero_copy_only=False) for field in values.flatten()]
-
-
-def _plain(row: Any) -> dict[str, Any]:
-    """Return a row by the names of its fields, NaN as NULL."""
-    return {
-        name: None if isinstance(value, float) and np.isnan(value) else value
-        for name, value in row._asdict().items()
-    }
 
 
 def _wilson(k: pa.ChunkedArray, n: pa.ChunkedArray) -> pa.Array:

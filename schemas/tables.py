@@ -29,24 +29,21 @@ SCHEMA_VERSION = 1
 # Beside the runs of a folder, and of none of them: what people said of their units.
 LABELS = "labels"
 PAGE_SHEET = "page"  # what people said on the page of `ufo serve`
-# Why a verdict is wrong, as a person tags it.
-TAGS = ("wrong_claim", "wrong_evidence", "wrong_judgement")
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
     """A row of `labels`: what one sheet says of one fact unit.
 
-    `run` is the run that the sheet was drawn from. `label` is 1 (true), 0 (false) or None, `tag`
-    one of TAGS or None. `weight` is how many units of its `stratum` a labelled one stands for; None
-    where the sheet was not drawn as a sample.
+    `run` is the run that the sheet was drawn from. `label` is 1 (true), 0 (false) or None. `weight`
+    is how many units of its `stratum` a labelled one stands for; None where the sheet was not drawn
+    as a sample.
     """
 
     run: str
     response_id: str
     unit_id: str
     label: int | None
-    tag: str | None
     note: str | None
     stratum: str | None
     weight: float | None

@@ -21,10 +21,11 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
-from ufo.transforms.extract import CLAIM, Extracted, extract
+from ufo.transforms.extract import CLAIM, EXTRACT, Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge, make_judge
 from ufo.transforms.llm.request import Client
+from ufo.transforms.scores import Scores, score
 from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ
 
@@ -210,4 +211,19 @@ def _joined(parts: Sequence[OpenUnits]) -> OpenUnits | None:
         parts[0],
         units=[unit for part in parts for unit in part.units],
         tallies=[tally for part in parts for tally in part.tallies],
+    )
+
+
+def scored(rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> Scores:
+    """Return the scores that follow from the evidence of a text."""
+    return score(
+        rows.fact_units,
+        rows.evidence,
+        {one.passage_id: one for one in rows.passages},
+        sources,
+        len(rows.sentences),
+        mode,
+        tie,
+        response_id=rows.response.response_id,
+        extraction_failed=any(one.step == EXTRACT for one in rows.failures),
     )

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from statistics import fmean
@@ -13,7 +13,7 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Passage
 from ufo.schemas.results import Results
 from ufo.transforms.scores import Score, Scores, Selection, score
-from ufo.transforms.votes import SEQ, SINGLE
+from ufo.transforms.votes import SEQ
 
 Row = dict[str, Any]
 
@@ -27,7 +27,6 @@ LEFT JOIN evidence AS e USING (response_id, unit_id)
 LEFT JOIN passages AS p USING (passage_id)
 ORDER BY r.response_id, u.unit_id
 """
-_VERDICTS = "SELECT response_id, unit_id, source, label FROM verdicts WHERE mode = $mode"
 _SCORES = "SELECT response_id, source, factuality_score FROM scores WHERE mode = $mode"
 _ORDER = "SELECT source FROM sources WHERE status = 'used' ORDER BY position"
 _LEVELS = ("run", "model", "dataset", "response")
@@ -41,28 +40,6 @@ class VoteRules:
     mode: str = SEQ
     tie: str = "not_factual"
     selection: Selection = field(default_factory=Selection)
-
-
-def verdicts_if(results: Results, rules: VoteRules) -> list[Row]:
-    """Return the verdict of each unit of a run, beside the run's own in the same mode.
-
-    Raises:
-        UsageError: some hang on sources that were not asked.
-    """
-    single = rules.mode == SINGLE
-    own = {
-        (row["response_id"], row["unit_id"], row["source"] if single else None): row
-        for row in results.query(_VERDICTS, {"mode": rules.mode}).to_pylist()
-    }
-    rows = []
-    for _, found in _recomputed(results, rules):
-        for verdict in found.verdicts:
-            key = (verdict.response_id, verdict.unit_id, verdict.source if single else None)
-            before = own.get(key, {"source": None, "label": None})
-            changed = verdict.label != before["label"]
-            said = {"source_before": before["source"], "label_before": before["label"]}
-            rows.append(asdict(verdict) | said | {"changed": changed})
-    return sorted(rows, key=lambda row: (row["response_id"], row["unit_id"], row["source"]))
 
 
 def scores_if(results: Results, rules: VoteRules) -> list[Row]:
@@ -79,7 +56,7 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     }
     levels: dict[tuple[Any, ...], list[tuple[Score, float | None]]] = defaultdict(list)
     run = results.runs[-1].name
-    for of, found in _recomputed(results, rules):
+    for of, found in recomputed(results, rules):
         for one in found.scores:
             before = own.get((of.response_id, one.source))
             names = (run, of.model, of.dataset, of.response_id)
@@ -99,9 +76,12 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     ]
 
 
-def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNamespace, Scores]]:
-    """Give each response with its new scores; fail at the end if a verdict is not known."""
-    n_unknown = n_verdicts = 0
+def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNamespace, Scores]]:
+    """Give each response of a run (the names of its row in `responses`) with its new scores.
+
+    Raises:
+        UsageError: a verdict hangs on a source that was not asked.
+    """
     with results.stream(_JUDGEMENTS) as reader:
         rows = (SimpleNamespace(**row) for batch in reader for row in batch.to_pylist())
         for response_id, group in groupby(rows, key=attrgetter("response_id")):
@@ -127,26 +107,25 @@ def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleName
                 response_id,
             )
             asked = {(row.unit_id, row.source) for row in evidence}
-            for unit_id, source in {row.unit_id: row.source for row in found.verdicts}.items():
-                missing = [(unit_id, name) not in asked for name in rules.sources]
-                if rules.mode == SINGLE:
-                    n_verdicts += len(missing)
-                    n_unknown += sum(missing)
-                    continue
-                # Under seq the sources after the one that decides need not be asked.
-                until = rules.sources.index(source) if source in rules.sources else None
-                n_verdicts += 1
-                n_unknown += any(missing[:until])
+            for verdict in found.verdicts:
+                needed = list(rules.sources)
+                if rules.mode == SEQ and verdict.source in needed:
+                    # Those after the one that decides need not be asked.
+                    del needed[needed.index(verdict.source) :]
+                if any((verdict.unit_id, name) not in asked for name in needed):
+                    raise _unknown(results)
             yield judged[0], found
-    if n_unknown:
-        run = results.runs[-1]
-        order = results.query(_ORDER).column("source").to_pylist()
-        raise UsageError(
-            f"run {run.name!r} does not know {n_unknown:,} of {n_verdicts:,} verdicts: in its mode "
-            f"{run.mode!r} a source that would have to be asked was not. Evaluate with --mode all, "
-            "after which every order can be compared; of this run, only "
-            f"the order {','.join(order)} and its beginnings are known, with all passages."
-        )
+
+
+def _unknown(results: Results) -> UsageError:
+    run = results.runs[-1]
+    order = results.query(_ORDER).column("source").to_pylist()
+    return UsageError(
+        f"run {run.name!r} does not know every verdict: in its mode {run.mode!r} a source that "
+        "would have to be asked was not. Evaluate with --mode all, after which every order can be "
+        f"compared; of this run, only the order {','.join(order)} and its beginnings are known, "
+        "with all passages."
+    )
 
 
 def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:

@@ -96,7 +96,7 @@ _SHEET = """
 SELECT
     u.response_id, u.unit_id, r.question, s.text AS sentence, u.claim,
     CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict,
-    l.label, l.tag, l.note
+    l.label, l.note
 FROM labels AS l
 INNER JOIN fact_units AS u ON u.response_id = l.response_id AND u.unit_id = l.unit_id
 INNER JOIN responses AS r ON r.run = u.run AND r.response_id = u.response_id

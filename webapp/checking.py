@@ -21,9 +21,9 @@ from ufo.schemas.errors import UfoError, UsageError
 from ufo.schemas.records import InputRecord, Passage, Response, SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
-from ufo.transforms.check_text import Answered, CheckedText, Step, opened, steps
+from ufo.transforms.check_text import Answered, CheckedText, Step, opened, scored, steps
 from ufo.transforms.english.words import is_english
-from ufo.transforms.extract import EXTRACT, Extracted
+from ufo.transforms.extract import Extracted
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME, trust
@@ -261,21 +261,6 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
         asked.tie,
         Selection(**asked.model_dump(include={one.name for one in fields(Selection)})),
         extraction_failed=asked.extraction_failed,
-    )
-
-
-def scored(rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> Scores:
-    """Return the scores that follow from the evidence of a text."""
-    return score(
-        rows.fact_units,
-        rows.evidence,
-        {one.passage_id: one for one in rows.passages},
-        sources,
-        len(rows.sentences),
-        mode,
-        tie,
-        response_id=rows.response.response_id,
-        extraction_failed=any(one.step == EXTRACT for one in rows.failures),
     )
 
 

@@ -248,15 +248,12 @@ class ScoreRequest(Given):
 
 
 class LabelRequest(Given):
-    """The label of a fact unit of a run; without a label and a tag the saved one is removed."""
+    """The label of a fact unit of a run; without a label the saved one is removed."""
 
     response_id: Line
     unit_id: Name
     label: Literal[0, 1] | None = Field(None, description="1: the claim is true; 0: it is false")
-    tag: Literal["wrong_claim", "wrong_evidence", "wrong_judgement"] | None = Field(
-        None, description="why the verdict is wrong"
-    )
-    note: Word | None = None
+    note: Word | None = Field(None, description="a comment, as on why the verdict is wrong")
 
 
 class UploadOptions(Asking):

@@ -25,7 +25,7 @@ from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.transforms.sources.web.categories import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
-from ufo.transforms.what_if import VoteRules, scores_if, verdicts_if
+from ufo.transforms.what_if import VoteRules, scores_if
 
 _SHOWN = (
     "level", "name", "source", "n_units", "factuality_score", "before", "difference",
@@ -82,7 +82,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
             "|".join(TIES),
             choices=TIES,
         ),
-        Option("verdicts", bool, "print the verdict of each fact unit instead of the scores"),
     )
     add_output_options(parser)
     parser.set_defaults(handler=_benchmark)
@@ -141,8 +140,8 @@ def _benchmark(args: argparse.Namespace) -> int:
                 "run of 'ufo evaluate' with --run."
             )
         rules = _rules(results, args)
-        rows = verdicts_if(results, rules) if args.verdicts else scores_if(results, rules)
-        if not (args.verdicts or args.json or args.csv):
+        rows = scores_if(results, rules)
+        if not (args.json or args.csv):
             rows = [
                 {name: row[name] for name in _SHOWN}
                 for row in rows

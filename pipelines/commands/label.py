@@ -21,7 +21,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = subparsers.add_parser(
         "label",
         description="Human labels correct the scores of an imperfect judge: see the "
-        "reports corrected_scores, judge_errors and error_analysis.",
+        "reports corrected_scores and judge_errors.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -104,15 +104,12 @@ def _import(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(found, ensure_ascii=False))
         return EXIT_DONE
-    labelled = found["true"] + found["false"]
     print(
-        "{rows:,} rows: {labelled:,} labelled ({true:,} true, {false:,} false), {tagged:,} tagged, "
-        "{unsure:,} unsure, {blank:,} blank".format(labelled=labelled, **found)
+        "{rows:,} rows: {labelled:,} labelled ({true:,} true, {false:,} false), {unsure:,} unsure, "
+        "{blank:,} blank".format(labelled=found["true"] + found["false"], **found)
         + (f", {found['repeated']:,} repeated" if found["repeated"] else "")
     )
-    reports = ["corrected_scores"] * bool(labelled) + ["error_analysis"] * bool(found["tagged"])
-    see = " and ".join(f"ufo report {args.directory} {name}" for name in reports)
-    print(f"kept in {found['path']}; see {see}")
+    print(f"kept in {found['path']}; see ufo report {args.directory} corrected_scores")
     return EXIT_DONE
 
 

@@ -13,19 +13,29 @@ import socket
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from ufo.pipelines.commands.output import AS_JSON, add_directory, declare, print_json
 from ufo.pipelines.options.option import Option
-from ufo.pipelines.runs.attempt import PROCESS, Attempt
+from ufo.pipelines.runs.attempt import PROCESS
 from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
 from ufo.schemas.tables import damage_of
+
+Status = dict[str, Any]
+"""The state of a run: its folder, progress, times (UTC), and the command to continue it (`next`).
+
+`chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines` and
+`of_lines` of the input likewise. `rows` are those of finished chunks by table. `changed_at` is when
+the last chunk, or the run, was finished. On an engine (`runner`) a run is one `job`, not chunks,
+whose progress the engine shows. `checked` says what `--check` found.
+"""
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
 """States of a run. `elsewhere`: another machine evaluates it, and whether it still runs cannot be
@@ -35,37 +45,13 @@ DAMAGED = "damaged"
 _UNKNOWN = "cannot be verified: the run is of before there were checksums"
 
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
+_ATTEMPT = re.compile(r"(.*\.attempt-([0-9a-f]+))[/\\]attempt\.json")
+_DONE = re.compile(r".*[/\\]\d+[/\\]done\.json")
 _COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_facts")
-
-
-@dataclass(slots=True)
-class Status:
-    """The state of a run: its folder, progress, times (UTC), and the command to continue it.
-
-    `chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines`
-    and `of_lines` of the input likewise. `rows` are those of finished chunks by table. `changed_at`
-    is when the last chunk, or the run, was finished.
-
-    On an engine (`runner`) a run is one `job`, not chunks, whose progress the engine shows.
-    `checked` says what `--check` found.
-    """
-
-    run: str
-    state: str
-    folder: str
-    started_at: str | None = None
-    changed_at: str | None = None
-    host: str | None = None
-    pid: int | None = None
-    chunks: int | None = None
-    of_chunks: int | None = None
-    lines: int | None = None
-    of_lines: int | None = None
-    rows: Mapping[str, int] = field(default_factory=dict)
-    next: str = ""
-    runner: str | None = None
-    job: str | None = None
-    checked: str = ""
+_FIELDS = (
+    *("run", "state", "folder", "started_at", "changed_at", "host", "pid", "chunks", "of_chunks"),
+    *("lines", "of_lines", "rows", "next", "runner", "job", "checked"),
+)
 
 
 def register(commands: Any) -> None:
@@ -85,12 +71,12 @@ def handle(arguments: argparse.Namespace) -> int:
     """Print the runs; returns the exit code."""
     found = statuses(arguments.directory, arguments.check)
     if arguments.json:
-        print_json([asdict(status) for status in found])
+        print_json(found)
     elif not found:
         print(f"no run in {arguments.directory}; 'ufo evaluate --output' writes one")
     else:
         print("\n".join(line for status in found for line in lines_of(status)))
-    damaged = [status.next for status in found if status.state == DAMAGED]
+    damaged = [status["next"] for status in found if status["state"] == DAMAGED]
     if damaged:
         raise RunError("\n".join(damaged))
     return EXIT_DONE
@@ -104,106 +90,91 @@ def statuses(output: str, check: bool = False) -> list[Status]:
     Raises:
         UsageError: there is no such folder.
     """
-    if not storage.is_remote(output) and not os.path.isdir(output):
-        raise UsageError(
-            f"{output!r} is not a folder; give the --output folder of an earlier 'ufo evaluate'"
-        )
     if not storage.is_remote(output):
+        if not os.path.isdir(output):
+            raise UsageError(
+                f"{output!r} is not a folder; give the --output folder of an earlier 'ufo evaluate'"
+            )
         output = str(Path(output))  # as the paths below it are written
     runs: dict[tuple[str, str], list[str]] = {}
     for path in storage.files_below(output):
-        above = len(output.rstrip("/\\"))
-        match = _RUN_OF.search(path, above)
+        match = _RUN_OF.search(path, len(output.rstrip("/\\")))
         if match:
             runs.setdefault((match[1], path[: match.end(1)]), []).append(path)
     found = [
-        status
+        dict.fromkeys(_FIELDS) | {"run": run, "folder": folder, "rows": {}, "checked": ""} | status
         for (run, folder), paths in runs.items()
-        for status in _of_run(output, run, folder, paths)
+        for status in _of_run(run, folder, paths, check)
     ]
-    if check:
-        for one in found:
-            if one.state == FINISHED:
-                _check(one)
-    return sorted(found, key=lambda one: (one.changed_at or one.started_at or "", one.run))
+    return sorted(found, key=lambda one: (one["changed_at"] or one["started_at"] or "", one["run"]))
 
 
-def _check(one: Status) -> None:
-    """Compare the part files of a finished run with the checksums in its manifest."""
-    manifest = manifest_of(one.folder)
-    if manifest is None:
-        return
-    tables = manifest["tables"]
-    if damage := damage_of(one.folder, tables):
-        one.state, one.next = DAMAGED, "\n".join(damage)
-        return
-    known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables.values())
-    one.checked = "every part file is what was written" if known else _UNKNOWN
-
-
-def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[Status]:
-    found = []
-    manifest = storage.join(folder, "manifest.json")
+def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[Status]:
+    """Return the finished run in a folder, and its unfinished attempts."""
     try:
-        finished = manifest_of(folder) if manifest in paths else None
+        finished = manifest_of(folder)
     except RunError as error:
-        return [Status(run, DAMAGED, folder, next=str(error))]
+        return [{"state": DAMAGED, "next": str(error)}]
+    found = []
     if finished:
-        command = f"ufo report {folder[: -len(f'/run={run}')]} --run {run}"
-        rows = {name: int(count) for name, count in finished["counts"].items()}
-        at = str(finished["finished_at"])
-        found.append(Status(run, FINISHED, folder, changed_at=at, rows=rows, next=command))
+        one: Status = {
+            "state": FINISHED,
+            "changed_at": str(finished["finished_at"]),
+            "rows": {name: int(count) for name, count in finished["counts"].items()},
+            "next": f"ufo report {folder[: -len(f'/run={run}')]} --run {run}",
+        }
+        tables = finished["tables"].values()
+        if check and (damage := damage_of(folder, finished["tables"])):
+            one |= {"state": DAMAGED, "next": "\n".join(damage)}
+        elif check:
+            known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables)
+            one["checked"] = "every part file is what was written" if known else _UNKNOWN
+        found.append(one)
     for path in paths:
-        match = re.search(r"\.attempt-([0-9a-f]+)[/\\]attempt\.json$", path)
-        if match and not (finished and finished["attempt"] == match[1]):
-            fingerprint = json.loads(storage.read(path))
-            found.append(_of_attempt(Attempt(folder, match[1], fingerprint), run, paths))
+        match = _ATTEMPT.fullmatch(path)
+        if match and not (finished and finished["attempt"] == match[2]):
+            chunk_size = json.loads(storage.read(path))["chunk_size"]
+            found.append(_of_attempt(folder, match[1], chunk_size, paths))
     return found
 
 
-def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
+def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[str]) -> Status:
     process: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # an attempt of before there was such a file
-        process = json.loads(storage.read(storage.join(attempt.folder, PROCESS)))
-    done = [
-        path
-        for path in paths
-        if path.startswith(attempt.folder) and re.search(r"[/\\]\d+[/\\]done\.json$", path)
-    ]
+        process = json.loads(storage.read(storage.join(folder, PROCESS)))
+    state, advice = _state(process, run_folder)
+    lines = process.get("lines")
+    about = {"state": state, "folder": folder, "of_lines": lines, "next": advice}
+    about |= {name: process.get(name) for name in ("started_at", "host", "pid")}
+    on_engine = started_job(storage.join(folder, "chunks", CHUNK))
+    if on_engine is not None:
+        return about | {"runner": on_engine.runner, "job": on_engine.name}
+    done = [path for path in paths if path.startswith(folder) and _DONE.fullmatch(path)]
     rows: Counter[str] = Counter()
     for path in done:
         for part in json.loads(storage.read(path))["parts"]:
             rows[part["table"]] += part["rows"]
-    lines, chunk_size = process.get("lines"), attempt.fingerprint["chunk_size"]
-    state = _state(process, attempt.run_folder)
-    on_engine = started_job(storage.join(attempt.folder, "chunks", CHUNK))
-    about: dict[str, Any] = {
-        "run": run,
-        "state": state,
-        "folder": attempt.folder,
-        **{name: process.get(name) for name in ("started_at", "host", "pid")},
-        "next": _advice(state, process, attempt),
-    }
-    if on_engine is not None:
-        return Status(**about, of_lines=lines, runner=on_engine.runner, job=on_engine.name)
+    if done and not storage.is_remote(folder):
+        newest = datetime.fromtimestamp(max(map(os.path.getmtime, done)), UTC)
+        about["changed_at"] = newest.isoformat(timespec="seconds")
     n_lines = len(done) * chunk_size
-    return Status(
-        **about,
-        changed_at=_changed(done),
-        chunks=len(done),
-        of_chunks=-(-lines // chunk_size) if lines is not None else None,
-        lines=min(n_lines, lines if lines is not None else n_lines),
-        of_lines=lines,
-        rows={table: rows[table] for table in _COUNTED if table in rows},
-    )
+    return about | {
+        "chunks": len(done),
+        "of_chunks": -(-lines // chunk_size) if lines is not None else None,
+        "lines": min(n_lines, lines if lines is not None else n_lines),
+        "rows": {table: rows[table] for table in _COUNTED if table in rows},
+    }
 
 
-def _state(process: Mapping[str, Any], run_folder: str) -> str:
-    if not process:
-        return STOPPED
-    if process["host"] != socket.gethostname():
-        return ELSEWHERE
-    return RUNNING if _alive(process["pid"]) and _locked(run_folder) else STOPPED
+def _state(process: Mapping[str, Any], run_folder: str) -> tuple[str, str]:
+    """Return the state of an attempt by what its process wrote, and what to do next."""
+    if process and process["host"] != socket.gethostname():
+        return ELSEWHERE, f"it was started on {process['host']}; look there whether it runs"
+    if process and _alive(process["pid"]) and _locked(run_folder):
+        return RUNNING, f"kill {process['pid']} stops it; what is finished is kept"
+    if words := process.get("command"):
+        return STOPPED, "ufo " + shlex.join(words)
+    return STOPPED, "the same command, or call of ufo.evaluate, as before completes it"
 
 
 def _alive(pid: int) -> bool:
@@ -218,60 +189,35 @@ def _alive(pid: int) -> bool:
 
 def _locked(run_folder: str) -> bool:
     """Return whether a process holds the run's lock; the process id may have been reused."""
-    if storage.is_remote(run_folder):
-        return True
+    lock = os.path.join(run_folder, ".lock")
+    if storage.is_remote(run_folder) or not os.path.exists(lock):
+        return storage.is_remote(run_folder)
     try:
-        import fcntl
-
-        with open(os.path.join(run_folder, ".lock"), "rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+        with FileLock(lock, timeout=0):
+            return False
+    except OSError:  # held, or of a folder that only others may write to
         return True
-    except FileNotFoundError:
-        return False
-    except (ImportError, OSError):
-        return True  # cannot be determined on this system
-    return False
-
-
-def _changed(done: Sequence[str]) -> str | None:
-    local = [path for path in done if not storage.is_remote(path)]
-    if not local:
-        return None
-    newest = max(Path(path).stat().st_mtime for path in local)
-    return datetime.fromtimestamp(newest, UTC).isoformat(timespec="seconds")
-
-
-def _advice(state: str, process: Mapping[str, Any], attempt: Attempt) -> str:
-    words = process.get("command")
-    if state == RUNNING:
-        return f"kill {process['pid']} stops it; what is finished is kept"
-    if state == ELSEWHERE:
-        return f"it was started on {process['host']}; look there whether it runs"
-    if words:
-        return "ufo " + shlex.join(words)
-    return "the same command, or call of ufo.evaluate, as before completes it"
 
 
 def lines_of(status: Status) -> list[str]:
     """Return what is printed of a run."""
-    rows = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in status.rows.items())
-    done = [rows]
-    if status.chunks is not None:
-        done.insert(0, f"{_of(status.chunks, status.of_chunks)} chunks")
-    if status.of_lines is not None or status.chunks is not None:
-        done.insert(1, f"{_of(status.lines, status.of_lines)} records")
-    times = {"since": status.started_at, "last": status.changed_at}
+    done = []
+    if status["chunks"] is not None:
+        done.append(f"{_of(status['chunks'], status['of_chunks'])} chunks")
+    if status["of_lines"] is not None or status["chunks"] is not None:
+        done.append(f"{_of(status['lines'], status['of_lines'])} records")
+    done += (f"{count:,} {name.replace('_', ' ')}" for name, count in status["rows"].items())
+    times = {"since": status["started_at"], "last": status["changed_at"]}
     said = {
-        "host": f"{status.host}, process {status.pid}" if status.host else "",
-        "done": ", ".join(filter(None, done)),
-        "job": f"{status.job} on {status.runner}" if status.job else "",
+        "host": f"{status['host']}, process {status['pid']}" if status["host"] else "",
+        "done": ", ".join(done),
+        "job": f"{status['job']} on {status['runner']}" if status["job"] else "",
         **{name: f"{time} ({_ago(time)})" for name, time in times.items() if time},
-        "check": status.checked,
-        "next": status.next,
+        "check": status["checked"],
+        "next": status["next"],
     }
     shown = (f"  {name:<6}{text}" for name, text in said.items() if text)
-    return [f"{status.run}  {status.state}", *shown]
+    return [f"{status['run']}  {status['state']}", *shown]
 
 
 def _of(count: int | None, total: int | None) -> str:

@@ -76,7 +76,7 @@ def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
     if not rest:
         return []
     theirs = beam_parser(parser.prog)
-    _, unknown = theirs.parse_known_args(list(rest))
+    _, unknown = theirs.parse_some(list(rest))
     parser.refuse(unknown, vars(theirs.parse_args([])))
     for name in _NOT_WAITING:
         if any(flag.partition("=")[0] == f"--{name}" for flag in rest):

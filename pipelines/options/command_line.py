@@ -141,7 +141,7 @@ def settings(kind: type[S], parser: Parser, argv: Sequence[str]) -> S:
     Raises:
         UsageError: whatever is wrong, with the nearest right thing.
     """
-    parsed, rest = parser.parse_known_args(list(argv))
+    parsed, rest = parser.parse_some(list(argv))
     given = GivenOptions(parser.given(parsed), beam=beam_flags(rest, parser))
     return _settings(kind, parser, given)
 

@@ -7,6 +7,7 @@ and docs/flags.md.
 
 import argparse
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Flag, auto
@@ -154,6 +155,16 @@ class Parser(argparse.ArgumentParser):
                 one.add(group)
                 self.options[one.name] = one
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse words, of which none may be unknown: subcommands are parsed by this method."""
+        parsed, unknown = self.parse_some(args, namespace)
+        self.refuse(unknown)
+        return parsed, unknown
+
+    def parse_some(self, args: Any, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse words; return also those that are unknown, such as Beam's flags."""
+        return super().parse_known_args(args, namespace)
+
     def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:
         """Raise a UsageError for the first word that is unknown, with the nearest flag, of this
         parser or of the `others`."""
@@ -163,6 +174,7 @@ class Parser(argparse.ArgumentParser):
         if not flag.startswith("--"):
             self.error(f"unexpected argument {flag!r}")
         flags = [f"--{name}" for name in (*self.options, *others)]
+        flags += re.findall(r"--\w+", self.format_usage())
         near = difflib.get_close_matches(flag, flags, n=1, cutoff=0.6)
         hint = f"; did you mean {near[0]}" if near else ""
         self.error(f"unknown flag {flag}{hint}")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.records import MULTI, NO_SOURCE
+from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME, trust
-from ufo.transforms.scores import CONTRADICTED, is_unusable, score
+from ufo.transforms.scores import CONTRADICTED, is_unusable
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ufo.schemas.results import Results
-    from ufo.transforms.check_text import CheckedText
 
 _LONGEST_QUOTE = 300
 
@@ -143,7 +143,7 @@ class Recall(FinishedRun):
 class Check:
     """What the sources say of one text. The rows are records as the tables hold them."""
 
-    def __init__(self, rows: "CheckedText", sources: Sequence[str], mode: str, tie: str) -> None:
+    def __init__(self, rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> None:
         self.sentences = rows.sentences
         self.fact_units = rows.fact_units
         self.evidence = rows.evidence
@@ -153,16 +153,7 @@ class Check:
         self.usage = rows.usage
         self.text = rows.response.text
         self._mode = main_mode(mode)
-        self._scores = score(
-            rows.fact_units,
-            rows.evidence,
-            {one.passage_id: one for one in rows.passages},
-            sources,
-            len(rows.sentences),
-            mode,
-            tie,
-            extraction_failed=any(failure.step == EXTRACT for failure in rows.failures),
-        )
+        self._scores = scored(rows, sources, mode, tie)
         self._score = next(one for one in self._scores.scores if one.mode == self._mode)
 
     @property

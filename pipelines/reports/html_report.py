@@ -6,7 +6,7 @@ light and on dark, and say in words what they show.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -50,13 +50,9 @@ _WORDS = {
 # Okabe and Ito (2008): colours that people with any colour vision can tell apart.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 UNDECIDED = "#9e9e9e"
-_OUTCOMES = {
-    "supported": ("n_supported", COLORS[2]),
-    "contradicted": ("n_refuted", COLORS[5]),
-    "not decided": ("n_undecided", UNDECIDED),
-}
 _MOST_LETTERS = 26
 _MOST_BARS = 24
+_NO_MODEL = "(no model)"
 
 
 def write_html(results: "Results", path: str) -> None:
@@ -113,9 +109,7 @@ def overview_html(results: "Results", link: Link = lambda run, response: None) -
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
     """Return what `compare_runs` or `compare_models` found, to be shown within a page."""
-    sides = [(found["a"], found["score_a"]), (found["b"], found["score_b"])]
-    chart = draw_dots([Bar(*side) for side in sides], "factuality score")
-    return filled("comparison.html", "comparison", found, chart, link)
+    return filled("comparison.html", "comparison", found, link)
 
 
 def notebook_html(results: "Results") -> str:
@@ -153,23 +147,15 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
     """Give each plot of the overview with its title; none where there is nothing to compare."""
     if found["score"] is None:
         return
-    several = len(found["models"]) > 1
-    yield (
-        ("Models, the most factual first" if several else "Score"),
-        draw_scores(found["models"], "model"),
-    )
+    models = found["models"]
+    several = len(models) > 1
+    yield "Models, the most factual first" if several else "Score", draw_scores(models)
     own = [row for row in found["contributions"] if row["mode"] == main_mode(found["mode"])]
-    pie = draw_contributions(own)
-    if pie is not None:
-        yield "Who decided", pie
-        if several:
-            ranks = [row["model"] for row in found["models"]]
-            rows = sorted(
-                found["contributions_by_model"], key=lambda row: ranks.index(row["model"])
-            )
-            yield "Who decided, by model", draw_contributions_by(rows, "model")
-    if len(found["datasets"]) > 1:
-        yield "Outcomes by data set", draw_outcomes(found["datasets"], "dataset")
+    ranks = [row["model"] for row in models]
+    rows = sorted(found["contributions_by_model"], key=lambda row: ranks.index(row["model"]))
+    decided = draw_decided(own, rows if several else ())
+    if decided is not None:
+        yield "Who decided", decided
 
 
 def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
@@ -207,125 +193,62 @@ def _style(*names: str) -> str:
 # --- plots ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A value with its 95 % interval; `mark` is another to compare it with, and `doubtful` one that
-    many judgements are missing of."""
-
-    name: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    mark: float | None = None
-    doubtful: bool = False
-
-    @property
-    def short(self) -> str:
-        """The name as there is room for it."""
-        return shortened(self.name)
-
-    @property
-    def said(self) -> str:
-        """The value in words."""
-        said = "no score" if self.value is None else f"{self.value:.3f}"
-        if self.low is not None and self.high is not None:
-            said += f" ({self.low:.3f} to {self.high:.3f})"
-        return f"⚠ {said}" if self.doubtful else said
+def draw_scores(rows: Sequence[Row]) -> Markup:
+    """Draw the factuality scores of models with their intervals, in the order of the rows, on a
+    scale from 0 to 1; diamonds are the scores by people."""
+    dots = [{**row, "name": row["model"] or _NO_MODEL, "said": _score(row)} for row in rows]
+    said = "; ".join(f"{row['name']} {row['said']}" for row in dots)
+    return filled("charts.html", "dots", dots[:_MOST_BARS], said)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A part of a whole: how many, in which colour, and where it begins, in per cent."""
-
-    name: str
-    n: int
-    color: str
-    share: float
-    start: float
-    said: str
+def _score(row: Row) -> str:
+    """Return the score of a row in words, marked where many judgements are missing."""
+    said = "no score" if row["factuality_score"] is None else f"{row['factuality_score']:.3f}"
+    if row["low"] is not None:
+        said += f" ({row['low']:.3f} to {row['high']:.3f})"
+    return f"⚠ {said}" if beside(row) else said
 
 
-def score_bar(row: Row, name: str) -> Bar:
-    """Return the bar of a row of a view with scores."""
-    ends = row.get("low"), row.get("high")
-    return Bar(name, row["factuality_score"], *ends, row.get("human_score"), bool(beside(row)))
-
-
-def draw_scores(rows: Sequence[Row], key: str) -> Markup:
-    """Draw the factuality scores of models or data sets, in the order of the rows."""
-    bars = [score_bar(row, row[key] or f"(no {key})") for row in rows]
-    return draw_dots(bars, "factuality score with its 95 % interval", mark="score by people")
-
-
-def draw_dots(bars: Sequence[Bar], axis: str, mark: str = "") -> Markup:
-    """Draw a row a value, on a scale from 0 to 1; `mark` says what the diamonds are."""
-    marked = mark if any(bar.mark is not None for bar in bars) else ""
-    said = f"{axis}: " + "; ".join(f"{bar.name} {bar.said}" for bar in bars)
-    return filled("charts.html", "dots", bars[:_MOST_BARS], axis, marked, said)
-
-
-def draw_contributions(rows: Sequence[Row]) -> Markup | None:
-    """Draw who decided as a pie, what nobody decided grey; None where there is nothing to share."""
-    parts = _decided(rows)
-    if not sum(part.n for part in parts):
+def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:
+    """Draw who decided the claims, and those of each of several models; None where nobody decided
+    any. The rows are of `source_contributions` and of `source_contributions_by_model`."""
+    key = _shares(whole)
+    if not any(part["n"] for part in key):
         return None
-    said = ", ".join(f"{part.name} {part.said}" for part in parts)
-    return filled("charts.html", "pie", parts, f"who decided: {said}")
-
-
-def draw_contributions_by(rows: Sequence[Row], key: str) -> Markup:
-    """Draw who decided for each model: rows of `source_contributions_by_model`."""
-    return _stacks(rows, key, _decided, "who decided")
-
-
-def draw_outcomes(rows: Sequence[Row], key: str) -> Markup:
-    """Draw how many claims were supported, contradicted or not decided, for each data set."""
-
-    def outcomes(one: Sequence[Row]) -> list[Share]:
-        return _parts([(name, one[0][n] or 0, color) for name, (n, color) in _OUTCOMES.items()])
-
-    return _stacks(rows, key, outcomes, "outcomes")
-
-
-def _stacks(
-    rows: Sequence[Row], key: str, parts_of: Callable[[Sequence[Row]], list[Share]], what: str
-) -> Markup:
-    """Draw the parts of the rows of each `key` side by side."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row[key] or f"(no {key})", []).append(row)
+    groups: dict[str, list[Row]] = {"all models" if by_model else "": list(whole)}
+    for row in by_model:
+        groups.setdefault(row["model"] or _NO_MODEL, []).append(row)
     stacks, said = [], []
-    colors: dict[str, Share] = {}
-    for name, group in list(groups.items())[:_MOST_BARS]:
-        parts = parts_of(group)
-        colors |= {part.name: part for part in parts}
-        size = quantity(sum(part.n for part in parts), "claim")
-        stacks.append({"name": shortened(name), "said": size, "parts": parts})
-        said.append(f"{name}: " + ", ".join(f"{part.name} {part.said}" for part in parts))
-    of_all = f"{what}: {'; '.join(said)}"
-    return filled("charts.html", "stacks", stacks, list(colors.values()), of_all)
+    for name, rows in list(groups.items())[:_MOST_BARS]:
+        parts = _shares(rows)
+        size = quantity(sum(part["n"] for part in parts), "claim")
+        stacks.append({"name": name, "said": size, "parts": parts})
+        said.append(f"{name} " + ", ".join(f"{part['name']} {part['said']}" for part in parts))
+    return filled("charts.html", "stacks", stacks, key, "; ".join(said).strip())
 
 
-def _decided(rows: Sequence[Row]) -> list[Share]:
-    """Return the part of each source, by its position, and of what stayed undecided last."""
-    found = []
+def _shares(rows: Sequence[Row]) -> list[Row]:
+    """Return the part of each source, by its position, and of what stayed undecided last: how many,
+    in which colour, and where it begins, in per cent."""
+    counted = []
     for row in rows:
         if row["source"] != NO_SOURCE:
             n = row["n_votes"] if row["mode"] == "mv" else row["n_decided"]
             color = COLORS[((row["position"] or 1) - 1) % len(COLORS)]
-            found.append((shortened(row["source"], 20), n, color))
+            counted.append((shortened(row["source"], 20), n, color))
     undecided = [row["n_decided"] for row in rows if row["source"] == NO_SOURCE]
     if [row["mode"] for row in rows] == ["single"]:
         undecided = [rows[0]["n_units"] - rows[0]["n_decided"]]
-    return _parts(found + [("undecided", n, UNDECIDED) for n in undecided])
-
-
-def _parts(counted: Sequence[tuple[str, int, str]]) -> list[Share]:
+    counted += [("undecided", n, UNDECIDED) for n in undecided]
     total = sum(n for _, n, _ in counted)
-    found, start = [], 0.0
+    found: list[Row] = []
+    start = 0.0
     for name, n, color in counted:
         share = 100 * n / total if total else 0.0
-        found.append(Share(name, n, color, share, start, f"{share:.0f} % ({n:,})"))
+        said = f"{share:.0f} % ({n:,})"
+        found.append(
+            {"name": name, "n": n, "color": color, "share": share, "start": start, "said": said}
+        )
         start += share
     return found
 
@@ -361,6 +284,7 @@ def environment() -> Environment:
         "SYMBOLS": SYMBOLS,
         "in_words": in_words,
         "many": quantity,
+        "shortened": shortened,
         "shown": _shown,
         "web_address": _web_address,
     }

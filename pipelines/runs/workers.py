@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
+from multiprocessing import active_children
 
 from loky import ProcessPoolExecutor
 
@@ -205,7 +206,9 @@ def _in_processes(
 ) -> None:
     # The processes end with this one.
     settings = (os.getpid(), logs.settings_for_worker())
-    pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
+    others = set(active_children())
+    with _signals_held_back():  # it starts a process that looks after its semaphores
+        pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
     under_way: dict[Future[Written], Chunk] = {}
     try:
         # One chunk more than workers is queued; further ones are not read yet.
@@ -230,6 +233,11 @@ def _in_processes(
             if not future.cancelled() and future.exception() is None:
                 finished(chunk, future.result())
         raise
+    except KeyboardInterrupt:
+        # It may have come while a process was being started, of which the pool does not know yet.
+        for process in set(active_children()) - others:
+            process.kill()
+        raise
     finally:
         pool.shutdown(kill_workers=bool(under_way))
 
@@ -252,7 +260,7 @@ def _take(
 def _signals_held_back() -> Iterator[None]:
     """Block Ctrl-C and SIGTERM within this context, also in processes started meanwhile.
 
-    Ctrl-C reaches the whole process group, and a worker that is just starting would print a
+    Ctrl-C reaches the whole process group, and a process that is just starting would print a
     traceback.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_PARENT)

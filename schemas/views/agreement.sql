@@ -131,6 +131,8 @@ correlated AS (
         source,
         part,
         model,
+        'response' AS level,
+        ['pearson', 'spearman', 'kendall'] AS metric,
         count(*) AS n,
         correlations(list({
             'x': factuality_score,
@@ -141,20 +143,10 @@ correlated AS (
     GROUP BY ALL
 )
 
-SELECT
-    * EXCLUDE (found),
-    found.value AS value,
-    found.low AS low,
-    found.high AS high,
-    found.method AS interval_method
-FROM ratios
-UNION ALL BY NAME
-SELECT
-    * EXCLUDE (found),
-    'response' AS level,
-    found.metric AS metric,
-    found.value AS value,
-    found.low AS low,
-    found.high AS high,
-    found.method AS interval_method
-FROM (SELECT * REPLACE (unnest(found) AS found) FROM correlated)
+SELECT * RENAME (method AS interval_method)
+FROM (
+    SELECT * EXCLUDE (found), unnest(found) FROM ratios
+    UNION ALL BY NAME
+    SELECT * EXCLUDE (found) REPLACE (unnest(metric) AS metric), unnest(found, recursive := true)
+    FROM correlated
+)

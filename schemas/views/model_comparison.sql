@@ -84,19 +84,5 @@ compared AS (
         ON p.run = a.run AND p.way = a.way AND p.model_a = a.model AND p.model_b = b.model
 )
 
-SELECT
-    run,
-    way.mode AS mode,
-    way.source AS source,
-    model_a,
-    model_b,
-    comparison,
-    n,
-    score_a,
-    score_b,
-    found.difference AS difference,
-    found.low AS low,
-    found.high AS high,
-    found.p AS p,
-    found.method AS interval_method
-FROM compared
+SELECT * EXCLUDE (p_drop) RENAME (method AS interval_method)
+FROM (SELECT run, unnest(way), * EXCLUDE (run, way, found), unnest(found) FROM compared)

@@ -39,9 +39,5 @@ WITH counted AS (
     GROUP BY ALL
 )
 
-SELECT
-    * EXCLUDE (found),
-    found.low AS low,
-    found.high AS high,
-    found.method AS interval_method
-FROM counted
+SELECT * EXCLUDE (value) RENAME (method AS interval_method)
+FROM (SELECT * EXCLUDE (found), unnest(found) FROM counted)

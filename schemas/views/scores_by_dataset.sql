@@ -9,10 +9,5 @@
 -- needs: score_means
 -- order: run, mode, source, dataset
 -- shows: mode, source, dataset, n_responses, n_units, factuality_score, low, high, interval_method, decided_score, coverage, n_judgements, n_unusable
-SELECT
-    run,
-    mode,
-    source,
-    name AS dataset,
-    * EXCLUDE (run, mode, source, name)
+SELECT * RENAME (name AS dataset)
 FROM score_means('dataset')

@@ -9,10 +9,5 @@
 -- needs: score_means
 -- order: run, mode, source, model
 -- shows: mode, source, model, n_responses, n_units, factuality_score, low, high, interval_method, decided_score, coverage, n_judgements, n_unusable
-SELECT
-    run,
-    mode,
-    source,
-    name AS model,
-    * EXCLUDE (run, mode, source, name)
+SELECT * RENAME (name AS model)
 FROM score_means('model')

@@ -43,35 +43,21 @@ units AS (
     GROUP BY run, response_id, unit_id
 ),
 
-patterns AS (
-    SELECT
-        u.run,
-        u.response_id,
-        u.decided,
-        u.supported,
-        count(*) AS n_units,
-        count(*) FILTER (WHERE h.label = 1) AS n_true,
-        count(*) FILTER (WHERE h.label = 0) AS n_false
-    FROM units AS u
-    LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
-    GROUP BY u.run, u.response_id, u.decided, u.supported
-),
-
 listed AS (
     SELECT
-        p.run,
+        u.run,
         list({
-            'response': hash(p.response_id),
+            'response': hash(u.response_id),
             'scored': CAST(s.factuality_score IS NOT NULL AS INTEGER),
-            'decided': p.decided,
-            'supported': p.supported,
-            'n_units': p.n_units,
-            'n_true': p.n_true,
-            'n_false': p.n_false
-        }) AS patterns
-    FROM patterns AS p
-    INNER JOIN scores AS s ON s.run = p.run AND s.response_id = p.response_id AND s.mode = 'mv'
-    GROUP BY p.run
+            'decided': u.decided,
+            'supported': u.supported,
+            'label': h.label
+        }) AS units
+    FROM units AS u
+    INNER JOIN scores AS s ON s.run = u.run AND s.response_id = u.response_id AND s.mode = 'mv'
+    LEFT JOIN human_labels AS h
+        ON h.run = u.run AND h.response_id = u.response_id AND h.unit_id = u.unit_id
+    GROUP BY u.run
 ),
 
 requests AS (
@@ -97,7 +83,7 @@ compared AS (
         a.run,
         unnest(source_orders(
             [{'source': name} FOR name IN a.names],
-            l.patterns,
+            l.units,
             (SELECT list(r.request) FROM requests AS r WHERE r.run = a.run)
         )) AS way
     FROM asked AS a

@@ -121,19 +121,23 @@ def test_a_command_that_is_stopped_ends_its_job(
     stopped = start()
     gate.reached(stopped)
     status = status_of(tmp_path / "out")
-    assert (status.state, status.runner, status.of_lines) == (RUNNING, "FlinkRunner", RESPONSES)
-    assert status.job is not None
-    assert f"{status.job} on FlinkRunner" in "\n".join(lines_of(status))
+    assert (status["state"], status["runner"], status["of_lines"]) == (
+        RUNNING,
+        "FlinkRunner",
+        RESPONSES,
+    )
+    assert status["job"] is not None
+    assert f"{status['job']} on FlinkRunner" in "\n".join(lines_of(status))
     stopped.terminate()
     _, told = stopped.communicate(timeout=120)
     assert stopped.returncode == 1, told
-    ending = f"the job {status.job} is cancelled; the same command completes the run"
+    ending = f"the job {status['job']} is cancelled; the same command completes the run"
     assert told.splitlines()[-1].endswith(ending), told
     (state,) = (
-        job["state"] for job in cluster.get("jobs/overview")["jobs"] if job["name"] == status.job
+        job["state"] for job in cluster.get("jobs/overview")["jobs"] if job["name"] == status["job"]
     )
     assert state == "CANCELED"
-    assert status_of(tmp_path / "out").state == STOPPED
+    assert status_of(tmp_path / "out")["state"] == STOPPED
 
     gate.open()
     completed = start()
@@ -141,4 +145,4 @@ def test_a_command_that_is_stopped_ends_its_job(
     assert completed.returncode == 0, told
     assert f"{RESPONSES}/{RESPONSES} responses" in told
     status = status_of(tmp_path / "out")
-    assert (status.state, status.rows["responses"]) == (FINISHED, RESPONSES)
+    assert (status["state"], status["rows"]["responses"]) == (FINISHED, RESPONSES)

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ufo.schemas.results import open_results
-from ufo.schemas.tables import OF_EVALUATE
-from ufo.transforms.what_if import VoteRules, verdicts_if
+from ufo.schemas.tables import OF_EVALUATE, from_arrow
+from ufo.transforms.what_if import VoteRules, recomputed
 
 Ufo = Callable[..., Any]
 
@@ -71,9 +72,15 @@ def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
     modes = ("seq", "mv", "single") if mode == "all" else (mode,)
     with open_results(output) as results:
         order = results.query("SELECT source FROM sources ORDER BY position")["source"].to_pylist()
-        again = [row for one in modes for row in verdicts_if(results, VoteRules(order, one, tie))]
-    assert len(again) == len(found["verdicts"])
-    assert not [row for row in again if row["changed"] or row["source"] != row["source_before"]]
+        again = [
+            verdict
+            for one in modes
+            for _, scores in recomputed(results, VoteRules(order, one, tie))
+            for verdict in scores.verdicts
+        ]
+        own = from_arrow("verdicts", results.query("FROM verdicts"))
+    key = attrgetter("response_id", "unit_id", "mode", "source")
+    assert sorted(again, key=key) == sorted(own, key=key)
     rows = {"seq": 1, "mv": 1, "all": 4}[mode]
     assert len(found["verdicts"]) == rows * len(found["fact_units"])
 

@@ -171,7 +171,6 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
         "rows": 20,
         "true": 4,
         "false": 4,
-        "tagged": 0,
         "unsure": 4,
         "blank": 8,
         "repeated": 0,
@@ -289,32 +288,6 @@ def test_a_sheet_wins_over_the_input_and_two_over_one(
         ("given", 0, "input", 1),
         ("sheet", 1, "sheet", 3),
     ]
-
-
-def test_errors_are_tagged_and_counted_by_kind(
-    ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path
-) -> None:
-    given = [{"response_id": "a", "unit_id": u, "label": "0"} for u in UNITS]
-    assert ufo("label", "import", runs, write(tmp_path / "given.csv", given)).code == 0
-    wrong = "SELECT run, response_id, unit_id, claim FROM disagreements WHERE kind = 'people'"
-    rows = read(ufo("sql", runs, wrong, "--run", "second", "--csv").out)[:4]
-    tags = ["wrong claim", "Wrong_Evidence", "wrong-evidence", "wrong judgment"]
-    tagged = [{**row, "tag": tag} for row, tag in zip(rows, tags, strict=True)]
-    sheet = tmp_path / "errors.csv"
-    refused = ufo("label", "import", runs, write(sheet, tagged))
-    assert "tag 'wrong judgment' is not one of wrong_claim" in refused.err
-    tagged[3]["tag"] = "wrong_judgement"
-    done = ufo("label", "import", runs, write(sheet, tagged))
-    assert (done.code, done.out.split()[-1]) == (0, "error_analysis")
-    columns = "mode, tag, n, n_tagged, n_wrong, share"
-    query = f"SELECT {columns} FROM error_analysis ORDER BY tag"
-    assert ask(query) == [
-        ("seq", "wrong_claim", 1, 4, 20, 0.25),
-        ("seq", "wrong_evidence", 2, 4, 20, 0.5),
-        ("seq", "wrong_judgement", 1, 4, 20, 0.25),
-    ]
-    # Tags are of the run whose evidence was seen.
-    assert {row[2:4] for row in ask(query, "first")} == {(0, 0)}
 
 
 def test_judge_errors_by_hand(

@@ -12,7 +12,7 @@ import pytest
 from tests.schemas.labelled import request
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
-from ufo.transforms.what_if import VoteRules, scores_if, verdicts_if
+from ufo.transforms.what_if import VoteRules, recomputed, scores_if
 
 SOURCES = ("ref", "wiki", "web")
 AGREEMENT = ("accuracy", "balanced_accuracy", "accuracy_all", "balanced_accuracy_all")
@@ -61,9 +61,10 @@ def test_every_order_scores_as_its_verdicts_do(
             rules = VoteRules(order, mode)
             score = scores_if(results, rules)[0]
             judged = [
-                {"human": humans[row["response_id"], row["unit_id"]], "label": row["label"]}
-                for row in verdicts_if(results, rules)
-                if (row["response_id"], row["unit_id"]) in humans
+                {"human": humans[row.response_id, row.unit_id], "label": row.label}
+                for _, scores in recomputed(results, rules)
+                for row in scores.verdicts
+                if (row.response_id, row.unit_id) in humans
             ]
             recalls = [
                 [row["label"] for row in judged if row["human"] == human] for human in (0, 1)

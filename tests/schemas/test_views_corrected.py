@@ -98,7 +98,6 @@ class Population:
                 "stratum": [f"{i}-s{s}" for i, s in zip(run, self.stratum.ravel(), strict=True)],
                 "weight": weights,
                 "sheet": ["sheet"] * len(run),
-                "tag": pa.nulls(len(run), pa.string()),
             }
         ).filter(pa.array(labelled))
         runs = pa.table({"run": sorted({*ids["run"]}), "mode": ["seq"] * len(self.truth)})

@@ -37,7 +37,7 @@ def say(client: httpx.Client, unit: str, run: str = "older", **said: Any) -> Any
         f"/runs/{run}/labels", json={"response_id": "r1", "unit_id": unit, **said}
     )
     assert response.status_code == 200, response.text
-    return {row["unit_id"]: (row["label"], row["tag"], row["note"]) for row in response.json()}
+    return {row["unit_id"]: (row["label"], row["note"]) for row in response.json()}
 
 
 def corrected(client: httpx.Client, run: str = "older") -> Any:
@@ -50,9 +50,9 @@ def test_what_is_said_is_kept_beside_the_run_and_corrects_its_score(
     client: httpx.Client, runs: Path
 ) -> None:
     assert corrected(client) is None
-    assert say(client, "u1", label=1) == {"u1": (1, None, None)}
-    told = say(client, "u2", label=1, tag="wrong_judgement", note="=read it")
-    assert told == {"u1": (1, None, None), "u2": (1, "wrong_judgement", "=read it")}
+    assert say(client, "u1", label=1) == {"u1": (1, None)}
+    told = say(client, "u2", label=1, note="=read it")
+    assert told == {"u1": (1, None), "u2": (1, "=read it")}
     assert corrected(client)["n_labelled"] == "2"
     whole = client.get("/runs/older/responses/r1").json()
     assert {row["unit_id"]: row["label"] for row in whole["labels"]} == {"u1": 1, "u2": 1}
@@ -61,14 +61,12 @@ def test_what_is_said_is_kept_beside_the_run_and_corrects_its_score(
             "SELECT value, n FROM agreement "
             "WHERE mode = 'seq' AND part = 'all' AND metric = 'accuracy'"
         )
-        errors = results.query("SELECT tag, n FROM error_analysis WHERE mode = 'seq'")
     assert agreement.to_pylist() == [{"value": 0.5, "n": 2}]
-    assert {"tag": "wrong_judgement", "n": 1} in errors.to_pylist()
 
 
 def test_what_is_said_is_changed_and_taken_back(client: httpx.Client) -> None:
     say(client, "u1", label=1)
-    assert say(client, "u1", label=0) == {"u1": (0, None, None)}
+    assert say(client, "u1", label=0) == {"u1": (0, None)}
     assert say(client, "u1") == {}
     assert corrected(client) is None
 
@@ -84,7 +82,7 @@ def test_the_sheet_is_read_back_by_the_command(
     client: httpx.Client, runs: Path, tmp_path: Path
 ) -> None:
     say(client, "u1", label=1)
-    say(client, "u2", label=1, tag="wrong_evidence", note="=1+1")
+    say(client, "u2", label=1, note="=1+1")
     text = client.get("/runs/older/labels.csv").text
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [(row["unit_id"], row["verdict"], row["label"]) for row in rows] == [
@@ -94,7 +92,7 @@ def test_the_sheet_is_read_back_by_the_command(
     assert rows[1]["note"] == "'=1+1"
     (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
     found = import_sheet(str(runs), str(tmp_path / "labels.csv"), "again")
-    assert (found["true"], found["tagged"]) == (2, 1)
+    assert (found["true"], found["false"]) == (2, 0)
 
 
 def test_a_sheet_that_was_drawn_keeps_its_weights(
@@ -119,7 +117,7 @@ def test_a_sheet_that_was_drawn_keeps_its_weights(
         ("older", {"response_id": "r1", "unit_id": "nothing", "label": 1}, 404),
         ("nothing", {"response_id": "r1", "unit_id": "u1", "label": 1}, 404),
         ("older", {"response_id": "r1", "unit_id": "u1", "label": 2}, 422),
-        ("older", {"response_id": "r1", "unit_id": "u1", "tag": "else"}, 422),
+        ("older", {"response_id": "r1", "unit_id": "u1", "tag": "wrong_claim"}, 422),
     ],
 )
 def test_what_cannot_be_kept_is_refused(

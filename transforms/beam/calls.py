@@ -19,7 +19,7 @@ from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes
 from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
-from ufo.transforms.job import IN_FLIGHT, Job, into_environment
+from ufo.transforms.job import Job, into_environment
 from ufo.transforms.judges.judge import make_judge
 from ufo.transforms.loop import CallWindow, in_step, run_now
 from ufo.transforms.recall.recallers import RecallJob, make_recaller
@@ -30,30 +30,31 @@ from ufo.transforms.votes import SEQ, decides, only_errors
 _NOANS = "noans"
 _VOTES = "votes"
 
+J = TypeVar("J", bound=Job)
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-class CoroutineDoFn(beam.DoFn, Generic[T, R]):  # type: ignore[misc]
+class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
     """Calls `call` for each element and yields `outputs` of each result.
 
-    A member calls `begin` in `setup`. Where `remote` is True, up to `in_flight` calls are under way
-    on the process's loop and any completed one is yielded, in the window and at the timestamp of
-    the element it came from; the bundle ends when all are.
+    A member calls `begin` in `setup`. Where `remote` is True, up to `in_flight` calls of the job
+    are under way on the process's loop and any completed one is yielded, in the window and at the
+    timestamp of the element it came from; the bundle ends when all are.
     `call` returns errors as data: an exception here would end the run.
     """
 
     remote = False
 
-    def __init__(self, in_flight: int = IN_FLIGHT) -> None:
+    def __init__(self, job: J) -> None:
+        self.job: J = job
         self.counters = StepCounters("")
-        self._in_flight = in_flight
         self._window: CallWindow[tuple[Any, Any], R] | None = None
         self._opened: Sequence[Any] = ()
 
-    def begin(self, step: str, usage_log: str | None, *needed: Any) -> None:
+    def begin(self, step: str, *needed: Any) -> None:
         """Make the counters of the step, and open the judge or source that its calls need."""
-        self.counters = StepCounters(step, usage_log)
+        self.counters = StepCounters(step, self.job.usage_log)
         for one in needed:
             one.open()
         self._opened = needed
@@ -75,7 +76,7 @@ class CoroutineDoFn(beam.DoFn, Generic[T, R]):  # type: ignore[misc]
 
     def start_bundle(self) -> None:
         """Begin with nothing under way."""
-        self._window = CallWindow(self._in_flight) if self.remote else None
+        self._window = CallWindow(self.job.in_flight) if self.remote else None
 
     def process(
         self,
@@ -116,19 +117,15 @@ def requests_in(usage: Sequence[Usage]) -> dict[str, int]:
 # --- extract -------------------------------------------------------------------------------------
 
 
-class _Extract(CoroutineDoFn[InputRecord, Extracted]):
-    def __init__(self, job: Job) -> None:
-        super().__init__(job.in_flight)
-        self._job = job
-
+class _Extract(CoroutineDoFn[Job, InputRecord, Extracted]):
     def setup(self) -> None:
-        into_environment(self._job.secrets)
-        self._judge = make_judge(self._job.judge)
-        self.begin("extract", self._job.usage_log, self._judge)
+        into_environment(self.job.secrets)
+        self._judge = make_judge(self.job.judge)
+        self.begin("extract", self._judge)
 
     async def call(self, item: InputRecord) -> Extracted:
         with in_step("extract"):
-            return await extract(item, self._judge, self._job.units)
+            return await extract(item, self._judge, self.job.units)
 
     def outputs(self, result: Extracted) -> Iterable[OpenUnits | TaggedOutput]:
         self.counters.add(
@@ -162,22 +159,20 @@ def Extract(records: Any, job: Job) -> Any:
 # --- check ---------------------------------------------------------------------------------------
 
 
-class _Ask(CoroutineDoFn[OpenUnits, tuple[OpenUnits, Checked]]):
+class _Ask(CoroutineDoFn[Job, OpenUnits, tuple[OpenUnits, Checked]]):
     """The life cycle of one stage: source and judge are opened once and asked for each response."""
 
     def __init__(self, job: Job, position: int) -> None:
-        super().__init__(job.in_flight)
-        self._job = job
+        super().__init__(job)
         self._position = position
 
     def setup(self) -> None:
-        into_environment(self._job.secrets)
-        self._judge = make_judge(self._job.judge)
-        self._source = make_source(
-            self._job.sources[self._position], self._job.flags, self._job.source_context
-        )
+        into_environment(self.job.secrets)
+        self._judge = make_judge(self.job.judge)
+        spec = self.job.sources[self._position]
+        self._source = make_source(spec, self.job.flags, self.job.source_context)
         self._step = f"source:{self._source.name}"
-        self.begin(self._step, self._job.usage_log, self._judge, self._source)
+        self.begin(self._step, self._judge, self._source)
 
     async def call(self, item: OpenUnits) -> tuple[OpenUnits, Checked]:
         with in_step(self._step):
@@ -206,12 +201,12 @@ class _Ask(CoroutineDoFn[OpenUnits, tuple[OpenUnits, Checked]]):
             failures=len(checked.failures),
             **requests_in(checked.usage),
         )
-        if self._job.mode != SEQ:
+        if self.job.mode != SEQ:
             yield rows
             votes = SourceVotes(asked.response_id, self._position, checked.tallies)
             yield TaggedOutput(_VOTES, votes)
             return
-        decided, rest = settle(asked, checked, self._job.tie)
+        decided, rest = settle(asked, checked, self.job.tie)
         self.counters.add(
             units_out=len(rest.units) if rest else 0, responses_out=int(rest is not None)
         )
@@ -255,9 +250,7 @@ def CheckSources(open_units: Any, job: Job) -> Any:
         decided = open_units | "undecided" >> beam.Map(_undecided, job.tie).with_output_types(Rows)
     else:
         decide = partial(_decide, job.mode, job.tie)
-        by_response = beam.WithKeys(attrgetter("response_id")).with_output_types(
-            tuple[str, SourceVotes]
-        )
+        by_response = beam.WithKeys(attrgetter("response_id"))
         decided = (
             votes
             | "votes" >> beam.Flatten()
@@ -288,18 +281,14 @@ def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Row
 # --- recall --------------------------------------------------------------------------------------
 
 
-class _AskFacts(CoroutineDoFn[RecallInput, Recalled]):
-    def __init__(self, job: RecallJob) -> None:
-        super().__init__(job.in_flight)
-        self._job = job
-
+class _AskFacts(CoroutineDoFn[RecallJob, RecallInput, Recalled]):
     def setup(self) -> None:
-        self._recaller = make_recaller(self._job.judge, self._job.formulations)
-        self.begin("recall", self._job.usage_log, self._recaller)
+        self._recaller = make_recaller(self.job.judge, self.job.formulations)
+        self.begin("recall", self._recaller)
 
     async def call(self, item: RecallInput) -> Recalled:
         with in_step("recall"):
-            return await recall(item, self._recaller, self._job.formulations)
+            return await recall(item, self._recaller, self.job.formulations)
 
     def outputs(self, result: Recalled) -> Iterable[Rows]:
         tables: Rows = {

@@ -51,8 +51,8 @@ ROWS = "rows"
 class StepCounters:
     """The counters of one step of a run; for a DoFn, which makes them in `setup`.
 
-    They are Beam metrics, and lines of the run's usage log while a chunk is under way, up to ten a
-    second; a path of None discards the lines. At the end of a bundle both say the same.
+    They are Beam metrics and lines of the run's usage log, up to ten a second and at the end of a
+    bundle; a path of None discards the lines.
     """
 
     def __init__(self, step: str, usage_log: str | None = None) -> None:
@@ -60,29 +60,23 @@ class StepCounters:
         self._namespace = COUNTED + step
         self._log = UsageLog(usage_log)
         self._added: dict[str, int] = {}
-        self._unwritten: dict[str, int] = {}
-        self._wrote = 0.0
+        self._told = 0.0
 
     def add(self, **counts: int) -> None:
         """Add to the counters of these names. One that was only ever added 0 is shown as 0."""
-        added, unwritten = self._added, self._unwritten
+        added = self._added
         for name, count in counts.items():
             added[name] = added.get(name, 0) + count
-            unwritten[name] = unwritten.get(name, 0) + count
-        if time.monotonic() - self._wrote >= _SECONDS_BETWEEN_LINES:
-            self._write()
+        if time.monotonic() - self._told >= _SECONDS_BETWEEN_LINES:
+            self.flush()
 
     def flush(self) -> None:
-        """Add to Beam's metrics what was counted since the last call; for the end of a bundle."""
+        """Tell what was counted since the last call; for the end of a bundle."""
         for name, count in self._added.items():
             Metrics.counter(self._namespace, name).inc(count)
+        self._log.add({f"{self._step}.{name}": count for name, count in self._added.items()})
         self._added.clear()
-        self._write()
-
-    def _write(self) -> None:
-        self._log.add({f"{self._step}.{name}": count for name, count in self._unwritten.items()})
-        self._unwritten.clear()
-        self._wrote = time.monotonic()
+        self._told = time.monotonic()
 
     def close(self) -> None:
         """Close the usage log."""

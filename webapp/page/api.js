@@ -214,7 +214,7 @@ export async function response(run, id) {
   return {
     checked: { ...whole, units, passages: byId(passages) },
     labels: Object.fromEntries(
-      labels.map((/** @type {any} */ { unit_id, label, tag, note }) => [unit_id, { label, tag, note }]),
+      labels.map((/** @type {any} */ { unit_id, label, note }) => [unit_id, { label, note }]),
     ),
     saves: {},
   };

@@ -10,7 +10,7 @@ import { save } from "./text.js";
 /** @import * as S from "./state.js" */
 
 /** @type {T.HumanLabel} */
-const NO_LABEL = { label: null, tag: null, note: null };
+const NO_LABEL = { label: null, note: null };
 
 /** @param {S.Store} store */
 export function labelActions({ get, set }) {
@@ -82,12 +82,12 @@ function sheetOf(checked, labels) {
   const { verdicts } = derive(checked, NO_SELECTION, null);
   const rows = checked.units.flatMap(({ unit_id: id, sentence_index: at, claim }) => {
     if (!labels[id]) return [];
-    const { label, tag, note } = labels[id];
+    const { label, note } = labels[id];
     const verdict = ["refuted", "supported"][verdicts.get(id)?.label ?? -1] ?? "undecided";
     const sentence = at === null ? "" : checked.sentences[at].text;
-    return [[checked.response.response_id, id, checked.response.question, sentence, claim, verdict, label, tag, note]];
+    return [[checked.response.response_id, id, checked.response.question, sentence, claim, verdict, label, note]];
   });
-  const head = ["response_id", "unit_id", "question", "sentence", "claim", "verdict", "label", "tag", "note"];
+  const head = ["response_id", "unit_id", "question", "sentence", "claim", "verdict", "label", "note"];
   return [head, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
 }
 

@@ -77,13 +77,6 @@ export const REASONS = {
   unsupported_language: "the offline judge does not know this language",
 };
 
-/** Why a verdict is wrong. @type {Record<string, string>} */
-export const TAGS = {
-  wrong_claim: "the claim is not what the text says",
-  wrong_evidence: "the evidence is false or beside the point",
-  wrong_judgement: "the evidence says something else",
-};
-
 /** @type {Record<string, string>} */
 export const MODES = {
   seq: "Multi-Seq: first to answer",

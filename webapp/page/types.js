@@ -138,7 +138,6 @@
  *
  * @typedef {object} HumanLabel  What a person decided about a claim.
  * @property {0 | 1 | null} label  1: it is true
- * @property {string | null} tag  why its verdict is wrong
  * @property {string | null} note
  *
  * @typedef {object} Basis  What a result rests on, in sentences.

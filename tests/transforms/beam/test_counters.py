@@ -11,15 +11,14 @@ from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 
 from ufo.transforms.beam.calls import CoroutineDoFn
+from ufo.transforms.job import Job
 
 
-class Doubles(CoroutineDoFn[int, int]):
+class Doubles(CoroutineDoFn[Job, int, int]):
     """Doubles each number; where it waits, the later ones are done first."""
 
-    in_flight = 3
-
     def __init__(self, remote: bool) -> None:
-        super().__init__()
+        super().__init__(Job((), in_flight=3))
         self._waits = remote
 
     def setup(self) -> None:

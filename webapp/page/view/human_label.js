@@ -1,8 +1,7 @@
-/** Controls to label a claim: agree or disagree with its verdict, a reason, a comment. */
+/** Controls to label a claim: agree or disagree with its verdict, and a comment. */
 
 import { h } from "../dom.js";
-import { TAGS } from "../labels.js";
-import { button, select } from "./parts.js";
+import { button } from "./parts.js";
 
 /** @import * as T from "../types.js" */
 /** @import { Actions } from "../actions.js" */
@@ -20,23 +19,12 @@ export function humanLabelView(id, verdict, given, save, act) {
     verdict === null
       ? ["Nothing decided it. Is the claim true?", "True", "False", 1]
       : ["Is the verdict right?", "Agree", "Wrong", verdict];
-  const wrong = given !== null && given.label !== right;
   return h(
     "div",
     { class: "row small", role: "group", "aria-label": question },
     h("span", { class: "muted" }, question),
     choice(yes, /** @type {0 | 1} */ (right)),
     choice(no, right === 1 ? 0 : 1),
-    wrong &&
-      verdict !== null &&
-      select(
-        {
-          "aria-label": "Why it is wrong",
-          ".value": given.tag ?? "",
-          onchange: (/** @type {any} */ event) => act.label(id, { tag: event.target.value || null }),
-        },
-        [["", "why? (optional)"], ...Object.entries(TAGS)],
-      ),
     given !== null &&
       h("input", {
         class: "grow",
@@ -53,7 +41,7 @@ export function humanLabelView(id, verdict, given, save, act) {
   /** @param {string} name @param {0 | 1} label */
   function choice(name, label) {
     const pressed = given?.label === label;
-    return button(name, () => act.label(id, { label: pressed ? null : label, tag: null }), {
+    return button(name, () => act.label(id, { label: pressed ? null : label }), {
       class: "small",
       "aria-pressed": String(pressed),
     });
