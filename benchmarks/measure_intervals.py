@@ -172,8 +172,9 @@ def _correlated(random: np.random.Generator, questions: int, models: int) -> Ite
         "kendall": 2 / np.pi * np.arcsin(rho),
     }
     of = f"{questions} questions, {models} model{'s' * (models > 1)}"
-    for one in correlations(both[:, 0], both[:, 1], _clusters(questions, models)):
-        yield f"agreement, {one.metric}: {of}", one.low, one.high, truth[one.metric]
+    found = correlations(both[:, 0], both[:, 1], _clusters(questions, models))
+    for (metric, value), one in zip(truth.items(), found, strict=True):
+        yield f"agreement, {metric}: {of}", one.low, one.high, value
 
 
 def _corrected(

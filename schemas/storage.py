@@ -24,9 +24,10 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 from uuid import uuid4
 
 from ufo.schemas.errors import UsageError
@@ -37,10 +38,20 @@ _OBJECTS: Final = {"gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"
 """The schemes of object stores: there are no folders, and an object appears when it is whole."""
 _EXTRAS: Final = {"gs": "gs", "gcs": "gs", "s3": "s3", "s3a": "s3", "abfs": "abfs", "az": "abfs"}
 """The extra that brings what a scheme needs; of any other fsspec names the package."""
+_CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
+"""Under which names file systems give the time of the last change."""
 
 
 class RemoteError(OSError):
     """A file system refused a request or could not be reached."""
+
+
+class Listed(NamedTuple):
+    """A file below a folder, its size in bytes, and when it was written (seconds since 1970)."""
+
+    path: str
+    size: int
+    written: float
 
 
 def is_remote(path: str) -> bool:
@@ -279,10 +290,30 @@ def delete(path: str) -> None:
 
 def files_below(folder: str) -> list[str]:
     """Return the paths of all files below a folder, sorted."""
+    return [file.path for file in listed(folder)]
+
+
+def listed(folder: str) -> list[Listed]:
+    """Return all files below a folder, sorted by their paths."""
     if not is_remote(folder):
-        return [str(path) for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+        paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+        states = ((path, path.stat()) for path in paths)
+        return [Listed(str(path), state.st_size, state.st_mtime) for path, state in states]
     with _remote(folder) as (system, place):
-        return _uris(folder, place, system.find(place))
+        found = system.find(place, detail=True)
+        uris = _uris(folder, place, found)
+        infos = (found[name] for name in sorted(found))
+        return [
+            Listed(uri, int(info.get("size") or 0), _seconds(info))
+            for uri, info in zip(uris, infos, strict=True)
+        ]
+
+
+def _seconds(info: dict[str, Any]) -> float:
+    value = next((info[name] for name in _CHANGED if info.get(name)), 0.0)
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return value.timestamp() if isinstance(value, datetime) else float(value)
 
 
 DAYS_UNUSED: Final = 30

@@ -15,13 +15,13 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
-from ufo.transforms.check_text import CheckedText
+from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.votes import main_mode
 from ufo.webapp import answers, models
-from ufo.webapp.checking import basis, scored
+from ufo.webapp.checking import basis
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
 from ufo.webapp.reports import csv_answer
