@@ -227,12 +227,6 @@ class Fetcher:
     async def _rules(self, rules_at: str) -> Protego | FetchedPage:
         """Return what the site with this robots.txt allows; the page where it cannot say."""
         page = await self._page(rules_at, MOST_RULES, ruled=False)
-        if (
-            page.reason is not None
-            and page.reason != reasons.TOO_MANY_REDIRECTS
-            and not page.status
-        ):
-            return page
         try:
             return await asyncio.to_thread(rules_of, page)
         except Exception as error:
