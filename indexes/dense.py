@@ -6,7 +6,7 @@ one byte a dimension. The file is memory-mapped without FAISS's default prefetch
 searches 5 to 17 times slower.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ufo.indexes.embedders import Embedder, Vectors
-from ufo.indexes.retriever import Hit, embedded_text, ranked_passages
+from ufo.indexes.retriever import Hit, ranked_passages
 
 INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
@@ -37,7 +37,10 @@ class Dense:
         self, folder: Path, embed: Callable[[Sequence[str]], Vectors], probes: int = _PROBES
     ) -> None:
         self._embed = embed
-        self._index = _mapped(folder / INDEX)
+        # One thread: a query takes less time than starting threads, and each core has a worker
+        # process.
+        faiss.omp_set_num_threads(1)
+        self._index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
         self._rows: npt.NDArray[np.int64] = np.load(folder / ROWS, mmap_mode="r")
         self._candidates = self._index
         if isinstance(self._index, faiss.IndexRefine):
@@ -90,12 +93,6 @@ class Dense:
         return [Hit(int(rows[at]), float(scores[at])) for at in order if scores[at] > 0]
 
 
-def _mapped(path: Path) -> Any:
-    # One thread: a query takes less time than starting threads, and each core has a worker process.
-    faiss.omp_set_num_threads(1)
-    return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-
-
 def build(
     folder: Path, embedder: Embedder, kept: Path, say: Callable[[str], None] | None = None
 ) -> list[str]:
@@ -106,7 +103,7 @@ def build(
     """
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)
     np.save(folder / ROWS, rows)
-    texts = (embedded_text(one) for one in ranked_passages(folder) if one)
+    texts = (f"{one.title}\n{one.text}" for one in ranked_passages(folder) if one)
     shards = []
     for number in range(-(-len(rows) // _SHARD)):
         path = kept / f"{number:06d}.npy"
@@ -132,14 +129,9 @@ def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> None:
         kind = f"IVF{n_lists(count)},RaBitQfs,Refine(SQ8)"
         index = faiss.index_factory(dimension, kind, faiss.METRIC_INNER_PRODUCT)
         index.train(_sample(shards, count))
-    for vectors in _loaded(shards):
+    for vectors in map(np.load, shards):
         index.add(vectors)
     faiss.write_index(index, str(folder / INDEX))
-
-
-def _loaded(shards: Sequence[Path]) -> Iterator[Vectors]:
-    for path in shards:
-        yield np.load(path)
 
 
 def n_lists(count: int) -> int:
@@ -150,4 +142,4 @@ def n_lists(count: int) -> int:
 def _sample(shards: Sequence[Path], count: int) -> Vectors:
     random = np.random.default_rng(_SEED)
     share = min(1.0, _TRAINED * n_lists(count) / count)
-    return np.concatenate([part[random.random(len(part)) < share] for part in _loaded(shards)])
+    return np.concatenate([part[random.random(len(part)) < share] for part in map(np.load, shards)])
