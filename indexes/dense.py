@@ -40,9 +40,9 @@ class Dense:
         # One thread: a query takes less time than starting threads, and each core has a worker
         # process.
         faiss.omp_set_num_threads(1)
-        self._index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
+        self._index: Any = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
         self._rows: npt.NDArray[np.int64] = np.load(folder / ROWS, mmap_mode="r")
-        self._candidates = self._index
+        self._candidates: Any = self._index
         if isinstance(self._index, faiss.IndexRefine):
             self._candidates = faiss.downcast_index(self._index.base_index)
             self._candidates.nprobe = min(probes, int(self._candidates.nlist))
