@@ -21,8 +21,14 @@ from loky import ProcessPoolExecutor
 from ufo.indexes import folder
 from ufo.indexes.blocks import WORDS, process_block, write_block
 from ufo.indexes.embedders import checked_name, make_embedder
-from ufo.indexes.reader import BLOCK_PAGES, read_blocks
-from ufo.indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
+from ufo.indexes.reader import (
+    BLOCK_PAGES,
+    SLICE_BYTES,
+    Slice,
+    is_stream_index,
+    read_blocks,
+    slices_of,
+)
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.schemas.errors import Interrupted, RunError, UsageError

@@ -29,6 +29,7 @@ from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.request import KNOWLEDGE, Choice, Completion, Request
 from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 from ufo.transforms.loop import wait_for
+from ufo.transforms.plugins import takes_context
 from ufo.transforms.read import is_used, parse
 from ufo.transforms.sources.fact_source import FactSource, Found
 from ufo.transforms.sources.llm import LlmSource
@@ -96,7 +97,8 @@ def estimate(settings: Settings) -> dict[str, Any]:
     if spec.llm is not None and asks_llm_judge(spec):
         spec = replace(spec, llm=replace(spec.llm, repairs=0))
     judge, rules = make_judge(spec, client), OfflineJudge()
-    asks_model = spec.llm is not None and JUDGES.takes_context(spec)
+    kind = JUDGES.kind(spec)
+    asks_model = spec.llm is not None and spec.instance is None and takes_context(kind)
     extractor = judge if asks_model else rules
     model = spec.llm.model if spec.llm is not None else ""
     sources = [settings.source(one, lambda: client) for one in specs]
