@@ -292,9 +292,3 @@ def test_json_and_csv_of_every_type(folder: Path, printed: Callable[..., Any]) -
         '"[[""m"", 1.5]]",7'
     )
     assert "2025-01-02" in printed("sql", folder, select)
-
-
-def test_the_overview_of_several_runs_is_of_the_newest(folder: Path) -> None:
-    with open_results(folder, all_runs=True) as results:
-        assert overview(results)["run"] == "day"
-        assert len(overview(results)["models"]) == 2
