@@ -200,12 +200,12 @@ def lines_of(status: Status) -> list[str]:
     if status["of_lines"] is not None or status["chunks"] is not None:
         done.append(f"{_of(status['lines'], status['of_lines'])} records")
     done += (f"{count:,} {name.replace('_', ' ')}" for name, count in status["rows"].items())
-    times = {"since": status["started_at"], "last": status["changed_at"]}
     said = {
         "host": f"{status['host']}, process {status['pid']}" if status["host"] else "",
         "done": ", ".join(done),
         "job": f"{status['job']} on {status['runner']}" if status["job"] else "",
-        **{name: f"{time} ({_ago(time)})" for name, time in times.items() if time},
+        "since": status["started_at"],
+        "last": status["changed_at"],
         "check": status["checked"],
         "next": status["next"],
     }
@@ -215,14 +215,3 @@ def lines_of(status: Status) -> list[str]:
 
 def _of(count: int | None, total: int | None) -> str:
     return f"{count or 0:,}" + ("" if total is None else f" of {total:,}")
-
-
-def _ago(time: str) -> str:
-    moment = datetime.fromisoformat(time)
-    # A folder of somebody else may have times without a zone.
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    seconds = (datetime.now(UTC) - moment).total_seconds()
-    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit} ago"
-    return f"{max(0, seconds):.0f} s ago"
