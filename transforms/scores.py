@@ -137,6 +137,16 @@ def _of_any(host: str | None, domains: Collection[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class VoteRules:
+    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
+
+    sources: Sequence[str]
+    mode: str = SEQ
+    tie: str = "not_factual"
+    selection: Selection = field(default_factory=Selection)
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """A row of the view `scores`; `source` is None except in mode `single`.
 
@@ -254,12 +264,9 @@ U = TypeVar("U", bound=OfUnit)
 def score(
     units: Sequence[Placed],
     evidence: Sequence[Piece],
-    passages: Mapping[str, Passage],
-    sources: Sequence[str],
+    passages: Iterable[Passage],
+    rules: VoteRules,
     n_sentences: int,
-    mode: str = SEQ,
-    tie: str = "not_factual",
-    selection: Selection | None = None,
     response_id: str = "",
     extraction_failed: bool = False,
 ) -> Scores:
@@ -267,23 +274,24 @@ def score(
 
     Args:
         units: the response's fact units, in order.
-        evidence: its rows of `evidence`; one whose passage is not selected does not count, and
-            its source was asked all the same.
-        passages: by their ids.
-        sources: in the user's order; evidence of another source does not count.
+        evidence: its rows of `evidence`; one whose passage is not selected, or of a source that
+            the rules lack, does not count; its source was asked all the same.
+        passages: those of the evidence.
         n_sentences: how many sentences the response has.
-        mode, tie: as in `ufo.transforms.votes`.
         extraction_failed: whether a failure of the extraction is known, so that a sentence without
             a claim may have one.
     """
-    chosen = selection or Selection()
+    sources, mode, keeps = rules.sources, rules.mode, rules.selection.keeps
+    known = {one.passage_id: one for one in passages}
     counting = [
         row
         for row in evidence
-        if row.passage_id is None or chosen.keeps(row.passage_id, passages.get(row.passage_id))
+        if row.passage_id is None or keeps(row.passage_id, known.get(row.passage_id))
     ]
     tallies = _tallies(units, evidence, counting, sources)
-    rows = [row for votes in tallies.values() for row in verdicts(response_id, votes, mode, tie)]
+    rows = [
+        row for votes in tallies.values() for row in verdicts(response_id, votes, mode, rules.tie)
+    ]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)
     places = {unit.unit_id: unit.sentence_index for unit in units}
     labels: dict[str, list[int | None]] = {unit.unit_id: [] for unit in units}
@@ -308,11 +316,11 @@ def score(
         [one for name in modes for one in _contributions(rows, tallies, sources, name)],
         sentences,
         _credibility(None, counting, None),
-        _categories(None, evidence, passages),
+        _categories(None, evidence, known),
         [
             share
             for index, rows_of in sorted(_placed(evidence, places).items())
-            for share in _categories(index, rows_of, passages)
+            for share in _categories(index, rows_of, known)
         ],
     )
 

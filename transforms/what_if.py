@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from statistics import fmean
@@ -12,7 +11,7 @@ from typing import Any
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Passage
 from ufo.schemas.results import Results
-from ufo.transforms.scores import Score, Scores, Selection, score
+from ufo.transforms.scores import Score, Scores, VoteRules, score
 from ufo.transforms.votes import SEQ
 
 Row = dict[str, Any]
@@ -30,16 +29,6 @@ ORDER BY r.response_id, u.unit_id
 _SCORES = "SELECT response_id, source, factuality_score FROM scores WHERE mode = $mode"
 _ORDER = "SELECT source FROM sources WHERE status = 'used' ORDER BY position"
 _LEVELS = ("run", "model", "dataset", "response")
-
-
-@dataclass(frozen=True, slots=True)
-class VoteRules:
-    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
-
-    sources: Sequence[str]
-    mode: str = SEQ
-    tie: str = "not_factual"
-    selection: Selection = field(default_factory=Selection)
 
 
 def scores_if(results: Results, rules: VoteRules) -> list[Row]:
@@ -88,24 +77,17 @@ def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNames
             judged = list(group)
             units = {row.unit_id: row for row in judged if row.unit_id is not None}
             evidence = [row for row in judged if row.source is not None]
-            passages = {
-                row.passage_id: Passage(
-                    "", source_category=row.source_category, hostname=row.hostname
+            passages = [
+                Passage(
+                    "",
+                    passage_id=row.passage_id,
+                    source_category=row.source_category,
+                    hostname=row.hostname,
                 )
                 for row in evidence
                 if row.passage_id is not None
-            }
-            found = score(
-                list(units.values()),
-                evidence,
-                passages,
-                rules.sources,
-                0,
-                rules.mode,
-                rules.tie,
-                rules.selection,
-                response_id,
-            )
+            ]
+            found = score(list(units.values()), evidence, passages, rules, 0, response_id)
             asked = {(row.unit_id, row.source) for row in evidence}
             for verdict in found.verdicts:
                 needed = list(rules.sources)

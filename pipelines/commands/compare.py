@@ -23,9 +23,10 @@ from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, compare_models, i
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
+from ufo.transforms.scores import VoteRules
 from ufo.transforms.sources.web.categories import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
-from ufo.transforms.what_if import VoteRules, scores_if
+from ufo.transforms.what_if import scores_if
 
 _SHOWN = (
     "level", "name", "source", "n_units", "factuality_score", "before", "difference",
