@@ -293,11 +293,11 @@ def score(
         row for votes in tallies.values() for row in verdicts(response_id, votes, mode, rules.tie)
     ]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)
+    of_mode = {name: [row for row in rows if row.mode == name] for name in modes}
     places = {unit.unit_id: unit.sentence_index for unit in units}
     labels: dict[str, list[int | None]] = {unit.unit_id: [] for unit in units}
-    for row in rows:
-        if row.mode == main_mode(mode):
-            labels[row.unit_id].append(row.label)
+    for row in of_mode[main_mode(mode)]:
+        labels[row.unit_id].append(row.label)
     unusable = {row.unit_id for row in counting if is_unusable(row)}
     states = {name: state_of(of, name in unusable) for name, of in labels.items()}
     of_sentence = _placed(counting, places)
@@ -312,8 +312,12 @@ def score(
         headline(states.values(), extraction_failed),
         states,
         rows,
-        [one for name in modes for one in _scores(rows, counting, len(units), sources, name)],
-        [one for name in modes for one in _contributions(rows, tallies, sources, name)],
+        [
+            one
+            for name in modes
+            for one in _scores(of_mode[name], counting, len(units), sources, name)
+        ],
+        [one for name in modes for one in _contributions(of_mode[name], tallies, sources, name)],
         sentences,
         _credibility(None, counting, None),
         _categories(None, evidence, known),
@@ -371,11 +375,7 @@ def _scores(
 ) -> Iterator[Score]:
     for source in sources if mode == SINGLE else (None,):
         of = sources if source is None else (source,)
-        labels = [
-            row.label
-            for row in rows
-            if row.mode == mode and (source is None or row.source == source)
-        ]
+        labels = [row.label for row in rows if source in (None, row.source)]
         yes, no = labels.count(1), labels.count(0)
         own = [row for row in counting if row.source in of]
         lost = sum(map(is_unusable, own))
@@ -404,17 +404,16 @@ def _contributions(
     mode: str,
 ) -> Iterator[Contribution]:
     n = len(tallies)
-    own = [row for row in rows if row.mode == mode]
     if mode != MV:
         counts = Counter(
-            row.source for row in own if row.label is not None or row.source == NO_SOURCE
+            row.source for row in rows if row.label is not None or row.source == NO_SOURCE
         )
         places: dict[str, int | None] = {name: at for at, name in enumerate(sources, 1)}
         for name, at in (places | {NO_SOURCE: None} if mode == SEQ else places).items():
             share = _ratio(counts[name], n)
             yield Contribution(mode, name, at, n, counts[name], None, None, share, None)
         return
-    labels = {row.unit_id: row.label for row in own}
+    labels = {row.unit_id: row.label for row in rows}
     votes: Counter[str] = Counter()
     agreeing: Counter[str] = Counter()
     for unit_id, given in tallies.items():

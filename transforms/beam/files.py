@@ -94,15 +94,12 @@ RECORDS: tuple[type, ...] = tuple(
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ufo.records")
 
 
-_schemas: dict[type, Any] = {}
-
-
 class RecordCoder(RowCoder):  # type: ignore[misc]
     """The row coder of one record, so that decoding imports this module.
 
     A row coder travels as a schema. A worker that has not imported us yet, because the step that
     needs us comes later in the same bundle, makes named tuples of the rows. So ours travels as a
-    reference to this module, whose package registers the records when it is imported.
+    reference to this module, which registers the records.
     """
 
     to_runner_api_parameter = coders.Coder.to_runner_api_parameter
@@ -117,7 +114,7 @@ class RecordCoder(RowCoder):  # type: ignore[misc]
 
 
 def _coder_of(kind: type) -> RecordCoder:
-    return RecordCoder(_schemas[kind])
+    return RecordCoder(_SCHEMAS[kind])
 
 
 def typed(collection: Any, kind: Any) -> Any:
@@ -130,21 +127,14 @@ def typed(collection: Any, kind: Any) -> Any:
     return collection
 
 
-def register() -> None:
-    """Register the row coder for every record; calling it again changes nothing.
-
-    Beam gives a row type a random id. A worker in another process would not find the type behind
-    it and hand named tuples to our functions, so the id is made from the record's name.
-    """
-    if _schemas:
-        return
-    for kind in RECORDS:
-        kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, kind.__name__))  # type: ignore[attr-defined]
-        coders.registry.register_row(kind)
-    for kind in RECORDS:
-        _schemas[kind] = schema_from_element_type(kind)
-    for kind in RECORDS:
-        coders.registry.register_coder(kind, RecordCoder)
+# Beam gives a row type a random id. A worker in another process would not find the type behind it
+# and hand named tuples to our functions, so the id is made from the record's name.
+for _kind in RECORDS:
+    _kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, _kind.__name__))  # type: ignore[attr-defined]
+    coders.registry.register_row(_kind)
+_SCHEMAS = {kind: schema_from_element_type(kind) for kind in RECORDS}
+for _kind in RECORDS:
+    coders.registry.register_coder(_kind, RecordCoder)
 
 
 # --- read ----------------------------------------------------------------------------------------
