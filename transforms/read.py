@@ -111,10 +111,9 @@ def recognised(names: Sequence[str]) -> dict[str, str]:
     """
     folded = {re.sub(r"[\s_-]+", " ", name.casefold()).strip(): name for name in reversed(names)}
     found: dict[str, str] = {}
-    for known, key in (*((field, field) for field in FIELDS), *_USUAL.items()):
-        column = folded.get(known.replace("_", " ").strip())
-        if column is not None and column not in found.values():
-            found.setdefault(key, column)
+    for known in (*FIELDS, *_USUAL):
+        if column := folded.pop(known.replace("_", " ").strip(), None):
+            found.setdefault(_USUAL.get(known, known), column)
     return {key: found[key] for key in FIELDS if key in found}
 
 

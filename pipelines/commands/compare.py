@@ -169,14 +169,13 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
     names = ("order", "exclude_passages", *(one.name for one in _OF_HOSTS))
     words = {name: _words(f"--{name}", getattr(args, name)) for name in names}
     order, passages = words.pop("order"), words.pop("exclude_passages")
-    asked = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
-    used = [str(name) for name in asked.column("source").to_pylist()]
+    used = results.runs[-1].sources
     for name in order:
         if name not in used:
             raise UsageError(unknown_value("source", name, used))
         if order.count(name) > 1:
             raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
-    order = order or used
+    order = order or list(used)
     missing = results.query(
         "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
         "WHERE name NOT IN (SELECT passage_id FROM passages)",

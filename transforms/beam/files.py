@@ -57,7 +57,6 @@ class StepCounters:
 
     def __init__(self, step: str, usage_log: str | None = None) -> None:
         self._step = step
-        self._namespace = COUNTED + step
         self._log = UsageLog(usage_log)
         self._added: dict[str, int] = {}
         self._told = 0.0
@@ -73,7 +72,7 @@ class StepCounters:
     def flush(self) -> None:
         """Tell what was counted since the last call; for the end of a bundle."""
         for name, count in self._added.items():
-            Metrics.counter(self._namespace, name).inc(count)
+            Metrics.counter(COUNTED + self._step, name).inc(count)
         self._log.add({f"{self._step}.{name}": count for name, count in self._added.items()})
         self._added.clear()
         self._told = time.monotonic()
@@ -86,11 +85,7 @@ class StepCounters:
 # --- coders --------------------------------------------------------------------------------------
 
 
-RECORDS: tuple[type, ...] = tuple(
-    kind
-    for kind in vars(records).values()
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind)
-)
+RECORDS: tuple[Any, ...] = tuple(filter(dataclasses.is_dataclass, vars(records).values()))
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ufo.records")
 
 
@@ -130,7 +125,7 @@ def typed(collection: Any, kind: Any) -> Any:
 # Beam gives a row type a random id. A worker in another process would not find the type behind it
 # and hand named tuples to our functions, so the id is made from the record's name.
 for _kind in RECORDS:
-    _kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, _kind.__name__))  # type: ignore[attr-defined]
+    _kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, _kind.__name__))
     coders.registry.register_row(_kind)
 _SCHEMAS = {kind: schema_from_element_type(kind) for kind in RECORDS}
 for _kind in RECORDS:
@@ -149,9 +144,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
         self._counters = StepCounters("read", self._job.usage_log)
         self._left_out: list[Failure] = []
         self._parse = self._given or partial(
-            parse_line,
-            columns=self._job.columns,
-            left_out=self._left_out.append,
+            parse_line, columns=self._job.columns, left_out=self._left_out.append
         )
 
     def process(self, split: Split) -> Iterator[Any]:
