@@ -149,7 +149,6 @@ def faiss_part(data: str, count: str, work: str, embedder: str) -> dict[str, Any
         "dimension": model.dimension,
         "index_seconds": round(built, 1),
         "bytes_a_vector": round((folder / dense.INDEX).stat().st_size / len(vectors)),
-        "bytes_a_vector_for_ranking": round((folder / dense.CODES).stat().st_size / len(vectors)),
         "flat_queries_per_processor_second": round(flat_rate),
     }
     for probes in (8, 16, 32, 64):

@@ -27,8 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ufo.indexes.blocks import BlockResult, process_block  # noqa: E402
-from ufo.indexes.reader import read_blocks  # noqa: E402
-from ufo.indexes.slices import Slice  # noqa: E402
+from ufo.indexes.reader import Slice, read_blocks  # noqa: E402
 
 # What is markup in a text, and not what an article on markup or mathematics may say.
 LEFTOVER = re.compile(

@@ -13,9 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 import sentencex
 
-from ufo.indexes.dump import PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.names import normal_name
-from ufo.indexes.reader import Block, RawDocument
+from ufo.indexes.reader import Block, PageBroken, RawDocument, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
 from ufo.indexes.wikitext import PageSection, is_disambiguation, redirect_target, sections_of
 from ufo.schemas.records import Failure

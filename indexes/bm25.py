@@ -6,20 +6,14 @@ not use block-max WAND, so that k = 1 takes as long as counting all hits.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import tantivy
 
-from ufo.indexes.retriever import (
-    NOT_RANKED,
-    TITLE_WEIGHT,
-    Hit,
-    Ranked,
-    ranked_passages,
-)
+from ufo.indexes.retriever import NOT_RANKED, TITLE_WEIGHT, Hit, ranked_passages
 from ufo.indexes.tokens import STOP_WORDS
 
 FOLDER = "tantivy"
@@ -135,23 +129,15 @@ def build(folder: Path) -> list[str]:
     index.register_tokenizer(_TOKENIZER, _analyzer(True))
     # One thread, so that the same passages give the same segments.
     writer = index.writer(_HEAP_BYTES, 1)
-    for row, body in _bodies(folder):
+    for row, passage in enumerate(ranked_passages(folder)):
+        if passage is None:
+            continue
+        named = [passage.title, passage.aliases] * TITLE_WEIGHT
         document = tantivy.Document()
-        document.add_text("body", body)
+        document.add_text("body", "\n".join([*named, passage.section, passage.text]))
         document.add_unsigned("row", row)
         writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
     files = (file for file in path.iterdir() if file.suffix != ".lock")
     return sorted(f"{FOLDER}/{file.name}" for file in files)
-
-
-def _bodies(folder: Path) -> Iterator[tuple[int, str]]:
-    for row, passage in enumerate(ranked_passages(folder)):
-        if passage is not None:
-            yield row, _body(passage)
-
-
-def _body(passage: Ranked) -> str:
-    named = [passage.title, passage.aliases] * TITLE_WEIGHT
-    return "\n".join([*named, passage.section, passage.text])

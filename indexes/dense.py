@@ -2,11 +2,11 @@
 
 Beyond `FLAT` vectors, the inverted lists of a coarse quantiser hold 1-bit codes (Gao & Long,
 RaBitQ, 2024) that are scanned for candidates. These are re-ranked by scalar-quantised vectors of
-one byte a dimension in a separate file. Both files are memory-mapped without FAISS's default
-prefetch, which would make searches 5 to 17 times slower.
+one byte a dimension. The file is memory-mapped without FAISS's default prefetch, which would make
+searches 5 to 17 times slower.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ufo.indexes.embedders import Embedder, Vectors
-from ufo.indexes.retriever import Hit, embedded_text, ranked_passages
+from ufo.indexes.retriever import Hit, ranked_passages
 
 INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
-CODES = "dense-sq8.npy"
-RANGES = "dense-ranges.npy"
 
 FLAT = 100_000  # vectors
 
@@ -39,13 +37,17 @@ class Dense:
         self, folder: Path, embed: Callable[[Sequence[str]], Vectors], probes: int = _PROBES
     ) -> None:
         self._embed = embed
-        self._index = _mapped(folder / INDEX)
+        # One thread: a query takes less time than starting threads, and each core has a worker
+        # process.
+        faiss.omp_set_num_threads(1)
+        self._index: Any = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
         self._rows: npt.NDArray[np.int64] = np.load(folder / ROWS, mmap_mode="r")
-        self._codes: npt.NDArray[np.uint8] | None = None
-        if (folder / CODES).exists():
-            self._codes = np.load(folder / CODES, mmap_mode="r")
-            self._low, self._step = np.load(folder / RANGES)
-            self._index.nprobe = min(probes, int(self._index.nlist))
+        self._candidates: Any = self._index
+        if isinstance(self._index, faiss.IndexRefine):
+            self._candidates = faiss.downcast_index(self._index.base_index)
+            self._candidates.nprobe = min(probes, int(self._candidates.nlist))
+        elif not isinstance(self._index, faiss.IndexFlat):
+            raise ValueError("its vectors are stored as an older ufo did")
 
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
@@ -62,9 +64,9 @@ class Dense:
         everywhere = [at for at in range(len(vectors)) if within is None or within[at] is None]
         positions: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * len(vectors)
         if everywhere:
-            wide = k if self._codes is None else max(_CANDIDATES, 4 * k)
+            wide = k if self._candidates is self._index else max(_CANDIDATES, 4 * k)
             wide = min(wide, len(self._rows))
-            _, found = self._index.search(np.ascontiguousarray(vectors[everywhere]), wide)
+            _, found = self._candidates.search(np.ascontiguousarray(vectors[everywhere]), wide)
             for at, row in zip(everywhere, found, strict=True):
                 positions[at] = row[row >= 0]
         for at, rows in enumerate(within or ()):
@@ -85,20 +87,10 @@ class Dense:
     def _ranked(self, vector: Vectors, positions: npt.NDArray[np.int64], k: int) -> list[Hit]:
         if not len(positions):
             return []
-        if self._codes is None:
-            vectors = self._index.reconstruct_batch(positions)
-        else:
-            vectors = self._codes[positions] * self._step + self._low
-        scores = vectors @ vector
+        scores = self._index.reconstruct_batch(positions) @ vector
         rows = self._rows[positions]
         order = np.lexsort((rows, -scores))[:k]
         return [Hit(int(rows[at]), float(scores[at])) for at in order if scores[at] > 0]
-
-
-def _mapped(path: Path) -> Any:
-    # One thread: a query takes less time than starting threads, and each core has a worker process.
-    faiss.omp_set_num_threads(1)
-    return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
 
 
 def build(
@@ -111,7 +103,7 @@ def build(
     """
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)
     np.save(folder / ROWS, rows)
-    texts = (embedded_text(one) for one in ranked_passages(folder) if one)
+    texts = (f"{one.title}\n{one.text}" for one in ranked_passages(folder) if one)
     shards = []
     for number in range(-(-len(rows) // _SHARD)):
         path = kept / f"{number:06d}.npy"
@@ -124,45 +116,22 @@ def build(
             if say is not None:
                 say(f"{min((number + 1) * _SHARD, len(rows)):,} of {len(rows):,} passages embedded")
         shards.append(path)
-    return [ROWS, *write_vectors(folder, shards, len(rows))]
+    write_vectors(folder, shards, len(rows))
+    return [ROWS, INDEX]
 
 
-def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> list[str]:
-    """Index the vectors of the shards; return the names of the files written."""
+def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> None:
+    """Index the vectors of the shards."""
     # Without a passage the dimension is unknown.
     dimension = int(np.load(shards[0], mmap_mode="r").shape[1]) if shards else 1
-    if count <= FLAT:
-        index: Any = faiss.IndexFlatIP(dimension)
-        for vectors in _loaded(shards):
-            index.add(vectors)
-        faiss.write_index(index, str(folder / INDEX))
-        return [INDEX]
-    index = _trained(_sample(shards, count), count)
-    low, high = _ranges(shards)
-    step = np.maximum((high - low) / 255, np.float32(1e-12))
-    np.save(folder / RANGES, np.stack([low, step]).astype(np.float32))
-    shape = (count, dimension)
-    codes = np.lib.format.open_memmap(folder / CODES, "w+", np.uint8, shape)
-    at = 0
-    for vectors in _loaded(shards):
+    index: Any = faiss.IndexFlatIP(dimension)
+    if count > FLAT:
+        kind = f"IVF{n_lists(count)},RaBitQfs,Refine(SQ8)"
+        index = faiss.index_factory(dimension, kind, faiss.METRIC_INNER_PRODUCT)
+        index.train(_sample(shards, count))
+    for vectors in map(np.load, shards):
         index.add(vectors)
-        codes[at : at + len(vectors)] = np.rint((vectors - low) / step)
-        at += len(vectors)
-    codes.flush()
     faiss.write_index(index, str(folder / INDEX))
-    return [INDEX, CODES, RANGES]
-
-
-def _loaded(shards: Sequence[Path]) -> Iterator[Vectors]:
-    for path in shards:
-        yield np.load(path)
-
-
-def _ranges(shards: Sequence[Path]) -> tuple[Vectors, Vectors]:
-    lows, highs = zip(
-        *((part.min(axis=0), part.max(axis=0)) for part in _loaded(shards)), strict=True
-    )
-    return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
 def n_lists(count: int) -> int:
@@ -173,12 +142,4 @@ def n_lists(count: int) -> int:
 def _sample(shards: Sequence[Path], count: int) -> Vectors:
     random = np.random.default_rng(_SEED)
     share = min(1.0, _TRAINED * n_lists(count) / count)
-    return np.concatenate([part[random.random(len(part)) < share] for part in _loaded(shards)])
-
-
-def _trained(sample: Vectors, count: int) -> Any:
-    dimension = sample.shape[1]
-    lists = n_lists(count)
-    index = faiss.index_factory(dimension, f"IVF{lists},RaBitQfs", faiss.METRIC_INNER_PRODUCT)
-    index.train(sample)
-    return index
+    return np.concatenate([part[random.random(len(part)) < share] for part in map(np.load, shards)])

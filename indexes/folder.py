@@ -125,7 +125,9 @@ def assemble(
         targets.append(name_keys(target for target, _ in block["redirects"]))
     counts["passages"] = _write_passages(building)
     first_rows = np.cumsum([0, *sizes])[:-1]
-    _write(building / PAGES, PAGE_SCHEMA, [titles, first_rows, sizes])
+    with pa.ipc.new_file(building / PAGES, PAGE_SCHEMA) as writer:
+        columns = zip(PAGE_SCHEMA.names, (titles, first_rows, sizes), strict=True)
+        writer.write_table(pa.Table.from_pydict(dict(columns), PAGE_SCHEMA))
     counts["aliases"] = _write_aliases(building, titles, aliases, np.concatenate(targets))
     counts["unresolved_redirects"] = counts["redirects"] - counts["aliases"]
     failures.sort(key=sort_key("failures"))
@@ -169,13 +171,6 @@ def add_engines(
         shutil.rmtree(vectors)
     shutil.rmtree(building / BLOCKS)
     write_manifest(building, files, content)
-
-
-def _write(path: Path, schema: pa.Schema, columns: Sequence[Any]) -> None:
-    with pa.ipc.new_file(path, schema) as writer:
-        writer.write_table(
-            pa.Table.from_pydict(dict(zip(schema.names, columns, strict=True)), schema)
-        )
 
 
 def _write_passages(building: Path) -> int:

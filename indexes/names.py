@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -162,11 +161,11 @@ class NameTable:
         text = " ".join(text.replace("_", " ").split())
         names: dict[str, None] = {}
         free = 0  # the first word after the last name
-        candidates = _candidates(text)
-        for at in self._known(keys_in(text, candidates.starts, candidates.ends)).tolist():
-            word, length = candidates.words[at]
+        starts, ends, words = _candidates(text)
+        for at in self._known(keys_in(text, starts, ends)).tolist():
+            word, length = words[at]
             if word >= free:
-                names[text[candidates.starts[at] : candidates.ends[at]]] = None
+                names[text[starts[at] : ends[at]]] = None
                 free = word + length
         return tuple(names)
 
@@ -178,16 +177,9 @@ class NameTable:
         return np.flatnonzero(self._keys[at] == keys)
 
 
-class _Candidates(NamedTuple):
-    """Candidate names: their offsets in the text, and (first word, number of words) of each."""
-
-    starts: Positions
-    ends: Positions
-    words: list[tuple[int, int]]
-
-
-def _candidates(text: str) -> _Candidates:
-    """Return the candidate names in a text, sorted by first word, then longest first.
+def _candidates(text: str) -> tuple[Positions, Positions, list[tuple[int, int]]]:
+    """Return the candidate names in a text, sorted by first word, then longest first: their starts
+    and ends in the text, and the first word and the number of words of each.
 
     `text` must have single spaces, as normalised names have.
     """
@@ -205,7 +197,7 @@ def _candidates(text: str) -> _Candidates:
                     firsts.append(start)
                     lasts.append(end)
                     words.append((at, length))
-    return _Candidates(np.array(firsts, np.int64), np.array(lasts, np.int64), words)
+    return (np.array(firsts, np.int64), np.array(lasts, np.int64), words)
 
 
 def _ends(text: str, start: int, end: int) -> tuple[int, ...]:

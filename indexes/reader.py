@@ -1,17 +1,360 @@
-"""Read input files as blocks of raw pages or documents, the units of work and of resumption."""
+"""Read the input of an index: files in slices, pages or documents in blocks, the units of work.
 
+A multistream dump is a sequence of bzip2 streams of a hundred pages each, which are found by their
+first bytes. Any other file is read completely by each of several readers, and each processes a
+share of its blocks: reading takes a fraction of the time of processing. The numbers of blocks do
+not depend on the number of readers. Decompression is incremental, so that everything before the
+damage in a file is read; the standard library's file objects lose their buffer when they raise.
+
+A MediaWiki `pages-articles` export is split at `<page>` and `</page>`, which occur in it only as
+tags, and each page is parsed separately: memory holds one page, and an invalid page does not affect
+others. Format: https://www.mediawiki.org/xml/export-0.11.xsd
+"""
+
+import bz2
 import json
+import mmap
 import re
+import xml.etree.ElementTree as ET
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ufo.indexes.dump import RawPage, Wiki, read_pages
-from ufo.indexes.slices import InputDamaged, Slice, slice_chunks
+from ufo.schemas.text import without_nul
+
+# --- slices of files -----------------------------------------------------------------------------
+
+_CHUNK = 1 << 20
+_BZIP2 = b"BZh"
+_GZIP = b"\x1f\x8b"
+
+
+class InputDamaged(Exception):
+    """A file cannot be decompressed further; the bytes before the damage were yielded."""
+
+
+def read_chunks(path: Path, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file in order, at most a few MB at a time.
+
+    `start` and `end` are offsets in the compressed file; `start` must be the beginning of a stream.
+    Concatenated streams (multistream dumps, concatenated gzip) are read as one.
+
+    Raises:
+        InputDamaged: after the last readable byte.
+    """
+    with path.open("rb") as stream:
+        stream.seek(start)
+        magic = stream.read(3)
+        stream.seek(start)
+        pieces = _pieces(stream, None if end is None else end - start)
+        if magic == _BZIP2:
+            yield from _decompressed(pieces, "bzip2")
+        elif magic[:2] == _GZIP:
+            yield from _decompressed(pieces, "gzip")
+        else:
+            yield from pieces
+
+
+def _pieces(stream: BinaryIO, left: int | None) -> Iterator[bytes]:
+    while piece := stream.read(_CHUNK if left is None else min(left, _CHUNK)):
+        left = None if left is None else left - len(piece)
+        yield piece
+
+
+def _new(kind: str) -> Any:
+    return bz2.BZ2Decompressor() if kind == "bzip2" else zlib.decompressobj(wbits=31)
+
+
+def _decompressed(pieces: Iterator[bytes], kind: str) -> Iterator[bytes]:
+    decompressor = _new(kind)
+    started = False
+    for piece in pieces:
+        data = piece
+        while data:
+            if decompressor.eof:
+                # Zeros after the last stream are padding, as from a block device.
+                if not data.strip(b"\0"):
+                    break
+                decompressor = _new(kind)
+                started = False
+            try:
+                plain = decompressor.decompress(data)
+            except (OSError, zlib.error) as error:
+                raise InputDamaged(f"damaged {kind} data: {error}") from None
+            started = True
+            if plain:
+                yield plain
+            data = decompressor.unused_data if decompressor.eof else b""
+    if started and not decompressor.eof:
+        raise InputDamaged(f"the {kind} file is truncated")
+
+
+SLICE_BYTES = 4 << 20  # of the compressed file
+SHARED_BYTES = 4 << 20  # a smaller file has one reader
+
+_STREAM = re.compile(rb"BZh[1-9]1AY&SY")
+_INDEX_NAME = re.compile(r"-multistream-index\d*\.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of an input file, at position `file` among the inputs.
+
+    It consists of the bytes `start` to `end` (None: the end of the file), and of its blocks those
+    whose number modulo `shares` is `share`.
+    """
+
+    file: int
+    path: str
+    number: int = 0
+    start: int = 0
+    end: int | None = None
+    share: int = 0
+    shares: int = 1
+
+
+def is_stream_index(path: Path) -> bool:
+    """Return whether a file is the index of a multistream dump, by its name."""
+    return bool(_INDEX_NAME.search(path.name))
+
+
+def slices_of(path: Path, file: int, workers: int, slice_bytes: int = SLICE_BYTES) -> list[Slice]:
+    """Return the slices of a file; each block is in exactly one of them."""
+    starts = [0]
+    for offset in _stream_offsets(path):
+        if offset - starts[-1] >= slice_bytes:
+            starts.append(offset)
+    if len(starts) > 1:
+        ends = [*starts[1:], None]
+        return [
+            Slice(file, str(path), number, start, end)
+            for number, (start, end) in enumerate(zip(starts, ends, strict=True))
+        ]
+    shares = workers if path.stat().st_size > SHARED_BYTES else 1
+    return [Slice(file, str(path), share=share, shares=shares) for share in range(shares)]
+
+
+def slice_chunks(part: Slice) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a slice, completed to a whole XML document.
+
+    Raises:
+        InputDamaged: after the last readable byte.
+    """
+    path = Path(part.path)
+    if part.start:
+        yield next(read_chunks(path), b"")  # its first stream describes the wiki
+    yield from read_chunks(path, part.start, part.end)
+    if part.end is not None:
+        yield b"</mediawiki>"
+
+
+def _stream_offsets(path: Path) -> list[int]:
+    """Return the offsets of the bzip2 streams of a file, ascending; none for other files."""
+    with path.open("rb") as stream:
+        if not _STREAM.match(stream.read(10)):
+            return []
+    with (
+        path.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        # The probability of these 10 bytes elsewhere in compressed data is 10^-15 for each GB.
+        return [match.start() for match in _STREAM.finditer(data)]
+
+
+# --- pages of a dump -----------------------------------------------------------------------------
+
+MAX_PAGE_BYTES = 64 << 20
+DEFAULT_BASE = "https://en.wikipedia.org/wiki/"
+
+_OPEN = b"<page>"
+_CLOSE = b"</page>"
+# Characters that XML 1.0 forbids and that occur in damaged dumps.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_TITLE = re.compile(rb"<title>([^<]{1,1000})</title>")
+_LANGUAGE = re.compile(rb"<mediawiki[^>]*?\sxml:lang=[\"']([A-Za-z-]{2,12})[\"']")
+_FILE, _CATEGORY, _MEDIA = "6", "14", "-2"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the dump; `redirect` is the title of its target, `text` is wikitext."""
+
+    title: str
+    namespace: int
+    page_id: int | None
+    revision_id: int | None
+    timestamp: str | None
+    redirect: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wiki:
+    """The wiki of a dump: its base URL, its language, and the link namespaces without text."""
+
+    base_url: str = DEFAULT_BASE
+    dropped_links: tuple[str, ...] = ("category", "file", "image", "media")
+    language: str = "en"
+
+    def url_of(self, title: str) -> str:
+        """Return the address of a page, its title encoded as MediaWiki does in a path."""
+        return self.base_url + quote(title.replace(" ", "_"), safe=";@$!*(),/~:")
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """The bytes of one `<page>` element; `problem` says why it is incomplete, "" if it is not."""
+
+    xml: bytes
+    problem: str = ""
+
+
+class PageBroken(Exception):
+    """A page cannot be parsed; the message says why."""
+
+
+def read_pages(
+    chunks: Iterable[bytes], max_bytes: int = MAX_PAGE_BYTES
+) -> Iterator[Wiki | RawPage]:
+    """Yield the site, then each page in order; `chunks` is the decompressed dump.
+
+    A page without its end or larger than `max_bytes`, a truncated dump, and an InputDamaged that
+    `chunks` raises are yielded as a RawPage with a `problem`.
+    """
+    buffer = bytearray()
+    seen = 0  # no </page> begins before this position in the buffer
+    n_pages = 0
+    lost = False  # the beginning of the page in the buffer was discarded
+    damage = ""
+    try:
+        for chunk in chunks:
+            buffer += chunk
+            while (end := buffer.find(_CLOSE, seen)) >= 0:
+                before, *pages = bytes(buffer[:end]).split(_OPEN)
+                del buffer[: end + len(_CLOSE)]
+                seen = 0
+                if n_pages == 0:
+                    yield _site(before)
+                for unfinished in pages[:-1]:
+                    yield RawPage(_OPEN + unfinished, "the page has no </page>")
+                if pages:
+                    yield RawPage(_OPEN + pages[-1] + _CLOSE)
+                elif not lost:
+                    yield RawPage(before, "</page> without <page>")
+                n_pages += 1
+                lost = False
+            if len(buffer) > max_bytes:
+                if not lost:
+                    yield RawPage(bytes(buffer[:4096]), f"the page is over {max_bytes:,} bytes")
+                del buffer[: -len(_CLOSE)]
+                lost = True
+            seen = max(0, len(buffer) - len(_CLOSE))
+    except InputDamaged as error:
+        damage = str(error)
+    yield from _ending(bytes(buffer), n_pages, damage)
+
+
+def _ending(rest: bytes, n_pages: int, damage: str) -> Iterator[RawPage]:
+    """Yield a RawPage with the problem at the end of a dump, if there is one."""
+    cut = rest.find(_OPEN)
+    after = f"after {n_pages:,} whole pages" + (", in the middle of a page" if cut >= 0 else "")
+    partial = rest[cut:] if cut >= 0 else b""
+    if damage:
+        yield RawPage(partial, f"{damage}; reading stopped {after}")
+    elif n_pages == 0 and b"<mediawiki" not in rest:
+        yield RawPage(
+            rest[:4096], "this is not a MediaWiki XML export: it has no <mediawiki> element"
+        )
+    elif cut >= 0 or b"</mediawiki>" not in rest:
+        yield RawPage(partial, f"the dump is truncated: it stops {after}, without </mediawiki>")
+
+
+def _site(header: bytes) -> Wiki:
+    """Parse `<siteinfo>`; the English Wikipedia's where it is missing or invalid."""
+    start, end = header.find(b"<siteinfo>"), header.find(b"</siteinfo>")
+    match = _LANGUAGE.search(header)
+    language = _text_of(match[1]) if match else Wiki().language
+    if not 0 <= start < end:
+        return Wiki(language=language)
+    try:
+        info = _parse(header[start : end + len(b"</siteinfo>")])
+    except ET.ParseError:
+        return Wiki(language=language)
+    base = (info.findtext("base") or "").rpartition("/")[0]
+    dropped = set(Wiki().dropped_links)
+    for namespace in info.iter("namespace"):
+        if namespace.get("key") in (_FILE, _CATEGORY, _MEDIA) and namespace.text:
+            dropped.add(namespace.text.strip().lower())
+    return Wiki(f"{base}/" if base else DEFAULT_BASE, tuple(sorted(dropped)), language)
+
+
+def title_in(xml: bytes) -> str:
+    """Return the title in a page's bytes, "" where there is none."""
+    match = _TITLE.search(xml, 0, 8192)
+    return _text_of(match[1]).strip() if match else ""
+
+
+def parse_page(raw: RawPage) -> Page:
+    """Parse a `<page>` element.
+
+    Raises:
+        PageBroken: it is incomplete or not valid XML.
+    """
+    if raw.problem:
+        raise PageBroken(raw.problem)
+    try:
+        page = _parse(raw.xml)
+        title = " ".join((page.findtext("title") or "").replace("_", " ").split())
+        revisions = page.findall("revision")
+        revision = revisions[-1] if revisions else ET.Element("revision")
+        redirect = page.find("redirect")
+        namespace = int(page.findtext("ns") or 0)
+        page_id, revision_id = _number(page.findtext("id")), _number(revision.findtext("id"))
+    except (ET.ParseError, ValueError) as error:
+        raise PageBroken(f"not readable as XML: {error}") from None
+    if not title:
+        raise PageBroken("the page has no title")
+    return Page(
+        title=title,
+        namespace=namespace,
+        page_id=page_id,
+        revision_id=revision_id,
+        timestamp=revision.findtext("timestamp"),
+        redirect=None if redirect is None else redirect.get("title", ""),
+        text=revision.findtext("text") or "",
+    )
+
+
+def _number(text: str | None) -> int | None:
+    if not text or not text.strip():
+        return None
+    number = int(text)
+    if not 0 <= number < 1 << 63:
+        raise ValueError(f"the id {text.strip()[:40]} is out of range")
+    return number
+
+
+def _parse(element: bytes) -> ET.Element:
+    # The text begins with an element, so it cannot declare entities.
+    try:
+        return ET.fromstring(element)  # noqa: S314
+    except ET.ParseError:  # broken UTF-8, or a character that XML forbids
+        return ET.fromstring(_text_of(element))  # noqa: S314
+
+
+def _text_of(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return _FORBIDDEN.sub("", without_nul(text))
+
+
+# --- blocks --------------------------------------------------------------------------------------
 
 BLOCK_PAGES = 200
 BLOCK_BYTES = 8 << 20

@@ -96,11 +96,6 @@ class Ranked(NamedTuple):
     text: str
 
 
-def embedded_text(passage: Ranked) -> str:
-    """Return the text that is embedded for a passage: the page's title and the passage's text."""
-    return f"{passage.title}\n{passage.text}"
-
-
 def ranked_passages(folder: Path) -> Iterator[Ranked | None]:
     """Yield the passages of an index folder in order of rows; None for one that is not ranked."""
     passages = read_mapped(folder / PASSAGES).select(["title", "section", "text"])

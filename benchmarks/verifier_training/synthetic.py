@@ -41,8 +41,7 @@ from benchmarks.verifier_training.texts import (
     words_of,
 )
 from ufo.indexes.blocks import process_block
-from ufo.indexes.reader import read_blocks
-from ufo.indexes.slices import Slice
+from ufo.indexes.reader import Slice, read_blocks
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.extraction.by_rules import extract
 from ufo.transforms.sentences import segment

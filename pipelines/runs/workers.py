@@ -14,7 +14,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
-from multiprocessing import active_children
+from multiprocessing import get_context
+from threading import current_thread, main_thread
 
 from loky import ProcessPoolExecutor
 
@@ -206,8 +207,10 @@ def _in_processes(
 ) -> None:
     # The processes end with this one.
     settings = (os.getpid(), logs.settings_for_worker())
-    others = set(active_children())
-    with _signals_held_back():  # it starts a process that looks after its semaphores
+    # The first lock starts a process that looks after locks, and until Python 3.12 that unblocks
+    # signals: not while workers start.
+    get_context("spawn").Lock()
+    with _signals_held_back():
         pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
     under_way: dict[Future[Written], Chunk] = {}
     try:
@@ -233,11 +236,6 @@ def _in_processes(
             if not future.cancelled() and future.exception() is None:
                 finished(chunk, future.result())
         raise
-    except KeyboardInterrupt:
-        # It may have come while a process was being started, of which the pool does not know yet.
-        for process in set(active_children()) - others:
-            process.kill()
-        raise
     finally:
         pool.shutdown(kill_workers=bool(under_way))
 
@@ -258,16 +256,27 @@ def _take(
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Block Ctrl-C and SIGTERM within this context, also in processes started meanwhile.
+    """Let Ctrl-C and SIGTERM wait until this context ends, and block them in the processes started
+    in it.
 
-    Ctrl-C reaches the whole process group, and a process that is just starting would print a
-    traceback.
+    An exception while the pool starts a process would leave one behind that it does not know, and
+    a process that is just starting would print a traceback, since Ctrl-C reaches the whole group.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_PARENT)
+    came: list[int] = []
+    before = {}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_PARENT)
+    for number in _OF_THE_PARENT:
+        # Python handles signals in the main thread only.
+        if callable(signal.getsignal(number)) and current_thread() is main_thread():
+            before[number] = signal.signal(number, lambda number, frame: came.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for held, handler in before.items():
+            signal.signal(held, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for received in came:
+            signal.raise_signal(received)
 
 
 def _start_evaluator(parent: int, settings: logs.LogSettings) -> None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
-from ufo.indexes.dump import RawPage, Wiki
-from ufo.indexes.reader import Block, RawDocument
+from ufo.indexes.reader import Block, RawDocument, RawPage, Wiki
 
 
 def _page(title: str, text: str, ns: int = 0, extra: str = "") -> RawPage:

@@ -1,6 +1,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 
@@ -83,11 +84,7 @@ def test_codes_of_many_vectors_find_nearly_what_flat_does(
         np.save(shards[-1], part)
     np.save(tmp_path / dense.ROWS, np.arange(6_000))
     monkeypatch.setattr(dense, "FLAT", 1_000)
-    assert dense.write_vectors(tmp_path, shards, 6_000) == [
-        "dense.faiss",
-        "dense-sq8.npy",
-        "dense-ranges.npy",
-    ]
+    dense.write_vectors(tmp_path, shards, 6_000)
     queries = unit_rows(vectors[:100] + 0.1 * random.standard_normal((100, 64)))
     found = Dense(tmp_path, lambda texts: queries).search([""] * 100, 10)
     best = np.argsort(-(queries @ vectors.T), axis=1)[:, :10]
@@ -101,6 +98,14 @@ def test_codes_of_many_vectors_find_nearly_what_flat_does(
     [hits] = Dense(tmp_path, lambda texts: queries[:1]).search([""], 3, [[5, 7, 0]])
     assert hits[0].row == 0
     assert hits[0].score == pytest.approx(float(queries[0] @ vectors[0]), abs=0.01)
+
+
+def test_vectors_of_an_older_version_are_refused(build_folder: Build, tmp_path: Path) -> None:
+    path = build_folder(PAGES)
+    dense.build(path, Letters(), tmp_path)
+    faiss.write_index(faiss.IndexIVFFlat(faiss.IndexFlatIP(26), 26, 1), str(path / dense.INDEX))
+    with pytest.raises(ValueError, match="older ufo"):
+        Dense(path, Letters().embed)
 
 
 def test_an_index_without_vectors_says_how_to_get_them(build_folder: Build) -> None:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes.dump import (
+from ufo.indexes.reader import (
     MAX_PAGE_BYTES,
+    InputDamaged,
     PageBroken,
     RawPage,
     Wiki,
@@ -14,7 +15,6 @@ from ufo.indexes.dump import (
     read_pages,
     title_in,
 )
-from ufo.indexes.slices import InputDamaged
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
   <siteinfo><base>https://de.example.org/wiki/Hauptseite</base><namespaces>

@@ -7,9 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ufo.indexes.dump import RawPage
-from ufo.indexes.reader import Block, RawDocument, read_blocks
-from ufo.indexes.slices import Slice
+from ufo.indexes.reader import Block, RawDocument, RawPage, Slice, read_blocks
 
 PAGE = "<page><title>{}</title><ns>0</ns><revision><text>x</text></revision></page>\n"
 DUMP = ("<mediawiki>" + "".join(map(PAGE.format, "ABCDE")) + "</mediawiki>").encode()

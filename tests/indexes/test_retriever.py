@@ -7,9 +7,8 @@ import pytest
 
 from ufo.indexes import folder
 from ufo.indexes.blocks import process_block, write_block
-from ufo.indexes.dump import RawPage
 from ufo.indexes.index import open_index
-from ufo.indexes.reader import Block
+from ufo.indexes.reader import Block, RawPage
 from ufo.indexes.retriever import NOT_RANKED, Hit, Hybrid, Ranked, ranked_passages
 
 A = [Hit(1, 9.0), Hit(2, 8.0)]

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ufo.indexes.dump import RawPage
-from ufo.indexes.reader import read_blocks
-from ufo.indexes.slices import InputDamaged, Slice, is_stream_index, read_chunks, slices_of
+from ufo.indexes.reader import (
+    InputDamaged,
+    RawPage,
+    Slice,
+    is_stream_index,
+    read_blocks,
+    read_chunks,
+    slices_of,
+)
 
 HEAD = b'<mediawiki xml:lang="de"><siteinfo><base>https://w.example.org/wiki/M</base></siteinfo>\n'
 
@@ -97,7 +103,7 @@ def test_other_large_files_are_shared_block_by_block(
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
-    monkeypatch.setattr("ufo.indexes.slices.SHARED_BYTES", 10)
+    monkeypatch.setattr("ufo.indexes.reader.SHARED_BYTES", 10)
     slices = slices_of(path, 2, 3)
     blocks = [block for part in slices for block in read_blocks(part, 4)]
     whole = list(read_blocks(Slice(2, str(path)), 4))

@@ -45,6 +45,7 @@ BUNDLED = "bundled"
 SAMPLINGS = (PER_QUERY, BUNDLED)
 RECALL = "recall_answers"
 _STEP = "knowledge"
+_REASONS = (REFUSED, FILTERED, TRUNCATED)
 _SAMPLE_TOKENS = 256  # limit of an answer to one query
 
 
@@ -207,15 +208,6 @@ class LlmSource(FactSource):
             return Found(hits, ERROR, failed.reason, "LlmError", f"{came}{failed.message}")
         if hits:
             return Found(hits)
-        reason = _reason(completion.choices)
+        reasons = {reason_of(one, one.arguments is not None) for one in completion.choices}
+        reason = next((one for one in _REASONS if one in reasons), UNPARSABLE)
         return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}")
-
-
-def _reason(choices: Sequence[Choice]) -> str:
-    if any(choice.refusal for choice in choices):
-        return REFUSED
-    if any(choice.finish_reason == "content_filter" for choice in choices):
-        return FILTERED
-    if any(reason_of(choice, choice.arguments is not None) == TRUNCATED for choice in choices):
-        return TRUNCATED
-    return UNPARSABLE

@@ -76,11 +76,6 @@ class SearchApi:
         url = variable(self.url_variable) or self.default_url or ""
         return url.partition("?")[0].rstrip("/")
 
-    @property
-    def configured(self) -> bool:
-        """Whether its key or its address is in the environment."""
-        return bool(variable(self.key_variable) or variable(self.url_variable))
-
     def unavailable(self) -> str | None:
         """Return why it cannot be asked, with the remedy, or None where it can."""
         key, url = variable(self.key_variable), variable(self.url_variable)

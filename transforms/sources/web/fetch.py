@@ -95,16 +95,16 @@ class Fetcher:
         self._sites = Cached[Protego | FetchedPage](_SITES, _RULES_SECONDS)
         self._client = page_client(allow_private, resolve)
 
-    async def get(self, url: str) -> FetchedPage:
-        """Return the page at a URL, by way of up to five redirects; each is asked for by rules."""
-        return await self._page(url, self._most_bytes, ruled=True)
-
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _page(self, url: str, most_bytes: int, ruled: bool) -> FetchedPage:
-        """Return a page, or in its place what went wrong; a robots.txt is not `ruled`."""
+    async def get(self, url: str, ruled: bool = True) -> FetchedPage:
+        """Return the page at a URL, by way of up to five redirects; each is asked for by rules.
+
+        In place of a page is what went wrong. A robots.txt is not `ruled` itself.
+        """
+        most_bytes = self._most_bytes if ruled else MOST_RULES
         at, private, left = url, False, self._seconds
 
         async def send(request: httpx.Request, attempt: int) -> tuple[FetchedPage, str | None]:
@@ -131,7 +131,7 @@ class Fetcher:
             error = SendError(f"more than {REDIRECTS}", reasons.TOO_MANY_REDIRECTS)
         except SendError as raised:
             error = raised
-        except Exception as raised:  # of a library
+        except Exception as raised:  # of a library, which a hostile server's headers can raise
             if ends_run(raised):
                 raise
             error = SendError(repr(raised)[:_MOST_SAID], reasons.UNREADABLE)
@@ -188,9 +188,6 @@ class Fetcher:
         except (httpcore.NetworkError, httpx.HTTPError, OSError) as error:
             message = f"the connection broke ({type(error).__name__})"
             raise SendError(message, reasons.CONNECTION, transient=True) from None
-        except (ValueError, TypeError, RuntimeError) as error:
-            # A hostile server's headers can raise anything in a library; that must not end a run.
-            raise SendError(f"no HTTP: {error!r}", reasons.GARBLED) from None
 
     async def _read(
         self, response: httpx.Response, most_bytes: int, any_type: bool
@@ -226,13 +223,7 @@ class Fetcher:
 
     async def _rules(self, rules_at: str) -> Protego | FetchedPage:
         """Return what the site with this robots.txt allows; the page where it cannot say."""
-        page = await self._page(rules_at, MOST_RULES, ruled=False)
-        if (
-            page.reason is not None
-            and page.reason != reasons.TOO_MANY_REDIRECTS
-            and not page.status
-        ):
-            return page
+        page = await self.get(rules_at, ruled=False)
         try:
             return await asyncio.to_thread(rules_of, page)
         except Exception as error:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import httpx
@@ -102,50 +103,20 @@ class Searcher:
         """
         flights = {query: f"{key} {self._recording}" for query, key in self._keys(queries).items()}
         usage = usage_row(STEP, source, None, response_id)
-
-        async def found_or_sent(missing: Sequence[str]) -> dict[str, Searched]:
-            return await self._found_or_sent(missing, usage)
-
         found, shared = await self._memory.ask_once(
-            flights, found_or_sent, shareable=lambda one: not one.error
+            flights, partial(self._found_or_sent, usage), shareable=lambda one: not one.error
         )
         for query, answer in shared.items():
             row = replace(usage, request_id=answer.request_id, coalesced=True)
             found[query] = replace(answer, usage=[row])
         return found
 
-    async def send(self, queries: Sequence[str], usage: Usage, rows: list[Usage]) -> Sequence[Any]:
-        """Return the raw reply to each query, of one request, whatever is kept.
-
-        Each request that is sent adds to `rows`: `usage`, with what came of it.
-
-        Raises:
-            SendError: the last try's. A final one every further search would meet.
-        """
-        key = variable(self.api.key_variable)
-        call = self.api.call(list(map(storable, queries)), self._count, key)
-
-        async def exchange() -> Received[Sequence[Any]]:
-            try:
-                body, headers = await self._post(call)
-                return Received(self._replies(body, len(queries)), headers)
-            except SendError:
-                raise
-            except Exception as error:
-                if ends_run(error):
-                    raise
-                # What a reply does to a library is that reply's failure.
-                message = f"the search's reply cannot be read: {message_of(error)}"
-                raise SendError(message, "garbled") from None
-
-        return await self._sender.send({}, exchange, usage, rows)
-
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
         self._budget.close()
 
-    async def _found_or_sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
+    async def _found_or_sent(self, usage: Usage, queries: Sequence[str]) -> dict[str, Searched]:
         found = {}
         keys = self._keys(queries)
         kept = await self._kept.get_many(list(keys.values()))
@@ -183,8 +154,24 @@ class Searcher:
     async def _sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
         """Return what one request with these queries gave."""
         rows: list[Usage] = []
+        key = variable(self.api.key_variable)
+        call = self.api.call(list(map(storable, queries)), self._count, key)
+
+        async def exchange() -> Received[Sequence[Any]]:
+            try:
+                body, headers = await self._post(call)
+                return Received(self._replies(body, len(queries)), headers)
+            except SendError:
+                raise
+            except Exception as error:
+                if ends_run(error):
+                    raise
+                # What a reply does to a library is that reply's failure.
+                message = f"the search's reply cannot be read: {message_of(error)}"
+                raise SendError(message, "garbled") from None
+
         try:
-            replies = await self.send(queries, usage, rows)
+            replies = await self._sender.send({}, exchange, usage, rows)
         except (SendError, LlmError) as error:
             if error.final:
                 raise RunError(error.message) from None
