@@ -24,7 +24,7 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.schemas.text import quantity
-from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, main_mode, tally, verdicts
+from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, HasOutcome, main_mode, tally, verdicts
 
 if TYPE_CHECKING:
     from ufo.schemas.results import Results
@@ -245,15 +245,13 @@ class Placed(OfUnit, Protocol):
     def sentence_index(self) -> int | None: ...
 
 
-class Piece(OfUnit, Protocol):
+class Piece(OfUnit, HasOutcome, Protocol):
     """The fields used of a row of evidence."""
 
     @property
     def source(self) -> str: ...
     @property
     def passage_id(self) -> str | None: ...
-    @property
-    def outcome(self) -> str: ...
     @property
     def reason(self) -> str | None: ...
 
