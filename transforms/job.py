@@ -72,8 +72,6 @@ class Job:
     @property
     def source_context(self) -> SourceContext:
         """The context of fact sources, with the run's usage log."""
-        if self.usage_log is None:
-            return self.context
         calls = replace(self.context.calls, usage_log=self.usage_log)
         return replace(self.context, calls=calls)
 

@@ -149,16 +149,14 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
             continue
         line = match.group().strip()
         after = _LINE.finditer(text, end) if FENCE.match(match.group()) else ()
-        if closing := next((one for one in after if FENCE.match(one.group())), None):
-            if opening >= 0:
-                found.append((opening, start, "prose"))
-                opening = -1
+        closing = next((one for one in after if FENCE.match(one.group())), None)
+        if opening >= 0 and (closing or not line or not _continues(previous, line)):
+            found.append((opening, start, "prose"))
+            opening = -1
+        if closing:
             code_end = closing.end()
             found.append((start, code_end, "whole"))
             continue
-        if opening >= 0 and not (line and _continues(previous, line)):
-            found.append((opening, start, "prose"))
-            opening = -1
         if not line:
             continue
         if line.startswith("|") or (_RULE.match(line) and len(line) > 2):

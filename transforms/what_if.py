@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import Passage
 from ufo.schemas.results import Results, Run
 from ufo.transforms.scores import Score, Scores, VoteRules, score
 from ufo.transforms.votes import SEQ
@@ -71,20 +70,11 @@ def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNames
     with results.stream(_JUDGEMENTS) as reader:
         rows = (SimpleNamespace(**row) for batch in reader for row in batch.to_pylist())
         for response_id, group in groupby(rows, key=attrgetter("response_id")):
-            judged = list(group)
+            judged: list[Any] = list(group)
             units = {row.unit_id: row for row in judged if row.unit_id is not None}
             evidence = [row for row in judged if row.source is not None]
-            passages = [
-                Passage(
-                    "",
-                    passage_id=row.passage_id,
-                    source_category=row.source_category,
-                    hostname=row.hostname,
-                )
-                for row in evidence
-                if row.passage_id is not None
-            ]
-            found = score(list(units.values()), evidence, passages, rules, 0, response_id)
+            # A row has what is used of its fact unit, its evidence and its passage.
+            found = score([*units.values()], evidence, evidence, rules, 0, response_id)
             asked = {(row.unit_id, row.source) for row in evidence}
             for verdict in found.verdicts:
                 needed = list(rules.sources)
