@@ -326,4 +326,3 @@ def test_the_overview_has_the_corrected_score_once_there_are_labels(
     rows = ufo("report", runs, "corrected_scores", "--json").json
     by_name = {row["name"]: row for row in rows if row["level"] == "model"}
     assert [by_name[name]["corrected_score"] for name in ("m1", "m2")] == pytest.approx([1, 0])
-    assert ufo("report", runs, "scores").out.count("corrected") >= 2
