@@ -23,9 +23,10 @@ from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, is_worse
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
+from ufo.transforms.scores import VoteRules
 from ufo.transforms.sources.web.categories import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
-from ufo.transforms.what_if import VoteRules, scores_if
+from ufo.transforms.what_if import scores_if
 
 _SHOWN = (
     "level", "name", "source", "n_units", "factuality_score", "before", "difference",
@@ -154,8 +155,7 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
     names = ("order", "exclude_passages", *(one.name for one in _OF_HOSTS))
     words = {name: _words(f"--{name}", getattr(args, name)) for name in names}
     order, passages = words.pop("order"), words.pop("exclude_passages")
-    asked = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
-    used = [str(name) for name in asked.column("source").to_pylist()]
+    used = results.runs[-1].sources
     for name in order:
         if name not in used:
             raise UsageError(unknown_value("source", name, used))
