@@ -51,6 +51,7 @@ from tests.llm_server.judge import OfflineAnswers  # noqa: E402
 from tests.llm_server.tokens import count  # noqa: E402
 from ufo.schemas.records import FactUnit, InputRecord, OpenUnits, Passage  # noqa: E402
 from ufo.transforms.check_text import CheckedText, check_text  # noqa: E402
+from ufo.transforms.job import Job  # noqa: E402
 from ufo.transforms.judges.judge import JudgeContext  # noqa: E402
 from ufo.transforms.judges.llm.llm_judge import LlmJudge  # noqa: E402
 from ufo.transforms.judges.llm.llm_settings import LlmSettings  # noqa: E402
@@ -185,7 +186,7 @@ async def judged(
     record = InputRecord("bench:1", "bench", " ".join(claims), references=[case.reference])
     sources = [reference, Wikipedia(case.passages), knowledge]
     try:
-        rows = await check_text(record, sources, judge, case.mode)
+        rows = await check_text(record, sources, judge, Job((), mode=case.mode))
     finally:
         await client.aclose()
     # What is compared has to be whole: every fact extracted, asked about and decided.

@@ -8,15 +8,13 @@ depend on which process works on them or in which order. A build is a folder bes
 rename.
 """
 
-import glob
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from loky import ProcessPoolExecutor
 
@@ -31,20 +29,20 @@ from ufo.indexes.reader import (
     read_blocks,
     slices_of,
 )
+from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
 
 _PROGRESS_SECONDS = 2.0
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class BuildResult:
+class BuildResult(NamedTuple):
     """The result of a build. `counts` are the manifest's, `warnings` sentences for the user."""
 
     path: Path
     counts: dict[str, int]
-    failures: list[Failure]
     warnings: list[str]
     seconds: float
 
@@ -81,8 +79,8 @@ def build(
     ]
     try:
         with folder.building(output) as building:
-            with _progress(building / folder.BLOCKS, block_pages, progress):
-                _write_all_blocks(slices, building, words, block_pages, workers)
+            settings = (building / folder.BLOCKS, words, block_pages)
+            _write_all_blocks(slices, settings, workers, progress)
             files = folder.describe_inputs(paths)
             content, failures = folder.assemble(building, {"words": words}, files)
             counts = content["counts"]
@@ -104,31 +102,33 @@ def build(
             f"{len(failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
             f"the first: {first.key}: {first.message}"
         )
-    seconds = time.monotonic() - started
-    return BuildResult(output, counts, failures, warnings, seconds)
+    return BuildResult(output, counts, warnings, time.monotonic() - started)
 
 
-def write_blocks(slices: Sequence[Slice], blocks: Path, words: int, block_pages: int) -> None:
-    """Write the blocks of the slices, in this process."""
-    for part in slices:
-        for block in read_blocks(part, block_pages):
-            write_block(blocks, block, process_block(block, words))
+def write_blocks(part: Slice, blocks: Path, words: int, block_pages: int) -> None:
+    """Write the blocks of a slice, in this process."""
+    for block in read_blocks(part, block_pages):
+        write_block(blocks, block, process_block(block, words))
 
 
 def _write_all_blocks(
-    slices: Sequence[Slice], building: Path, words: int, block_pages: int, workers: int
+    slices: Sequence[Slice],
+    settings: tuple[Path, int, int],
+    workers: int,
+    say: Callable[[str], None],
 ) -> None:
     """Write the blocks of all slices, in several processes where that is worth starting them."""
-    settings = (building / folder.BLOCKS, words, block_pages)
+    told = partial(_told, total=len(slices), say=say)
     processes = min(workers, len(slices))
     if processes <= 1:
-        write_blocks(slices, *settings)
+        for part in told(slices):
+            write_blocks(part, *settings)
         return
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
     with ProcessPoolExecutor(processes, initializer=as_worker, initargs=(os.getpid(),)) as pool:
-        futures = [pool.submit(write_blocks, [part], *settings) for part in slices]
+        futures = [pool.submit(write_blocks, part, *settings) for part in slices]
         try:
-            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+            for future in told(as_completed(futures)):
                 future.result()
         except BaseException:
             # Waited for, since the folder they write to is about to be deleted.
@@ -136,30 +136,26 @@ def _write_all_blocks(
             raise
 
 
+def _told(parts: Iterable[T], total: int, say: Callable[[str], None]) -> Iterator[T]:
+    """Give the parts of the input, and say now and then how many are done."""
+    started = before = time.monotonic()
+    for done, part in enumerate(parts):
+        now = time.monotonic()
+        if now - before >= _PROGRESS_SECONDS:
+            say(f"{done:,} of {total:,} parts of the input read after {now - started:.0f} s")
+            before = now
+        yield part
+
+
 def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
-    """Return the files meant, sorted within a glob; UsageError where one is not there or empty."""
-    found: list[Path] = []
-    for given in inputs:
-        path = Path(given).expanduser()
-        matches = [path] if path.exists() else [Path(m) for m in sorted(glob.glob(str(path)))]
-        if not matches:
-            raise UsageError(f"--input {given}: no such file; give a MediaWiki dump or documents")
-        found.extend(path for path in matches if not is_stream_index(path))
+    """Return the files meant, sorted within a glob; UsageError where one is not there."""
+    paths = [Path(path) for path in find_inputs([str(Path(one).expanduser()) for one in inputs])]
+    found = [path for path in paths if not is_stream_index(path)]
     if not found:
         raise UsageError(
             f"--input {inputs[0]} is the index of a multistream dump; give the dump, and the index "
             "beside it is read too"
         )
-    for path in found:
-        if path.is_dir():
-            raise UsageError(f"--input {path} is a folder; give its files, e.g. '{path}/*.bz2'")
-        try:
-            with path.open("rb") as stream:
-                empty = not stream.read(1)
-        except OSError as error:
-            raise UsageError(f"--input {path} cannot be read: {error.strerror}") from None
-        if empty:
-            raise UsageError(f"--input {path} is empty; give a MediaWiki dump or documents")
     return found
 
 
@@ -173,22 +169,3 @@ def _no_articles(
         f"no article in {names}: {counted}{first}. Give a MediaWiki pages-articles export (.xml, "
         ".xml.bz2, .xml.gz) or JSON Lines or Parquet of {title, text, url}"
     )
-
-
-@contextmanager
-def _progress(blocks: Path, block_pages: int, say: Callable[[str], None]) -> Iterator[None]:
-    """Report the number of pages done within this context, by the block files that exist."""
-    done, started = threading.Event(), time.monotonic()
-
-    def watch() -> None:
-        while not done.wait(_PROGRESS_SECONDS):
-            n, seconds = sum(1 for _ in blocks.glob("[0-9]*.json")), time.monotonic() - started
-            say(f"{n} blocks of {block_pages} pages done after {seconds:.0f} s")
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()

@@ -9,18 +9,18 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from ufo.pipelines.options.settings import RecallSettings, Settings
+from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import empty_input, find_inputs, input_files, plain_file
 from ufo.pipelines.runs.jobs import choose
-from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage, RecallInput
+from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.extract import extract
 from ufo.transforms.judges.judge import JUDGES, Judge, asks_llm_judge, make_judge
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
@@ -29,10 +29,8 @@ from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.request import KNOWLEDGE, Choice, Completion, Request
 from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 from ufo.transforms.loop import wait_for
+from ufo.transforms.plugins import takes_context
 from ufo.transforms.read import is_used, parse
-from ufo.transforms.recall import recall_input as recall_read
-from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
-from ufo.transforms.recall.step import recall
 from ufo.transforms.sources.fact_source import FactSource, Found
 from ufo.transforms.sources.llm import LlmSource
 
@@ -41,7 +39,7 @@ SAMPLE: Final = 200
 _PASSAGE: Final = 100  # tokens of a passage that is not fetched, and of what a model knows
 _PASSAGES: Final = 5  # of a source that does not say how many it gives
 METHOD: Final = (
-    "Assumed: claims and facts are those given, else those that the rules of the offline judge "
+    "Assumed: claims are those given, else those that the rules of the offline judge "
     "find, and every claim goes to every source.",
     "Assumed: a source that is not asked has all the passages that it may give, of "
     f"{_PASSAGE} tokens each, and a reply is as long as its request expects.",
@@ -49,7 +47,6 @@ METHOD: Final = (
 )
 COUNTED: Final = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 _WIDTH: Final = 110
-R = TypeVar("R", InputRecord, RecallInput)
 
 
 class _CountingClient:
@@ -94,14 +91,14 @@ def estimate(settings: Settings) -> dict[str, Any]:
         UsageError: what would end the run before its first response.
     """
     specs = choose(settings).specs
-    read = partial(parse, columns=settings.map)
-    records, total = _sampled(settings, read, partial(is_used, settings.map))
+    records, total = _sampled(settings)
     client = _CountingClient(settings.context)
     spec = settings.judge_spec()
     if spec.llm is not None and asks_llm_judge(spec):
         spec = replace(spec, llm=replace(spec.llm, repairs=0))
     judge, rules = make_judge(spec, client), OfflineJudge()
-    asks_model = spec.llm is not None and JUDGES.takes_context(spec)
+    kind = JUDGES.kind(spec)
+    asks_model = spec.llm is not None and spec.instance is None and takes_context(kind)
     extractor = judge if asks_model else rules
     model = spec.llm.model if spec.llm is not None else ""
     sources = [settings.source(one, lambda: client) for one in specs]
@@ -127,8 +124,7 @@ def estimate(settings: Settings) -> dict[str, Any]:
                 stack.callback(one.close)
             for record in records:
                 wait_for(count(record))
-    counted = {"responses": total, "sampled": len(records)}
-    return _estimated(settings, client, counted)
+    return _estimated(settings, client, total, len(records))
 
 
 async def _look_up(
@@ -155,41 +151,12 @@ async def _look_up(
     ]
 
 
-def estimate_recall(settings: RecallSettings) -> dict[str, Any]:
-    """Return the estimate for a recall run with these settings, as `--json` prints it.
-
-    Raises:
-        UsageError: what would end the run before its first record.
-    """
-    records, total = _sampled(settings, recall_read.parse_recall, recall_read.is_used)
-    client = _CountingClient(settings.context)
-    llm_settings = settings.llm()
-    if llm_settings is not None and asks_llm_judge(settings.judge):
-        llm_settings = replace(llm_settings, repairs=0)
-        recaller = LlmRecaller(llm_settings, settings.formulations, lambda: client)
-        rules = JudgeRecaller(OfflineJudge())
-
-        async def count(record: RecallInput) -> None:
-            facts = record.facts
-            if not record.given:
-                await recaller.generate(record)
-                facts = (await rules.generate(record)).facts
-            known = replace(record, given=True, facts=facts, labels=[])
-            await recall(known, recaller, settings.formulations)
-
-        for record in records:
-            wait_for(count(record))
-    counted = {"records": total, "sampled": len(records)}
-    return _estimated(settings, client, counted)
-
-
 def _estimated(
-    settings: Settings, client: _CountingClient, counted: Mapping[str, int]
+    settings: Settings, client: _CountingClient, total: int, sampled: int
 ) -> dict[str, Any]:
     """Return what was counted, scaled to all records, with the cost of each model's tokens; a cost
     of None is unknown, as there is no price."""
     prices = settings.client().prices
-    total, sampled = counted.values()
     rows: list[dict[str, Any]] = []
     for (step, source, model), counts in client.counts.items():
         calls, prompt, completion = (round(count * total / sampled) for count in counts)
@@ -203,25 +170,22 @@ def _estimated(
     costs = [row["cost_usd"] for row in rows]
     sums["cost_usd"] = None if None in costs else math.fsum(costs)
     whole = {"step": "total", "source": None, "model": "", **sums}
+    counted = {"responses": total, "sampled": sampled}
     return {**counted, "method": " ".join(METHOD), "rows": rows, "total": whole}
 
 
-def _sampled(
-    settings: Settings,
-    parse: Callable[[str, bytes, int], R | Failure],
-    used: Callable[[str], bool],
-) -> tuple[list[R], int]:
+def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
     """Return a random sample of the records of the input, the same each time, and their number.
 
     Raises:
         UsageError: the input cannot be read, or has not the columns of `--map`.
         NothingUsable: it is empty, or no record of it can be used.
     """
-    kept: list[R] = []
+    kept: list[InputRecord] = []
     total = 0
     report, draw = InputReport(), random.Random(0)  # noqa: S311
 
-    def keep(record: R) -> bool:
+    def keep(record: InputRecord) -> bool:
         nonlocal total
         total += 1
         if len(kept) < SAMPLE:
@@ -232,10 +196,11 @@ def _sampled(
 
     inputs = input_files(find_inputs(settings.input), "evaluate")
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
-        files = [plain_file(file, folder, used) for file in inputs]
+        files = [plain_file(file, folder, partial(is_used, settings.map)) for file in inputs]
         most = settings.max_line_bytes
         check_columns(files, settings.map, most)
-        for _ in in_chunks(files, MAX_LINES, most, keep, report.observed(parse)):
+        read = report.observed(partial(parse, columns=settings.map))
+        for _ in in_chunks(files, MAX_LINES, most, keep, read):
             pass  # records are kept as they are read
     report.check(settings.input)
     if not kept:
@@ -257,7 +222,6 @@ def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
     width = max(_WIDTH, shutil.get_terminal_size().columns)
     with page(sys.stdout, width) as console:
         print_rows(("step", "source", "model", *COUNTED), rows, console, right=COUNTED)
-    what = "responses" if "responses" in found else "records"
-    looked = "all" if found["sampled"] == found[what] else f"{found['sampled']:,}"
-    print(f"{found[what]:,} {what}, {looked} of them gone through; nothing was sent.")
+    looked = "all" if found["sampled"] == found["responses"] else f"{found['sampled']:,}"
+    print(f"{found['responses']:,} responses, {looked} of them gone through; nothing was sent.")
     print("\n".join(METHOD))

@@ -1,22 +1,20 @@
 """Convert published data sets to input records.
 
-A further format is a function from an object of its file to a record, and a line in IMPORTERS with
-the fields that its objects have.
+A further format is a function from an object of its file to a record, and a line in IMPORTERS.
 """
 
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ufo.pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.extract import align
 from ufo.transforms.read import OF_CELLS, UnusableValue, kind_of, object_of, structure_of
-from ufo.transforms.sentences import Span, segment
+from ufo.transforms.sentences import Span
 
 Record = dict[str, Any]
 
@@ -70,13 +68,12 @@ def import_records(
         try:
             raw = object_of(line)
             raw.pop(OF_CELLS, None)
-            _check_kind(kind, raw)
-            made = IMPORTERS[kind].importer(raw, source)
+            made = IMPORTERS[kind](raw, source)
         except UnusableValue as problem:
             problems.append(f"{file}:{number}: {problem}")
         else:
             found = True
-            left_out.update(source.left_out)
+            left_out.update(+source.left_out)  # without what is zero
             for one in made if isinstance(made, list) else [made]:
                 place = one.pop("id", number)
                 known = {name: value for name, value in one.items() if value is not None}
@@ -104,14 +101,6 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise UsageError(f"cannot read {str(path)!r}: {error}.") from error
 
 
-def _check_kind(kind: str, raw: Record) -> None:
-    """Raise UnusableValue for an object of another format that this one would read only in part."""
-    known = ((name, one.known_by) for name, one in IMPORTERS.items() if one.known_by)
-    other = next((name for name, fields in known if raw.keys() >= fields), None)
-    if other not in (None, kind):
-        raise UnusableValue(f"this looks like {other}: ufo import {other}")
-
-
 # --- formats -------------------------------------------------------------------------------------
 
 
@@ -122,10 +111,10 @@ def factcheck_gpt(raw: Record, source: Source) -> Record:
     true and false ("unknown", "NA") are left out.
     """
     text = _response(raw, "response")
-    sentences = _items("sentences", [*_get(raw, "sentences", dict).values()], dict)
     claims: list[Record] = []
     references: list[str] = []
     labelled = []
+    sentences = _items("sentences", [*_get(raw, "sentences", dict).values()], dict)
     places = _places([_get(sentence, "text", str) for sentence in sentences], text)
     for sentence, place in zip(sentences, places, strict=True):
         texts = _items("claims", sentence.get("claims") or [], str)
@@ -135,7 +124,7 @@ def factcheck_gpt(raw: Record, source: Source) -> Record:
                 f"expected one of `claims_factuality_label` for each claim, found {len(labels)} "
                 f"for {len(texts)}"
             )
-        claims += _claims(texts, labels, place, text, source)
+        claims += _claims(texts, labels, source)
         for found in _get(sentence, "auto_evidence", list):
             passages = found if isinstance(found, list) else [found]
             references += map(str.strip, _items("auto_evidence", passages, str))
@@ -165,22 +154,18 @@ def factscore(raw: Record, source: Source) -> Record:
     """
     text = _response(raw, "output")
     words = {"S": True, "NS": False, "IR": None}
-    sentences = [
-        (_get(annotation, "text", str), _get(annotation, "human-atomic-facts", list))
-        for annotation in _items("annotations", raw.get("annotations") or [], dict)
-        if annotation.get("human-atomic-facts") is not None
-    ]
-    claims: list[Record] = []
-    places = _places([sentence for sentence, _ in sentences], text)
-    for (_, facts), place in zip(sentences, places, strict=True):
-        for fact in facts:
-            if not isinstance(fact, dict) or fact.get("label") not in words:
-                raise UnusableValue(
-                    "expected `human-atomic-facts` to be objects with `text` and a `label` of "
-                    f"S, NS or IR, found {fact!r:.80}"
-                )
-        texts = [_get(fact, "text", str) for fact in facts]
-        claims += _claims(texts, [words[fact["label"]] for fact in facts], place, text, source)
+    facts: list[Record] = []
+    for annotation in _items("annotations", raw.get("annotations") or [], dict):
+        if annotation.get("human-atomic-facts") is not None:
+            facts += _items("human-atomic-facts", annotation["human-atomic-facts"], dict)
+    for fact in facts:
+        if fact.get("label") not in words:
+            raise UnusableValue(
+                "expected `human-atomic-facts` to be objects with `text` and a `label` of "
+                f"S, NS or IR, found {fact!r:.80}"
+            )
+    texts = [_get(fact, "text", str) for fact in facts]
+    claims = _claims(texts, [words[fact["label"]] for fact in facts], source)
     model, _ = source.names
     known = [claim["label"] for claim in claims if "label" in claim]
     return {
@@ -203,7 +188,7 @@ def factool(raw: Record, source: Source) -> Record:
         "model": "ChatGPT",
         "question": _get(raw, "prompt", str).strip(),
         "label": _get(raw, "label", bool),
-        "claims": _claims(texts, [claim.get("label") for claim in claims], None, text, source),
+        "claims": _claims(texts, [claim.get("label") for claim in claims], source),
     }
 
 
@@ -259,9 +244,7 @@ def expertqa(raw: Record, source: Source) -> list[Record]:
                 "response": text,
                 "model": model,
                 "question": _get(raw, "question", str).strip(),
-                "claims": [
-                    one for one in _claims(texts, labels, None, text, source) if one["claim"]
-                ],
+                "claims": [one for one in _claims(texts, labels, source) if one["claim"]],
                 "reference_answers": [one for one in references if one],
                 "metadata": raw.get("metadata"),
                 "label": sum(known) / len(known) if known else None,
@@ -316,7 +299,6 @@ def _texts(raw: Record, name: str) -> list[str]:
     return [text.strip() for text in items if text.strip()]
 
 
-_FACTS: Final = {"1": True, "0": False, "true": True, "false": False}
 _FEVER: Final = {"supports": True, "refutes": False, "not enough info": None}
 _WICE: Final = {"supported": True, "not_supported": False, "partially_supported": 0.5}
 _BEGIN: Final = {"fully attributable": True, "not fully attributable": False, "generic": None}
@@ -344,9 +326,8 @@ def _one_text(
         if value is not None and word not in labels:
             raise UnusableValue(f"expected a label of {', '.join(labels)}, found {value!r:.80}")
         references = _references(raw.get(evidence))
-        if not references:
-            source.left_out[_NO_TEXT] += 1
-        claims = _claims([response], [labels.get(word)], None, response, source)
+        source.left_out[_NO_TEXT] += not references
+        claims = _claims([response], [labels.get(word)], source)
         return {
             "id": f"{source.file.stem}-{source.number}",
             "response": response,
@@ -370,42 +351,23 @@ def _references(value: object) -> Sequence[str]:
     return [text for text in texts if text.strip()]
 
 
-class Format(NamedTuple):
-    """A published format: what converts its objects, and the fields that they alone have."""
-
-    importer: Importer
-    known_by: Set[str] | None = None
-
-
-# An object is of the first format whose fields it has. After those above: WiCE (Kamoi et al. 2023),
-# LLM-AggreFact (Tang et al. 2024), BEGIN (Dziri et al. 2022), Fool Me Twice (Eisenschlos et al.
-# 2021), and FEVER-Symmetric, VitaminC and other pairs.
-IMPORTERS: Final[dict[str, Format]] = {
-    "factcheck_gpt": Format(factcheck_gpt, {"prompt", "response", "sentences"}),
-    "factool": Format(factool, {"prompt", "response", "claims", "label"}),
-    "factscore": Format(factscore, {"input", "output", "annotations"}),
-    "halueval": Format(halueval, {"user_query", "chatgpt_response", "hallucination"}),
-    "expertqa": Format(expertqa, {"question", "annotator_id", "answers"}),
-    "wice": Format(
-        _one_text("claim", "evidence", "label", _WICE),
-        {"claim", "evidence", "supporting_sentences"},
+# After those above: WiCE (Kamoi et al. 2023), BEGIN (Dziri et al. 2022), Fool Me Twice (Eisenschlos
+# et al. 2021), and FEVER-Symmetric, VitaminC and other pairs.
+IMPORTERS: Final[dict[str, Importer]] = {
+    "factcheck_gpt": factcheck_gpt,
+    "factool": factool,
+    "factscore": factscore,
+    "halueval": halueval,
+    "expertqa": expertqa,
+    "wice": _one_text("claim", "evidence", "label", _WICE),
+    "begin": _one_text(
+        *("response", "knowledge", "begin_label", _BEGIN, False),
+        model="model_name",
+        question="message",
     ),
-    "llm_aggrefact": Format(
-        _one_text("claim", "doc", "label", _FACTS, dataset="dataset"), {"dataset", "doc", "claim"}
-    ),
-    "begin": Format(
-        _one_text(
-            *("response", "knowledge", "begin_label", _BEGIN, False),
-            model="model_name",
-            question="message",
-        ),
-        {"knowledge", "response", "begin_label"},
-    ),
-    "fool_me_twice": Format(
-        _one_text("text", "gold_evidence", "label", _FEVER), {"text", "gold_evidence", "label"}
-    ),
-    "fever": Format(_one_text("claim", "evidence", "label", _FEVER), {"claim", "evidence"}),
-    "ufo": Format(ufo),
+    "fool_me_twice": _one_text("text", "gold_evidence", "label", _FEVER),
+    "fever": _one_text("claim", "evidence", "label", _FEVER),
+    "ufo": ufo,
 }
 
 
@@ -459,41 +421,12 @@ def _places(sentences: Sequence[str], text: str) -> list[Span | None]:
     return places
 
 
-def _claims(
-    texts: Sequence[str],
-    labels: Sequence[object],
-    place: Span | None,
-    response: str,
-    source: Source,
-) -> list[Record]:
-    """Return the claims of an annotated sentence with their sentence indexes, and their labels
-    where those are true or false."""
-    indices = _our_sentences(texts, place, response) if place else [None] * len(texts)
-    claims = []
-    for text, label, index in zip(texts, labels, indices, strict=True):
-        claim: Record = {"claim": text}
-        if isinstance(label, bool):
-            claim["label"] = label
-        else:
-            source.left_out[_NEITHER] += 1
-        if index is not None:
-            claim["sentence_index"] = index
-        claims.append(claim)
+def _claims(texts: Sequence[str], labels: Sequence[object], source: Source) -> list[Record]:
+    """Return claims with their labels where those are true or false; whoever reads the record finds
+    the sentences that they were made from."""
+    claims: list[Record] = []
+    for text, label in zip(texts, labels, strict=True):
+        known = isinstance(label, bool)
+        source.left_out[_NEITHER] += not known
+        claims.append({"claim": text, "label": label} if known else {"claim": text})
     return claims
-
-
-def _our_sentences(claims: Sequence[str], place: Span, response: str) -> list[int | None]:
-    """Return the index of our sentence for each claim that was made from the text at `place`.
-
-    Where that text is several sentences of ours (a list, mostly), each claim goes to the one it
-    shares its words with, or to none.
-    """
-    covered = []
-    for index, span in enumerate(segment(response)):
-        overlap = min(span.end, place.end) - max(span.start, place.start)
-        if overlap * 2 > min(span.end - span.start, place.end - place.start):
-            covered.append((index, response[span.start : span.end]))
-    if len(covered) == 1:
-        return [covered[0][0]] * len(claims)
-    chosen = align(claims, [text for _, text in covered])
-    return [None if at is None else covered[at][0] for at in chosen]

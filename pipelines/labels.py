@@ -35,18 +35,8 @@ WITH drawn AS (
 )
 
 SELECT
-    d.*, 'all' AS stratum, r.question, r.text AS response, s.text AS sentence, NULL AS label,
-    NULL AS note,
-    (
-        SELECT string_agg(
-            concat('[', e.source, '] ', concat_ws(', ', e.title, e.url), ': ', e.text),
-            chr(10) ORDER BY e.source, e.rank
-        )
-        FROM evidence_full AS e
-        WHERE
-            e.run = d.run AND e.response_id = d.response_id AND e.unit_id = d.unit_id
-            AND e.passage_id IS NOT NULL
-    ) AS evidence
+    d.run, d.response_id, d.unit_id, 'all' AS stratum, d.stratum_size, r.question,
+    r.text AS response, s.text AS sentence, d.claim, NULL AS label, NULL AS note
 FROM drawn AS d
 INNER JOIN responses AS r ON r.run = d.run AND r.response_id = d.response_id
 LEFT JOIN sentences AS s
@@ -66,11 +56,9 @@ _SHOWN = 10
 _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv takes by default
 
 
-def sample(
-    results: Results, n: int, seed: int = 0, evidence: bool = False
-) -> tuple[list[list[object]], str]:
-    """Draw `n` units of the run for people to label, with `evidence` showing it. Return the lines
-    of the sheet, and what they are of.
+def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]], str]:
+    """Draw `n` units of the run for people to label. Return the lines of the sheet, which says
+    nothing of verdicts and evidence, and what they are of.
 
     Raises:
         UsageError: the run has no fact unit.
@@ -79,12 +67,7 @@ def sample(
     rows = results.query(_DRAWN, {"run": run, "seed": str(seed), "n": n}).to_pylist()
     if not rows:
         raise UsageError(f"run {run!r} has no fact unit to label.")
-    columns = (
-        *("run", "response_id", "unit_id", "stratum", "stratum_size", "question", "response"),
-        *("sentence", "claim", *(["evidence"] if evidence else []), "label", "note"),
-    )
-    lines: list[list[object]] = [list(columns)]
-    lines += ([row[name] for name in columns] for row in rows)
+    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
     return lines, f"{len(rows):,} of {rows[0]['stratum_size']:,} units at random"
 
 
@@ -112,9 +95,7 @@ class _Line:
         return _LABELS[given.lower()]
 
 
-def import_sheet(
-    directory: str, file: str, sheet: str | None = None, annotator: str | None = None
-) -> dict[str, Any]:
+def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[str, Any]:
     """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
 
     Return where they were written (`path`), and how many of its rows (`rows`) found their claim
@@ -126,7 +107,6 @@ def import_sheet(
         file: CSV with response_id, unit_id and label; more columns are what `ufo label sample`
             wrote.
         sheet: its name (default: the file's, without its ending); one of that name is replaced.
-        annotator: who labelled (default: the sheet's name).
 
     Raises:
         UsageError: it is no such sheet, or some of its rows cannot be used; nothing was written.
@@ -178,7 +158,7 @@ def import_sheet(
                 stratum=stratum,
                 # Units left blank are taken to be like those that are labelled.
                 weight=int(line.get("stratum_size")) / sizes[stratum] if stratum else None,
-                annotator=annotator or name,
+                annotator=name,
                 sheet=name,
             )
         )

@@ -30,7 +30,7 @@ from ufo.schemas.tables import (
     finished_runs,
     label_files,
 )
-from ufo.schemas.views import GROUPS, OWN, THRESHOLD, View, load_views, tables_of, with_needs
+from ufo.schemas.views import GROUPS, OWN, View, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
@@ -47,20 +47,18 @@ def open_results(
     all_runs: bool = False,
     *,
     reports: str | Path | None = None,
-    threshold: float = THRESHOLD,
 ) -> "Results":
     """Return the results of one finished run: the newest, unless `run` names another.
 
     With `all_runs` the tables hold the rows of every finished run, with its name in column `run`.
-    `reports` is a folder of the user's own `.sql` files. A sentence whose credibility is below
-    `threshold` is called not factual where it is compared with people's labels.
+    `reports` is a folder of the user's own `.sql` files.
 
     Raises:
         UsageError: no such folder, no finished run in it, or none of that name; a report of the
             user's that is not SQL.
         RunError: a run that is damaged, or newer than this version can read.
     """
-    return Results(choose_runs(directory, run, all_runs), reports, threshold)
+    return Results(choose_runs(directory, run, all_runs), reports)
 
 
 class Results:
@@ -69,12 +67,7 @@ class Results:
     `runs` are the runs in it, oldest first. Safe to query from several threads.
     """
 
-    def __init__(
-        self,
-        runs: Sequence[Run],
-        reports: str | Path | None = None,
-        threshold: float = THRESHOLD,
-    ) -> None:
+    def __init__(self, runs: Sequence[Run], reports: str | Path | None = None) -> None:
         self._views = load_views(reports)
         for one in runs:
             check_files(one)
@@ -85,7 +78,6 @@ class Results:
         with self._explained(RunError):
             about = pa.Table.from_pylist(list(map(_run_row, runs)))
             self._connection.from_arrow(about).create("runs")
-            self._connection.execute(f"CREATE MACRO threshold() AS CAST({threshold!r} AS DOUBLE)")
         # Each after what it needs, until a query names it: to make a view of a table reads files.
         self._unmade = {
             table: f"CREATE VIEW {table} AS {_union(table, files)}"

@@ -302,17 +302,6 @@ class TestCheck:
         assert ufo.check_sync(ETNA, references=ETNA, sources="reference").score == 1.0
         assert ufo.check_sync(ETNA, references=None).score == 0.0
 
-    def test_a_notebook_shows_the_text_by_its_states(self) -> None:
-        text = "Oslo <b> was founded in 1600. Hello!"
-        found = ufo.check_sync(
-            text, references=["Oslo <b> was founded in 1049."], sources=["reference"]
-        )
-        shown = found._repr_html_()
-        assert shown.startswith("<p><strong>0 of 1 claim supported, 1 contradicted</strong></p>")
-        assert 'title="contradicted">Oslo &lt;b&gt; was founded in 1600.</span> <b>✗</b>' in shown
-        assert "“Oslo &lt;b&gt; was founded in 1049.” (reference)" in shown
-        assert 'title="no claim">Hello!</span>' in shown
-
     def test_a_text_without_a_claim_has_no_score(self) -> None:
         found = ufo.check_sync("Hello!", sources=[Knows("x")])
         assert (found.score, found.coverage) == (None, None)

@@ -1,7 +1,7 @@
 """Step `check`: verify the open units of one response against one source, and settle verdicts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ufo.schemas.errors import ends_run
@@ -18,7 +18,7 @@ from ufo.schemas.records import (
 )
 from ufo.transforms.judges.judge import Judge, Judged
 from ufo.transforms.sources.fact_source import FactSource, Found, failed, message_of
-from ufo.transforms.votes import SEQ, decides, tally, verdicts
+from ufo.transforms.votes import SEQ, by_unit, decides, tally, verdicts
 
 
 @dataclass(slots=True)
@@ -52,9 +52,7 @@ async def check_parts(
     if judge.remote:
         yield open_units, await _verified(open_units, source, judge, found)
         return
-    tallies: dict[str, list[Tally]] = {}
-    for votes in open_units.tallies:
-        tallies.setdefault(votes.unit_id, []).append(votes)
+    tallies = by_unit(open_units.tallies)
     for unit, answer in zip(open_units.units, found, strict=True):
         part = replace(open_units, units=[unit], tallies=tallies.get(unit.unit_id, []))
         yield part, await _verified(part, source, judge, [answer])
@@ -79,16 +77,16 @@ async def _verified(
             raise
         judged = _unjudged(open_units, source, judge, found, error)
     passages = {hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages}
-    by_unit: dict[str, list[Evidence]] = {unit.unit_id: [] for unit in open_units.units}
+    rows_of: dict[str, list[Evidence]] = {unit.unit_id: [] for unit in open_units.units}
     for row in judged.evidence:
-        by_unit[row.unit_id].append(row)
+        rows_of[row.unit_id].append(row)
     for unit, answer in zip(open_units.units, found, strict=True):
         if answer.passages and answer.outcome == ERROR:
             # A part of the search failed: the error row makes `retry_errors` repeat it.
-            by_unit[unit.unit_id].append(judge.without_passages(unit, source.name, answer))
+            rows_of[unit.unit_id].append(judge.without_passages(unit, source.name, answer))
     return Checked(
-        [tally(unit_id, source.name, rows) for unit_id, rows in by_unit.items()],
-        [row for rows in by_unit.values() for row in rows],
+        [tally(unit_id, source.name, rows) for unit_id, rows in rows_of.items()],
+        [row for rows in rows_of.values() for row in rows],
         list(passages.values()),
         failures + judged.failures,
         [request for answer in found for request in answer.usage] + judged.usage,
@@ -140,9 +138,7 @@ def settle(
     open_units: OpenUnits, checked: Checked, tie: str
 ) -> tuple[list[Verdict], OpenUnits | None]:
     """Apply Multi-Seq after one source: return its verdicts, and the units that are still open."""
-    before: dict[str, list[Tally]] = {}
-    for votes in open_units.tallies:
-        before.setdefault(votes.unit_id, []).append(votes)
+    before = by_unit(open_units.tallies)
     decided: list[Verdict] = []
     units = []
     tallies: list[Tally] = []
@@ -162,10 +158,8 @@ def undecided(open_units: OpenUnits, tie: str) -> list[Verdict]:
 
 
 def pooled_verdicts(
-    response_id: str, tallies: Sequence[Tally], mode: str, tie: str
+    response_id: str, tallies: Iterable[Tally], mode: str, tie: str
 ) -> list[Verdict]:
     """Return the verdicts of a response's units from tallies in the order of the sources."""
-    by_unit: dict[str, list[Tally]] = {}
-    for votes in tallies:
-        by_unit.setdefault(votes.unit_id, []).append(votes)
-    return [row for votes in by_unit.values() for row in verdicts(response_id, votes, mode, tie)]
+    units = by_unit(tallies).values()
+    return [row for votes in units for row in verdicts(response_id, votes, mode, tie)]

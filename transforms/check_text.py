@@ -21,7 +21,7 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
-from ufo.transforms.extract import CLAIM, EXTRACT, Extracted, extract
+from ufo.transforms.extract import EXTRACT, Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge, make_judge
 from ufo.transforms.llm.request import Client
@@ -97,17 +97,15 @@ async def opened(
 
 
 async def check_text(
-    record: InputRecord,
-    sources: Sequence[FactSource],
-    judge: Judge,
-    mode: str = SEQ,
-    tie: str = "not_factual",
-    units: str = CLAIM,
+    record: InputRecord, sources: Sequence[FactSource], judge: Judge, job: Job
 ) -> CheckedText:
-    """Return the same rows as the pipeline for one record; sources and judge must be open."""
+    """Return the same rows as the pipeline for one record; sources and judge must be open.
+
+    Of the job its units, mode and tie are used.
+    """
     rows: CheckedText | None = None
     answers: list[Answered] = []
-    async with aclosing(steps(record, sources, judge, mode, tie, units)) as found:
+    async with aclosing(steps(record, sources, judge, job)) as found:
         async for step in found:
             if isinstance(step, Extracted):
                 rows = CheckedText.of(step)
@@ -127,48 +125,42 @@ async def check_text(
 
 
 async def steps(
-    record: InputRecord,
-    sources: Sequence[FactSource],
-    judge: Judge,
-    mode: str = SEQ,
-    tie: str = "not_factual",
-    units: str = CLAIM,
+    record: InputRecord, sources: Sequence[FactSource], judge: Judge, job: Job
 ) -> AsyncGenerator[Step, None]:
     """Yield the events of `check_text` as they happen, the extraction first.
 
     In modes that ask every source, all sources are asked concurrently.
     """
-    extracted = await extract(record, judge, units)
+    extracted = await extract(record, judge, job.units)
     yield extracted
     if not extracted.open_units.units:
         return
-    following = _in_sequence if mode == SEQ else _together
-    async with aclosing(following(extracted.open_units, sources, judge, mode, tie)) as found:
+    following = _in_sequence if job.mode == SEQ else _together
+    async with aclosing(following(extracted.open_units, sources, judge, job)) as found:
         async for step in found:
             yield step
 
 
 async def _in_sequence(
-    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, mode: str, tie: str
+    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, job: Job
 ) -> AsyncGenerator[Step, None]:
     remaining: list[OpenUnits] = [open_units]
     for position, source in enumerate(sources):
-        asked = _joined(remaining)
-        if asked is None:
+        if not remaining:
             return
+        asked = _joined(remaining)
         yield Asked(source.name, position, [unit.unit_id for unit in asked.units])
         remaining = []
         async for part, checked in check_parts(asked, source, judge):
-            decided, left = settle(part, checked, tie)
+            decided, left = settle(part, checked, job.tie)
             remaining += [left] if left is not None else []
             yield Answered(source.name, position, checked, decided)
-    unanswered = _joined(remaining)
-    if unanswered is not None:
-        yield Answered("", len(sources), None, undecided(unanswered, tie))
+    if remaining:
+        yield Answered("", len(sources), None, undecided(_joined(remaining), job.tie))
 
 
 async def _together(
-    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, mode: str, tie: str
+    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, job: Job
 ) -> AsyncGenerator[Step, None]:
     answers: asyncio.Queue[Answered | None] = asyncio.Queue()
 
@@ -199,14 +191,12 @@ async def _together(
         await asking
     finally:
         asking.cancel()
-    found = pooled_verdicts(open_units.response_id, list(chain(*by_source)), mode, tie)
+    found = pooled_verdicts(open_units.response_id, chain(*by_source), job.mode, job.tie)
     yield Answered("", len(sources), None, found)
 
 
-def _joined(parts: Sequence[OpenUnits]) -> OpenUnits | None:
-    """Merge parts of one response into one record; None if there are no parts."""
-    if not parts:
-        return None
+def _joined(parts: Sequence[OpenUnits]) -> OpenUnits:
+    """Merge parts of one response into one record."""
     return replace(
         parts[0],
         units=[unit for part in parts for unit in part.units],

@@ -4,13 +4,14 @@ Sentences are segmented here for all judges. Claims given in the input replace e
 aligned with the sentences of the response.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from operator import itemgetter
 from typing import Final
 
+from ufo.indexes.tokens import query_terms
 from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
     FactUnit,
@@ -121,15 +122,13 @@ def given_places(
     if not claims:
         return []
     doubts[REPEATED] += len(claims) - len({claim.claim for claim in claims})
-    places = [claim.sentence_index for claim in claims]
     # An index from another segmentation gives the claim no sentence.
-    doubts[OUT_OF_RANGE] += sum(place is not None and place >= len(spans) for place in places)
-    unplaced = [row for row, place in enumerate(places) if place is None]
-    if unplaced:
-        texts = [record.text[span.start : span.end] for span in spans]
-        found = align([claims[row].claim for row in unplaced], texts)
-        for row, place in zip(unplaced, found, strict=True):
-            places[row] = place
+    given = [claim.sentence_index for claim in claims]
+    doubts[OUT_OF_RANGE] += sum(place is not None and place >= len(spans) for place in given)
+    unplaced = [claim.claim for claim in claims if claim.sentence_index is None]
+    texts = [record.text[span.start : span.end] for span in spans] if unplaced else []
+    found = iter(align(unplaced, texts))
+    places = (next(found) if place is None else place for place in given)
     return [None if place is None or place >= len(spans) else place for place in places]
 
 
@@ -205,28 +204,16 @@ def human_label(span: Span, labelled: Sequence[LabelledSpan], are_errors: bool) 
     A sentence that overlaps an error span is wrong, others are correct (Facts&Evidence, 2025). From
     labelled sentences, the label of the one with the longest overlap is taken.
     """
-    overlaps = [
-        (min(span.end, other.end) - max(span.start, other.start), other) for other in labelled
+    touching = [
+        (min(span.end, other.end) - max(span.start, other.start), other.label)
+        for other in labelled
+        if other.start < span.end and span.start < other.end
     ]
-    touching = [(shared, other) for shared, other in overlaps if shared > 0]
     if are_errors:
         return 0 if touching else 1
-    if not touching:
-        return None
-    return max(touching, key=lambda pair: pair[0])[1].label
+    return max(touching, key=itemgetter(0))[1] if touching else None
 
 
-_WORD: Final = re.compile(r"[^\W_]+")
-_COMMON: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """a an the of in on at by for with from to into as is are was were be been being has have
-        had do does did and or but not it its he she him his her they them their this that these
-        those which who whom whose there s t""",
-    )
-)
-# Words are compared by their beginning, which makes "moved" and "moving" the same.
-_STEM: Final = 6
 # The penalty for aligning a claim before the previous one, as a share of the highest similarity:
 # claims are mostly in the order of their sentences.
 _BACKWARDS: Final = 0.2
@@ -242,14 +229,14 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
     """
     holders: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
-        for word in _stems(sentence):
+        for word in query_terms(sentence):
             holders.setdefault(word, []).append(index)
     placed: list[int | None] = [None] * len(claims)
     rows: list[tuple[int, list[int]]] = []  # (claim, for each sentence where the claim before is)
     best = [0.0] * len(sentences)
-    stems = [_stems(claim) for claim in claims]
-    repeated = Counter(word for words in stems for word in words)
-    for number, words in enumerate(stems):
+    terms = [query_terms(claim) for claim in claims]
+    repeated = Counter(word for words in terms for word in words)
+    for number, words in enumerate(terms):
         shared = _shared(words, repeated, holders, len(sentences))
         if shared is None:
             continue
@@ -269,12 +256,8 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
     return placed
 
 
-def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in _WORD.findall(text.lower()) if word not in _COMMON}
-
-
 def _shared(
-    words: set[str], repeated: Counter[str], holders: dict[str, list[int]], n_sentences: int
+    words: list[str], repeated: Counter[str], holders: dict[str, list[int]], n_sentences: int
 ) -> list[float] | None:
     """Return the weighted share of a claim's words in each sentence, None if there are none.
 
@@ -284,7 +267,7 @@ def _shared(
     shared = [0.0] * n_sentences
     total = 0.0
     found = False
-    for word in sorted(words):
+    for word in words:
         having = holders.get(word, ())
         weight = 1.0 / ((len(having) or 1) * repeated[word])
         total += weight

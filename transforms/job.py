@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 IN_FLIGHT = 256
 COUNTED = "ufo."
 """The prefix of the namespaces of Beam counters, before the step: `read`, `extract`,
-`source:NAME`, `write`, `recall`."""
+`source:NAME`, `recall`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,35 +149,25 @@ def into_environment(secrets: Mapping[str, str], read: Read | None = None) -> No
         UsageError: the client library is not installed.
         RunError: a secret cannot be read.
     """
+    if secrets and read is None:
+        need("gcp", "--secrets")
     with _lock:
         for variable, name in secrets.items():
             if name not in _read:
-                _read[name] = _text(name, read or from_google)
+                try:
+                    _read[name] = (read or _from_google)(name).decode().strip()
+                except Exception as error:
+                    raise RunError(
+                        f"the secret {name!r} cannot be read: {type(error).__name__}: {error}. The "
+                        "account that asks needs the role roles/secretmanager.secretAccessor on it"
+                    ) from None
             os.environ[variable] = _read[name]
 
 
-def _text(name: str, read: Read) -> str:
-    try:
-        return read(name).decode().strip()
-    except UsageError:
-        raise
-    except Exception as error:
-        raise RunError(
-            f"the secret {name!r} cannot be read: {type(error).__name__}: {error}. The account "
-            "that asks needs the role roles/secretmanager.secretAccessor on it"
-        ) from None
-
-
-def from_google(name: str, client: Any = None) -> bytes:
-    """Return the content of a secret's version; `client` is Google's, by default a new one.
-
-    Raises:
-        UsageError: the client library is not installed.
-    """
-    need("gcp", "--secrets")
+def _from_google(name: str) -> bytes:
     from google.cloud import secretmanager
 
-    client = client or secretmanager.SecretManagerServiceClient()
+    client = secretmanager.SecretManagerServiceClient()
     return bytes(client.access_secret_version(name=name).payload.data)
 
 

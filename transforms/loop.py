@@ -101,15 +101,11 @@ class CallWindow(Generic[K, T]):
         try:
             return key, future.result()
         except BaseException as error:
-            self._end(error)
+            if ends_run(error):
+                # Requests in flight are paid for; their replies are cached if they arrive in time.
+                wait(self._under_way, timeout=_ENDING_SECONDS)
+            for other in self._under_way:
+                other.cancel()
+            self._under_way.clear()
+            self._completed = SimpleQueue()
             raise
-
-    def _end(self, error: BaseException) -> None:
-        """Cancel all coroutines in progress."""
-        if ends_run(error):
-            # Requests in flight are paid for; their replies are cached if they arrive in time.
-            wait(self._under_way, timeout=_ENDING_SECONDS)
-        for future in self._under_way:
-            future.cancel()
-        self._under_way.clear()
-        self._completed = SimpleQueue()

@@ -97,14 +97,13 @@ class Registry(Generic[P]):
             known = [*self.types(), "path/to/file.py:Class"]
             raise UsageError(unknown_value(self.noun, type_name, known))
         try:
-            return self._checked(entry.load(), f"{entry.value} of {_package(entry)}")
-        except PluginError:
-            raise
+            found = entry.load()
         except Exception as error:
             raise PluginError(
                 f"the {self.noun} {type_name!r} of {_package(entry)} does not load: "
                 f"{type(error).__name__}: {error}"
             ) from error
+        return self._checked(found, f"{entry.value} of {_package(entry)}")
 
     def spec(
         self, item: object, definitions: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -138,10 +137,6 @@ class Registry(Generic[P]):
         """Return the options of the spec's class, its constructor's parameters; none of a ready
         instance."""
         return {} if spec.instance is not None else options_of(self.kind(spec))
-
-    def takes_context(self, spec: Spec) -> bool:
-        """Return whether the constructor of the spec's class takes the context of the run."""
-        return spec.instance is None and takes_context(self.kind(spec))
 
     def make(self, spec: Spec, flags: Mapping[str, Any] | None = None, context: object = None) -> P:
         """Return the plug-in that `spec` describes, with `flags` as defaults of its options.

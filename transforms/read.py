@@ -402,23 +402,25 @@ def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
         raise UnusableValue(f"`metadata` is an object, not {kind_of(value)}")
     if value is None and not others:
         return None
-    kept = {name: item for name, item in others.items() if _can_be_kept({name: item})}
-    merged = _without_nulls({**kept, **(value or {})})
-    try:
-        text = json.dumps(merged, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    except ValueError:  # 1e999 is valid JSON, but infinite in Python
-        raise UnusableValue("`metadata` has a number that no float can hold") from None
-    check_writable(text, "metadata")
+    # An invalid value of an unknown key is left out, without failing the record.
+    kept = {name: item for name, item in others.items() if _written({name: item}) is not None}
+    text = _written({**kept, **(value or {})})
+    if text is None:
+        raise UnusableValue(
+            "`metadata` has a number that no float can hold, half of a surrogate pair, or is "
+            "nested too deeply"
+        )
     return text
 
 
-def _can_be_kept(item: Mapping[str, Any]) -> bool:
-    # An invalid value of an unknown key is left out, without failing the record.
+def _written(item: Mapping[str, Any]) -> str | None:
+    """Return JSON for a table, None for what it cannot store; 1e999 is infinite in Python."""
     try:
-        json.dumps(item, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(_without_nulls(item), ensure_ascii=False, sort_keys=True, allow_nan=False)
+        text.encode()
     except (ValueError, RecursionError):
-        return False
-    return True
+        return None
+    return text
 
 
 def _without_nulls(value: Any) -> Any:

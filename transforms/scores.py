@@ -7,7 +7,7 @@ follow from the verdicts. The views compute the same for runs; both are tested b
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -36,27 +36,18 @@ NO_CLAIM = "no claim"
 STATES = (SUPPORTED, CONTRADICTED, PARTLY, NOT_FOUND, NO_CLAIM, ERROR)
 SYMBOLS = dict(zip(STATES, "✓✗≈?·⚠", strict=True))
 
-_CLAIM_STATES = """
-SELECT
-    CASE
-        WHEN v.label = 0 THEN 'contradicted'
-        WHEN v.label = 1 THEN 'supported'
-        WHEN e.failed THEN 'error'
-        ELSE 'not found'
-    END AS state,
-    count(*) AS n
-FROM verdicts AS v
+_CLAIMS = """
+SELECT label, failed IS NOT NULL AS failed, count(*) AS n
+FROM verdicts
 LEFT JOIN (
     SELECT DISTINCT response_id, unit_id, true AS failed
     FROM evidence
     WHERE run = $run AND (outcome = 'error' OR reason = 'unsupported_language')
-) AS e ON e.response_id = v.response_id AND e.unit_id = v.unit_id
-WHERE v.run = $run AND v.mode = $mode
-GROUP BY state
+) USING (response_id, unit_id)
+WHERE run = $run AND mode = $mode
+GROUP BY ALL
 """
 _EXTRACTION_FAILED = "SELECT 1 FROM failures WHERE run = $run AND step = 'extract' LIMIT 1"
-
-_PHRASES = ((CONTRADICTED, "contradicted"), (PARTLY, "partly supported"), (NOT_FOUND, "not found"))
 
 
 def state_of(labels: Sequence[int | None], failed: bool = False) -> str:
@@ -92,7 +83,8 @@ def headline(states: Iterable[str] | Mapping[str, int], failed: bool = False) ->
     if counts[ERROR] == n:
         return f"Not scored: none of {quantity(n, 'claim')} could be judged"
     parts = [f"{counts[SUPPORTED]:,} of {quantity(n, 'claim')} supported"]
-    parts += [f"{counts[state]:,} {words}" for state, words in _PHRASES if counts[state]]
+    for state in (CONTRADICTED, PARTLY, NOT_FOUND):
+        parts += [f"{counts[state]:,} {state}"] if counts[state] else []
     parts += [f"{counts[ERROR]:,} not judged"] if counts[ERROR] else []
     return ", ".join(parts)
 
@@ -101,9 +93,10 @@ def run_headline(results: "Results") -> str:
     """Return the headline of the newest of the runs, over the claims of all its responses."""
     run = results.runs[-1]
     name: dict[str, object] = {"run": run.name}
-    states = results.query(_CLAIM_STATES, name | {"mode": main_mode(run.mode)}).to_pylist()
-    failed = results.query(_EXTRACTION_FAILED, name).num_rows > 0
-    return headline({row["state"]: row["n"] for row in states}, failed)
+    states: Counter[str] = Counter()
+    for row in results.query(_CLAIMS, name | {"mode": main_mode(run.mode)}).to_pylist():
+        states[state_of([row["label"]], row["failed"])] += row["n"]
+    return headline(states, results.query(_EXTRACTION_FAILED, name).num_rows > 0)
 
 
 OTHER = "other"
@@ -139,10 +132,7 @@ class Selection:
 
 def _of_any(host: str | None, domains: Collection[str]) -> bool:
     return host is not None and any(
-        fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}")
-        if "*" in one or "?" in one
-        else host == one or host.endswith(f".{one}")
-        for one in domains
+        fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}") for one in domains
     )
 
 
@@ -287,12 +277,11 @@ def score(
             a claim may have one.
     """
     chosen = selection or Selection()
-    kept = {
-        row.passage_id: chosen.keeps(row.passage_id, passages.get(row.passage_id))
+    counting = [
+        row
         for row in evidence
-        if row.passage_id is not None
-    }
-    counting = [row for row in evidence if row.passage_id is None or kept[row.passage_id]]
+        if row.passage_id is None or chosen.keeps(row.passage_id, passages.get(row.passage_id))
+    ]
     tallies = _tallies(units, evidence, counting, sources)
     rows = [row for votes in tallies.values() for row in verdicts(response_id, votes, mode, tie)]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)
@@ -328,16 +317,6 @@ def score(
     )
 
 
-def usable_of(evidence: Sequence[Piece]) -> tuple[int, int]:
-    """Return the number of judgements asked for, and the number of usable ones.
-
-    Where a source has no passage none was asked for, unless the text's language is not supported.
-    """
-    lost = sum(map(is_unusable, evidence))
-    usable = sum(row.passage_id is not None and not is_unusable(row) for row in evidence)
-    return usable + lost, usable
-
-
 def is_unusable(row: Piece) -> bool:
     """Return whether a judgement failed, or is of a text in an unsupported language."""
     return row.outcome == ERROR or row.reason == UNSUPPORTED_LANGUAGE
@@ -361,13 +340,12 @@ def _tallies(
 
     A unit that no source was asked about gets an empty tally, so that it has a verdict.
     """
-    asked = {(row.unit_id, row.source) for row in evidence}
-    by_key: dict[tuple[str, str], list[Piece]] = {}
+    asked: dict[tuple[str, str], list[Piece]] = {(row.unit_id, row.source): [] for row in evidence}
     for row in counting:
-        by_key.setdefault((row.unit_id, row.source), []).append(row)
+        asked[row.unit_id, row.source].append(row)
     return {
         unit.unit_id: [
-            tally(unit.unit_id, name, by_key.get((unit.unit_id, name), ()))
+            tally(unit.unit_id, name, asked[unit.unit_id, name])
             for name in sources
             if (unit.unit_id, name) in asked
         ]
@@ -382,34 +360,33 @@ def _scores(
     n_units: int,
     sources: Sequence[str],
     mode: str,
-) -> list[Score]:
-    found = []
+) -> Iterator[Score]:
     for source in sources if mode == SINGLE else (None,):
+        of = sources if source is None else (source,)
         labels = [
             row.label
             for row in rows
             if row.mode == mode and (source is None or row.source == source)
         ]
         yes, no = labels.count(1), labels.count(0)
-        own = [row for row in counting if row.source in (sources if source is None else (source,))]
-        asked, usable = usable_of(own)
-        scored = 0 if asked and not usable else n_units
-        found.append(
-            Score(
-                mode,
-                source,
-                n_units,
-                yes,
-                no,
-                n_units - yes - no,
-                _ratio(yes, scored),
-                _ratio(yes, yes + no),
-                _ratio(yes + no, scored),
-                asked,
-                asked - usable,
-            )
+        own = [row for row in counting if row.source in of]
+        lost = sum(map(is_unusable, own))
+        # Where a source has no passage nothing was judged.
+        usable = sum(row.passage_id is not None and not is_unusable(row) for row in own)
+        scored = 0 if lost and not usable else n_units
+        yield Score(
+            mode,
+            source,
+            n_units,
+            yes,
+            no,
+            n_units - yes - no,
+            _ratio(yes, scored),
+            _ratio(yes, yes + no),
+            _ratio(yes + no, scored),
+            lost + usable,
+            lost,
         )
-    return found
 
 
 def _contributions(
@@ -417,19 +394,18 @@ def _contributions(
     tallies: Mapping[str, Sequence[Tally]],
     sources: Sequence[str],
     mode: str,
-) -> list[Contribution]:
-    own = [row for row in rows if row.mode == mode]
-    slots: list[tuple[str, int | None]] = [(name, at) for at, name in enumerate(sources, 1)]
+) -> Iterator[Contribution]:
     n = len(tallies)
+    own = [row for row in rows if row.mode == mode]
     if mode != MV:
-        slots += [(NO_SOURCE, None)] if mode == SEQ else []
         counts = Counter(
             row.source for row in own if row.label is not None or row.source == NO_SOURCE
         )
-        return [
-            Contribution(mode, name, at, n, counts[name], None, None, _ratio(counts[name], n), None)
-            for name, at in slots
-        ]
+        places: dict[str, int | None] = {name: at for at, name in enumerate(sources, 1)}
+        for name, at in (places | {NO_SOURCE: None} if mode == SEQ else places).items():
+            share = _ratio(counts[name], n)
+            yield Contribution(mode, name, at, n, counts[name], None, None, share, None)
+        return
     labels = {row.unit_id: row.label for row in own}
     votes: Counter[str] = Counter()
     agreeing: Counter[str] = Counter()
@@ -438,11 +414,9 @@ def _contributions(
             votes[one.source] += one.n_supported + one.n_refuted
             if (label := labels[unit_id]) is not None:
                 agreeing[one.source] += one.n_supported if label else one.n_refuted
-    found = []
-    for name, at in slots:
+    for at, name in enumerate(sources, 1):
         of = _ratio(votes[name], votes.total()), _ratio(agreeing[name], agreeing.total())
-        found.append(Contribution(mode, name, at, n, None, votes[name], agreeing[name], *of))
-    return found
+        yield Contribution(mode, name, at, n, None, votes[name], agreeing[name], *of)
 
 
 def _placed(rows: Iterable[U], places: Mapping[str, int | None]) -> dict[int, list[U]]:

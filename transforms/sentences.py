@@ -141,8 +141,6 @@ def _pieces(code: str, text: str, start: int, end: int) -> Iterator[str]:
 def blocks(text: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of the blocks; kind is "prose", "rule" or "whole" (never split)."""
     found: list[tuple[int, int, str]] = []
-    fences = [m.start() for m in _LINE.finditer(text) if FENCE.match(m.group())]
-    fence = 0
     code_end = -1
     opening = -1  # start of the paragraph being collected
     previous = ""
@@ -151,15 +149,13 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
         if start < code_end:
             continue
         line = match.group().strip()
-        while fence < len(fences) and fences[fence] < start:
-            fence += 1
-        if fence + 1 < len(fences) and fences[fence] == start:
+        after = _LINE.finditer(text, end) if FENCE.match(match.group()) else ()
+        if closing := next((one for one in after if FENCE.match(one.group())), None):
             if opening >= 0:
                 found.append((opening, start, "prose"))
                 opening = -1
-            code_end = text.find("\n", fences[fence + 1]) + 1 or len(text)
+            code_end = closing.end()
             found.append((start, code_end, "whole"))
-            fence += 2
             continue
         if opening >= 0 and not (line and _continues(previous, line)):
             found.append((opening, start, "prose"))

@@ -62,6 +62,14 @@ def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
     return Tally(unit_id, source, *map(sum, zip(*counts, strict=True)))
 
 
+def by_unit(tallies: Iterable[Tally]) -> dict[str, list[Tally]]:
+    """Return the tallies of each unit by its id, in their order."""
+    found: dict[str, list[Tally]] = {}
+    for votes in tallies:
+        found.setdefault(votes.unit_id, []).append(votes)
+    return found
+
+
 def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) -> list[Verdict]:
     """Return the verdict rows of one unit.
 

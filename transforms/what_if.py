@@ -133,20 +133,20 @@ def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:
         known = [value for value in values if value is not None]
         return fmean(known) if known else None
 
+    def sums(*names: str) -> Row:
+        return {name: sum(getattr(one, name) for one, _ in scored) for name in names}
+
     factual = mean(one.factuality_score for one, _ in scored)
     before = mean(value for _, value in scored)
     decided = mean(one.decided_score for one, _ in scored)
     return {
         "n_responses": len(scored),
-        "n_units": sum(one.n_units for one, _ in scored),
-        "n_supported": sum(one.n_supported for one, _ in scored),
-        "n_refuted": sum(one.n_refuted for one, _ in scored),
+        **sums("n_units", "n_supported", "n_refuted"),
         # Where nothing was decided, nothing was found.
         "factuality_score": None if decided is None else factual,
         "before": before,
         "difference": None if factual is None or before is None else factual - before,
         "decided_score": decided,
         "coverage": mean(one.coverage for one, _ in scored),
-        "n_judgements": sum(one.n_judgements for one, _ in scored),
-        "n_unusable": sum(one.n_unusable for one, _ in scored),
+        **sums("n_judgements", "n_unusable"),
     }

@@ -248,7 +248,7 @@ async def _check(
         raise UsageError(record.message)
     try:
         async with opened(job, client) as (sources, judge):
-            rows = await check_text(record, sources, judge, job.mode, job.tie, job.units)
+            rows = await check_text(record, sources, judge, job)
             return Check(rows, [spec.name for spec in job.sources], job.mode, job.tie)
     except LlmError as error:
         raise RunError(error.message) from error

@@ -168,7 +168,7 @@ def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
 
 async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
     async with opened(job) as (sources, judge):
-        following = steps(record, sources, judge, job.mode, job.tie, job.units)
+        following = steps(record, sources, judge, job)
         async with aclosing(following) as found:
             async for step in found:
                 yield step

@@ -24,8 +24,8 @@ def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
     """
     if host not in LOOPBACK and not setup.token:
         raise UsageError(
-            f"--host {host!r} opens the service to other computers, which needs --token (or "
-            "UFO_TOKEN); without one it serves this computer alone: --host 127.0.0.1"
+            f"--host {host!r} opens the service to other computers, which needs a token in "
+            "UFO_TOKEN; without one it serves this computer alone: --host 127.0.0.1"
         )
     listening = _listening(host, port)
     shown = f"[{host}]" if ":" in host else host

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from fastapi import APIRouter
@@ -117,7 +118,7 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
     """
     job = job_of(desk, asked, ["reference"])
     record = _record_of(asked)
-    mode, given = str(asked.mode), asked.answers
+    given = asked.answers
     if given is None:
         if not asked.passages:
             raise UsageError("give `passages`, or the `answers` of /passages")
@@ -126,11 +127,9 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
             answers.SourceAnswer(source="given", claim=one.claim, hits=hits)
             for one in record.claims
         ]
-        mode = SINGLE
+        job = replace(job, mode=SINGLE)
     sources = [_Answers(name, given) for name in dict.fromkeys(one.source for one in given)]
-    return await _done(
-        desk, job, lambda _, judge: check_text(record, sources, judge, mode, job.tie)
-    )
+    return await _done(desk, job, lambda _, judge: check_text(record, sources, judge, job))
 
 
 def _ranked(hits: Iterable[tuple[float | None, Passage]]) -> list[answers.SearchHit]:

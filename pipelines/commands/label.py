@@ -38,11 +38,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         RUN,
         Option("output", str, "a .csv file (default: stdout)", "FILE"),
         Option("seed", int, "random seed of the sample (default 0)", "N", default=0, low=0),
-        Option(
-            "evidence",
-            bool,
-            "include the passages that were found (default: omit them, to keep people unbiased)",
-        ),
     )
     sample.set_defaults(handler=_sample)
 
@@ -54,11 +49,10 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_directory(read)
     read.add_argument("file", metavar="SHEET", help="the filled sheet, .csv")
-    said = "name of the person who labelled (default: the sheet's name)"
+    said = "name of the sheet, for example of who labelled it (default: the file's name)"
     declare(
         read,
-        Option("sheet", str, "name of the sheet (default: the file's name)", "NAME"),
-        Option("annotator", str, said, "NAME"),
+        Option("sheet", str, said, "NAME"),
         Option("json", bool, "print the counts as JSON"),
     )
     read.set_defaults(handler=_import)
@@ -86,7 +80,7 @@ def _sample(args: argparse.Namespace) -> int:
             "or remove it."
         )
     with open_results(args.directory, args.run) as results:
-        lines, drawn = sample(results, args.n, args.seed, bool(args.evidence))
+        lines, drawn = sample(results, args.n, args.seed)
         run = results.runs[-1].name
     with text_output(args.output) as out:
         out.writelines(map(csv_line, lines))
@@ -100,7 +94,7 @@ def _sample(args: argparse.Namespace) -> int:
 
 
 def _import(args: argparse.Namespace) -> int:
-    found = import_sheet(args.directory, args.file, args.sheet, args.annotator)
+    found = import_sheet(args.directory, args.file, args.sheet)
     if args.json:
         print(json.dumps(found, ensure_ascii=False))
         return EXIT_DONE

@@ -20,13 +20,7 @@ ROWS = 20
 
 RUN = Option("run", str, "name of a finished run (default: the newest)", "NAME")
 AS_JSON = Option("json", bool, "print the whole result as JSON")
-AS_CSV = Option("csv", bool, "print the whole result as CSV")
-RAW = Option(
-    "raw",
-    bool,
-    "with --csv, keep texts that a spreadsheet would run as formulas as they are (default: prefix "
-    "them with an apostrophe)",
-)
+AS_CSV = Option("csv", bool, "print the whole result as CSV for spreadsheets, without formulas")
 MOST_ROWS = Option(
     "rows",
     int,
@@ -52,7 +46,7 @@ def add_directory(parser: argparse.ArgumentParser, optional: bool = False) -> No
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Declare how rows are printed."""
     declare(parser.add_mutually_exclusive_group(), AS_JSON, AS_CSV)
-    declare(parser, RAW, MOST_ROWS)
+    declare(parser, MOST_ROWS)
 
 
 def print_json(value: object) -> None:
@@ -80,7 +74,7 @@ def print_reader_as(
             if args.json:
                 write_json(reader, out, args.rows or 0)
             else:
-                write_csv(reader, out, args.rows or 0, bool(args.raw))
+                write_csv(reader, out, args.rows or 0)
         return
     limit = ROWS if args.rows is None else args.rows
     with page(sys.stdout) as console:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.estimates import estimate_recall, print_estimate
 from ufo.pipelines.options.command_line import recall_settings
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS
@@ -53,9 +52,6 @@ def register(commands: Any) -> None:
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code."""
     chosen = recall_settings(parser, argv)
-    if chosen.dry_run:
-        print_estimate(estimate_recall(chosen), chosen.json)
-        return EXIT_DONE
     if program:
         attempt.command[:] = ["recall", *argv]
     logs.start(logs.LogSettings(chosen.log_format))

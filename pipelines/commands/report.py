@@ -23,21 +23,9 @@ from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote
 from ufo.schemas.tables import KEYS, LABELS, TABLES
-from ufo.schemas.views import GROUPS, THRESHOLD, View, load_views
+from ufo.schemas.views import GROUPS, View, load_views
 
-_OF_VIEWS = (
-    Option("reports", str, "folder with reports of your own, one .sql file each", "FOLDER"),
-    Option(
-        "threshold",
-        float,
-        "credibility below which a sentence is not factual in the reports on agreement "
-        f"(default: {THRESHOLD})",
-        "X",
-        default=THRESHOLD,
-        low=0,
-        high=1,
-    ),
-)
+_REPORTS = Option("reports", str, "folder with reports of your own, one .sql file each", "FOLDER")
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -60,7 +48,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
             "FILE",
         ),
         RUN,
-        *_OF_VIEWS,
+        _REPORTS,
     )
     add_output_options(report)
     report.set_defaults(handler=_report)
@@ -75,7 +63,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     declare(
         sql,
         Option("run", str, "only this finished run (default: all of them)", "NAME"),
-        *_OF_VIEWS,
+        _REPORTS,
     )
     add_output_options(sql)
     sql.set_defaults(handler=_sql)
@@ -88,9 +76,7 @@ def _report(args: argparse.Namespace) -> int:
         raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
     if args.csv and args.name is None:
         raise UsageError("--csv: the overview is not one table; name a report, or take --json.")
-    with open_results(
-        args.directory, args.run, reports=args.reports, threshold=args.threshold
-    ) as results:
+    with open_results(args.directory, args.run, reports=args.reports) as results:
         if args.name is not None and args.name not in results.names:
             raise UsageError(unknown_value("report", args.name, sorted(results.names)))
         if args.html is not None:
@@ -118,10 +104,9 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _sql(args: argparse.Namespace) -> int:
-    views = {"reports": args.reports, "threshold": args.threshold}
     # On a thread: while DuckDB works, the one that runs the query hears no Ctrl-C.
     with (
-        open_results(args.directory, args.run, args.run is None, **views) as results,
+        open_results(args.directory, args.run, args.run is None, reports=args.reports) as results,
         ThreadPoolExecutor(1) as thread,
     ):
         query = thread.submit(print_query, results, args.sql, args)
@@ -160,24 +145,19 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _print_named(results: "Results", args: argparse.Namespace) -> None:
-    """Print a view or a table; people get its title, what is to be seen before it, and no column
-    that says the run each time."""
+    """Print a view or a table; people get its title, and no column that says the run each time."""
     views = {view.name: view for view in results.views}
     order = ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
     shows = "*" if args.name == "runs" else ""
-    named = views.get(args.name) or View(args.name, args.name, "", "", order=order, shows=shows)
-    people = not args.json and not args.csv
-    for view in (*(views[name] for name in named.before if people), named):
-        columns, title, empty = "*", "", view.empty
-        if people:
-            title = f"{view.title}, run {results.runs[-1].name}\n"
-            # One's own report need not say the run.
-            says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
-            columns = view.shows or ("* EXCLUDE (run)" if says else "*")
-        sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
-        sql += f" ORDER BY {view.order}" if view.order else ""
-        if results.runs[-1].mode == "recall" and view.name in views and "recall_" not in view.name:
-            empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
-        print_query(results, sql, args, title, empty)
-        if view is not named:
-            print()
+    view = views.get(args.name) or View(args.name, args.name, "", "", order=order, shows=shows)
+    columns, title, empty = "*", "", view.empty
+    if not args.json and not args.csv:
+        title = f"{view.title}, run {results.runs[-1].name}\n"
+        # One's own report need not say the run.
+        says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
+        columns = view.shows or ("* EXCLUDE (run)" if says else "*")
+    sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
+    sql += f" ORDER BY {view.order}" if view.order else ""
+    if results.runs[-1].mode == "recall" and view.name in views and "recall_" not in view.name:
+        empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
+    print_query(results, sql, args, title, empty)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ufo.indexes.index import open_index
 from ufo.indexes.manifest import local_index
 from ufo.pipelines.build_index import build
+from ufo.pipelines.commands.output import declare
+from ufo.pipelines.labels import keep_label
 from ufo.pipelines.options.command_line import fitting, settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
-from ufo.pipelines.options.option import number
+from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import LLM, default_judge
 from ufo.pipelines.reports.html_report import (
     comparison_html,
@@ -31,7 +33,6 @@ from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.storage import cache_folder, is_remote
-from ufo.schemas.tables import Label
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.verifiers.by_name import default_verifier, make_verifier
@@ -47,32 +48,22 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "serve",
         description="Serve the page and its HTTP API. Without a token only this machine and this "
-        "origin can use it.",
+        f"origin can use it: the environment variable {TOKEN_VARIABLE} has one.",
     )
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        metavar="HOST",
-        help="address to listen on (default 127.0.0.1)",
-    )
-    parser.add_argument(
-        "--port",
-        type=number("--port", 0, 65535),
-        default=8080,
-        metavar="N",
-        help="port to listen on (default 8080; 0: any free port)",
-    )
-    parser.add_argument(
-        "--results",
-        default="results",
-        metavar="DIR",
-        help="results folder with the runs to browse (default: results)",
-    )
-    parser.add_argument(
-        "--token",
-        metavar="TOKEN",
-        help=f"token that clients must send; better set in {TOKEN_VARIABLE}, which the list of "
-        "processes does not show",
+    said = "port to listen on (default 8080; 0: any free port)"
+    declare(
+        parser,
+        Option(
+            "host", str, "address to listen on (default 127.0.0.1)", "HOST", default="127.0.0.1"
+        ),
+        Option("port", int, said, "N", default=8080, low=0, high=65535),
+        Option(
+            "results",
+            str,
+            "folder with the runs to browse (default: results)",
+            "DIR",
+            default="results",
+        ),
     )
     group = parser.add_argument_group(
         "as of `ufo evaluate`",
@@ -89,7 +80,7 @@ def handle(arguments: argparse.Namespace) -> int:
     need("serve", "`ufo serve`")
     from ufo.webapp.server import serve
 
-    token = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
+    token = os.environ.get(TOKEN_VARIABLE) or None
     given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
     index = given.pop("index")
     flags = {name: value for name, value in given.items() if value is not None}
@@ -151,7 +142,7 @@ def setup(
         comparison=_comparison,
         reports=reports_html,
         report=render_html,
-        keep_label=_keep_label,
+        keep_label=keep_label,
     )
 
 
@@ -185,12 +176,6 @@ def _flags_of(
 def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
     given = {"input": "-", "output": "-", **flags, "index": index}
     return choose(settings_of(given, None)).statuses
-
-
-def _keep_label(directory: Path, label: Label) -> None:
-    from ufo.pipelines.labels import keep_label  # rich
-
-    keep_label(directory, label)
 
 
 def _comparison(results: "Results", models: Sequence[str], link: "Link") -> str:

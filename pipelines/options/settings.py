@@ -295,7 +295,7 @@ def _no_client() -> Any:
 
 _OPTIONS: Final = {one.name: one for one in options_of(RecallSettings)}
 _OF_RUN: Final = (
-    *("input", "output", "run", "fresh", "workers", "chunk_size", "max_line_bytes", "dry_run"),
+    *("input", "output", "run", "fresh", "workers", "chunk_size", "max_line_bytes"),
     *("if_finished", "facts_only", "json", "log_format", "config"),
 )
 _OF_JUDGING: Final = (

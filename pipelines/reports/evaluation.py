@@ -14,15 +14,13 @@ from ufo.schemas.records import MULTI, NO_SOURCE
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME, trust
-from ufo.transforms.scores import CONTRADICTED, is_unusable
+from ufo.transforms.scores import is_unusable
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ufo.schemas.results import Results
-
-_LONGEST_QUOTE = 300
 
 
 class FinishedRun:
@@ -231,7 +229,6 @@ class Check:
                 "model": None,
                 "title": passage and passage.title,
                 "url": passage and passage.url,
-                "quote": best.citation or (passage.text[:_LONGEST_QUOTE] if passage else ""),
             }
 
     def __repr__(self) -> str:
@@ -239,8 +236,3 @@ class Check:
         from ufo.pipelines.reports.terminal import print_check, text_of
 
         return text_of(partial(print_check, self)).rstrip()
-
-    def _repr_html_(self) -> str:
-        from ufo.pipelines.reports.html_report import check_html
-
-        return check_html(self, [row for row in self.claims() if row["state"] == CONTRADICTED])

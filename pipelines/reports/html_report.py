@@ -16,7 +16,13 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ufo.pipelines.reports.overview import Row, lowest_responses, overview
+from ufo.pipelines.reports.overview import (
+    COST_COLUMNS,
+    FAILURE_COLUMNS,
+    Row,
+    lowest_responses,
+    overview,
+)
 from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, one_line, text_output
 from ufo.pipelines.reports.unusable import beside
 from ufo.schemas.errors import UsageError
@@ -27,7 +33,6 @@ from ufo.transforms.scores import SYMBOLS
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
-    from ufo.pipelines.reports.evaluation import Check
     from ufo.schemas.results import Results
 
 Link = Callable[[str, str], str | None]
@@ -39,7 +44,7 @@ _TOTAL = "rows_in_all"
 _KEPT = "\n\t"
 _LONGEST_CELL = 300
 # Columns whose values are names that ufo defines.
-_NAMED = {"measure", "metric", "reason", "tag"}
+_NAMED = {"measure", "metric", "reason"}
 _WORDS = {
     "refuted": "contradicted",
     "noans": "no answer",
@@ -117,18 +122,6 @@ def notebook_html(results: "Results") -> str:
     return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
 
 
-def check_html(found: "Check", wrong: Sequence[Row]) -> str:
-    """Return a checked text for a notebook, each sentence in its state, below the headline; `wrong`
-    are the contradicted claims with what contradicts them."""
-    pieces: list[tuple[str, str | None]] = []
-    at = 0
-    for one, state in zip(found.sentences, found.states, strict=True):
-        pieces += [(found.text[at : one.start], None), (found.text[one.start : one.end], state)]
-        at = one.end
-    pieces.append((found.text[at:], None))
-    return filled("notebook.html", "check", found.headline, found.judged_by, pieces, wrong)
-
-
 def _overview(found: Row, link: Link) -> str:
     used = [row["source"] for row in found["sources"] if row["status"] == "used"]
     names = (", then " if found["mode"] == "seq" else ", ").join(used) or "no source"
@@ -138,6 +131,7 @@ def _overview(found: Row, link: Link) -> str:
         "overview",
         found,
         list(_charts(found)),
+        list(_counts(found)),
         lambda response: link(of_run, response),
         names,
     )
@@ -156,6 +150,17 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
     decided = draw_decided(own, rows if several else ())
     if decided is not None:
         yield "Who decided", decided
+
+
+def _counts(found: Row) -> Iterable[Row]:
+    """Give what failed, and the cost of models, as tables where they have rows."""
+    for title, columns, rows in (
+        ("What failed", FAILURE_COLUMNS, found["failures"]),
+        ("Cost by model", COST_COLUMNS, found["cost"]),
+    ):
+        shown = [{head: row[name] for head, name in columns.items()} for row in rows]
+        if shown:
+            yield {"title": title, "rows": shown, "columns": _columns(shown), "total": len(shown)}
 
 
 def _reports(results: "Results") -> list[tuple[str, list[Row]]]:

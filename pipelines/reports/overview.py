@@ -102,6 +102,14 @@ INNER JOIN sources AS s ON s.run = e.run AND s.source = e.source
 WHERE e.run = ? AND e.judge = ? AND e.model IS NOT NULL
 ORDER BY s.position, e.model
 """
+FAILURE_COLUMNS = {"where": "place", "reason": "reason", "times": "n"}
+COST_COLUMNS = {
+    "asked": "model",
+    "requests": "n_requests",
+    "not sent": "n_saved",
+    "tokens": "tokens",
+    "US dollars": "cost_usd",
+}
 _SUPPORT = """
 SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support
 FROM passage_credibility

@@ -83,30 +83,21 @@ def write_json(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> Non
     out.write("[]\n" if before == "[\n" else "\n]\n")
 
 
-def write_csv(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0, raw: bool = False) -> None:
+def write_csv(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> None:
     """Write RFC 4180 rows under a header; NULL is an empty field, an empty text is `""`.
 
-    A text that a spreadsheet would take for a formula has an apostrophe in front, and on a terminal
-    control characters are written out; not so with `raw`.
+    On a terminal control characters are written out.
     """
-
-    def line(values: Iterable[object]) -> str:
-        row = csv_line(values, raw)
-        return visible(row) if not raw and out.isatty() else row
-
-    out.write(line(reader.schema.names))
-    for row in rows_of(reader, limit):
-        out.write(line(row))
+    for values in chain([reader.schema.names], rows_of(reader, limit)):
+        line = csv_line(values)
+        out.write(visible(line) if out.isatty() else line)
 
 
-def csv_line(values: Iterable[object], raw: bool = False) -> str:
-    """Return a row of CSV with its end; NULL is an empty field, an empty text is `""`.
-
-    Formulas are neutralised, unless `raw`.
-    """
-    if not raw:
-        values = (without_formula(one) if isinstance(one, str) else one for one in values)
-    return ",".join(map(_csv_field, values)) + "\n"
+def csv_line(values: Iterable[object]) -> str:
+    """Return a row of CSV with its end; NULL is an empty field, an empty text is `""`, and a text
+    that a spreadsheet would take for a formula has an apostrophe in front."""
+    safe = (without_formula(one) if isinstance(one, str) else one for one in values)
+    return ",".join(map(_csv_field, safe)) + "\n"
 
 
 def _csv_field(value: object) -> str:

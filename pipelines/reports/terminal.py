@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ufo.pipelines.reports.overview import Row
+from ufo.pipelines.reports.overview import COST_COLUMNS, FAILURE_COLUMNS, Row
 from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
 from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
@@ -71,11 +71,8 @@ def print_overview(found: Row, console: Console) -> None:
         for claim in found["contradicted"][:_MOST_CLAIMS]:
             print_claim(claim, console)
     title = f"What failed ({_command(found, 'failures')} has each with its input)"
-    columns = {"where": "place", "reason": "reason", "times": "n"}
-    _print_table(title, columns, found["failures"], console)
-    columns = {"asked": "model", "requests": "n_requests", "not sent": "n_saved"}
-    columns |= {"tokens": "tokens", "US dollars": "cost_usd"}
-    _print_table("Cost", columns, found["cost"], console)
+    _print_table(title, FAILURE_COLUMNS, found["failures"], console)
+    _print_table("Cost", COST_COLUMNS, found["cost"], console)
     if found["directory"]:
         console.print(Text(f"\nResponses, the lowest first: {_command(found, 'scores')}"))
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock
 
@@ -31,7 +30,7 @@ def open_results(
     all_runs: bool = False,
     *,
     only: Iterable[str] | None = None,
-    **options: Any,
+    reports: str | Path | None = None,
 ) -> Results:
     """Return the results of a run like `ufo.schemas.results.open_results`, also of a remote folder.
 
@@ -42,7 +41,7 @@ def open_results(
     found = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
         found = [_with(one, tables) for one in found]
-    return Results(found, **options)
+    return Results(found, reports)
 
 
 def choose_runs(

@@ -152,8 +152,6 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
     """
     started = time.monotonic()
     paths = find_inputs(settings.input)
-    if settings.dry_run:
-        raise UsageError("--dry_run is of the command `ufo recall --dry_run`")
     if settings.max_cost is not None and not settings.models_asked(()):
         raise UsageError("--max_cost: nothing is asked that costs; leave it out")
     path = storage.join(settings.output, SHEET)

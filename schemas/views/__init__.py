@@ -7,7 +7,6 @@
     -- needs: another_view, a_third
     -- order: the columns a report sorts its rows by
     -- shows: the columns that a printed report has room for; JSON and CSV have all
-    -- with: views that a printed report shows before it
     -- empty: what it means that there are no rows
     -- parameters: what a macro takes, as `a, b := NULL`
 
@@ -30,7 +29,6 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.tables import LABELS, TABLES
 
 OWN = "own"
-THRESHOLD = 0.3  # Facts&Evidence's bound of the red band: what threshold() in a view gives
 GROUPS = {
     "scores": "Scores",
     "sources": "Sources",
@@ -39,7 +37,7 @@ GROUPS = {
     "problems": "Problems",
     OWN: "Reports of your own",
 }
-_FIELDS = ("group", "summary", "needs", "order", "shows", "with", "empty", "parameters")
+_FIELDS = ("group", "summary", "needs", "order", "shows", "empty", "parameters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +45,8 @@ class View:
     """A view: its name and purpose, the views it reads, and its SELECT.
 
     `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns that
-    a printed report has (none: all), `before` the views that it shows first; `empty` says what no
-    rows mean. `parameters` are those of a macro, None for a view.
+    a printed report has (none: all); `empty` says what no rows mean. `parameters` are those of a
+    macro, None for a view.
     """
 
     name: str
@@ -58,7 +56,6 @@ class View:
     needs: tuple[str, ...] = ()
     order: str = ""
     shows: str = ""
-    before: tuple[str, ...] = ()
     empty: str = ""
     parameters: str | None = None
     group: str = ""
@@ -95,11 +92,11 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
                 )
             views[view.name] = replace(view, group=OWN)
     for view in views.values():
-        for need in (*view.needs, *view.before):
+        for need in view.needs:
             if need not in views:
                 raise UsageError(
                     f"report {view.name!r} needs {need!r}, which there is not; its header names "
-                    f"views under `needs` and `with`, among: {', '.join(views)}."
+                    f"views under `needs`, among: {', '.join(views)}."
                 )
     # A user's own report need not name the views that it reads.
     before = {
@@ -163,12 +160,11 @@ def parse_view(name: str, text: str) -> View:
     for line in header:
         key, colon, value = line.partition(":")
         if colon and key in _FIELDS:
-            fields["before" if key == "with" else key] = value.strip()
+            fields[key] = value.strip()
         else:
             prose.append(line)
-    for field in ("needs", "before"):
-        parts = fields.get(field, "").split(",")
-        fields[field] = tuple(part.strip() for part in parts if part.strip())
+    needs = fields.get("needs", "").split(",")
+    fields["needs"] = tuple(part.strip() for part in needs if part.strip())
     title, *help_lines = prose or [name]
     sql = "\n".join(lines[size:]).strip().removesuffix(";")
     return View(name, title, " ".join(help_lines), sql, **fields)

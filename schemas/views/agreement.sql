@@ -4,7 +4,7 @@
 -- claims that were decided, whose share is `coverage`; those in _all are over every labelled claim,
 -- with an undecided one as not factual. faaf_error_rate and faaf_f1_false are what FaaF (Katranidis
 -- and Barany 2024) gives, over decided claims. response: correlation of scores, intervals by Fisher's
--- z. sentence: not factual is a credibility below --threshold (0.3), and to people a sentence with an
+-- z. sentence: not factual is a credibility below 0.3, and to people a sentence with an
 -- erroneous span, as in Facts&Evidence (2025); one without credibility is `unscored` and passes.
 -- low and high are 95 % bounds, clustered by question, or by response where it has none: Wilson's at
 -- the effective number of independent claims (Korn and Graubard 1998).
@@ -31,7 +31,7 @@ WITH labelled AS (
         'sentence' AS level,
         response_id,
         human_label AS label,
-        if(credibility < threshold(), 0, 1) AS said,
+        if(credibility < 0.3, 0, 1) AS said,
         credibility IS NULL AS unscored
     FROM sentence_scores
     WHERE human_label IS NOT NULL

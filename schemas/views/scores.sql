@@ -10,7 +10,6 @@
 -- group: scores
 -- summary: Each response: score, coverage and counts of claims
 -- needs: run_modes
--- with: scores_by_run, scores_by_model, scores_by_dataset, corrected_scores, judge_errors
 -- order: run, mode, source, response_id
 -- shows: mode, source, response_id, model, n_units, factuality_score, low, high, interval_method, coverage, n_judgements, n_unusable
 WITH counted AS (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.llm_runs import EXAMPLE, at, rows
+from tests.pipelines.llm_runs import rows
 
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
 Ufo = Callable[..., Any]
@@ -175,49 +175,3 @@ def test_what_would_end_the_run_ends_the_estimate(evaluate: Any, tmp_path: Path)
     assert evaluate("--dry_run", "--sources", "nobody").code == 2
     told = evaluate("--dry_run", "--input", tmp_path / "none.jsonl")
     assert told.code == 2
-
-
-GIVEN = {
-    "question": "Where is Oslo, and how large is it?",
-    "answer": "Oslo is in Norway. It is large.",
-    "facts": ["Oslo is in Norway.", "Oslo is large."],
-    "answers": {"short": "In Norway.", "long": "Oslo, which is large, is the capital of Norway."},
-}
-
-
-@pytest.mark.parametrize("formulations", ["prompt,tf,tfn+citation", "tf+xml"])
-def test_a_recall_run_asks_what_is_told(
-    ufo: Ufo,
-    server: LlmServer,
-    tmp_path: Path,
-    write_lines: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    formulations: str,
-) -> None:
-    given = write_lines(tmp_path / "given.jsonl", [GIVEN, "not json", GIVEN])
-    prices, output = tmp_path / "prices.yaml", tmp_path / "out"
-    prices.write_text(json.dumps({"offline-judge": {"input": 1, "output": 4}}))
-    monkeypatch.setenv("OPENAI_API_KEY", server.key)
-    server.requests.clear()
-    flags = (
-        *("recall", "--input", EXAMPLE, "--input", given, *at(server), "--json"),
-        *("--formulations", formulations, "--prices", prices),
-    )
-    told = ufo(*flags, "--dry_run")
-    assert told.code == 0, told.err
-    assert (told.json["records"], told.json["sampled"]) == (4, 4)
-    assert server.chats == []
-    assert not output.exists()
-
-    assert ufo(*flags, "--output", output).code == 0
-    asked = {(row.pop("step"), row.pop("source")): row for row in rows(output, ASKED)}
-    estimated = {(row["step"], row["source"]): row for row in told.json["rows"]}
-    assert asked.keys() == estimated.keys()
-    for name, row in estimated.items():
-        for what in COUNTED:
-            assert LEAST[what] * row[what] < asked[name][what] <= 1.3 * row[what], (name, what)
-
-
-def test_a_recall_run_without_a_model_asks_nothing(ufo: Ufo) -> None:
-    done = ufo("recall", "--input", EXAMPLE, "--dry_run", "--json")
-    assert (done.code, done.json["rows"], done.json["total"]["calls"]) == (0, [], 0)

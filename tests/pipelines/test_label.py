@@ -122,14 +122,6 @@ def test_a_sheet_comes_back_with_any_text_in_it(
     assert {row["label"] for row in found} == {1}
 
 
-def test_evidence_is_shown_where_it_is_asked_for(ufo: Callable[..., Any], runs: Path) -> None:
-    rows = read(ufo("label", "sample", runs, "--n", 60, "--evidence").out)
-    shown = next(row for row in rows if row["unit_id"] == "v01")["evidence"]
-    assert "[ref] Page v01: Passage ref:b-v01-0." in shown
-    assert "[wiki] Page v01: Passage wiki:b-v01-0." in shown
-    assert "supported" not in shown
-
-
 def test_a_sheet_that_exists_is_not_written_over(
     ufo: Callable[..., Any], runs: Path, tmp_path: Path
 ) -> None:
@@ -164,10 +156,10 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
         row["note"] = f"n{number}"
     sheet = write(tmp_path / "our sheet.csv", rows)
     assert "one with --sheet NAME" in ufo("label", "import", runs, sheet).err
-    done = ufo("label", "import", runs, sheet, "--sheet", "ours", "--annotator", "Ann", "--json")
+    done = ufo("label", "import", runs, sheet, "--sheet", "Ann", "--json")
     assert done.code == 0
     assert done.json == {
-        "path": str(runs / "labels" / "ours.parquet"),
+        "path": str(runs / "labels" / "Ann.parquet"),
         "rows": 20,
         "true": 4,
         "false": 4,
@@ -176,7 +168,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
         "repeated": 0,
     }
     assert ask("SELECT run, annotator, sheet, count(*) FROM labels GROUP BY ALL") == [
-        ("first", "Ann", "ours", 8)
+        ("first", "Ann", "Ann", 8)
     ]
     for run in ("first", "second"):
         assert ask("SELECT count(*), sum(label), any_value(origin) FROM human_labels", run) == [

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.schemas.labelled import labelled_rows
-from ufo.pipelines.cli import main
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
 from ufo.schemas.views import load_views
@@ -72,7 +71,6 @@ def test_macros_are_no_reports(printed: Callable[..., Any]) -> None:
         ("bad", "SELECT FROM nowhere WHERE", "report 'bad': "),
         ("bad", "SELECT * FROM nowhere", "report 'bad': "),
         ("lost", "-- Lost\n-- needs: nothing_such\nSELECT 1 AS run", "needs 'nothing_such'"),
-        ("lost", "-- Lost\n-- with: nothing_such\nSELECT 1 AS run", "needs 'nothing_such'"),
         ("loop", "-- Loop\n-- needs: loop\nSELECT 1 AS run", "need each other: loop → loop"),
     ],
 )
@@ -90,36 +88,6 @@ def test_a_report_that_cannot_be_read_is_named(folder: Path, reports: Path) -> N
         open_results(folder, reports=reports)
     with pytest.raises(UsageError, match="is not a folder"):
         open_results(folder, reports=folder / "nowhere")
-
-
-def test_the_threshold_moves_what_is_called_not_factual(
-    folder: Path, printed: Callable[..., Any]
-) -> None:
-    def recall(*words: str) -> float:
-        rows = json.loads(printed("report", folder, "agreement", "--json", *words))
-        return next(
-            row["value"]
-            for row in rows
-            if row["metric"] == "recall_not_factual" and row["part"] == "all"
-        )
-
-    assert recall("--threshold", "0") == 0.0
-    assert recall() == recall("--threshold", "0.3") == 0.75
-    assert recall("--threshold", "1") == 0.75
-    assert main(["report", str(folder), "agreement", "--threshold", "2"]) == 2
-
-
-def test_scores_are_reported_by_run_model_data_set_and_response(
-    folder: Path, printed: Callable[..., Any]
-) -> None:
-    text = printed("report", folder, "scores")
-    titles = ["Scores of each run", "of each model", "of each data set", "of each response"]
-    assert sorted(titles, key=text.index) == titles
-    assert text.count("clustered") >= 3
-    assert "Wilson" in text or "interval_" in text
-    rows = json.loads(printed("report", folder, "scores", "--json"))
-    assert len(rows) == 6
-    assert {"low", "high", "interval_method", "factuality_score"} <= set(rows[0])
 
 
 def test_no_rows_are_explained(folder: Path, printed: Callable[..., Any]) -> None:

@@ -56,7 +56,7 @@ def shown(results: Results, view: View) -> str:
     # What the order leaves open is closed by all columns.
     sql = f"SELECT {rounded} FROM (SELECT * FROM {view.name} ORDER BY {view.order}) ORDER BY ALL"
     with results.stream(sql) as reader:
-        write_csv(reader, out, 0, raw=True)
+        write_csv(reader, out)
     return out.getvalue().replace("\r\n", "\n")
 
 

@@ -54,7 +54,7 @@ def _results(
     ]
     folder = tmp_path_factory.mktemp("agreement")
     write_run(folder, rows, mode="all")
-    with open_results(folder, threshold=0.4) as opened:
+    with open_results(folder) as opened:
         yield opened
 
 
@@ -187,7 +187,7 @@ def test_scores_are_correlated_as_scipy_does(results: Results, model: str | None
 
 def test_sentences_below_the_threshold_are_called_not_factual(results: Results) -> None:
     found = results.query(
-        "SELECT human_label AS human, coalesce(credibility < 0.4, false) AS flagged "
+        "SELECT human_label AS human, coalesce(credibility < 0.3, false) AS flagged "
         "FROM sentence_scores WHERE human_label IS NOT NULL"
     )
     human, flagged = (found[name].to_numpy(zero_copy_only=False) for name in ("human", "flagged"))

@@ -4,13 +4,16 @@ from typing import Any
 
 from ufo.schemas.records import InputRecord
 from ufo.transforms.check_text import CheckedText, check_text
+from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge
 
 TEXT = "Etna erupts. Oslo is warm. Lava flows."
 
 
 def run(sources: list[Any], judge: Judge, mode: str, text: str = TEXT) -> CheckedText:
-    return asyncio.run(check_text(InputRecord("f:1", "r", text), sources, judge, mode))
+    return asyncio.run(
+        check_text(InputRecord("f:1", "r", text), sources, judge, Job((), mode=mode))
+    )
 
 
 def test_seq_stops_at_the_first_answer(scripted_source: Callable[..., Any], judge: Judge) -> None:
@@ -55,6 +58,6 @@ def test_a_text_without_a_claim_asks_no_verifier(
 ) -> None:
     source = scripted_source("one", {})
     record = InputRecord("f:1", "r", TEXT, given=True)
-    found = asyncio.run(check_text(record, [source], judge, "all"))
+    found = asyncio.run(check_text(record, [source], judge, Job((), mode="all")))
     assert (found.verdicts, found.evidence, source.asked) == ([], [], [])
     assert len(found.sentences) == 3

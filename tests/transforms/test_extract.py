@@ -230,7 +230,7 @@ def test_each_claim_goes_to_its_sentence() -> None:
 def test_a_claim_that_shares_nothing_is_unplaced() -> None:
     assert align(["Whales sing.", "She won the Holm Prize."], SENTENCES) == [None, 2]
     assert align(["It is the one."], ["It was the one that is."]) == [0]
-    assert align(["He is."], ["He is."]) == [None]
+    assert align(["He is."], ["She was."]) == [None]
     assert align(["1950"], []) == [None]
     assert align([], SENTENCES) == []
 
@@ -250,7 +250,7 @@ def test_a_clearly_better_sentence_before_still_wins() -> None:
 
 
 def test_word_forms_agree() -> None:
-    assert align(["Moving was hard."], ["It rained.", "She moved."]) == [None]
+    assert align(["Moving was hard."], ["It rained.", "She moved."]) == [1]
     assert align(["Ada publishes."], ["It rained.", "She published much."]) == [1]
 
 

@@ -148,4 +148,4 @@ def test_other_computers_need_a_token(
 ) -> None:
     monkeypatch.delenv("UFO_TOKEN", raising=False)
     assert main(["serve", "--host", "0.0.0.0", "--index", str(index)]) == 2
-    assert "--token" in capsys.readouterr().err
+    assert "UFO_TOKEN" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -161,12 +161,8 @@ class _Read(beam.DoFn):  # type: ignore[misc]
         self._parse = self._given or partial(
             parse_line,
             columns=self._job.columns,
-            unknown=self._unknown,
             left_out=self._left_out.append,
         )
-
-    def _unknown(self, others: Mapping[str, Any]) -> None:
-        self._counters.add(records_with_unknown_keys=1)
 
     def process(self, split: Split) -> Iterator[Any]:
         with storage.open_read(split.path) as stream:
@@ -184,7 +180,6 @@ class _Read(beam.DoFn):  # type: ignore[misc]
                     yield TaggedOutput(ROWS, {"failures": [found]})
                     continue
                 if self._left_out:
-                    self._counters.add(claims_left_out=len(self._left_out))
                     yield TaggedOutput(ROWS, {"failures": [*self._left_out]})
                 if number in split.skipped:
                     self._counters.add(lines=1, carried_over=1)
@@ -266,22 +261,14 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
-    def setup(self) -> None:
-        self._counters = StepCounters("write")
-
     def process(self, item: tuple[Key, Iterable[bytes]]) -> Iterator[Part]:
         (table, part), blocks = item
         data = pa.concat_tables(pa.ipc.open_stream(block).read_all() for block in blocks)
-        data = whole(table, data)
-        self._counters.add(rows=data.num_rows, files=1)
         path = storage.join(self._folder, f"{table}-{part:05d}.parquet")
-        written = write_part(table, path, data)
+        written = write_part(table, path, whole(table, data))
         with storage.writing(path + NOTE) as note:
             note.write(json.dumps(dataclasses.asdict(written)).encode())
         yield written
-
-    def finish_bundle(self) -> None:
-        self._counters.flush()
 
 
 def whole(table: str, data: pa.Table) -> pa.Table:

@@ -9,7 +9,6 @@ import pytest
 
 from ufo.pipelines.importers import import_records
 from ufo.schemas.errors import UsageError
-from ufo.transforms.sentences import segment
 
 
 def sentence(
@@ -89,7 +88,6 @@ def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(
         ),
     )
     assert told == []
-    spans = segment(record["response"])
     assert record == {
         "id": "factcheck_gpt-1",
         "model": "ChatGPT",
@@ -98,15 +96,9 @@ def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(
         "response": record["response"],
         "label": False,
         "claims": [
-            {"claim": "Ada Lovelace was born.", "label": True, "sentence_index": 0},
-            {"claim": "Ada was born in 1815.", "sentence_index": 0},
-            {
-                "claim": "Ada wrote in Rome.",
-                "label": False,
-                "sentence_index": next(
-                    i for i, s in enumerate(spans) if "poem" in record["response"][s.start : s.end]
-                ),
-            },
+            {"claim": "Ada Lovelace was born.", "label": True},
+            {"claim": "Ada was born in 1815."},
+            {"claim": "Ada wrote in Rome.", "label": False},
         ],
         "sentence_labels": [
             {"start": 0, "end": 30, "label": True},
@@ -114,37 +106,6 @@ def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(
         ],
         "reference_answers": ["E1", "E2", "E3"],
     }
-
-
-def test_a_list_that_people_took_for_one_sentence_is_several_of_ours(
-    read: Callable[..., Any],
-) -> None:
-    response = (
-        "Three rivers are: \r\n1. The Nile in Africa \r\n2. The Rhine in Europe \r\nThat is all."
-    )
-    (record,), _ = read(
-        "factcheck_gpt",
-        factcheck(
-            response,
-            sentence(
-                "Three rivers are: 1. The Nile in Africa \n2. The Rhine in Europe",
-                ["The Rhine is in Europe.", "The Nile is in Africa.", "Quite unrelated words"],
-                [True, True, True],
-                [[], [], []],
-            ),
-        ),
-    )
-    spans = segment(response)
-    where = {
-        claim["claim"]: response[slice(*spans[claim["sentence_index"]])]
-        for claim in record["claims"]
-        if "sentence_index" in claim
-    }
-    assert "Rhine" in where["The Rhine is in Europe."]
-    assert "Nile" in where["The Nile is in Africa."]
-    assert "Quite unrelated words" not in where
-    (place,) = record["sentence_labels"]
-    assert response[place["start"] : place["end"]].endswith("Rhine in Europe")
 
 
 def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(
@@ -159,8 +120,8 @@ def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(
             sentence("Rain was what fell.", ["c"], [True], [[]]),
         ),
     )
-    assert [claim.get("sentence_index") for claim in record["claims"]] == [0, 2, None]
-    assert len(record["sentence_labels"]) == 2
+    places = [(one["start"], one["end"]) for one in record["sentence_labels"]]
+    assert [record["response"][slice(*place)] for place in places] == ["It rained.", "It RAINED"]
 
 
 def test_factscore_labels_and_score(read: Callable[..., Any]) -> None:
@@ -181,10 +142,10 @@ def test_factscore_labels_and_score(read: Callable[..., Any]) -> None:
         "question": "Question: Tell me a bio of Ada.",
         "response": "Ada is an actor. She was born in Rome.",
         "claims": [
-            {"claim": "Ada is a person.", "label": True, "sentence_index": 0},
-            {"claim": "Ada is an actor.", "label": False, "sentence_index": 0},
-            {"claim": "Rome is in Italy.", "sentence_index": 1},
-            {"claim": "Ada was born.", "label": True, "sentence_index": 1},
+            {"claim": "Ada is a person.", "label": True},
+            {"claim": "Ada is an actor.", "label": False},
+            {"claim": "Rome is in Italy."},
+            {"claim": "Ada was born.", "label": True},
         ],
         "label": pytest.approx(2 / 3),
     }
@@ -236,7 +197,7 @@ def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on(
 
 
 def test_a_file_of_another_format_is_one_error(read: Callable[..., Any]) -> None:
-    with pytest.raises(UsageError, match=r"none of 2 records .*:1: this looks like factcheck_gpt"):
+    with pytest.raises(UsageError, match=r"none of 2 records .*:1: expected `output`, found only"):
         read("factscore", GOOD["factcheck_gpt"], GOOD["factcheck_gpt"])
     with pytest.raises(UsageError, match="has no records"):
         read("factscore")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ufo.pipelines.importers import IMPORTERS, import_records
+from ufo.pipelines.importers import import_records
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord
 from ufo.transforms.read import parse
@@ -53,7 +53,6 @@ EXPERTQA: dict[str, Any] = {
     },
     "metadata": {"field": "Astronomy"},
 }
-LLM_AGGREFACT = {"dataset": "One", "doc": "Mars has two moons.", "claim": "It has.", "label": 1}
 WICE = {
     "label": "partially_supported",
     "supporting_sentences": [[0]],
@@ -94,7 +93,6 @@ GENERAL = {
 FACTCHECK = {"prompt": "Q?", "response": "A.", "sentences": {}}
 ROWS: dict[str, Row] = {
     "factool": FACTOOL,
-    "llm_aggrefact": LLM_AGGREFACT,
     "wice": WICE,
     "begin": BEGIN,
     "fool_me_twice": FOOL_ME_TWICE,
@@ -156,11 +154,6 @@ def test_expertqa_has_a_record_for_each_answer(read: Read) -> None:
 @pytest.mark.parametrize(
     ("kind", "row", "expected"),
     [
-        (
-            "llm_aggrefact",
-            LLM_AGGREFACT,
-            {"dataset": "One", "label": True, "claims": [{"claim": "It has.", "label": True}]},
-        ),
         ("begin", BEGIN, {"model": "t5", "question": "I like Mars.", "label": True}),
         ("fool_me_twice", FOOL_ME_TWICE, {"label": False}),
         ("fever", FEVER, {"label": True, "reference_answers": [FEVER["evidence"]]}),
@@ -201,14 +194,6 @@ def test_halueval_general_places_its_spans_or_none(read: Read) -> None:
     assert (unplaced["label"], "spans" in unplaced) == (False, False)
     assert (last["label"], last["spans"]) == (True, [])
     assert left_out == {"labels of stretches that are not in the response": 1}
-
-
-@pytest.mark.parametrize("kind", ROWS)
-def test_a_file_is_refused_by_the_name_of_what_it_is(read: Read, kind: str) -> None:
-    assert read(kind, ROWS[kind])[0]
-    for other in IMPORTERS.keys() - {kind}:
-        with pytest.raises(UsageError, match=f"looks like {kind}: ufo import {kind}"):
-            read(other, ROWS[kind])
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_the_command_writes_the_page_beside_what_it_prints(
 ) -> None:
     path = tmp_path / "ü page.html"
     words = ["report", str(folder), "scores", "--html", str(path), "--json"]
-    assert main([*words, "--threshold", "0.9"]) == 0
+    assert main(words) == 0
     done = capsys.readouterr()
     assert f"wrote {path}" in done.err
     assert done.out.startswith("[")

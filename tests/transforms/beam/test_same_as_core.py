@@ -96,7 +96,7 @@ def through_core(
     for line in responses.read_bytes().splitlines()[:6]:
         record = parse("k", line)
         assert isinstance(record, InputRecord)
-        rows = asyncio.run(check_text(record, sources, judge, mode))
+        rows = asyncio.run(check_text(record, sources, judge, Job((), mode=mode)))
         found["responses"].add(rows.response)
         for table in set(OF_EVALUATE) - {"responses", "sources"}:
             found[table] |= set(getattr(rows, table))
