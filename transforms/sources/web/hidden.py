@@ -50,7 +50,8 @@ def drop_hidden(tree: "HtmlElement") -> None:
         parent = element.getparent()
         if parent is None or element.tag in ("head", "title"):
             continue  # a page's head has its title and dates, and no text
-        if _is_hidden(element) or _named(element, classes, ids):
+        named = element.get("id") in ids or not classes.isdisjoint(element.get("class", "").split())
+        if _is_hidden(element) or (named and element.tag not in _KEPT):
             drop(element)
 
 
@@ -140,9 +141,3 @@ def _without_conditions(sheet: str) -> str:
             kept.append(sheet[start : conditional if conditional >= 0 else match.end()])
             start, conditional = match.end(), -1
     return "".join(kept)
-
-
-def _named(element: "HtmlElement", classes: set[str], ids: set[str]) -> bool:
-    if not (classes or ids) or element.tag in _KEPT:
-        return False
-    return element.get("id") in ids or not classes.isdisjoint(element.get("class", "").split())
