@@ -76,7 +76,7 @@ def test_a_dump_becomes_an_index(dump: Path, tmp_path: Path) -> None:
     result = build(dump, tmp_path / "out" / "index")
     assert result.counts == COUNTS
     assert result.warnings == []
-    index = open_index(result.path, verify=True)
+    index = open_index(result.path)
     [[hit]] = index.search(["ten countries"], 1)
     assert (hit.passage.section, hit.passage.text) == ("Course", "It has ten countries.")
     assert hit.passage.url == "https://w.example.org/wiki/Danube"
