@@ -114,7 +114,7 @@ def test_one_that_does_not_load_ends_the_run() -> None:
         verified(OfflineJudge(broken), [[Passage("1 0 0")]])
 
 
-def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_line_says_which_and_how_often_it_is_right() -> None:
     first = "(a first look; for findings use a language model)"
     assert judged_by(STATED) == f"Verifier stated {first}: always right."
     line = re.compile(
@@ -137,5 +137,3 @@ def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.Monke
         f"Verifier org/model@main {first}: how often it agrees with people is not known."
     )
     assert trust([], ["web"]) == ""
-    monkeypatch.setattr(by_name, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
-    assert "cannot be used: it is broken; mend it. Verifier overlap (" in judged_by()
