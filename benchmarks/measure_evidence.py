@@ -44,7 +44,7 @@ from ufo.schemas.errors import UfoError  # noqa: E402
 from ufo.transforms.sentences import Span  # noqa: E402
 from ufo.transforms.sources.web.documents import Document  # noqa: E402
 from ufo.transforms.sources.web.pages import PageText  # noqa: E402
-from ufo.transforms.sources.web.ranking import BM25, DENSE  # noqa: E402
+from ufo.transforms.sources.web.source import BM25, DENSE  # noqa: E402
 
 SNIPPET = "snippet"
 UNITS = ("claim", "sentence")

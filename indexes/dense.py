@@ -128,7 +128,10 @@ def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> None:
     if count > FLAT:
         kind = f"IVF{n_lists(count)},RaBitQfs,Refine(SQ8)"
         index = faiss.index_factory(dimension, kind, faiss.METRIC_INNER_PRODUCT)
-        index.train(_sample(shards, count))
+        random = np.random.default_rng(_SEED)
+        share = min(1.0, _TRAINED * n_lists(count) / count)
+        parts = [part[random.random(len(part)) < share] for part in map(np.load, shards)]
+        index.train(np.concatenate(parts))
     for vectors in map(np.load, shards):
         index.add(vectors)
     faiss.write_index(index, str(folder / INDEX))
@@ -137,9 +140,3 @@ def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> None:
 def n_lists(count: int) -> int:
     """Return the number of inverted lists for `count` vectors: a power of two near 2·√count."""
     return 1 << max(1, round(float(np.log2(2 * count**0.5))))
-
-
-def _sample(shards: Sequence[Path], count: int) -> Vectors:
-    random = np.random.default_rng(_SEED)
-    share = min(1.0, _TRAINED * n_lists(count) / count)
-    return np.concatenate([part[random.random(len(part)) < share] for part in map(np.load, shards)])

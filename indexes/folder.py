@@ -90,16 +90,8 @@ def _replace(output: Path, folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def describe_inputs(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return the manifest's entries for the input files: name, size and SHA-256."""
-    return [
-        {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256_of(str(path))}
-        for path in paths
-    ]
-
-
 def assemble(
-    building: Path, settings: dict[str, Any], inputs: list[dict[str, Any]]
+    building: Path, settings: dict[str, Any], inputs: Sequence[Path]
 ) -> tuple[dict[str, Any], list[Failure]]:
     """Write the passages, pages and names of the blocks in `building`.
 
@@ -133,7 +125,7 @@ def assemble(
     failures.sort(key=sort_key("failures"))
     pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
     content = {
-        "inputs": inputs,
+        "inputs": [{"name": path.name, "bytes": path.stat().st_size} for path in inputs],
         "dump_date": max(dates) or None,
         "counts": dict(counts),
         "settings": settings,

@@ -112,18 +112,11 @@ _opened: dict[tuple[Path, str, str | None], Index] = {}
 _opening = threading.Lock()
 
 
-def open_index(
-    path: str | Path,
-    retriever: str = "bm25",
-    *,
-    embedder: str | None = None,
-    verify: bool = False,
-) -> Index:
+def open_index(path: str | Path, retriever: str = "bm25", *, embedder: str | None = None) -> Index:
     """Open an index folder; return the same object as before while its manifest does not change.
 
     `path` may be a prefix of another file system (`gs://…`), see `ufo.indexes.manifest`.
-    `embedder` must be the one of the index's vectors. With `verify` the checksums of large files
-    are compared too, not only their sizes.
+    `embedder` must be the one of the index's vectors.
 
     Raises:
         IndexUnusable: the folder is not a complete index of a known version, or lacks the vectors.
@@ -133,7 +126,7 @@ def open_index(
         raise UsageError(unknown_value("retriever", retriever, RETRIEVERS))
     folder = local_index(path)
     with _opening:
-        manifest, fingerprint = read_manifest(folder, verify=verify)
+        manifest, fingerprint = read_manifest(folder)
         known = _opened.get((folder, retriever, embedder))
         if known is not None and known.fingerprint == fingerprint:
             return known

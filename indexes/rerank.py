@@ -122,9 +122,8 @@ class Reranker:
 
     def _read(self, row: int) -> _Seen:
         [passage] = self._store.get([row])
-        [page] = self._store.pages_of_rows([row])
         terms = distinct_terms(f"{passage.title}\n{passage.text}")
-        return _Seen(page, base_name(passage.title), passage.text, terms)
+        return _Seen(self._store.page_of_row(row), base_name(passage.title), passage.text, terms)
 
     def _read_links(self, row: int) -> frozenset[int]:
         [passage] = self._store.get([row])

@@ -121,11 +121,10 @@ class PassageStore:
             rows.extend(range(first, first + (count if most is None else min(count, most))))
         return rows
 
-    def pages_of_rows(self, rows: Sequence[int]) -> list[int]:
-        """Return the page (row of `pages.arrow`) of each passage."""
+    def page_of_row(self, row: int) -> int:
+        """Return the page (row of `pages.arrow`) of a passage."""
         # A page without passages has the same first row as the next page, and precedes it.
-        pages: list[int] = (np.searchsorted(self._first_row, rows, "right") - 1).tolist()
-        return pages
+        return int(np.searchsorted(self._first_row, row, "right")) - 1
 
     def _read(self, row: int) -> StoredPassage:
         if not 0 <= row < len(self):

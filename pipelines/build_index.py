@@ -81,8 +81,7 @@ def build(
         with folder.building(output) as building:
             settings = (building / folder.BLOCKS, words, block_pages)
             _write_all_blocks(slices, settings, workers, progress)
-            files = folder.describe_inputs(paths)
-            content, failures = folder.assemble(building, {"words": words}, files)
+            content, failures = folder.assemble(building, {"words": words}, paths)
             counts = content["counts"]
             if not counts["articles"]:
                 raise RunError(_no_articles(paths, counts, failures))

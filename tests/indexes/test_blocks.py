@@ -1,4 +1,4 @@
-"""TODO."""
+"""What pages and documents become in a block."""
 
 import json
 

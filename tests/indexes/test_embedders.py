@@ -1,4 +1,4 @@
-"""TODO."""
+"""Embedders by endpoint and by ONNX file, and which one an index takes."""
 
 import json
 import shutil

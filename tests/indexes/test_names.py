@@ -1,4 +1,4 @@
-"""TODO."""
+"""Names of pages, their keys, and redirects."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The fields of passages that are ranked, and the fusion of two rankings."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

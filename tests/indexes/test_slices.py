@@ -1,4 +1,4 @@
-"""TODO."""
+"""Files of every kind are read to their last whole byte, in slices or whole."""
 
 import bz2
 import gzip

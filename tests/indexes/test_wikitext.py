@@ -1,4 +1,4 @@
-"""TODO."""
+"""Wikitext becomes the text that a reader sees."""
 
 import pytest
 from hypothesis import given

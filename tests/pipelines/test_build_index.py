@@ -77,7 +77,7 @@ def test_a_dump_becomes_an_index(dump: Path, tmp_path: Path) -> None:
     result = build(dump, tmp_path / "out" / "index")
     assert result.counts == COUNTS
     assert result.warnings == []
-    index = open_index(result.path, verify=True)
+    index = open_index(result.path)
     [[hit]] = index.search(["ten countries"], 1)
     assert (hit.passage.section, hit.passage.text) == ("Course", "It has ten countries.")
     assert hit.passage.url == "https://w.example.org/wiki/Danube"
@@ -272,7 +272,7 @@ def test_more_passages_than_rank_bm25_is_good_for(tmp_path: Path) -> None:
     rows = ({"title": f"T{n}", "text": f"Word{n % 100} and river{n}."} for n in range(5_001))
     (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, rows)))
     result = build(tmp_path / "pages.jsonl", tmp_path / "index")
-    index = open_index(result.path, verify=True)
+    index = open_index(result.path)
     assert index.manifest["settings"]["engine"]["name"] == "tantivy"
     found = index.search(["Where is river4711?", "word7"], 3, [(), ["T4907"]])
     assert [hit.passage.title for hit in found[0]] == ["T4711"]

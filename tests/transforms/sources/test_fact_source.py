@@ -1,4 +1,4 @@
-"""TODO."""
+"""What a fact source is to implement, and how one is found, made and named."""
 
 import asyncio
 import sys

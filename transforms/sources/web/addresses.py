@@ -59,7 +59,8 @@ def checked_url(url: str, allow_private: bool = False) -> str:
     if not host_of(url):
         raise RefusedAddress("the URL names no host")
     if port == 0 or (port is not None and port not in PORTS and not allow_private):
-        raise RefusedAddress(f"port {port} is none of a web server ({_shown(PORTS)})")
+        ports = ", ".join(map(str, sorted(PORTS)))
+        raise RefusedAddress(f"port {port} is none of a web server ({ports})")
     return url.partition("#")[0]
 
 
@@ -109,7 +110,3 @@ def _kind(address: Address) -> str | None:
         if getattr(address, f"is_{kind}"):
             return f"a {kind.replace('_', '-')} address"
     return None if address.is_global else "no public address"
-
-
-def _shown(ports: frozenset[int]) -> str:
-    return ", ".join(map(str, sorted(ports)))

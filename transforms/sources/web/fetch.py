@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -21,6 +20,7 @@ import httpx
 from protego import Protego
 
 from ufo.schemas.errors import ends_run
+from ufo.schemas.text import host_of
 from ufo.transforms.llm.failures import SendError, retry_after
 from ufo.transforms.llm.retry import Retry, Sleep, Timing, retrying
 from ufo.transforms.sources.web import documents as reasons
@@ -30,7 +30,8 @@ from ufo.transforms.sources.web.transport import (
     MOST_BYTES,
     ROBOT,
     Resolve,
-    page_client,
+    page_connections,
+    page_request,
     read_body,
     system_resolver,
 )
@@ -93,11 +94,11 @@ class Fetcher:
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
         self._sites = Cached[Protego | FetchedPage](_SITES, _RULES_SECONDS)
-        self._client = page_client(allow_private, resolve)
+        self._connections = page_connections(allow_private, resolve)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._connections.aclose()
 
     async def get(self, url: str, ruled: bool = True) -> FetchedPage:
         """Return the page at a URL, by way of up to five redirects; each is asked for by rules.
@@ -107,13 +108,13 @@ class Fetcher:
         most_bytes = self._most_bytes if ruled else MOST_RULES
         at, private, left = url, False, self._seconds
 
-        async def send(request: httpx.Request, attempt: int) -> tuple[FetchedPage, str | None]:
+        async def send(attempt: int) -> tuple[FetchedPage, str | None]:
             nonlocal left
-            async with self._hosts.turn(request.url.host), self._places:
+            async with self._hosts.turn(host_of(at)), self._places:
                 started = time.monotonic()
                 try:
                     async with asyncio.timeout(max(left, 0.0)):
-                        return await self._exchange(request, most_bytes, any_type=not ruled)
+                        return await self._exchange(at, most_bytes, any_type=not ruled)
                 except TimeoutError:
                     message = f"not there within {self._seconds:g} s"
                     raise SendError(message, reasons.TIMEOUT) from None
@@ -122,8 +123,8 @@ class Fetcher:
 
         try:
             for _ in range(REDIRECTS + 1):
-                request = await self._allowed(at, ruled)
-                page, moved = await retrying(partial(send, request), _RETRY, Timing(self._sleep))
+                at = await self._allowed(at, ruled)
+                page, moved = await retrying(send, _RETRY, Timing(self._sleep))
                 private = private or page.private
                 if moved is None:
                     return replace(page, url=url, private=private)
@@ -139,15 +140,15 @@ class Fetcher:
         reason = f"http_{status}" if status else error.status
         return FetchedPage(url, at, status, "", b"", None, self._now(), reason, error.message)
 
-    async def _allowed(self, url: str, ruled: bool) -> httpx.Request:
-        """Return the request for a page, if its URL is one and its site lets us.
+    async def _allowed(self, url: str, ruled: bool) -> str:
+        """Return the URL of a page as it is asked for, if it is one and its site lets us.
 
         Raises:
             SendError: it is not asked for, or its site cannot say.
         """
         try:
             url = checked_url(url, self._allow_private)
-            request = self._client.build_request("GET", url)
+            page_request(url)
         except (RefusedAddress, httpx.InvalidURL, UnicodeError, ValueError) as error:
             raise SendError(str(error), reasons.REFUSED_ADDRESS) from None
         if ruled:
@@ -160,11 +161,11 @@ class Fetcher:
             if not await asyncio.to_thread(rules.can_fetch, url, ROBOT):
                 detail = f"{rules_at} asks robots to leave it alone"
                 raise SendError(detail, reasons.BLOCKED_BY_ROBOTS)
-            self._hosts.crawl_delay(request.url.host, rules.crawl_delay(ROBOT))
-        return request
+            self._hosts.crawl_delay(host_of(url), rules.crawl_delay(ROBOT))
+        return str(httpx.URL(url))
 
     async def _exchange(
-        self, request: httpx.Request, most_bytes: int, any_type: bool
+        self, url: str, most_bytes: int, any_type: bool
     ) -> tuple[FetchedPage, str | None]:
         """Send a request once; returns the page, and where it has moved to if it has.
 
@@ -172,9 +173,9 @@ class Fetcher:
             SendError: no page came.
         """
         try:
-            response = await self._client.send(request, stream=True)
+            response = await self._connections.handle_async_request(page_request(url))
             try:
-                return await self._read(response, most_bytes, any_type)
+                return await self._read(url, response, most_bytes, any_type)
             finally:
                 await response.aclose()
         except RefusedAddress as error:
@@ -183,16 +184,17 @@ class Fetcher:
             raise SendError("the host did not answer in time", reasons.TIMEOUT) from None
         except httpcore.ConnectError as error:
             raise SendError(f"no connection: {error}", reasons.CONNECTION) from None
-        except (httpcore.ProtocolError, httpx.ProtocolError) as error:
+        except httpcore.ProtocolError as error:
             raise SendError(f"no HTTP: {error}", reasons.GARBLED) from None
-        except (httpcore.NetworkError, httpx.HTTPError, OSError) as error:
+        except (httpcore.NetworkError, OSError) as error:
             message = f"the connection broke ({type(error).__name__})"
             raise SendError(message, reasons.CONNECTION, transient=True) from None
 
     async def _read(
-        self, response: httpx.Response, most_bytes: int, any_type: bool
+        self, url: str, response: httpcore.Response, most_bytes: int, any_type: bool
     ) -> tuple[FetchedPage, str | None]:
-        url, status, headers = str(response.url), response.status_code, response.headers
+        read = httpx.Response(response.status, headers=response.headers)
+        status, headers = read.status_code, read.headers
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         moved = headers.get("location") if status in _MOVED else None
         body = b""
@@ -209,7 +211,7 @@ class Fetcher:
                 message = f"{kind} is none of {', '.join(TYPES)}"
                 raise SendError(message, reasons.UNSUPPORTED_TYPE)
             coding = headers.get("content-encoding", "")
-            body = await read_body(response.aiter_raw(), coding, most_bytes)
+            body = await read_body(response.aiter_stream(), coding, most_bytes)
             kind = type_of(kind, body)
             if not any_type and not body.strip():
                 raise SendError("it is empty", reasons.EMPTY)
@@ -217,7 +219,7 @@ class Fetcher:
                 raise SendError("its type is not known", reasons.UNSUPPORTED_TYPE)
         asked = headers.get("cache-control", "").lower()
         private = "no-store" in asked or "private" in asked
-        charset = response.charset_encoding
+        charset = read.charset_encoding
         page = FetchedPage(url, url, status, kind, body, charset, self._now(), private=private)
         return page, moved
 

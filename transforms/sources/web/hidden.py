@@ -50,7 +50,8 @@ def drop_hidden(tree: "HtmlElement") -> None:
         parent = element.getparent()
         if parent is None or element.tag in ("head", "title"):
             continue  # a page's head has its title and dates, and no text
-        if _is_hidden(element) or _named(element, classes, ids):
+        named = element.get("id") in ids or not classes.isdisjoint(element.get("class", "").split())
+        if _is_hidden(element) or (named and element.tag not in _KEPT):
             drop(element)
 
 
@@ -62,7 +63,9 @@ def drop(element: "HtmlElement") -> None:
 
 def _is_hidden(element: "HtmlElement") -> bool:
     tag = element.tag
-    if tag in ("meta", "link", "base") or (tag == "script" and _is_data(element)):
+    if tag in ("meta", "link", "base") or (
+        tag == "script" and "ld+json" in element.get("type", "")
+    ):
         return False
     if tag in _NO_TEXT:
         return not (tag == "dialog" and "open" in element.attrib)
@@ -73,7 +76,7 @@ def _is_hidden(element: "HtmlElement") -> bool:
         return True
     if attributes.get("aria-hidden", "").strip().lower() == "true" and tag not in _KEPT:
         return True
-    if _own_colour(element):
+    if tag == "font" and _shade(attributes.get("color", "")) == "white":
         return True
     style = attributes.get("style")
     return bool(style) and tag not in _KEPT and hides(style)
@@ -93,20 +96,11 @@ def hides(style: str) -> bool:
     return _shade(colour[1]) == "white" and "background" not in style.lower()
 
 
-def _own_colour(element: "HtmlElement") -> bool:
-    """Return whether this is a white `<font>`."""
-    return element.tag == "font" and _shade(element.get("color", "")) == "white"
-
-
 def _shade(colour: str) -> str:
     plain = re.sub(r"\s+", "", colour.lower())
     if plain in _WHITE:
         return "white"
     return "#" + "".join(c * 2 for c in plain[1:]) if re.fullmatch("#[0-9a-f]{3}", plain) else plain
-
-
-def _is_data(script: "HtmlElement") -> bool:
-    return "ld+json" in script.get("type", "")
 
 
 def _hidden_names(sheets: Iterable["HtmlElement"]) -> tuple[set[str], set[str]]:
@@ -147,9 +141,3 @@ def _without_conditions(sheet: str) -> str:
             kept.append(sheet[start : conditional if conditional >= 0 else match.end()])
             start, conditional = match.end(), -1
     return "".join(kept)
-
-
-def _named(element: "HtmlElement", classes: set[str], ids: set[str]) -> bool:
-    if not (classes or ids) or element.tag in _KEPT:
-        return False
-    return element.get("id") in ids or not classes.isdisjoint(element.get("class", "").split())

@@ -253,11 +253,9 @@ def clean(text: str, title: str | None) -> str:
 
 
 def _leads_out(line: str) -> bool:
-    return len(line) < 200 and bool(_LINK_OUT_LINE.match(line)) and not _is_sentence(line)
-
-
-def _is_sentence(line: str) -> bool:
-    return bool(_SENTENCE_END.search(line)) and not line.endswith(":") and len(line.split()) > 8
+    long = len(line.split()) > 8 and not line.endswith(":")
+    is_sentence = long and bool(_SENTENCE_END.search(line))
+    return len(line) < 200 and bool(_LINK_OUT_LINE.match(line)) and not is_sentence
 
 
 def _without_head(lines: list[str], title: str | None) -> list[str]:

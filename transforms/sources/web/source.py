@@ -13,7 +13,7 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ufo.indexes.embedders import checked_name
+from ufo.indexes.embedders import ALLOWED, checked_name
 from ufo.schemas.errors import UsageError, ends_run, missing, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
@@ -34,7 +34,6 @@ from ufo.transforms.sources.fact_source import (
 )
 from ufo.transforms.sources.web.categories import hostname_of, hosts_chosen, kind_of
 from ufo.transforms.sources.web.engines import SearchResult, api_of
-from ufo.transforms.sources.web.ranking import BM25, DENSE, NO_EMBEDDER, RETRIEVERS
 from ufo.transforms.sources.web.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
     from ufo.transforms.sources.web.searching import Searched
     from ufo.transforms.sources.web.transport import Resolve
 
+BM25: Final = "bm25"
+DENSE: Final = "dense"
+_RETRIEVERS: Final = (BM25, DENSE)
 _LEAST: Final = 10  # results asked of an engine, so that a sweep over `pages` searches once
 _PAGE: Final = "page"
 _UNSENT: Final = ("blocked_by_robots", "refused_address")
@@ -83,10 +85,10 @@ class WebSource(FactSource):
         context: SourceContext | None = None,
     ) -> None:
         self._api = api_of(search)
-        if web_retriever not in RETRIEVERS:
-            raise UsageError(unknown_value("--web_retriever", web_retriever, RETRIEVERS))
+        if web_retriever not in _RETRIEVERS:
+            raise UsageError(unknown_value("--web_retriever", web_retriever, _RETRIEVERS))
         if web_retriever == DENSE and embedder is None:
-            raise UsageError(NO_EMBEDDER)
+            raise UsageError(f"--web_retriever dense needs --embedder: {ALLOWED}")
         self.search = search
         self.queries_a_request = self._api.batch
         """How many queries one request has, for estimates."""

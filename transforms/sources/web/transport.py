@@ -1,4 +1,4 @@
-"""The HTTP client of pages: the address that is connected to is the address that was checked.
+"""The connections of pages: the address that is connected to is the address that was checked.
 
 A client that checks a name and then lets its library resolve it again can get two different
 addresses. Here the name is resolved once for a connection, every address in the answer is checked,
@@ -12,8 +12,6 @@ import asyncio
 import socket
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from functools import cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -29,12 +27,19 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 ROBOT: Final = "ufo"
 """Which rules of a robots.txt are for us; the first word of our User-Agent."""
+USER_AGENT: Final = f"{ROBOT}/{version('ufo-factuality')} (factuality evaluation)"
+"""Who we say we are."""
 ACCEPTED: Final = "gzip"
 MOST_BYTES: Final = 8 * 1024 * 1024
 """Of a body, as it comes and decoded."""
 
 _TRIED: Final = 3  # addresses of a host, before it counts as not there
 _CONNECT_SECONDS: Final = 5.0
+_HEADERS: Final = {
+    "user-agent": USER_AGENT,
+    "accept": "text/html, application/xhtml+xml, application/pdf, text/plain, */*;q=0.1",
+    "accept-encoding": ACCEPTED,
+}
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
@@ -95,72 +100,36 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         return found
 
 
-class PageTransport(httpx.AsyncBaseTransport):
-    """httpx's seam over a pool of such connections."""
+def page_connections(allow_private: bool, resolve: Resolve) -> httpcore.AsyncConnectionPool:
+    """Return the connections of pages, with nothing of the user's.
 
-    def __init__(self, backend: httpcore.AsyncNetworkBackend) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
-            max_connections=None,  # as many as there are requests at a time
-            keepalive_expiry=15.0,
-            network_backend=backend,
-        )
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; errors are httpcore's, or RefusedAddress."""
-        url = request.url
-        sent = httpcore.Request(
-            method=request.method,
-            url=httpcore.URL(
-                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-            ),
-            headers=request.headers.raw,
-            extensions={"timeout": {"connect": _CONNECT_SECONDS}},
-        )
-        response = await self._pool.handle_async_request(sent)
-        return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._pool.aclose()
-
-
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, response: httpcore.Response) -> None:
-        self._response = response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._response.aiter_stream():
-            yield part
-
-    async def aclose(self) -> None:
-        await self._response.aclose()
-
-
-def page_client(allow_private: bool, resolve: Resolve) -> httpx.AsyncClient:
-    """Return the client of pages, over checked connections, with nothing of the user's.
-
-    It has no cookies, no passwords of a netrc file and no proxies of the environment, and follows
-    no redirect by itself.
+    There are no cookies, no passwords of a netrc file and no proxies of the environment.
     """
-    return httpx.AsyncClient(
-        transport=PageTransport(CheckedBackend(allow_private, resolve)),
-        headers={
-            "user-agent": user_agent(),
-            "accept": "text/html, application/xhtml+xml, application/pdf, text/plain, */*;q=0.1",
-            "accept-encoding": ACCEPTED,
-        },
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        timeout=httpx.Timeout(None),  # the caps hold over all of a request, not from byte to byte
-        trust_env=False,
-        follow_redirects=False,
+    return httpcore.AsyncConnectionPool(
+        ssl_context=httpx.create_ssl_context(),
+        max_connections=None,  # as many as there are requests at a time
+        keepalive_expiry=15.0,
+        network_backend=CheckedBackend(allow_private, resolve),
     )
 
 
-@cache
-def user_agent() -> str:
-    """Return who we say we are."""
-    return f"{ROBOT}/{version('ufo-factuality')} (factuality evaluation)"
+def page_request(url: str) -> httpcore.Request:
+    """Return the request for a page.
+
+    Raises:
+        httpx.InvalidURL, UnicodeError, ValueError: the URL is none.
+    """
+    request = httpx.Request("GET", url, headers=_HEADERS)
+    parts = request.url
+    return httpcore.Request(
+        "GET",
+        httpcore.URL(
+            scheme=parts.raw_scheme, host=parts.raw_host, port=parts.port, target=parts.raw_path
+        ),
+        headers=request.headers.raw,
+        # The other caps hold over all of a request, not from byte to byte.
+        extensions={"timeout": {"connect": _CONNECT_SECONDS}},
+    )
 
 
 # --- bodies -------------------------------------------------------------------------------------

@@ -77,10 +77,6 @@ def test_it_is_refused_and_nothing_is_connected_to(
     assert web.requests == []
 
 
-def test_the_table_is_as_long_as_it_should_be() -> None:
-    assert len(set(HOSTILE)) >= 40
-
-
 def test_a_name_that_is_public_when_looked_at_and_private_when_connected_to_is_refused(
     web: LocalWeb, connected: list[str]
 ) -> None:

@@ -17,7 +17,7 @@ from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
 from ufo.transforms.sources.web.fetch import LONGEST_DELAY, Cached, Fetcher, Hosts, rules_of
-from ufo.transforms.sources.web.transport import ROBOT, user_agent
+from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -156,9 +156,9 @@ def test_it_says_who_it_is_and_brings_nothing_of_the_user(
     assert [page.reason for page in pages] == [None] * 3
     assert web.paths() == ["/cookies", "/cookies", "/beacon"]
     for asked in web.requests:
-        assert asked.headers["user-agent"] == user_agent()
+        assert asked.headers["user-agent"] == USER_AGENT
         assert not {"cookie", "authorization", "referer", "proxy-authorization"} & {*asked.headers}
-    assert user_agent().startswith("ufo/")
+    assert USER_AGENT.startswith("ufo/")
 
 
 def test_robots_are_asked_once_a_site_and_before_every_redirect(web: LocalWeb) -> None:

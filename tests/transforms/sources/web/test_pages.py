@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ufo.indexes.embedders import unit_rows
 from ufo.transforms.sources.web.documents import Document, sentences_of
-from ufo.transforms.sources.web.pages import PageText
-from ufo.transforms.sources.web.ranking import DenseRanking, SentenceRanking
+from ufo.transforms.sources.web.pages import DenseRanking, PageText, SentenceRanking
 
 SENTENCES = [
     "Lake Veyra lies in the north.",
