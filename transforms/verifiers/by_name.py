@@ -19,7 +19,7 @@ from ufo.transforms.verifiers.hub import HubVerifier
 from ufo.transforms.verifiers.verifier import Verifier
 
 VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
-DEFAULT: Final = "overlap"
+DEFAULT_VERIFIER: Final = "overlap"
 """The default verifier."""
 
 _SHOWN: Final = 12  # characters of a checksum
@@ -74,7 +74,7 @@ def described(name: str) -> dict[str, str]:
 
 def shown(name: str | None) -> str:
     """Return the value of the column `model` for a verifier; None is the default one."""
-    name = name or DEFAULT
+    name = name or DEFAULT_VERIFIER
     content = content_of(name)[:_SHOWN]
     return make_verifier(name).name + (f"@{content}" if content else "")
 
@@ -87,7 +87,7 @@ def opened(name: str | None) -> Verifier:
     Raises:
         PluginError: it does not load.
     """
-    name = name or DEFAULT
+    name = name or DEFAULT_VERIFIER
     content = content_of(name)
     with _lock:
         known = _opened.get(name)

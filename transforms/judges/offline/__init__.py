@@ -26,9 +26,9 @@ def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -
 
     None is the default verifier. `types` are those of the sources, all that were measured if None.
     """
-    from ufo.transforms.verifiers.by_name import DEFAULT, make_verifier
+    from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
 
-    name = verifier or DEFAULT
+    name = verifier or DEFAULT_VERIFIER
     made = make_verifier(name)
     return _sentence(made.name, made.accuracy() or _measured(name, types or _MEASURED))
 

@@ -131,7 +131,7 @@ def test_one_line_says_which_and_how_often_it_is_right() -> None:
         assert trust([shown(name)], ["llm"]).endswith(known)
         assert "is not known" in trust([f"{name}@other"], ["web"])
         assert trust([shown(name)], []) == ""
-    assert judged_by() == judged_by(by_name.DEFAULT)
+    assert judged_by() == judged_by(by_name.DEFAULT_VERIFIER)
     assert trust(["mine@1", "org/model@main@2"], ["web"]) == (
         f"Verifier mine {first}: how often it agrees with people is not known. "
         f"Verifier org/model@main {first}: how often it agrees with people is not known."
