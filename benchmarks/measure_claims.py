@@ -54,7 +54,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.claim_sets import Response, load  # noqa: E402
 from benchmarks.index_corpora import lines  # noqa: E402
 from ufo.transforms.english.grammar import word_set  # noqa: E402
-from ufo.transforms.extraction import ExtractedUnit, extract, paragraph_starts, query_of  # noqa: E402
+from ufo.transforms.extraction.by_rules import ExtractedUnit, extract, paragraph_starts, query_of  # noqa: E402
 from ufo.transforms.sentences import Span  # noqa: E402
 from ufo.transforms.sources.reference import Ranking  # noqa: E402
 

@@ -93,11 +93,8 @@ def _labelled(
     labels: dict[int | None, int] = {}
     of_units = {draft.sentence_index for draft in drafts}
     for claim, place in zip(claims, places, strict=True):
-        if claim.label is None:
-            continue
-        if place is None or place not in of_units:
-            doubts[LABELS_LEFT_OUT] += 1
-        else:
+        if claim.label is not None:
+            doubts[LABELS_LEFT_OUT] += place not in of_units
             labels[place] = min(claim.label, labels.get(place, 1))
     return [replace(draft, label=labels.get(draft.sentence_index)) for draft in drafts]
 

@@ -35,7 +35,7 @@ from ufo.schemas.results import Results
 from ufo.schemas.storage import cache_folder, is_remote
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.verifiers.by_name import default_verifier, make_verifier
+from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
 
 if TYPE_CHECKING:
     from ufo.webapp.desk import Link, Setup
@@ -128,7 +128,7 @@ def setup(
         evaluate=(sys.executable, "-m", "ufo.pipelines.cli", "evaluate"),
         version=VERSION,
         judge=chosen.judge.name,
-        verifier=make_verifier(chosen.verifier or default_verifier()[0]).name,
+        verifier=make_verifier(chosen.verifier or DEFAULT_VERIFIER).name,
         flags_of=partial(_flags_of, usual),
         model=chosen.client().endpoints[VERIFIER].model if reachable else None,
         index=folder,

@@ -29,7 +29,7 @@ from ufo.transforms.plugins import Spec
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
-from ufo.transforms.verifiers.by_name import default_verifier, described
+from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""
@@ -170,7 +170,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return the name of the verifier that judges, None where none does."""
         if "verifier" not in JUDGES.parameters(self.judge):
             return None
-        return self.verifier or default_verifier()[0]
+        return self.verifier or DEFAULT_VERIFIER
 
     def judge_print(self) -> dict[str, Any]:
         """Return what a fingerprint says of the judge."""

@@ -207,19 +207,19 @@ class Judge:
 
     async def extract(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return the checkable claims of the response, in the order of its sentences."""
-        from ufo.transforms.extraction import extract_record
+        from ufo.transforms.extraction.by_rules import extract_record
 
         return Drafts([Draft(*unit) for unit in extract_record(record, sentences)])
 
     async def extract_sentences(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return one claim for each sentence with a checkable claim (`--units sentence`)."""
-        from ufo.transforms.extraction import extract_record
+        from ufo.transforms.extraction.by_rules import extract_record
 
         return Drafts([Draft(*unit) for unit in extract_record(record, sentences, whole=True)])
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
         """Return a query for each claim, in order."""
-        from ufo.transforms.extraction import query_of
+        from ufo.transforms.extraction.by_rules import query_of
 
         return Queries([query_of(claim) for claim in claims])
 

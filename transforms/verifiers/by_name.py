@@ -19,10 +19,8 @@ from ufo.transforms.verifiers.hub import HubVerifier
 from ufo.transforms.verifiers.verifier import Verifier
 
 VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
-DEFAULT: Final = "overlap"
+DEFAULT_VERIFIER: Final = "overlap"
 """The default verifier."""
-FALLBACK: Final = "overlap"
-"""The default where the packages of DEFAULT are not installed; it needs no optional package."""
 
 _SHOWN: Final = 12  # characters of a checksum
 
@@ -63,12 +61,6 @@ def usable(name: str) -> str:
     return whole
 
 
-def default_verifier() -> tuple[str, str]:
-    """Return the default verifier, and the reason if it is not DEFAULT, else ""."""
-    reason = make_verifier(DEFAULT).unavailable() if DEFAULT != FALLBACK else None
-    return (FALLBACK, reason) if reason else (DEFAULT, "")
-
-
 def content_of(name: str) -> str:
     """Return a checksum of a verifier's code and weights, "" where it has none."""
     code, own = code_of(name), make_verifier(name).fingerprint()
@@ -82,7 +74,7 @@ def described(name: str) -> dict[str, str]:
 
 def shown(name: str | None) -> str:
     """Return the value of the column `model` for a verifier; None is the default one."""
-    name = name or default_verifier()[0]
+    name = name or DEFAULT_VERIFIER
     content = content_of(name)[:_SHOWN]
     return make_verifier(name).name + (f"@{content}" if content else "")
 
@@ -95,7 +87,7 @@ def opened(name: str | None) -> Verifier:
     Raises:
         PluginError: it does not load.
     """
-    name = name or default_verifier()[0]
+    name = name or DEFAULT_VERIFIER
     content = content_of(name)
     with _lock:
         known = _opened.get(name)

@@ -25,7 +25,6 @@ from ufo.schemas import model_files
 from ufo.schemas.errors import UsageError, missing, unknown_value
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.sentences import segment
-from ufo.transforms.verifiers import hub
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 
@@ -206,7 +205,7 @@ class HubVerifier(Verifier):
     def unavailable(self) -> str | None:
         """Return an error message if files or packages are missing, or labels are unknown."""
         try:
-            hub.outputs_of(self.name, self._family, self._config)
+            outputs_of(self.name, self._family, self._config)
             self._eos()
             whole = os.path.isfile(os.path.join(self._texts, _TOKENIZER))
         except UsageError as error:
@@ -217,7 +216,7 @@ class HubVerifier(Verifier):
 
     def open(self) -> None:
         """Load the model and its tokenizer."""
-        self._outputs = hub.outputs_of(self.name, self._family, self._config)
+        self._outputs = outputs_of(self.name, self._family, self._config)
         self._logits = self._loaded()
         self._reader = PairEncoder(self._tokenizer(), self._family, self._tokens(), self._eos())
 
@@ -242,7 +241,7 @@ class HubVerifier(Verifier):
         assert self._logits is not None
         passage = f"{pair.title}. {pair.passage}" if pair.title else pair.passage
         outputs = [self._logits(window) for window in self._reader.read(pair.claim, passage)]
-        return hub.best([hub.probabilities(one, self._outputs) for one in outputs])
+        return best([probabilities(one, self._outputs) for one in outputs])
 
     @cached_property
     def _folder(self) -> str:
@@ -262,13 +261,13 @@ class HubVerifier(Verifier):
         return _said(self._folder, _CONFIG)
 
     @cached_property
-    def _family(self) -> hub.Family:
-        return hub.family_of(self._given, self._config)
+    def _family(self) -> Family:
+        return family_of(self._given, self._config)
 
     @cached_property
     def _texts(self) -> str:
         """The folder with the tokenizer: HHEM's is its foundation's."""
-        if self._onnx or not hub.is_hhem(self._config):
+        if self._onnx or not is_hhem(self._config):
             return self._folder
         foundation = str(self._config.get("foundation") or _FOUNDATION)
         return model_files.folder_of(foundation, _EXTRA, weights=False)
@@ -322,7 +321,7 @@ class HubVerifier(Verifier):
 class PairEncoder:
     """Encodes a pair as one or several inputs of up to `tokens` tokens."""
 
-    def __init__(self, tokenizer: Tokenizer, family: hub.Family, tokens: int, eos: str) -> None:
+    def __init__(self, tokenizer: Tokenizer, family: Family, tokens: int, eos: str) -> None:
         self._tokenizer = tokenizer
         self._template = family.template
         self._tokens = tokens
@@ -372,7 +371,7 @@ class PairEncoder:
     def _encoded(self, passage: str, claim: str) -> Encoding:
         if not self._template:
             return self._tokenizer.encode(passage, claim)
-        text = hub.filled(self._template, passage=passage, claim=claim, eos=self._eos)
+        text = filled(self._template, passage=passage, claim=claim, eos=self._eos)
         return self._tokenizer.encode(text)
 
     def _plain(self, text: str) -> str:

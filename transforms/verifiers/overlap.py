@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.english.grammar import word_set
-from ufo.transforms.english.words import DAY, YEAR, Quantity, agree, differ, said
+from ufo.transforms.english.words import DAY, YEAR, agree, differ, said
 from ufo.transforms.verifiers.texts import (
     CACHED,
     POSSESSIVE,
@@ -204,7 +204,8 @@ def _quantities(found: Match) -> Iterator[Ground]:
     for k, claimed in enumerate(claim.numbers, len(claim.items)):
         if found.said >> k & 1:
             continue
-        same = mask(j for j, q in _numbered(found) if q.start == claimed.start)
+        numbered = enumerate(claim.numbers, len(claim.items))
+        same = mask(j for j, q in numbered if q.start == claimed.start)
         for number, other in passage.numbers:
             if not differ(claimed, other) or any(agree(q, other) for q in claim.numbers):
                 continue
@@ -212,10 +213,6 @@ def _quantities(found: Match) -> Iterator[Ground]:
             if not dated or _follows(found, clause, claimed.start, other.start):
                 kind = "date" if dated else "number"
                 yield _ground(found, kind, number, other.said, claimed.said, same)
-
-
-def _numbered(found: Match) -> Iterator[tuple[int, Quantity]]:
-    return iter(enumerate(found.claim.numbers, len(found.claim.items)))
 
 
 def _names(found: Match) -> Iterator[Ground]:

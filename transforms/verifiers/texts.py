@@ -47,7 +47,18 @@ class ReadClause:
 
     def denied(self) -> dict[str, str]:
         """Return the key of the first content word after each negation -> the negation."""
-        return _denials(self.words)
+        words, denied = self.words, dict[str, str]()
+        for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
+            word = words[place]
+            for other in words[place + 1 : place + 1 + _REACH]:
+                if other.lower in ("only", "but", "just"):
+                    break  # "not only" and "not sure, but" deny nothing.
+                if other.kind and word.lower == "no":
+                    break  # "No. 2"
+                if other.weight:
+                    denied.setdefault(other.key, word.lower)
+                    break
+        return denied
 
     def subject(self) -> list[Word]:
         """Return the content words before the verb, numbers left out."""
@@ -83,21 +94,6 @@ def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
         else:
             found.append((at, at + 1))
     return found
-
-
-def _denials(words: Sequence[Word]) -> dict[str, str]:
-    denied: dict[str, str] = {}
-    for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
-        word = words[place]
-        for other in words[place + 1 : place + 1 + _REACH]:
-            if other.lower in ("only", "but", "just"):
-                break  # "not only" and "not sure, but" deny nothing.
-            if other.kind and word.lower == "no":
-                break  # "No. 2"
-            if other.weight:
-                denied.setdefault(other.key, word.lower)
-                break
-    return denied
 
 
 class ReadClaim(ReadClause):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ufo.transforms.extraction import extract, paragraph_starts
+from ufo.transforms.extraction.by_rules import extract, paragraph_starts
 from ufo.transforms.sentences import segment
 
 

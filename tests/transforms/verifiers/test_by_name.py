@@ -6,19 +6,15 @@ import pytest
 
 from tests.transforms.judges.stated import STATED
 from ufo.schemas.errors import PluginError, UsageError
-from ufo.transforms.verifiers import by_name
 from ufo.transforms.verifiers.by_name import (
     VERIFIERS,
     content_of,
-    default_verifier,
     described,
     make_verifier,
     opened,
     usable,
 )
 from ufo.transforms.verifiers.overlap import OverlapVerifier
-
-UNUSABLE = STATED.replace(":Stated", ":Unusable")
 
 
 def test_the_built_in_verifiers_are_declared_like_anybody_s() -> None:
@@ -54,12 +50,6 @@ def test_a_path_becomes_whole_and_what_cannot_be_used_is_said(
     assert usable("overlap") == "overlap"
     with pytest.raises(UsageError, match=r"cannot be used: it is broken; mend it"):
         usable("stated.py:Unusable")
-
-
-def test_the_default_gives_way_where_it_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert default_verifier() == (by_name.DEFAULT, "")
-    monkeypatch.setattr(by_name, "DEFAULT", UNUSABLE)
-    assert default_verifier() == ("overlap", "it is broken; mend it")
 
 
 def test_what_a_file_s_class_depends_on_is_its_code_and_what_it_says(tmp_path: Path) -> None:

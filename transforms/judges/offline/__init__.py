@@ -24,15 +24,13 @@ _UNKNOWN: Final = "how often it agrees with people is not known"
 def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -> str:
     """Return a sentence for users: the verifier that judges, and how far it can be trusted.
 
-    None is the default verifier; where that is not DEFAULT, the text says why. `types` are those of
-    the sources, all that were measured if None.
+    None is the default verifier. `types` are those of the sources, all that were measured if None.
     """
-    from ufo.transforms.verifiers.by_name import DEFAULT, default_verifier, make_verifier
+    from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
 
-    name, reason = (verifier, "") if verifier else default_verifier()
-    fallback = f"{DEFAULT} cannot be used: {reason}. " if reason else ""
+    name = verifier or DEFAULT_VERIFIER
     made = make_verifier(name)
-    return fallback + _sentence(made.name, made.accuracy() or _measured(name, types or _MEASURED))
+    return _sentence(made.name, made.accuracy() or _measured(name, types or _MEASURED))
 
 
 def trust(models: Iterable[str], types: Iterable[str]) -> str:

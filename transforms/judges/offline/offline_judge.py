@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
@@ -13,7 +14,7 @@ from ufo.schemas.records import (
     OpenUnits,
 )
 from ufo.transforms.english.words import is_english
-from ufo.transforms.judges.judge import Judge, Judged, Judgement, evidence_row
+from ufo.transforms.judges.judge import Judge, Judged, Judgement
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 from ufo.transforms.verifiers.by_name import opened, shown
 from ufo.transforms.verifiers.overlap import explain, ruled
@@ -55,24 +56,15 @@ class OfflineJudge(Judge):
         rows: list[Evidence] = []
         for unit, answer in zip(open_units.units, found, strict=True):
             if not answer.passages:
-                nothing = self.without_passages(unit, source, answer)
-                if not known and nothing.outcome == NOANS:
-                    nothing = replace(nothing, reason=UNSUPPORTED_LANGUAGE, rationale=_FOREIGN)
-                rows.append(nothing)
+                rows.append(self.without_passages(unit, source, answer))
             for rank, hit in enumerate(answer.passages, 1):
                 pair = _pair(unit, hit)
-                try:
-                    result = chances.get(pair)
-                    if isinstance(result, Exception):
-                        raise result
-                    row = self._row(unit, source, rank, hit, pair, result)
-                except Exception as error:
-                    if ends_run(error):
-                        raise
-                    why = Judgement(ERROR, rationale=f"{type(error).__name__}: {message_of(error)}")
-                    row = self.row(unit, source, rank, hit, why)
-                rows.append(row)
-        return Judged(rows)
+                judgement = _judgement(pair, chances[pair]) if known else Judgement(NOANS)
+                rows.append(self.row(unit, source, rank, hit, judgement))
+        if known:
+            return Judged(rows)
+        foreign = partial(replace, reason=UNSUPPORTED_LANGUAGE, rationale=_FOREIGN, model=None)
+        return Judged([foreign(row) if row.outcome == NOANS else row for row in rows])
 
     def _chances(
         self, open_units: OpenUnits, found: Sequence[Found]
@@ -110,37 +102,20 @@ class OfflineJudge(Judge):
             self.model = shown(self._name)
         return self._verifier
 
-    def _row(
-        self,
-        unit: FactUnit,
-        source: str,
-        rank: int,
-        hit: Retrieved,
-        pair: Pair,
-        chances: Probabilities | None,
-    ) -> Evidence:
-        if chances is None:
-            outcome, citation, rationale = NOANS, None, _FOREIGN
-        else:
-            found = match(pair)
-            chances = ruled(found, chances)
-            outcome = chances.outcome
-            citation, rationale = explain(found, outcome)
-        return evidence_row(
-            unit,
-            source,
-            rank,
-            hit,
-            outcome,
-            judge=self.name,
-            model=None if chances is None else self.model,
-            reason=UNSUPPORTED_LANGUAGE if chances is None else None,
-            answer=citation,  # the deciding sentence is the passage's answer to the query
-            citation=citation,
-            citation_found=None if citation is None else True,
-            rationale=rationale,
-            probability=None if chances is None else chances.supported,
-        )
+
+def _judgement(pair: Pair, predicted: Probabilities | Exception) -> Judgement:
+    """Return the judgement on a pair, an error where the verifier or a rule failed."""
+    try:
+        if isinstance(predicted, Exception):
+            raise predicted
+        found = match(pair)
+        chances = ruled(found, predicted)
+        citation, rationale = explain(found, chances.outcome)
+        return Judgement(chances.outcome, chances.supported, rationale, citation)
+    except Exception as error:
+        if ends_run(error):
+            raise
+        return Judgement(ERROR, rationale=f"{type(error).__name__}: {message_of(error)}")
 
 
 def _pair(unit: FactUnit, hit: Retrieved) -> Pair:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from hashlib import sha256
-from importlib.util import find_spec
 from math import exp
 from operator import mul
 from pathlib import Path
@@ -52,10 +51,7 @@ class BundledVerifier(Verifier):
         self._session: Any = None
 
     def unavailable(self) -> str | None:
-        """Return which package or file is missing, with the remedy, or None."""
-        for package in ("onnxruntime", "tokenizers"):
-            if find_spec(package) is None:
-                return f"the package {package} is missing; run: pip install {package}"
+        """Return which file is missing, with the remedy, or None."""
         for name in (MODEL, TOKENIZER, SETTINGS):
             if not (self._folder / name).is_file():
                 return f"{self._folder / name} is missing; install the package again"

@@ -114,7 +114,7 @@ def test_one_that_does_not_load_ends_the_run() -> None:
         verified(OfflineJudge(broken), [[Passage("1 0 0")]])
 
 
-def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_line_says_which_and_how_often_it_is_right() -> None:
     first = "(a first look; for findings use a language model)"
     assert judged_by(STATED) == f"Verifier stated {first}: always right."
     line = re.compile(
@@ -131,11 +131,9 @@ def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.Monke
         assert trust([shown(name)], ["llm"]).endswith(known)
         assert "is not known" in trust([f"{name}@other"], ["web"])
         assert trust([shown(name)], []) == ""
-    assert judged_by() == judged_by(by_name.DEFAULT)
+    assert judged_by() == judged_by(by_name.DEFAULT_VERIFIER)
     assert trust(["mine@1", "org/model@main@2"], ["web"]) == (
         f"Verifier mine {first}: how often it agrees with people is not known. "
         f"Verifier org/model@main {first}: how often it agrees with people is not known."
     )
     assert trust([], ["web"]) == ""
-    monkeypatch.setattr(by_name, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
-    assert "cannot be used: it is broken; mend it. Verifier overlap (" in judged_by()
