@@ -240,14 +240,9 @@ _REBUILD: Final = f"build the index again with `ufo index build --embedder …`:
 class Embedder(Protocol):
     """A model that maps texts to vectors; an index has vectors of one `name` and `version`."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def dimension(self) -> int: ...
+    name: str
+    version: str
+    dimension: int
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return an array (n, dimension) with a row of length 1 for each text; rows may be zero."""
