@@ -1,4 +1,4 @@
-"""The input of an index: files of every kind, whole or in slices, in blocks of pages or documents."""
+"""The input of an index: files, whole or in slices, in blocks of pages or documents."""
 
 import bz2
 import gzip
