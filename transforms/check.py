@@ -75,7 +75,7 @@ async def _verified(
     except Exception as error:
         if ends_run(error):
             raise
-        judged = _unjudged(open_units, source, judge, found, error)
+        judged = _unjudged(open_units, source, judge, error)
     passages = {hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages}
     rows_of: dict[str, list[Evidence]] = {unit.unit_id: [] for unit in open_units.units}
     for row in judged.evidence:
@@ -117,13 +117,7 @@ async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
         return [failed(error)] * asked
 
 
-def _unjudged(
-    open_units: OpenUnits,
-    source: FactSource,
-    judge: Judge,
-    found: Sequence[Found],
-    error: Exception,
-) -> Judged:
+def _unjudged(open_units: OpenUnits, source: FactSource, judge: Judge, error: Exception) -> Judged:
     """Return one error row for each unit, after an exception of the judge."""
     answer = Found((), ERROR, UNPARSABLE)
     return Judged(

@@ -25,7 +25,7 @@ from ufo.transforms.extract import EXTRACT, Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge, make_judge
 from ufo.transforms.llm.request import Client
-from ufo.transforms.scores import Scores, score
+from ufo.transforms.scores import Scores, VoteRules, score
 from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ
 
@@ -209,11 +209,9 @@ def scored(rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> Sc
     return score(
         rows.fact_units,
         rows.evidence,
-        {one.passage_id: one for one in rows.passages},
-        sources,
+        rows.passages,
+        VoteRules(sources, mode, tie),
         len(rows.sentences),
-        mode,
-        tie,
-        response_id=rows.response.response_id,
+        rows.response.response_id,
         extraction_failed=any(one.step == EXTRACT for one in rows.failures),
     )

@@ -7,7 +7,6 @@ aligned with the sentences of the response.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from operator import itemgetter
 from typing import Final
 
@@ -214,8 +213,7 @@ def human_label(span: Span, labelled: Sequence[LabelledSpan], are_errors: bool) 
     return max(touching, key=itemgetter(0))[1] if touching else None
 
 
-# The penalty for aligning a claim before the previous one, as a share of the highest similarity:
-# claims are mostly in the order of their sentences.
+# The penalty for going back in the text, as a share of the highest similarity.
 _BACKWARDS: Final = 0.2
 
 
@@ -223,36 +221,23 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
     """Return the index of the most similar sentence for each claim, None without a common word.
 
     Similarity is the weighted share of common content words; words in few sentences have higher
-    weights. The alignment with the highest total similarity is computed by dynamic programming,
-    with a penalty for going back in the text; the earlier sentence wins ties. Time and memory are
-    proportional to claims × sentences.
+    weights. Claims are mostly in the order of their sentences, so that a sentence before that of
+    the claim before has to be clearly more similar; of equal ones the earlier wins.
     """
     holders: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
         for word in query_terms(sentence):
             holders.setdefault(word, []).append(index)
-    placed: list[int | None] = [None] * len(claims)
-    rows: list[tuple[int, list[int]]] = []  # (claim, for each sentence where the claim before is)
-    best = [0.0] * len(sentences)
     terms = [query_terms(claim) for claim in claims]
     repeated = Counter(word for words in terms for word in words)
-    for number, words in enumerate(terms):
+    placed: list[int | None] = []
+    last = 0
+    for words in terms:
         shared = _shared(words, repeated, holders, len(sentences))
-        if shared is None:
-            continue
-        # The best place of the claim before at or before each sentence, and anywhere.
-        bests = accumulate(((score, -at) for at, score in enumerate(best)), max)
-        forward = [-at for _, at in bests]
-        top = forward[-1]
-        jump = best[top] - _BACKWARDS
-        came = [at if best[at] >= jump else top for at in forward]
-        best = [score + max(best[at], jump) for score, at in zip(shared, forward, strict=True)]
-        rows.append((number, came))
-    if rows:
-        at = max(range(len(best)), key=best.__getitem__)
-        for number, came in reversed(rows):
-            placed[number] = at
-            at = came[at]
+        if shared is not None:
+            found = [one - _BACKWARDS * (at < last) for at, one in enumerate(shared)]
+            last = found.index(max(found))
+        placed.append(None if shared is None else last)
     return placed
 
 
@@ -266,12 +251,10 @@ def _shared(
     """
     shared = [0.0] * n_sentences
     total = 0.0
-    found = False
     for word in words:
         having = holders.get(word, ())
         weight = 1.0 / ((len(having) or 1) * repeated[word])
         total += weight
         for index in having:
             shared[index] += weight
-            found = True
-    return [score / total for score in shared] if found else None
+    return [score / total for score in shared] if any(shared) else None

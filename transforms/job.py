@@ -13,18 +13,20 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeVar
 
 from ufo.schemas.errors import RunError, UsageError, need
 from ufo.schemas.storage import absolute
 from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.plugins import absolute_type
+from ufo.transforms.plugins import Spec, absolute_type
 from ufo.transforms.read import MAX_LINE_BYTES, Columns
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.client_settings import ClientSettings
+
+S = TypeVar("S", bound=Spec)
 
 IN_FLIGHT = 256
 COUNTED = "ufo."
@@ -70,8 +72,6 @@ class Job:
     @property
     def source_context(self) -> SourceContext:
         """The context of fact sources, with the run's usage log."""
-        if self.usage_log is None:
-            return self.context
         calls = replace(self.context.calls, usage_log=self.usage_log)
         return replace(self.context, calls=calls)
 
@@ -85,15 +85,8 @@ class Job:
     def elsewhere(self) -> "Job":
         """Return the job with absolute paths and explicit base URLs, for processes with another
         working folder and environment."""
-        sources = tuple(
-            replace(source, type=absolute_type(source.type), options=self._absolute(source.options))
-            for source in self.sources
-        )
-        judge = replace(
-            self.judge,
-            type=absolute_type(self.judge.type),
-            options=self._absolute(self.judge.options),
-        )
+        sources = tuple(map(self._located, self.sources))
+        judge = self._located(self.judge)
         if judge.llm is not None and judge.llm.prompts_dir is not None:
             folder = os.path.abspath(judge.llm.prompts_dir)
             judge = replace(judge, llm=replace(judge.llm, prompts_dir=folder))
@@ -103,6 +96,10 @@ class Job:
         if context.models is not None:
             flags.setdefault("base_url", context.models.endpoints[VERIFIER].base_url)
         return replace(self, sources=sources, flags=flags, context=context, judge=judge)
+
+    def _located(self, spec: S) -> S:
+        options = self._absolute(spec.options)
+        return replace(spec, type=absolute_type(spec.type), options=options)
 
     def _absolute(self, options: Mapping[str, Any]) -> dict[str, Any]:
         named = {

@@ -111,10 +111,9 @@ def recognised(names: Sequence[str]) -> dict[str, str]:
     """
     folded = {re.sub(r"[\s_-]+", " ", name.casefold()).strip(): name for name in reversed(names)}
     found: dict[str, str] = {}
-    for known, key in (*((field, field) for field in FIELDS), *_USUAL.items()):
-        column = folded.get(known.replace("_", " ").strip())
-        if column is not None and column not in found.values():
-            found.setdefault(key, column)
+    for known in (*FIELDS, *_USUAL):
+        if column := folded.pop(known.replace("_", " ").strip(), None):
+            found.setdefault(_USUAL.get(known, known), column)
     return {key: found[key] for key in FIELDS if key in found}
 
 
@@ -458,41 +457,34 @@ def _claim(number: int, item: object) -> GivenClaim:
 
 def _spans(raw: Mapping[str, Any], text: str) -> tuple[list[LabelledSpan], bool]:
     """Return the labelled spans of the text, and whether they are errors."""
-    if raw.get("spans") is not None:
-        errors = [_stretch(text, f"spans[{n}]", s) for n, s in enumerate(list_value(raw, "spans"))]
-        return [LabelledSpan(start, end, 0) for start, end, _ in errors], True
-    return _sentence_labels(list_value(raw, "sentence_labels"), text), False
+    are_errors = raw.get("spans") is not None
+    name = "spans" if are_errors else "sentence_labels"
+    items = list_value(raw, name)
+    if not are_errors and items and not any(isinstance(item, dict) for item in items):
+        items = _of_sentences(items, text)
+    found = (_span(text, f"{name}[{at}]", item, are_errors) for at, item in enumerate(items))
+    return list(found), are_errors
 
 
-def _stretch(text: str, where: str, item: object) -> tuple[int, int, object]:
+def _of_sentences(labels: Sequence[object], text: str) -> list[dict[str, object]]:
+    """Return the spans of the sentences with their labels, one for each."""
+    spans = segment(text)
+    if len(spans) != len(labels):
+        raise UnusableValue(
+            f"`sentence_labels` has {len(labels)} labels, the response {len(spans)} sentences; "
+            "give each with its `start` and `end` instead"
+        )
+    return [{**span._asdict(), "label": label} for span, label in zip(spans, labels, strict=True)]
+
+
+def _span(text: str, where: str, item: object, is_error: bool) -> LabelledSpan:
     if not isinstance(item, dict):
         raise UnusableValue(f"`{where}` is an object with `start` and `end`, not {kind_of(item)}")
     start, end = item.get("start"), item.get("end")
-    whole = type(start) is int and type(end) is int
-    if not whole or not 0 <= start < end <= len(text):  # type: ignore[operator]
+    if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
         raise UnusableValue(
             f"`{where}` is from {start!r} to {end!r}, not a stretch of a response "
             f"of {len(text)} characters"
         )
-    return start, end, item.get("label")  # type: ignore[return-value]
-
-
-def _sentence_labels(items: list[Any], text: str) -> list[LabelledSpan]:
-    """Parse `[{"start", "end", "label"}]`, or a list of one label for each sentence."""
-    if items and not any(isinstance(item, dict) for item in items):
-        spans = segment(text)
-        if len(spans) != len(items):
-            raise UnusableValue(
-                f"`sentence_labels` has {len(items)} labels, the response {len(spans)} sentences; "
-                "give each with its `start` and `end` instead"
-            )
-        items = [
-            {"start": span.start, "end": span.end, "label": label}
-            for span, label in zip(spans, items, strict=True)
-        ]
-    labelled = []
-    for number, item in enumerate(items):
-        where = f"sentence_labels[{number}]"
-        start, end, label = _stretch(text, where, item)
-        labelled.append(LabelledSpan(start, end, label_value(label, where + ".label")))
-    return labelled
+    label = 0 if is_error else label_value(item.get("label"), where + ".label")
+    return LabelledSpan(start, end, label)

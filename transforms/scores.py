@@ -24,7 +24,7 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.schemas.text import quantity
-from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, main_mode, tally, verdicts
+from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, HasOutcome, main_mode, tally, verdicts
 
 if TYPE_CHECKING:
     from ufo.schemas.results import Results
@@ -137,6 +137,16 @@ def _of_any(host: str | None, domains: Collection[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class VoteRules:
+    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
+
+    sources: Sequence[str]
+    mode: str = SEQ
+    tie: str = "not_factual"
+    selection: Selection = field(default_factory=Selection)
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """A row of the view `scores`; `source` is None except in mode `single`.
 
@@ -235,15 +245,13 @@ class Placed(OfUnit, Protocol):
     def sentence_index(self) -> int | None: ...
 
 
-class Piece(OfUnit, Protocol):
+class Piece(OfUnit, HasOutcome, Protocol):
     """The fields used of a row of evidence."""
 
     @property
     def source(self) -> str: ...
     @property
     def passage_id(self) -> str | None: ...
-    @property
-    def outcome(self) -> str: ...
     @property
     def reason(self) -> str | None: ...
 
@@ -254,12 +262,9 @@ U = TypeVar("U", bound=OfUnit)
 def score(
     units: Sequence[Placed],
     evidence: Sequence[Piece],
-    passages: Mapping[str, Passage],
-    sources: Sequence[str],
+    passages: Iterable[Passage],
+    rules: VoteRules,
     n_sentences: int,
-    mode: str = SEQ,
-    tie: str = "not_factual",
-    selection: Selection | None = None,
     response_id: str = "",
     extraction_failed: bool = False,
 ) -> Scores:
@@ -267,29 +272,30 @@ def score(
 
     Args:
         units: the response's fact units, in order.
-        evidence: its rows of `evidence`; one whose passage is not selected does not count, and
-            its source was asked all the same.
-        passages: by their ids.
-        sources: in the user's order; evidence of another source does not count.
+        evidence: its rows of `evidence`; one whose passage is not selected, or of a source that
+            the rules lack, does not count; its source was asked all the same.
+        passages: those of the evidence.
         n_sentences: how many sentences the response has.
-        mode, tie: as in `ufo.transforms.votes`.
         extraction_failed: whether a failure of the extraction is known, so that a sentence without
             a claim may have one.
     """
-    chosen = selection or Selection()
+    sources, mode, keeps = rules.sources, rules.mode, rules.selection.keeps
+    known = {one.passage_id: one for one in passages}
     counting = [
         row
         for row in evidence
-        if row.passage_id is None or chosen.keeps(row.passage_id, passages.get(row.passage_id))
+        if row.passage_id is None or keeps(row.passage_id, known.get(row.passage_id))
     ]
     tallies = _tallies(units, evidence, counting, sources)
-    rows = [row for votes in tallies.values() for row in verdicts(response_id, votes, mode, tie)]
+    rows = [
+        row for votes in tallies.values() for row in verdicts(response_id, votes, mode, rules.tie)
+    ]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)
+    of_mode = {name: [row for row in rows if row.mode == name] for name in modes}
     places = {unit.unit_id: unit.sentence_index for unit in units}
     labels: dict[str, list[int | None]] = {unit.unit_id: [] for unit in units}
-    for row in rows:
-        if row.mode == main_mode(mode):
-            labels[row.unit_id].append(row.label)
+    for row in of_mode[main_mode(mode)]:
+        labels[row.unit_id].append(row.label)
     unusable = {row.unit_id for row in counting if is_unusable(row)}
     states = {name: state_of(of, name in unusable) for name, of in labels.items()}
     of_sentence = _placed(counting, places)
@@ -304,15 +310,19 @@ def score(
         headline(states.values(), extraction_failed),
         states,
         rows,
-        [one for name in modes for one in _scores(rows, counting, len(units), sources, name)],
-        [one for name in modes for one in _contributions(rows, tallies, sources, name)],
+        [
+            one
+            for name in modes
+            for one in _scores(of_mode[name], counting, len(units), sources, name)
+        ],
+        [one for name in modes for one in _contributions(of_mode[name], tallies, sources, name)],
         sentences,
         _credibility(None, counting, None),
-        _categories(None, evidence, passages),
+        _categories(None, evidence, known),
         [
             share
             for index, rows_of in sorted(_placed(evidence, places).items())
-            for share in _categories(index, rows_of, passages)
+            for share in _categories(index, rows_of, known)
         ],
     )
 
@@ -363,11 +373,7 @@ def _scores(
 ) -> Iterator[Score]:
     for source in sources if mode == SINGLE else (None,):
         of = sources if source is None else (source,)
-        labels = [
-            row.label
-            for row in rows
-            if row.mode == mode and (source is None or row.source == source)
-        ]
+        labels = [row.label for row in rows if source in (None, row.source)]
         yes, no = labels.count(1), labels.count(0)
         own = [row for row in counting if row.source in of]
         lost = sum(map(is_unusable, own))
@@ -396,17 +402,16 @@ def _contributions(
     mode: str,
 ) -> Iterator[Contribution]:
     n = len(tallies)
-    own = [row for row in rows if row.mode == mode]
     if mode != MV:
         counts = Counter(
-            row.source for row in own if row.label is not None or row.source == NO_SOURCE
+            row.source for row in rows if row.label is not None or row.source == NO_SOURCE
         )
         places: dict[str, int | None] = {name: at for at, name in enumerate(sources, 1)}
         for name, at in (places | {NO_SOURCE: None} if mode == SEQ else places).items():
             share = _ratio(counts[name], n)
             yield Contribution(mode, name, at, n, counts[name], None, None, share, None)
         return
-    labels = {row.unit_id: row.label for row in own}
+    labels = {row.unit_id: row.label for row in rows}
     votes: Counter[str] = Counter()
     agreeing: Counter[str] = Counter()
     for unit_id, given in tallies.items():

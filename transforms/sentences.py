@@ -52,7 +52,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
     """
     code = re.split("[-_]", language, maxsplit=1)[0].lower() or "en"
     if "\n" not in text and "\r" not in text and not MARKER.match(text):
-        return _sentences(code, text, 0, len(text), [])
+        return _sentences(code, text, 0, 0, len(text), [])
     spans: list[Span] = []
     opened = -1  # where a marker stands that waits for the text it numbers
     for start, end, kind in blocks(text):
@@ -71,7 +71,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
         if marker and not text[body:end].strip():
             opened = start
             continue
-        _sentences(code, text, body, end, spans, start)
+        _sentences(code, text, start, body, end, spans)
     if opened >= 0:
         _add(text, opened, len(text), spans)
     return spans
@@ -86,11 +86,10 @@ def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
 
 
 def _sentences(
-    code: str, text: str, body: int, end: int, spans: list[Span], start: int | None = None
+    code: str, text: str, start: int, body: int, end: int, spans: list[Span]
 ) -> list[Span]:
     """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
-    at = body
-    opening = body if start is None else start
+    at, opening = body, start
     first = len(spans)
     for piece in _pieces(code, text, body, end):
         stop = at + len(piece)
@@ -150,16 +149,14 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
             continue
         line = match.group().strip()
         after = _LINE.finditer(text, end) if FENCE.match(match.group()) else ()
-        if closing := next((one for one in after if FENCE.match(one.group())), None):
-            if opening >= 0:
-                found.append((opening, start, "prose"))
-                opening = -1
+        closing = next((one for one in after if FENCE.match(one.group())), None)
+        if opening >= 0 and (closing or not line or not _continues(previous, line)):
+            found.append((opening, start, "prose"))
+            opening = -1
+        if closing:
             code_end = closing.end()
             found.append((start, code_end, "whole"))
             continue
-        if opening >= 0 and not (line and _continues(previous, line)):
-            found.append((opening, start, "prose"))
-            opening = -1
         if not line:
             continue
         if line.startswith("|") or (_RULE.match(line) and len(line) > 2):

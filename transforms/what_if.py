@@ -2,17 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from statistics import fmean
 from types import SimpleNamespace
 from typing import Any
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import Passage
-from ufo.schemas.results import Results
-from ufo.transforms.scores import Score, Scores, Selection, score
+from ufo.schemas.results import Results, Run
+from ufo.transforms.scores import Score, Scores, VoteRules, score
 from ufo.transforms.votes import SEQ
 
 Row = dict[str, Any]
@@ -28,18 +26,7 @@ LEFT JOIN passages AS p USING (passage_id)
 ORDER BY r.response_id, u.unit_id
 """
 _SCORES = "SELECT response_id, source, factuality_score FROM scores WHERE mode = $mode"
-_ORDER = "SELECT source FROM sources WHERE status = 'used' ORDER BY position"
 _LEVELS = ("run", "model", "dataset", "response")
-
-
-@dataclass(frozen=True, slots=True)
-class VoteRules:
-    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
-
-    sources: Sequence[str]
-    mode: str = SEQ
-    tie: str = "not_factual"
-    selection: Selection = field(default_factory=Selection)
 
 
 def scores_if(results: Results, rules: VoteRules) -> list[Row]:
@@ -59,20 +46,18 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     for of, found in recomputed(results, rules):
         for one in found.scores:
             before = own.get((of.response_id, one.source))
-            names = (run, of.model, of.dataset, of.response_id)
-            for place, name in enumerate(names):
+            for place, name in enumerate((run, of.model, of.dataset, of.response_id)):
                 # A name that is not known comes last.
-                key = (place, name is None, name or "", one.source or "")
-                levels[key].append((one, before))
+                levels[place, name is None, name or "", one.source or ""].append((one, before))
     return [
         {
             "level": _LEVELS[place],
             "name": None if unnamed else name,
             "mode": rules.mode,
             "source": source or None,
-            **_means(levels[place, unnamed, name, source]),
+            **_means(scored),
         }
-        for place, unnamed, name, source in sorted(levels)
+        for (place, unnamed, name, source), scored in sorted(levels.items(), key=itemgetter(0))
     ]
 
 
@@ -85,27 +70,11 @@ def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNames
     with results.stream(_JUDGEMENTS) as reader:
         rows = (SimpleNamespace(**row) for batch in reader for row in batch.to_pylist())
         for response_id, group in groupby(rows, key=attrgetter("response_id")):
-            judged = list(group)
+            judged: list[Any] = list(group)
             units = {row.unit_id: row for row in judged if row.unit_id is not None}
             evidence = [row for row in judged if row.source is not None]
-            passages = {
-                row.passage_id: Passage(
-                    "", source_category=row.source_category, hostname=row.hostname
-                )
-                for row in evidence
-                if row.passage_id is not None
-            }
-            found = score(
-                list(units.values()),
-                evidence,
-                passages,
-                rules.sources,
-                0,
-                rules.mode,
-                rules.tie,
-                rules.selection,
-                response_id,
-            )
+            # A row has what is used of its fact unit, its evidence and its passage.
+            found = score([*units.values()], evidence, evidence, rules, 0, response_id)
             asked = {(row.unit_id, row.source) for row in evidence}
             for verdict in found.verdicts:
                 needed = list(rules.sources)
@@ -113,18 +82,16 @@ def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNames
                     # Those after the one that decides need not be asked.
                     del needed[needed.index(verdict.source) :]
                 if any((verdict.unit_id, name) not in asked for name in needed):
-                    raise _unknown(results)
+                    raise _unknown(results.runs[-1])
             yield judged[0], found
 
 
-def _unknown(results: Results) -> UsageError:
-    run = results.runs[-1]
-    order = results.query(_ORDER).column("source").to_pylist()
+def _unknown(run: Run) -> UsageError:
     return UsageError(
         f"run {run.name!r} does not know every verdict: in its mode {run.mode!r} a source that "
         "would have to be asked was not. Evaluate with --mode all, after which every order can be "
-        f"compared; of this run, only the order {','.join(order)} and its beginnings are known, "
-        "with all passages."
+        f"compared; of this run, only the order {','.join(run.sources)} and its beginnings are "
+        "known, with all passages."
     )
 
 

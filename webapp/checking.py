@@ -28,7 +28,7 @@ from ufo.transforms.extraction.markdown import layout
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME, trust
 from ufo.transforms.llm.shared import silences
-from ufo.transforms.scores import Scores, Selection, score
+from ufo.transforms.scores import Scores, Selection, VoteRules, score
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp import answers, models
@@ -251,15 +251,13 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
         )
         for one in asked.passages
     ]
+    selection = Selection(**asked.model_dump(include={one.name for one in fields(Selection)}))
     return score(
         asked.fact_units,
         asked.evidence,
-        {one.passage_id: one for one in passages},
-        asked.sources,
+        passages,
+        VoteRules(asked.sources, asked.mode, asked.tie, selection),
         asked.n_sentences,
-        asked.mode,
-        asked.tie,
-        Selection(**asked.model_dump(include={one.name for one in fields(Selection)})),
         extraction_failed=asked.extraction_failed,
     )
 

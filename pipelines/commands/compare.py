@@ -1,4 +1,4 @@
-"""Compare runs or models (`ufo compare`), or a run with itself by other rules (`ufo benchmark`)."""
+"""Compare two runs (`ufo compare`), or a run with itself by other rules (`ufo benchmark`)."""
 
 import argparse
 import sys
@@ -19,13 +19,14 @@ from ufo.pipelines.commands.output import (
 from ufo.pipelines.options.groups import TIES, RunOptions, WebOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, compare_models, is_worse
+from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, is_worse
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
+from ufo.transforms.scores import VoteRules
 from ufo.transforms.sources.web.categories import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
-from ufo.transforms.what_if import VoteRules, scores_if
+from ufo.transforms.what_if import scores_if
 
 _SHOWN = (
     "level", "name", "source", "n_units", "factuality_score", "before", "difference",
@@ -41,14 +42,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "compare",
         description="Compare run B with run A, the baseline: scores paired by question and data "
         "set (by response where there is no question), the questions that changed most, and the "
-        "claims that one run found supported and the other not. With --models, compare two models "
-        "of one run.",
+        "claims that one run found supported and the other not.",
     )
     add_directory(parser)
-    parser.add_argument("baseline", metavar="A", nargs="?", help="a finished run: the baseline")
-    parser.add_argument("run", metavar="B", nargs="?", help="a finished run")
-    said = "two models of one run: of A where that is named, else of the newest"
-    parser.add_argument("--models", metavar=("A", "B"), nargs=2, help=said)
+    parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
+    parser.add_argument("run", metavar="B", help="a finished run")
     declare(parser, *(one for one in options_of(RunOptions) if one.name == "fail_if_worse"))
     declare(parser, AS_JSON)
     parser.set_defaults(handler=_compare)
@@ -88,29 +86,18 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _compare(args: argparse.Namespace) -> int:
-    found: dict[str, Any]
-    if args.models:
-        if args.run is not None or args.fail_if_worse is not None:
-            raise UsageError("--models compares within one run: name no second and no level.")
-        with open_results(args.directory, args.baseline) as results:
-            found = compare_models(results, *args.models)
-    elif args.run is None:
-        raise UsageError("expected two runs, A and B, or --models and two models of a run.")
-    else:
-        found = compare(args.directory, args.baseline, args.run)
-        level = args.fail_if_worse
-        found["worse"] = level is not None and is_worse(found, level)
+    found = compare(args.directory, args.baseline, args.run)
+    worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
     if args.json:
-        print_json(found)
+        print_json(found | {"worse": worse})
     else:
-        print(f"{found['headline']}\n{found['basis']}", *found.get("unusable", ()), sep="\n")
+        print(f"{found['headline']}\n{found['basis']}", *found["unusable"], sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
         _print("\nQuestions that differ most", found["questions"], changed)
-        if not args.models:
-            said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
-            turned = ("before", "after", "source_after", "response_id", "claim")
-            _print(said, found["turned"], turned)
-    if found.get("worse"):
+        said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
+        turned = ("before", "after", "source_after", "response_id", "claim")
+        _print(said, found["turned"], turned)
+    if worse:
         print(f"Significantly worse: p < --fail_if_worse {args.fail_if_worse}", file=sys.stderr)
         return EXIT_BELOW
     return EXIT_DONE
@@ -168,14 +155,13 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
     names = ("order", "exclude_passages", *(one.name for one in _OF_HOSTS))
     words = {name: _words(f"--{name}", getattr(args, name)) for name in names}
     order, passages = words.pop("order"), words.pop("exclude_passages")
-    asked = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
-    used = [str(name) for name in asked.column("source").to_pylist()]
+    used = results.runs[-1].sources
     for name in order:
         if name not in used:
             raise UsageError(unknown_value("source", name, used))
         if order.count(name) > 1:
             raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
-    order = order or used
+    order = order or list(used)
     missing = results.query(
         "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
         "WHERE name NOT IN (SELECT passage_id FROM passages)",

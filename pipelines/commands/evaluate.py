@@ -125,7 +125,7 @@ def _no_line(summary: Mapping[str, Any]) -> bool:
 
 
 def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unusable]:
-    views = ("cost", "scores", "failures_by_step")
+    views = ("cost", "scores_by_run", "failures_by_step")
     with open_results(chosen.output, finished.name, only=views) as results:
         (run,) = results.runs
         # Less than the workers took; more of it goes to disk, which needs some memory a response.

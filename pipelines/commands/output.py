@@ -2,14 +2,17 @@
 
 import argparse
 import sys
+from itertools import islice
 
 import pyarrow as pa
 
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.tabular import (
+    OF_UNUSABLE,
     as_json,
     page,
-    print_reader,
+    print_rows,
+    rows_of,
     text_output,
     write_csv,
     write_json,
@@ -68,17 +71,31 @@ def print_query(
 def print_reader_as(
     reader: pa.RecordBatchReader, args: argparse.Namespace, title: str = "", empty: str = ""
 ) -> None:
-    """Print rows as --json, --csv and --rows ask, or as a table under the title."""
+    """Print rows as --json, --csv and --rows ask, or as a table under the title; where there is
+    none, say what that means. Where judgements were unusable, a line below the table says how many:
+    the table has no room for their counts."""
     if args.json or args.csv:
         with text_output(None) as out:
-            if args.json:
-                write_json(reader, out, args.rows or 0)
-            else:
-                write_csv(reader, out, args.rows or 0)
+            (write_json if args.json else write_csv)(reader, out, args.rows or 0)
         return
     limit = ROWS if args.rows is None else args.rows
+    names, rows = reader.schema.names, rows_of(reader)
+    shown = list(islice(rows, limit) if limit else rows)
+    kept = [i for i, name in enumerate(names) if name not in OF_UNUSABLE]
     with page(sys.stdout) as console:
         if title:
             console.print(title)
-        if print_reader(reader, console, limit, empty):
+        print_rows([names[i] for i in kept], [[row[i] for i in kept] for row in shown], console)
+        if {"n_unusable", "n_judgements"} <= set(names):
+            at, of = names.index("n_unusable"), names.index("n_judgements")
+            lost = [row for row in shown if row[at]]
+            if lost:
+                most = max(lost, key=lambda row: row[at] / row[of])
+                console.print(
+                    f"{len(lost):,} of {len(shown):,} rows have unusable judgements, the worst "
+                    f"{most[at]:,} of {most[of]:,}; --json has n_unusable of each"
+                )
+        if not shown:
+            console.print(f"no rows: {empty}" if empty else "no rows")
+        if limit and next(rows, None) is not None:
             console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.options.command_line import recall_settings
+from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.settings import RECALL_GROUPS
+from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings
 from ufo.pipelines.reports.tabular import as_json, page, print_rows
 from ufo.pipelines.reports.unusable import Unusable, in_numbers, unusable
 from ufo.pipelines.runs import attempt
@@ -51,7 +51,7 @@ def register(commands: Any) -> None:
 
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code."""
-    chosen = recall_settings(parser, argv)
+    chosen = settings(RecallSettings, parser, argv)
     if program:
         attempt.command[:] = ["recall", *argv]
     logs.start(logs.LogSettings(chosen.log_format))

@@ -85,9 +85,6 @@ def handle(arguments: argparse.Namespace) -> int:
     index = given.pop("index")
     flags = {name: value for name, value in given.items() if value is not None}
     ready = setup(arguments.results, index, token, flags)
-    if ready.model:
-        # Half a second that the first to ask would else wait for.
-        import openai  # noqa: F401
     serve(ready, arguments.host, arguments.port)
     return EXIT_DONE
 

@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import socket
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -32,8 +31,8 @@ Status = dict[str, Any]
 """The state of a run: its folder, progress, times (UTC), and the command to continue it (`next`).
 
 `chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines` and
-`of_lines` of the input likewise. `rows` are those of finished chunks by table. `changed_at` is when
-the last chunk, or the run, was finished. On an engine (`runner`) a run is one `job`, not chunks,
+`of_lines` of the input likewise. `rows` are those of a finished run. `changed_at` is when the last
+chunk, or the run, was finished. On an engine (`runner`) a run is one `job`, not chunks,
 whose progress the engine shows. `checked` says what `--check` found.
 """
 
@@ -47,7 +46,6 @@ _UNKNOWN = "cannot be verified: the run is of before there were checksums"
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
 _ATTEMPT = re.compile(r"(.*\.attempt-([0-9a-f]+))[/\\]attempt\.json")
 _DONE = re.compile(r".*[/\\]\d+[/\\]done\.json")
-_COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_facts")
 _FIELDS = (
     *("run", "state", "folder", "started_at", "changed_at", "host", "pid", "chunks", "of_chunks"),
     *("lines", "of_lines", "rows", "next", "runner", "job", "checked"),
@@ -150,10 +148,6 @@ def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[s
     if on_engine is not None:
         return about | {"runner": on_engine.runner, "job": on_engine.name}
     done = [path for path in paths if path.startswith(folder) and _DONE.fullmatch(path)]
-    rows: Counter[str] = Counter()
-    for path in done:
-        for part in json.loads(storage.read(path))["parts"]:
-            rows[part["table"]] += part["rows"]
     if done and not storage.is_remote(folder):
         newest = datetime.fromtimestamp(max(map(os.path.getmtime, done)), UTC)
         about["changed_at"] = newest.isoformat(timespec="seconds")
@@ -162,7 +156,6 @@ def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[s
         "chunks": len(done),
         "of_chunks": -(-lines // chunk_size) if lines is not None else None,
         "lines": min(n_lines, lines if lines is not None else n_lines),
-        "rows": {table: rows[table] for table in _COUNTED if table in rows},
     }
 
 
@@ -207,12 +200,12 @@ def lines_of(status: Status) -> list[str]:
     if status["of_lines"] is not None or status["chunks"] is not None:
         done.append(f"{_of(status['lines'], status['of_lines'])} records")
     done += (f"{count:,} {name.replace('_', ' ')}" for name, count in status["rows"].items())
-    times = {"since": status["started_at"], "last": status["changed_at"]}
     said = {
         "host": f"{status['host']}, process {status['pid']}" if status["host"] else "",
         "done": ", ".join(done),
         "job": f"{status['job']} on {status['runner']}" if status["job"] else "",
-        **{name: f"{time} ({_ago(time)})" for name, time in times.items() if time},
+        "since": status["started_at"],
+        "last": status["changed_at"],
         "check": status["checked"],
         "next": status["next"],
     }
@@ -222,14 +215,3 @@ def lines_of(status: Status) -> list[str]:
 
 def _of(count: int | None, total: int | None) -> str:
     return f"{count or 0:,}" + ("" if total is None else f" of {total:,}")
-
-
-def _ago(time: str) -> str:
-    moment = datetime.fromisoformat(time)
-    # A folder of somebody else may have times without a zone.
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    seconds = (datetime.now(UTC) - moment).total_seconds()
-    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit} ago"
-    return f"{max(0, seconds):.0f} s ago"

@@ -27,11 +27,9 @@ from typing import Any, Final, TypeVar
 import yaml
 
 from ufo.pipelines.options.beam_flags import (
-    IN_PROCESS,
     beam_flags,
     beam_parser,
     on_dataflow,
-    runner_of,
     value_of,
 )
 from ufo.pipelines.options.groups import GROUPS, JudgeOptions, source_names
@@ -49,9 +47,8 @@ from ufo.schemas import storage
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
 from ufo.schemas.storage import OFF, is_remote
 from ufo.transforms.job import into_environment
-from ufo.transforms.judges.judge import JUDGES, asks_llm_judge
+from ufo.transforms.judges.judge import JUDGES
 from ufo.transforms.plugins import Spec
-from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.sources.fact_source import FactSource
 from ufo.transforms.verifiers.by_name import usable
 
@@ -185,45 +182,13 @@ def settings_of(
     return replace(chosen, sources=tuple(items), source_definitions=definitions)
 
 
-def recall_settings(parser: Parser, argv: Sequence[str]) -> RecallSettings:
-    """Return the settings of a command line, its configuration file and the defaults.
-
-    Raises:
-        UsageError: whatever is wrong, with the nearest right thing.
-    """
-    return _checked_recall(settings(RecallSettings, parser, argv))
-
-
 def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
     """Return the settings of Python keywords, options of `ufo recall` by their names.
 
     Raises:
         UsageError: an option is wrong.
     """
-    return _checked_recall(keyword_settings(RecallSettings, RECALL_GROUPS, values))
-
-
-def _checked_recall(chosen: RecallSettings) -> RecallSettings:
-    if chosen.sources is not None:
-        raise UsageError("`sources` is of `ufo evaluate`: recall holds answers against facts alone")
-    runner = runner_of(chosen.beam)
-    if runner not in IN_PROCESS:
-        raise UsageError(f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`")
-    if chosen.facts_only:
-        for name in ("formulations", "verifier", "format", "facts_per_call"):
-            if getattr(chosen, name) is not None:
-                raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
-        return replace(chosen, formulations=())
-    if not asks_llm_judge(chosen.judge):
-        return replace(chosen, formulations=(chosen.judge.name,))
-    given = chosen.formulations
-    asked = (
-        DEFAULT if given is None else [part.strip() for part in given.split(",") if part.strip()]
-    )
-    if not asked:
-        raise UsageError("--formulations names none; leave it out to compare all five")
-    formulations = canonical(asked, chosen.format or "json")
-    return replace(chosen, formulations=formulations)
+    return keyword_settings(RecallSettings, RECALL_GROUPS, values)
 
 
 def _settings(kind: type[S], parser: Parser, given: GivenOptions) -> S:
@@ -244,9 +209,9 @@ def _settings(kind: type[S], parser: Parser, given: GivenOptions) -> S:
         if values.get(name):
             values[name] = tuple(values[name])
     found = kind(**values, source_definitions=filed.sources, beam=tuple(beam))
-    if found.dry_run or not on_dataflow(beam):
-        return found
-    return with_defaults(found)
+    if on_dataflow(beam) and not found.dry_run:
+        found = with_defaults(found)
+    return found.checked()
 
 
 def load(path: str, parser: Parser) -> GivenOptions:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from ufo.pipelines.options.groups import (
@@ -26,6 +26,7 @@ from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import Spec
+from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
 from ufo.transforms.verifiers.by_name import default_verifier, described
@@ -59,6 +60,14 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     source_definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     beam: tuple[str, ...] = ()
+
+    def checked(self) -> Self:
+        """Return the options, with what is left to be decided once all are known.
+
+        Raises:
+            UsageError: one cannot be with another.
+        """
+        return self
 
     def processes(self, models: Sequence[str] = ()) -> int:
         """Return how many processes evaluate a run that asks these models: one keeps an endpoint
@@ -259,6 +268,34 @@ class RecallSettings(Settings):
         "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
         "A,B,C",
     )
+
+    def checked(self) -> Self:
+        """Return the options with the formulations that are compared.
+
+        Raises:
+            UsageError: an option is of `ufo evaluate` alone, or cannot be with another.
+        """
+        if self.sources is not None:
+            raise UsageError(
+                "`sources` is of `ufo evaluate`: recall holds answers against facts alone"
+            )
+        runner = runner_of(self.beam)
+        if runner not in IN_PROCESS:
+            raise UsageError(
+                f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`"
+            )
+        if self.facts_only:
+            for name in self.given("formulations", "verifier", "format", "facts_per_call"):
+                raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
+            return replace(self, formulations=())
+        if not asks_llm_judge(self.judge):
+            return replace(self, formulations=(self.judge.name,))
+        names: Sequence[str] = DEFAULT
+        if self.formulations is not None:
+            names = [part.strip() for part in self.formulations.split(",") if part.strip()]
+        if not names:
+            raise UsageError("--formulations names none; leave it out to compare all five")
+        return replace(self, formulations=canonical(names, self.format or "json"))
 
     def llm(self) -> LlmSettings | None:
         """Return the settings of the LLM judge without those of a formulation."""

@@ -17,7 +17,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ufo.pipelines.reports.overview import (
-    COST_COLUMNS,
     FAILURE_COLUMNS,
     Row,
     lowest_responses,
@@ -131,7 +130,7 @@ def _overview(found: Row, link: Link) -> str:
         "overview",
         found,
         list(_charts(found)),
-        list(_counts(found)),
+        _failed(found["failures"]),
         lambda response: link(of_run, response),
         names,
     )
@@ -152,15 +151,10 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
         yield "Who decided", decided
 
 
-def _counts(found: Row) -> Iterable[Row]:
-    """Give what failed, and the cost of models, as tables where they have rows."""
-    for title, columns, rows in (
-        ("What failed", FAILURE_COLUMNS, found["failures"]),
-        ("Cost by model", COST_COLUMNS, found["cost"]),
-    ):
-        shown = [{head: row[name] for head, name in columns.items()} for row in rows]
-        if shown:
-            yield {"title": title, "rows": shown, "columns": _columns(shown), "total": len(shown)}
+def _failed(rows: Sequence[Row]) -> Row:
+    """Return what failed as a table."""
+    shown = [{head: row[name] for head, name in FAILURE_COLUMNS.items()} for row in rows]
+    return {"title": "What failed", "rows": shown, "columns": _columns(shown), "total": len(shown)}
 
 
 def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
@@ -184,7 +178,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, bool]:
     the counts of unusable judgements, which are shown beside the scores."""
     return {
         name: any(isinstance(row.get(name), str | list | dict) for row in rows)
-        for name in rows[0]
+        for name in next(iter(rows), ())
         if name not in ("run", _TOTAL, *OF_UNUSABLE)
         and any(row.get(name) is not None for row in rows)
     }

@@ -78,13 +78,8 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "ORDER BY model, position",
             mode=mode,
         ),
-        "datasets": rows(
-            "SELECT * FROM scores_by_dataset WHERE run = $run AND mode = $mode ORDER BY dataset",
-            mode=mode,
-        ),
         "contradicted": rows(_CONTRADICTED, mode=mode, most=_MOST_CONTRADICTED),
         "failures": rows(_FAILURES),
-        "cost": rows(_COST),
     }
 
 
@@ -103,13 +98,6 @@ WHERE e.run = ? AND e.judge = ? AND e.model IS NOT NULL
 ORDER BY s.position, e.model
 """
 FAILURE_COLUMNS = {"where": "place", "reason": "reason", "times": "n"}
-COST_COLUMNS = {
-    "asked": "model",
-    "requests": "n_requests",
-    "not sent": "n_saved",
-    "tokens": "tokens",
-    "US dollars": "cost_usd",
-}
 _SUPPORT = """
 SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support
 FROM passage_credibility
@@ -129,20 +117,6 @@ WHERE run = $run AND (outcome = 'error' OR reason = '{UNSUPPORTED_LANGUAGE}')
 GROUP BY ALL
 ORDER BY n DESC, place, reason
 """  # noqa: S608
-_COST = """
-SELECT
-    model,
-    CAST(sum(n_requests) AS BIGINT) AS n_requests,
-    CAST(sum(n_failed) AS BIGINT) AS n_failed,
-    CAST(sum(n_cached + n_coalesced) AS BIGINT) AS n_saved,
-    CAST(sum(prompt_tokens + completion_tokens) AS BIGINT) AS tokens,
-    sum(cost_usd) AS cost_usd,
-    CAST(sum(n_unpriced) AS BIGINT) AS n_unpriced
-FROM cost
-WHERE run = $run
-GROUP BY model
-ORDER BY n_requests DESC, model
-"""
 # The contradicted claims with the most votes against them, one of each question, with the passage
 # that says most: one that contradicts it, with a citation, and ranked high.
 _CONTRADICTED = """

@@ -171,31 +171,6 @@ def cell(value: object) -> str:
     return one_line(value if isinstance(value, str) else as_json(value))
 
 
-def print_reader(
-    reader: pa.RecordBatchReader, console: Console, limit: int, empty: str = ""
-) -> bool:
-    """Print up to `limit` rows (0: all) and return whether there were more; where there is none,
-    say what that means. Where judgements were unusable, a line below the table says how many: the
-    table has no room for their counts."""
-    rows = rows_of(reader)
-    names = reader.schema.names
-    shown = list(islice(rows, limit) if limit else rows)
-    kept = [i for i, name in enumerate(names) if name not in OF_UNUSABLE]
-    print_rows([names[i] for i in kept], [[row[i] for i in kept] for row in shown], console)
-    if {"n_unusable", "n_judgements"} <= set(names):
-        at, of = names.index("n_unusable"), names.index("n_judgements")
-        lost = [row for row in shown if row[at]]
-        if lost:
-            most = max(lost, key=lambda row: row[at] / row[of])
-            console.print(
-                f"{len(lost):,} of {len(shown):,} rows have unusable judgements, the worst "
-                f"{most[at]:,} of {most[of]:,}; --json has n_unusable of each"
-            )
-    if not shown:
-        console.print(f"no rows: {empty}" if empty else "no rows")
-    return limit > 0 and next(rows, None) is not None
-
-
 def print_rows(
     names: Sequence[str],
     rows: Sequence[Sequence[object]],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ufo.pipelines.reports.overview import COST_COLUMNS, FAILURE_COLUMNS, Row
+from ufo.pipelines.reports.overview import FAILURE_COLUMNS, Row
 from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
 from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
@@ -62,17 +62,12 @@ def print_overview(found: Row, console: Console) -> None:
     _print_scores(found, console)
     _print_corrected(found, console)
     _print_contributions(found, console)
-    columns = {"data set": "dataset", "supported": "n_supported", "contradicted": "n_refuted"}
-    columns |= {"not decided": "n_undecided", "score": "factuality_score"}
-    if len(found["datasets"]) > 1:
-        _print_table("Outcomes by data set", columns, found["datasets"], console)
     if found["contradicted"]:
         console.print(Text("\nContradicted claims", style="bold"))
         for claim in found["contradicted"][:_MOST_CLAIMS]:
             print_claim(claim, console)
     title = f"What failed ({_command(found, 'failures')} has each with its input)"
     _print_table(title, FAILURE_COLUMNS, found["failures"], console)
-    _print_table("Cost", COST_COLUMNS, found["cost"], console)
     if found["directory"]:
         console.print(Text(f"\nResponses, the lowest first: {_command(found, 'scores')}"))
 

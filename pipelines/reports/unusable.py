@@ -58,22 +58,12 @@ WHERE run = ? AND step IN ('extract', 'facts')
 GROUP BY error_type
 ORDER BY n DESC, why
 """
-
-
-# As scores_by_run has them, without the intervals, which take time.
 _MEANS = """
-SELECT
-    r.run,
-    CASE WHEN count(s.decided_score) > 0 THEN avg(s.factuality_score) END AS factuality_score,
-    avg(s.decided_score) AS decided_score,
-    avg(s.coverage) AS coverage,
-    CAST(coalesce(sum(s.n_units), 0) AS BIGINT) AS n_units,
-    CAST(coalesce(sum(s.n_judgements), 0) AS BIGINT) AS n_judgements,
-    CAST(coalesce(sum(s.n_unusable), 0) AS BIGINT) AS n_unusable
+SELECT r.run, s.factuality_score, s.decided_score, s.coverage, coalesce(s.n_units, 0) AS n_units,
+    coalesce(s.n_judgements, 0) AS n_judgements, coalesce(s.n_unusable, 0) AS n_unusable
 FROM runs AS r
-LEFT JOIN scores AS s
+LEFT JOIN scores_by_run AS s
     ON s.run = r.run AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
-GROUP BY r.run
 """
 
 

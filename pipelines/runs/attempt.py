@@ -289,11 +289,9 @@ class Attempt:
         path = storage.join(self.folder, f"{table}.parquet")
         return write_part(table, path, rows)
 
-    def write_process(self, lines: int | None) -> None:
-        """Write which process works on the attempt, for `ufo status`.
-
-        `lines` is the number of input lines, None if unknown.
-        """
+    def write_process(self, lines: int) -> None:
+        """Write which process works on the attempt, and the number of input lines, for `ufo
+        status`."""
         path = storage.join(self.folder, PROCESS)
         found = {
             "host": socket.gethostname(),

@@ -50,9 +50,7 @@ class Chunk:
 def default_chunk_size(files: Sequence[InputFile], asks_models: bool) -> int:
     """Return the number of lines in a chunk if `--chunk_size` is not given."""
     # Requests to a model overlap best with many responses at once, however few there are.
-    if asks_models or not all(file.counted for file in files):
-        return MAX_LINES
-    return even_chunk_size(sum(file.lines for file in files))
+    return MAX_LINES if asks_models else even_chunk_size(sum(file.lines for file in files))
 
 
 def even_chunk_size(n_lines: int) -> int:

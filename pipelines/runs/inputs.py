@@ -39,13 +39,6 @@ _LINE_ENDS: Final = re.compile(r"[\r\n]+")
 Used = Callable[[str], bool]
 
 
-def count_rows(form: str, stream: BinaryIO) -> int:
-    """Return the number of records or rows in a file of one of these formats."""
-    if form == PARQUET:
-        return int(pq.ParquetFile(stream).metadata.num_rows)
-    return sum(1 for _ in json_rows(form, stream))
-
-
 def json_rows(form: str, stream: BinaryIO, used: Used | None = None) -> Iterator[str]:
     """Yield the JSON of each record or row; `used` as in `left_out_columns`.
 
@@ -193,8 +186,8 @@ _BEGINS_ARRAY: Final = re.compile(rb"\[\s*($|[{\]])")
 class InputFile:
     """One input file: its path, the name used in keys such as `file:line`, bytes, SHA-256, lines.
 
-    `format` is detected from the content (see `format_of`). `lines` is the number of JSON lines or
-    of rows; 0 for a compressed file, whose lines are not counted.
+    `format` is detected from the content (see `format_of`). `lines` is the number of JSON lines,
+    records or rows.
     """
 
     path: str
@@ -203,11 +196,6 @@ class InputFile:
     sha256: str
     lines: int
     format: str = LINES
-
-    @property
-    def counted(self) -> bool:
-        """Whether the lines were counted."""
-        return self.format != GZIP
 
     def is_plain(self, local: bool = True) -> bool:
         """Return whether workers can read ranges of the file as it is.
@@ -280,11 +268,6 @@ def display_names(paths: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(short) else list(paths)
 
 
-def total_lines(files: Sequence[InputFile]) -> int | None:
-    """Return the number of lines of all files, or None if one of them is not counted."""
-    return sum(file.lines for file in files) if all(file.counted for file in files) else None
-
-
 def measure(path: str, name: str) -> InputFile:
     """Return the file's size, hash, format and number of lines.
 
@@ -300,14 +283,23 @@ def measure(path: str, name: str) -> InputFile:
                 size += len(block)
                 lines += block.count(b"\n")
                 last = block[-1:]
-        lines += last != b"\n"
-        if form not in (LINES, GZIP):
+        if form != LINES:
             with storage.open_read(path) as stream:
-                lines = count_rows(form, stream)
-    except (OSError, ValueError) as error:
+                lines, last = _count_records(form, stream)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise UsageError(f"--input {path!r} cannot be read: {error}") from error
-    counted = 0 if form == GZIP else lines
-    return InputFile(path, name, size, digest.hexdigest(), counted, form)
+    return InputFile(path, name, size, digest.hexdigest(), lines + (last != b"\n"), form)
+
+
+def _count_records(form: str, stream: BinaryIO) -> tuple[int, bytes]:
+    """Return the number of line ends of a file as JSON Lines, and its last byte."""
+    if form == PARQUET:
+        return int(pq.ParquetFile(stream).metadata.num_rows), b"\n"
+    lines, last = 0, b"\n"
+    for block in as_json_lines(form, stream):
+        lines += block.count(b"\n")
+        last = block[-1:]
+    return lines, last
 
 
 def format_of(head: bytes) -> str:

@@ -159,8 +159,7 @@ class Progress:
                 done += counts[f"source:{source}.responses"]
             if self._mode == SEQ and not last:
                 done -= counts[f"source:{source}.responses_out"]
-        # The lines of a compressed input are not counted, so that its total is 0.
-        fresh = max(self._lines[True], min(done, self._total or done))
+        fresh = max(self._lines[True], min(done, self._total))
         return fresh, self._lines[False] + fresh
 
     def _by_source(self, counts: Counter[str]) -> Counter[str]:

@@ -54,7 +54,6 @@ from ufo.pipelines.runs.inputs import (
     find_inputs,
     input_files,
     plain_file,
-    total_lines,
 )
 from ufo.pipelines.runs.jobs import Chosen, choose, job_of, recall_job_of, recorded
 from ufo.pipelines.runs.progress import Progress
@@ -209,7 +208,7 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
 
 def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
     settings = plan.settings
-    n_lines = sum(file.lines for file in plan.files)  # without those of compressed files
+    n_lines = sum(file.lines for file in plan.files)
     progress = Progress(n_lines, plan.facts["mode"], plan.facts["sources"], quiet)
     with run_lock(settings.output, plan.folder, plan.name):
         earlier = earlier_manifest(plan.folder)
@@ -220,7 +219,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         reuse = _reuse(plan, earlier, progress)
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
-        attempt.write_process(total_lines(plan.files))
+        attempt.write_process(n_lines)
         _report_judging(plan, progress)
         with _errors_explained(attempt):
             written = attempt.done(FINAL)

@@ -30,20 +30,12 @@ asked AS (
     SELECT
         *,
         unnest([
-            {'error': 'false_supported', 'applies': verdict = 1, 'is_error': label = 0},
-            {'error': 'false_refuted', 'applies': verdict = 0, 'is_error': label = 1},
-            {
-                'error': 'wrong',
-                'applies': verdict IS NOT NULL,
-                'is_error': verdict IS DISTINCT FROM label
-            },
-            {
-                'error': 'undecided',
-                -- One of several that ask in turn decides what it decides.
-                'applies': mode != 'seq' OR source = 'all',
-                'is_error': verdict IS NULL
-            }
-        ]) AS question
+            ('false_supported', verdict = 1, label = 0),
+            ('false_refuted', verdict = 0, label = 1),
+            ('wrong', verdict IS NOT NULL, verdict IS DISTINCT FROM label),
+            -- One of several that ask in turn decides what it decides.
+            ('undecided', mode != 'seq' OR source = 'all', verdict IS NULL)
+        ]::STRUCT(error VARCHAR, applies BOOLEAN, is_error BOOLEAN)[]) AS question
     FROM labelled
 ),
 

@@ -15,7 +15,8 @@ import pytest
 
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_EVALUATE, from_arrow
-from ufo.transforms.what_if import VoteRules, recomputed
+from ufo.transforms.scores import VoteRules
+from ufo.transforms.what_if import recomputed
 
 Ufo = Callable[..., Any]
 

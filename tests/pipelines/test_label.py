@@ -75,13 +75,6 @@ def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(
     assert "20 of 60 units at random" in done.err
 
 
-def test_the_same_seed_draws_the_same_units_and_another_others(
-    ufo: Callable[..., Any], runs: Path
-) -> None:
-    sheets = [ufo("label", "sample", runs, "--n", 20, "--seed", seed).out for seed in (1, 1, 2)]
-    assert sheets[0] == sheets[1] != sheets[2]
-
-
 ANY_TEXT = st.text(
     st.one_of(
         st.sampled_from("\r\n\t \"',;=+-@'1\x0b\x85\u2028\ufeff"),
@@ -131,20 +124,6 @@ def test_a_sheet_that_exists_is_not_written_over(
     assert done.code == 2
     assert "may hold what people wrote" in done.err
     assert sheet.read_text() == "hours of work"
-
-
-def test_a_formula_of_a_model_is_text_to_a_spreadsheet(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
-    rows = rows_of({"a": {"u": {"ref": "s"}}})
-    evil = '=HYPERLINK("http://x.example/";"click")'
-    rows["fact_units"] = [replace(row, claim=evil) for row in rows["fact_units"]]
-    write_run(tmp_path / "out", rows)
-    (row,) = read(ufo("label", "sample", tmp_path / "out").out)
-    assert row["claim"] == f"'{evil}"
 
 
 def test_labels_read_back_are_of_every_run_that_has_the_unit(
@@ -326,4 +305,3 @@ def test_the_overview_has_the_corrected_score_once_there_are_labels(
     rows = ufo("report", runs, "corrected_scores", "--json").json
     by_name = {row["name"]: row for row in rows if row["level"] == "model"}
     assert [by_name[name]["corrected_score"] for name in ("m1", "m2")] == pytest.approx([1, 0])
-    assert ufo("report", runs, "scores").out.count("corrected") >= 2

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from ufo.schemas import records
 from ufo.schemas.records import content_id, passage_id, unit_ids
 from ufo.schemas.tables import KEYS, TABLES, arrow_schema, from_arrow, sort_key, to_arrow
-from ufo.transforms.beam.files import RECORDS, register
+from ufo.transforms.beam.files import RECORDS
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
@@ -59,11 +59,6 @@ def example(kind: Any) -> Any:
         return plain[hint] if hint in plain else value(get_args(hint)[0])
 
     return kind(**{name: value(hint) for name, hint in get_type_hints(kind).items()})
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _registered() -> None:
-    register()
 
 
 def test_every_dataclass_of_the_module_is_a_record_and_every_table_has_one() -> None:

@@ -12,7 +12,8 @@ import pytest
 from tests.schemas.labelled import request
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
-from ufo.transforms.what_if import VoteRules, recomputed, scores_if
+from ufo.transforms.scores import VoteRules
+from ufo.transforms.what_if import recomputed, scores_if
 
 SOURCES = ("ref", "wiki", "web")
 AGREEMENT = ("accuracy", "balanced_accuracy", "accuracy_all", "balanced_accuracy_all")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
-from ufo.transforms.scores import Selection
-from ufo.transforms.what_if import VoteRules, recomputed, scores_if
+from ufo.transforms.scores import Selection, VoteRules
+from ufo.transforms.what_if import recomputed, scores_if
 
 SOURCES = ("ref", "wiki", "web")
 CATEGORIES = ("news", "blog", None)

@@ -180,7 +180,10 @@ class _Ask(CoroutineDoFn[Job, OpenUnits, tuple[OpenUnits, Checked]]):
 
     def outputs(self, result: tuple[OpenUnits, Checked]) -> Iterator[Rows | TaggedOutput]:
         asked, checked = result
-        rows: Rows = {
+        in_sequence = self.job.mode == SEQ
+        decided, rest = settle(asked, checked, self.job.tie) if in_sequence else ([], None)
+        yield {
+            "verdicts": decided,
             "evidence": checked.evidence,
             "passages": checked.passages,
             "failures": checked.failures,
@@ -199,19 +202,14 @@ class _Ask(CoroutineDoFn[Job, OpenUnits, tuple[OpenUnits, Checked]]):
             passages=len(checked.passages),
             evidence=len(checked.evidence),
             failures=len(checked.failures),
+            units_out=len(rest.units) if rest else 0,
+            responses_out=int(rest is not None),
             **requests_in(checked.usage),
         )
-        if self.job.mode != SEQ:
-            yield rows
+        if not in_sequence:
             votes = SourceVotes(asked.response_id, self._position, checked.tallies)
             yield TaggedOutput(_VOTES, votes)
-            return
-        decided, rest = settle(asked, checked, self.job.tie)
-        self.counters.add(
-            units_out=len(rest.units) if rest else 0, responses_out=int(rest is not None)
-        )
-        yield {**rows, "verdicts": decided}
-        if rest is not None:
+        elif rest is not None:
             yield TaggedOutput(_NOANS, rest)
 
 

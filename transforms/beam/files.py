@@ -57,7 +57,6 @@ class StepCounters:
 
     def __init__(self, step: str, usage_log: str | None = None) -> None:
         self._step = step
-        self._namespace = COUNTED + step
         self._log = UsageLog(usage_log)
         self._added: dict[str, int] = {}
         self._told = 0.0
@@ -73,7 +72,7 @@ class StepCounters:
     def flush(self) -> None:
         """Tell what was counted since the last call; for the end of a bundle."""
         for name, count in self._added.items():
-            Metrics.counter(self._namespace, name).inc(count)
+            Metrics.counter(COUNTED + self._step, name).inc(count)
         self._log.add({f"{self._step}.{name}": count for name, count in self._added.items()})
         self._added.clear()
         self._told = time.monotonic()
@@ -86,15 +85,8 @@ class StepCounters:
 # --- coders --------------------------------------------------------------------------------------
 
 
-RECORDS: tuple[type, ...] = tuple(
-    kind
-    for kind in vars(records).values()
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind)
-)
+RECORDS: tuple[Any, ...] = tuple(filter(dataclasses.is_dataclass, vars(records).values()))
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ufo.records")
-
-
-_schemas: dict[type, Any] = {}
 
 
 class RecordCoder(RowCoder):  # type: ignore[misc]
@@ -102,7 +94,7 @@ class RecordCoder(RowCoder):  # type: ignore[misc]
 
     A row coder travels as a schema. A worker that has not imported us yet, because the step that
     needs us comes later in the same bundle, makes named tuples of the rows. So ours travels as a
-    reference to this module, whose package registers the records when it is imported.
+    reference to this module, which registers the records.
     """
 
     to_runner_api_parameter = coders.Coder.to_runner_api_parameter
@@ -117,7 +109,7 @@ class RecordCoder(RowCoder):  # type: ignore[misc]
 
 
 def _coder_of(kind: type) -> RecordCoder:
-    return RecordCoder(_schemas[kind])
+    return RecordCoder(_SCHEMAS[kind])
 
 
 def typed(collection: Any, kind: Any) -> Any:
@@ -130,21 +122,14 @@ def typed(collection: Any, kind: Any) -> Any:
     return collection
 
 
-def register() -> None:
-    """Register the row coder for every record; calling it again changes nothing.
-
-    Beam gives a row type a random id. A worker in another process would not find the type behind
-    it and hand named tuples to our functions, so the id is made from the record's name.
-    """
-    if _schemas:
-        return
-    for kind in RECORDS:
-        kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, kind.__name__))  # type: ignore[attr-defined]
-        coders.registry.register_row(kind)
-    for kind in RECORDS:
-        _schemas[kind] = schema_from_element_type(kind)
-    for kind in RECORDS:
-        coders.registry.register_coder(kind, RecordCoder)
+# Beam gives a row type a random id. A worker in another process would not find the type behind it
+# and hand named tuples to our functions, so the id is made from the record's name.
+for _kind in RECORDS:
+    _kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, _kind.__name__))
+    coders.registry.register_row(_kind)
+_SCHEMAS = {kind: schema_from_element_type(kind) for kind in RECORDS}
+for _kind in RECORDS:
+    coders.registry.register_coder(_kind, RecordCoder)
 
 
 # --- read ----------------------------------------------------------------------------------------
@@ -159,9 +144,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
         self._counters = StepCounters("read", self._job.usage_log)
         self._left_out: list[Failure] = []
         self._parse = self._given or partial(
-            parse_line,
-            columns=self._job.columns,
-            left_out=self._left_out.append,
+            parse_line, columns=self._job.columns, left_out=self._left_out.append
         )
 
     def process(self, split: Split) -> Iterator[Any]:

@@ -125,7 +125,6 @@ def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(
     ("words", "message"),
     [
         (("--order", "wikki"), "unknown source 'wikki'; allowed: ref, wiki. Did you mean 'wiki'?"),
-        (("--order", "ref,ref"), "names 'ref' 2 times"),
         (("--order", ","), "--order: expected names with commas"),
         (("--exclude_domains", "https://a.example/b"), "is not a domain; write it"),
         (("--exclude_categories", "blogs"), "Did you mean 'blog'?"),

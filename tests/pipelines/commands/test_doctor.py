@@ -128,25 +128,6 @@ def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(
     assert expected in capsys.readouterr().out
 
 
-def test_each_line_is_printed_as_soon_as_it_is_known(llm_server: LlmServer) -> None:
-    seen: list[tuple[str, int]] = []
-
-    class Out:
-        def write(self, text: str) -> int:
-            if text.strip():
-                seen.append((text[2:11].strip(), len(llm_server.chats)))
-            return len(text)
-
-        def flush(self) -> None:
-            """Nothing is kept back."""
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.stdout", Out())
-        assert asked(llm_server) == 0
-    counts = dict(seen)
-    assert 0 < counts["form"] < counts["judging"]
-
-
 @pytest.mark.parametrize(
     ("flags", "remedy"),
     [
@@ -191,8 +172,3 @@ def test_a_knowledge_model_alone(llm_server: LlmServer, monkeypatch: pytest.Monk
     words = ("--knowledge_base_url", llm_server.base_url, "--knowledge_model", "offline-knowledge")
     assert doctor(*words) == 0
     assert {entry.body["model"] for entry in llm_server.chats} == {"offline-knowledge"}
-
-
-def test_a_timeout_out_of_bounds() -> None:
-    with pytest.raises(UsageError, match="--timeout"):
-        doctor("--timeout", "0")

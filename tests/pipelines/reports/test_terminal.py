@@ -63,7 +63,6 @@ def test_the_overview_tells_what_matters_of_the_newest_run(
         "Factuality score 0.667",
         "coverage 0.833",
         "birch  1.000",
-        "bio               1             1            1  0.333",
         "ref          ████████████  50.0%       2",
         "(undecided)  ██████        25.0%       1",
         "wiki   transport      1",
@@ -293,9 +292,3 @@ def test_json_and_csv_of_every_type(folder: Path, printed: Callable[..., Any]) -
         '"[[""m"", 1.5]]",7'
     )
     assert "2025-01-02" in printed("sql", folder, select)
-
-
-def test_the_overview_of_several_runs_is_of_the_newest(folder: Path) -> None:
-    with open_results(folder, all_runs=True) as results:
-        assert overview(results)["run"] == "day"
-        assert len(overview(results)["models"]) == 2

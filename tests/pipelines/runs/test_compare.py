@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from tests.pipelines.conftest import Outcome
-from ufo.schemas.results import Results, open_results
-from ufo.schemas.tables import choose_runs
+from ufo.schemas.results import open_results
 
 
 def run_of(
@@ -166,28 +163,6 @@ def test_runs_that_share_nothing_cannot_be_compared(
     assert (same.code, "is the baseline itself" in same.err) == (2, True)
     other = ufo("compare", tmp_path, "old", "newer")
     assert (other.code, "Did you mean 'new'?" in other.err) == (2, True)
-
-
-@settings(max_examples=8, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8))
-def test_any_pairs_give_scipys_p(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    pairs: list[Any],
-) -> None:
-    folder = tmp_path_factory.mktemp("runs")
-    before, after = (["s" * n + "r" * (4 - n) for n in side] for side in zip(*pairs, strict=True))
-    write_run(folder, run_of(rows_of, before), "old")
-    write_run(folder, run_of(rows_of, after), "new")
-    with Results([*choose_runs(folder, "old"), *choose_runs(folder, "new")]) as results:
-        (found,) = results.query("FROM run_comparison('old', 'new')").to_pylist()
-    differences = np.subtract(scores(after), scores(before))
-    if np.ptp(differences) > 0:
-        expected = stats.ttest_1samp(differences, 0, alternative="less").pvalue
-        assert found["p"] == pytest.approx(expected, abs=1e-9)
-    else:
-        assert found["p"] == (0.5 ** len(pairs) if differences[0] < 0 else 1)
 
 
 # --- gates of ufo evaluate -----------------------------------------------------------------------

@@ -39,11 +39,11 @@ def written(folder: Path, name: str) -> str:
 
 @pytest.mark.parametrize(
     ("name", "lines"),
-    [("in.jsonl", 2), ("no_end.jsonl", 2), ("in.parquet", 2), ("in.csv", 2), ("in.jsonl.gz", 0)],
+    [("in.jsonl", 2), ("no_end.jsonl", 2), ("in.parquet", 2), ("in.csv", 2), ("in.jsonl.gz", 2)],
 )
 def test_lines_are_those_that_the_run_will_have(tmp_path: Path, name: str, lines: int) -> None:
     file = measure(written(tmp_path, name), name)
-    assert (file.lines, file.counted) == (lines, lines > 0)
+    assert file.lines == lines
     if not file.is_plain():
         spooled = Path(spool(file, str(tmp_path))).read_text().splitlines()
         found = [json.loads(line) for line in spooled]
