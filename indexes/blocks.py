@@ -16,7 +16,7 @@ import sentencex
 from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, PageBroken, RawDocument, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
-from ufo.indexes.wikitext import PageSection, is_disambiguation, redirect_target, sections_of
+from ufo.indexes.wikitext import PageSection, is_disambiguation, sections_of
 from ufo.schemas.records import Failure
 from ufo.schemas.text import storable, without_nul
 
@@ -137,14 +137,13 @@ def process_block(block: Block, words: int = WORDS) -> BlockResult:
 
 def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> None:
     page = parse_page(raw)
-    target = page.redirect if page.redirect is not None else redirect_target(page.text)
     result.counts["pages"] += 1
     if page.namespace != 0:
         result.counts["other_namespaces"] += 1
-        result.counts["other_namespace_redirects"] += target is not None
-    elif target is not None:
+        result.counts["other_namespace_redirects"] += page.redirect is not None
+    elif page.redirect is not None:
         result.counts["redirects"] += 1
-        wanted = normal_name(target.partition("#")[0])
+        wanted = normal_name(page.redirect.partition("#")[0])
         result.redirects.append((wanted, normal_name(page.title)))
     elif is_disambiguation(page.text):
         result.counts["disambiguations"] += 1

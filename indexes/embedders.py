@@ -17,16 +17,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ufo.schemas import model_files
 from ufo.schemas.errors import IndexUnusable, RunError, UsageError, need
-from ufo.schemas.model_files import (
-    TENSORS,
-    TEXTS,
-    OnnxModel,
-    checksum,
-    folder_of,
-    is_hub_name,
-    onnx_file,
-)
 
 Vectors = npt.NDArray[np.float32]
 
@@ -130,7 +122,7 @@ class OnnxEmbedder:
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(_tokens_of(folder))
-            self._model = OnnxModel(onnx)
+            self._model = model_files.OnnxModel(onnx)
             outputs = self._model.outputs
             self._output = _WHOLE if _WHOLE in outputs else outputs[0]
             self.dimension = len(self._vector(""))
@@ -140,8 +132,7 @@ class OnnxEmbedder:
         except Exception as error:
             raise UsageError(f"{folder} cannot be used as an embedder: {error}") from error
         self.name = name
-        texts = (str(path) for path in folder.rglob("*") if path.is_file() and path.suffix in TEXTS)
-        self.version = checksum(str(folder), [*texts, onnx])[:16]
+        self.version = _version(folder, model_files.TEXTS, onnx)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `ufo.indexes.embedders.Embedder`."""
@@ -176,10 +167,7 @@ class LocalEmbedder:
         except (OSError, ValueError) as error:
             raise UsageError(f"{folder} is not a sentence-transformers model: {error}") from None
         self.name = name
-        # Hashed by content: further training does not change the size of the weights.
-        files = [path for path in folder.rglob("*") if path.is_file()]
-        counted = (str(path) for path in files if path.suffix in (*TEXTS, *TENSORS))
-        self.version = checksum(str(folder), counted)[:16]
+        self.version = _version(folder, (*model_files.TEXTS, *model_files.TENSORS))
         self.dimension = int(self._model.get_embedding_dimension())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -189,6 +177,12 @@ class LocalEmbedder:
         return unit_rows(
             self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
         )
+
+
+def _version(folder: Path, suffixes: Sequence[str], *more: str) -> str:
+    """Return a hash of the content of a model's files: more training leaves their sizes equal."""
+    files = (str(path) for path in folder.rglob("*") if path.is_file() and path.suffix in suffixes)
+    return model_files.checksum(str(folder), [*files, *more])[:16]
 
 
 def _pooling_of(folder: Path) -> str:
@@ -240,14 +234,9 @@ _REBUILD: Final = f"build the index again with `ufo index build --embedder …`:
 class Embedder(Protocol):
     """A model that maps texts to vectors; an index has vectors of one `name` and `version`."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def dimension(self) -> int: ...
+    name: str
+    version: str
+    dimension: int
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return an array (n, dimension) with a row of length 1 for each text; rows may be zero."""
@@ -266,7 +255,7 @@ def checked_name(name: str) -> str:
     path = Path(name).expanduser()
     if path.is_dir():
         return str(path.resolve())
-    if is_hub_name(name):
+    if model_files.is_hub_name(name):
         return name
     raise UsageError(f"unknown embedder {name!r}; allowed: {ALLOWED}")
 
@@ -280,8 +269,8 @@ def make_embedder(name: str) -> Embedder:
     kind, _, model = name.partition(":")
     if kind == OPENAI:
         return ApiEmbedder(model)
-    folder = folder_of(name, EXTRA)
-    onnx = onnx_file(folder)
+    folder = model_files.folder_of(name, EXTRA)
+    onnx = model_files.onnx_file(folder)
     if onnx is not None:
         return OnnxEmbedder(name, Path(folder), onnx)
     return LocalEmbedder(name, Path(folder))

@@ -18,15 +18,7 @@ from ufo.indexes import bm25
 from ufo.indexes.blocks import COUNTS
 from ufo.indexes.embedders import description, make_embedder
 from ufo.indexes.manifest import is_index, write_manifest
-from ufo.indexes.names import (
-    ALIAS_SCHEMA,
-    ALIASES,
-    Keys,
-    follow,
-    name_keys,
-    name_table,
-    normal_name,
-)
+from ufo.indexes.names import ALIASES, name_keys, write_names
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.records import Failure
@@ -120,7 +112,7 @@ def assemble(
     with pa.ipc.new_file(building / PAGES, PAGE_SCHEMA) as writer:
         columns = zip(PAGE_SCHEMA.names, (titles, first_rows, sizes), strict=True)
         writer.write_table(pa.Table.from_pydict(dict(columns), PAGE_SCHEMA))
-    counts["aliases"] = _write_aliases(building, titles, aliases, np.concatenate(targets))
+    counts["aliases"] = write_names(building, titles, aliases, np.concatenate(targets))
     counts["unresolved_redirects"] = counts["redirects"] - counts["aliases"]
     failures.sort(key=sort_key("failures"))
     pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
@@ -174,15 +166,3 @@ def _write_passages(building: Path) -> int:
             writer.write_table(table)
             written += table.num_rows
     return written
-
-
-def _write_aliases(
-    building: Path, titles: Sequence[str], aliases: Sequence[str], targets: Keys
-) -> int:
-    """Write the names of the pages; return the number of aliases among them."""
-    pages = follow(aliases, targets, name_keys(map(normal_name, titles)))
-    resolved = np.flatnonzero(pages >= 0)
-    names = [aliases[at] for at in resolved.tolist()]
-    with pa.ipc.new_file(building / ALIASES, ALIAS_SCHEMA) as writer:
-        writer.write_table(name_table(titles, names, pages[resolved].tolist()))
-    return len(names)

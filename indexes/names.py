@@ -128,6 +128,19 @@ def name_table(titles: Sequence[str], names: Sequence[str], pages: Sequence[int]
     return pa.Table.from_arrays(columns, schema=ALIAS_SCHEMA).sort_by(order).combine_chunks()
 
 
+def write_names(folder: Path, titles: Sequence[str], aliases: Sequence[str], targets: Keys) -> int:
+    """Write the names of the pages; return the number of aliases among them.
+
+    `targets` are the hashes of what each alias leads to.
+    """
+    pages = follow(aliases, targets, name_keys(map(normal_name, titles)))
+    resolved = np.flatnonzero(pages >= 0)
+    names = [aliases[at] for at in resolved.tolist()]
+    with pa.ipc.new_file(folder / ALIASES, ALIAS_SCHEMA) as writer:
+        writer.write_table(name_table(titles, names, pages[resolved].tolist()))
+    return len(names)
+
+
 class NameTable:
     """The names of an index's pages; safe for readers in several threads."""
 

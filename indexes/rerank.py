@@ -20,7 +20,7 @@ from ufo.indexes.bm25 import Bm25
 from ufo.indexes.names import NameTable, base_name
 from ufo.indexes.retriever import Hit, Retriever
 from ufo.indexes.store import PassageStore
-from ufo.indexes.tokens import distinct_terms, query_terms
+from ufo.indexes.tokens import query_terms, terms_of
 
 NAMED = 0.3  # for a passage of a page that the query names
 LINKED = 0.3  # for a passage of a page that one of the best passages names
@@ -122,7 +122,7 @@ class Reranker:
 
     def _read(self, row: int) -> _Seen:
         [passage] = self._store.get([row])
-        terms = distinct_terms(f"{passage.title}\n{passage.text}")
+        terms = frozenset(terms_of(f"{passage.title}\n{passage.text}"))
         return _Seen(self._store.page_of_row(row), base_name(passage.title), passage.text, terms)
 
     def _read_links(self, row: int) -> frozenset[int]:

@@ -67,11 +67,6 @@ def terms_of(text: str) -> list[str]:
     return [_stem(word) for word in words_of(text)]
 
 
-def distinct_terms(text: str) -> frozenset[str]:
-    """Return the distinct terms of a passage."""
-    return frozenset(map(_stem, words_of(text)))
-
-
 def query_terms(text: str) -> list[str]:
     """Return the distinct terms of a query, without function and question words if it has others.
 

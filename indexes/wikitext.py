@@ -412,7 +412,6 @@ def _plain(line: str) -> str:
 
 # --- what kind of page --------------------------------------------------------------------------
 
-_REDIRECT = re.compile(r"\s*#\s*redirect\w*\s*:?\s*\[\[([^\[\]|#]+)", re.IGNORECASE)
 _MAYBE_DISAMBIGUATION = re.compile(
     r"\{\{\s*(?:template:)?([^{}|\n]{0,40}(?:disam|dis|dab)[^{}|\n<]{0,20}?)\s*(?:[|}\n]|<!--)",
     re.IGNORECASE,
@@ -426,12 +425,6 @@ _DISAMBIGUATION_NAMES = """
     letter-numbercombdisambig listdis songdis taxondis genusdis tvdab sportdis lnd wpdab
 """
 _DISAMBIGUATIONS = frozenset(_DISAMBIGUATION_NAMES.split())
-
-
-def redirect_target(wikitext: str) -> str | None:
-    """Return the target of a `#REDIRECT [[Title]]` page, None for other pages."""
-    match = _REDIRECT.match(wikitext)
-    return match[1].strip() if match else None
 
 
 def is_disambiguation(wikitext: str) -> bool:

@@ -7,6 +7,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -124,7 +125,7 @@ def factcheck_gpt(raw: Record, source: Source) -> Record:
                 f"expected one of `claims_factuality_label` for each claim, found {len(labels)} "
                 f"for {len(texts)}"
             )
-        claims += _claims(texts, labels, source)
+        claims += map(partial(_claim, source), texts, labels)
         for found in _get(sentence, "auto_evidence", list):
             passages = found if isinstance(found, list) else [found]
             references += map(str.strip, _items("auto_evidence", passages, str))
@@ -164,31 +165,29 @@ def factscore(raw: Record, source: Source) -> Record:
                 "expected `human-atomic-facts` to be objects with `text` and a `label` of "
                 f"S, NS or IR, found {fact!r:.80}"
             )
-    texts = [_get(fact, "text", str) for fact in facts]
-    claims = _claims(texts, [words[fact["label"]] for fact in facts], source)
+    claims = [_claim(source, _get(fact, "text", str), words[fact["label"]]) for fact in facts]
     model, _ = source.names
-    known = [claim["label"] for claim in claims if "label" in claim]
     return {
         "id": f"{model}-{source.number}",
         "response": text,
         "model": model,
         "question": _get(raw, "input", str).strip(),
         "claims": claims,
-        "label": sum(known) / len(known) if known else None,
+        "label": _share(claims),
     }
 
 
 def factool(raw: Record, source: Source) -> Record:
     """Convert FacTool (Chern et al. 2023), its knowledge questions: claims that people labelled."""
-    text = _response(raw, "response")
     claims = _items("claims", raw.get("claims") or [], dict)
-    texts = [_get(claim, "claim", str).strip() for claim in claims]
     return {
-        "response": text,
+        "response": _response(raw, "response"),
         "model": "ChatGPT",
         "question": _get(raw, "prompt", str).strip(),
         "label": _get(raw, "label", bool),
-        "claims": _claims(texts, [claim.get("label") for claim in claims], source),
+        "claims": [
+            _claim(source, _get(one, "claim", str).strip(), one.get("label")) for one in claims
+        ],
     }
 
 
@@ -224,30 +223,27 @@ def expertqa(raw: Record, source: Source) -> list[Record]:
     records = []
     for model in answers:
         answer = _get(answers, model, dict)
-        text = _response(answer, "answer_string")
-        given = _items("claims", answer.get("claims") or [], dict)
-        words = [str(claim.get("correctness")).lower().split() for claim in given]
-        labels = [
-            False if "incorrect" in one else True if "correct" in one else None for one in words
-        ]
-        known = [label for label in labels if label is not None]
+        claims = []
         references: dict[str, None] = {}
-        for item in (item for claim in given for item in claim.get("evidence") or []):
-            first, _, rest = str(item).strip().partition("\n")
-            is_address = "://" in first and " " not in first.strip()
-            references[rest.strip() if is_address else str(item).strip()] = None
+        for given in _items("claims", answer.get("claims") or [], dict):
+            words = str(given.get("correctness")).lower().split()
+            label = False if "incorrect" in words else True if "correct" in words else None
+            claims.append(_claim(source, _get(given, "claim_string", str).strip(), label))
+            for item in given.get("evidence") or []:
+                first, _, rest = str(item).strip().partition("\n")
+                is_address = "://" in first and " " not in first.strip()
+                references[rest.strip() if is_address else str(item).strip()] = None
         source.left_out[_NO_TEXT] += "" in references
-        texts = [_get(claim, "claim_string", str).strip() for claim in given]
         records.append(
             {
                 "id": f"{source.number}-{model}",
-                "response": text,
+                "response": _response(answer, "answer_string"),
                 "model": model,
                 "question": _get(raw, "question", str).strip(),
-                "claims": [one for one in _claims(texts, labels, source) if one["claim"]],
+                "claims": [one for one in claims if one["claim"]],
                 "reference_answers": [one for one in references if one],
                 "metadata": raw.get("metadata"),
-                "label": sum(known) / len(known) if known else None,
+                "label": _share(claims),
             }
         )
     return records
@@ -327,12 +323,12 @@ def _one_text(
             raise UnusableValue(f"expected a label of {', '.join(labels)}, found {value!r:.80}")
         references = _references(raw.get(evidence))
         source.left_out[_NO_TEXT] += not references
-        claims = _claims([response], [labels.get(word)], source)
+        claim = _claim(source, response, labels.get(word))
         return {
             "id": f"{source.file.stem}-{source.number}",
             "response": response,
             "reference_answers": references,
-            "claims": claims if is_claim else None,
+            "claims": [claim] if is_claim else None,
             "label": labels.get(word),
             "metadata": None if raw.get("id") is None else {"id": raw["id"]},
             **{ours: raw.get(theirs) for ours, theirs in others.items()},
@@ -421,12 +417,15 @@ def _places(sentences: Sequence[str], text: str) -> list[Span | None]:
     return places
 
 
-def _claims(texts: Sequence[str], labels: Sequence[object], source: Source) -> list[Record]:
-    """Return claims with their labels where those are true or false; whoever reads the record finds
-    the sentences that they were made from."""
-    claims: list[Record] = []
-    for text, label in zip(texts, labels, strict=True):
-        known = isinstance(label, bool)
-        source.left_out[_NEITHER] += not known
-        claims.append({"claim": text, "label": label} if known else {"claim": text})
-    return claims
+def _claim(source: Source, text: str, label: object) -> Record:
+    """Return a claim, with its label where that is true or false; whoever reads the record finds
+    the sentence that it was made from."""
+    known = isinstance(label, bool)
+    source.left_out[_NEITHER] += not known
+    return {"claim": text, "label": label} if known else {"claim": text}
+
+
+def _share(claims: Sequence[Record]) -> float | None:
+    """Return the share of true claims among those with a label."""
+    known = [claim["label"] for claim in claims if "label" in claim]
+    return sum(known) / len(known) if known else None

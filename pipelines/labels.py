@@ -84,16 +84,6 @@ class _Line:
         # An id of the user's may begin or end with a space.
         return with_formula(self.cells.get("response_id") or ""), self.get("unit_id")
 
-    def label(self) -> int | None:
-        """Return the label; raises UsageError where it is not allowed."""
-        given = self.get("label")
-        if given.lower() not in _LABELS:
-            raise UsageError(f"label {given!r} is not {_ALLOWED}")
-        size = self.get("stratum_size")
-        if self.get("stratum") and not (size.isdecimal() and int(size)):
-            raise UsageError(f"stratum_size {size!r} is not a number of units")
-        return _LABELS[given.lower()]
-
 
 def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[str, Any]:
     """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
@@ -124,8 +114,7 @@ def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[st
     problems = []
     for line in lines:
         try:
-            _check_known(line, directory, names, runs)
-            label = line.label()
+            label = _label_of(line, directory, names, runs)
             if label is None:
                 counts["unsure" if line.get("label") else "blank"] += 1
                 continue
@@ -235,11 +224,11 @@ def _known(
     return names, {(row["response_id"], row["unit_id"]): row["run"] for row in found.to_pylist()}
 
 
-def _check_known(
+def _label_of(
     line: _Line, directory: str, names: Container[str], runs: Container[tuple[str, str]]
-) -> None:
-    """Raise UsageError for a unit or a run that the folder does not have."""
-    run = line.get("run")
+) -> int | None:
+    """Return the label of a line; raises UsageError where it, its unit or its run is none."""
+    run, given, size = line.get("run"), line.get("label"), line.get("stratum_size")
     if line.unit not in runs:
         raise UsageError(
             f"no finished run in {directory!r} has unit {line.unit[1]!r} of response "
@@ -248,3 +237,8 @@ def _check_known(
         )
     if run and run not in names:
         raise UsageError(f"no finished run {run!r} in {directory!r}")
+    if given.lower() not in _LABELS:
+        raise UsageError(f"label {given!r} is not {_ALLOWED}")
+    if line.get("stratum") and not (size.isdecimal() and int(size)):
+        raise UsageError(f"stratum_size {size!r} is not a number of units")
+    return _LABELS[given.lower()]

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any, Final
@@ -32,16 +33,11 @@ def register(commands: Any) -> None:
     stats = actions.add_parser("stats", help="count the cached replies by kind and age")
     declare(stats, Option("json", bool, "print them as JSON"))
     prune = actions.add_parser("prune", help="delete old replies")
+    most = "delete the oldest replies until the cache is at most this large"
     declare(
         prune,
         Option("older_than", float, "delete replies that are older than this", "DAYS", low=0),
-        Option(
-            "max_mb",
-            float,
-            "delete the oldest replies until the cache is at most this large",
-            "MB",
-            low=0,
-        ),
+        Option("max_mb", float, most, "MB", low=0),
     )
     for action, act in ((stats, _stats), (prune, _prune)):
         declare(action, Option("cache", str, "the cache (default: that of `ufo evaluate`)", "URI"))
@@ -55,11 +51,8 @@ def _handle(arguments: argparse.Namespace) -> int:
     if not is_remote(uri) and not os.path.exists(uri):
         raise UsageError(f"there is no cache at {uri!r}; a run that asks a model writes one")
     try:
-        store = open_store(uri)
-        try:
+        with closing(open_store(uri)) as store:
             arguments.act(arguments, store, uri)
-        finally:
-            store.close()
     except StoreError as error:
         raise RunError(f"the cache cannot be used: {error}") from error
     return 0

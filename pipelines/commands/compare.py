@@ -59,27 +59,16 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "of the run's own verdicts in the same mode is shown beside each score.",
     )
     add_directory(parser)
+    modes = "seq: one source after another; mv: majority of all; single: each source alone"
+    tie = "verdict where votes are tied (default: the run's own rule)"
     declare(
         parser,
         RUN,
-        Option(
-            "mode",
-            str,
-            "seq: one source after another; mv: majority of all; single: each source alone",
-            "|".join(_MODES),
-            default=SEQ,
-            choices=_MODES,
-        ),
+        Option("mode", str, modes, "|".join(_MODES), default=SEQ, choices=_MODES),
         Option("order", str, "sources to use, in this order (default: the run's own)", "A,B"),
         Option("exclude_passages", str, "exclude these passages, by passage_id", "A,B"),
         *_OF_HOSTS,
-        Option(
-            "tie",
-            str,
-            "verdict where votes are tied (default: the run's own rule)",
-            "|".join(TIES),
-            choices=TIES,
-        ),
+        Option("tie", str, tie, "|".join(TIES), choices=TIES),
     )
     add_output_options(parser)
     parser.set_defaults(handler=_benchmark)
@@ -159,9 +148,7 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
     for name in order:
         if name not in used:
             raise UsageError(unknown_value("source", name, used))
-        if order.count(name) > 1:
-            raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
-    order = order or list(used)
+    order = list(dict.fromkeys(order or used))
     missing = results.query(
         "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
         "WHERE name NOT IN (SELECT passage_id FROM passages)",

@@ -7,37 +7,35 @@ are known.
 import argparse
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import eq
 from typing import Any, Final
 
 from ufo.pipelines.commands.output import declare, print_json
+from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
-from ufo.schemas.storage import default_cache
 from ufo.transforms.judges.judge import JudgeContext, Judged
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.capabilities import CALL, SAMPLE
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint, endpoints
+from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint
 from ufo.transforms.llm.request import VERIFIER, LlmError, Message, Request
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
-_OF_ENDPOINTS = (
+_NAMES = (
     *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
     *("knowledge_base_url", "header", "body_json", "reasoning_effort"),
+    *("context", "cache", "formulation"),
 )
-_OPTIONS = [
-    one
-    for one in options_of(ModelOptions, JudgeOptions)
-    if one.name in (*_OF_ENDPOINTS, "context", "cache", "formulation")
-]
+_OPTIONS = [one for one in options_of(ModelOptions, JudgeOptions) if one.name in _NAMES]
 # (claim, query, passage, outcome)
 _CLAIMS: Final = (
     (
@@ -80,15 +78,9 @@ def handle(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: nothing is configured.
     """
-    given = {name: getattr(arguments, name) for name in _OF_ENDPOINTS}
-    places = {name: value for name, value in given.items() if value is not None}
-    settings = ClientSettings(
-        endpoints(**places, timeout=arguments.timeout),
-        context=arguments.context,
-        cache=arguments.cache or default_cache(),
-        concurrency=2,
-        retry=Retry(attempts=2, seconds=60.0),
-    )
+    given = {name: getattr(arguments, name) for name in (*_NAMES, "timeout")}
+    chosen = settings_of({"input": "-", "output": "-", **given})
+    settings = replace(chosen.client(), concurrency=2, retry=Retry(attempts=2, seconds=60.0))
     # A role without an endpoint is passed over: a knowledge model may be all that there is.
     roles: dict[Endpoint, list[str]] = {}
     for role, endpoint in settings.endpoints.items():
@@ -99,13 +91,11 @@ def handle(arguments: argparse.Namespace) -> int:
             f"no LLM endpoint is configured; set {KEY_VARIABLE}, or name an endpoint of your own "
             f"with --base_url or {URL_VARIABLE}. The offline judge needs none."
         )
-    formulation = {"formulation": arguments.formulation} if arguments.formulation else {}
     say = (lambda line: None) if arguments.json else partial(print, flush=True)
     rows = []
     for endpoint, of in roles.items():
-        judge = LlmSettings(endpoint.model, **formulation)
         seconds = arguments.timeout / len(roles)
-        rows.append(wait_for(_diagnosis(settings, endpoint, of, judge, seconds, say)))
+        rows.append(wait_for(_diagnosis(settings, endpoint, of, chosen.llm(), seconds, say)))
     if arguments.json:
         print_json(rows)
     return EXIT_DONE if all(row["usable"] for row in rows) else EXIT_FAILED
@@ -115,7 +105,7 @@ async def _diagnosis(
     settings: ClientSettings,
     endpoint: Endpoint,
     roles: Sequence[str],
-    judge: LlmSettings,
+    judge: LlmSettings | None,
     seconds: float,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
@@ -139,7 +129,7 @@ async def _diagnosis(
             say(f"  form      {known.form}")
             size = f"about {context:,} tokens" if context else "not known (--context N sets it)"
             say(f"  context   {size}")
-            if VERIFIER in roles:
+            if judge is not None and VERIFIER in roles:
                 judged = await _judge(client, judge)
                 outcomes = [row.outcome for row in judged.evidence]
                 usable = sum(outcome != ERROR for outcome in outcomes)

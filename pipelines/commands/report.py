@@ -38,15 +38,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     report.add_argument(
         "name", metavar="NAME", nargs="?", help="a report or a table; --list names them"
     )
+    html = "write plots, tables and evidence to FILE as one HTML page; print no overview"
     declare(
         report,
         Option("list", bool, "list the reports, of DIR those that have rows"),
-        Option(
-            "html",
-            str,
-            "write plots, tables and evidence to FILE as one HTML page; print no overview",
-            "FILE",
-        ),
+        Option("html", str, html, "FILE"),
         RUN,
         _REPORTS,
     )

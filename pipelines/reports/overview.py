@@ -173,30 +173,31 @@ INNER JOIN sentences AS s
 WHERE c.run = $run AND list_contains($ids, c.response_id)
 ORDER BY c.response_id, s.start
 """
+# What agrees or differs comes first: it says more than what does not answer.
 _CLAIMS = """
-SELECT u.response_id, u.unit_id, u.sentence_index, u.claim, u.query, v.label, v.source, v.tied,
-    v.past_error, v.n_supported, v.n_refuted, v.n_error, h.label AS human_label
+WITH judged AS (
+    SELECT response_id, unit_id, count(*) AS n_judgements,
+        list(
+            {'source': source, 'outcome': outcome, 'reason': reason, 'rationale': rationale,
+                'citation': citation, 'citation_found': citation_found, 'title': title, 'url': url,
+                'source_category': source_category, 'text': left(text, 1000)}
+            ORDER BY label IS NULL, outcome != 'error', source, rank, passage_id, sample_index
+        )[:$most] AS evidence
+    FROM evidence_full
+    WHERE run = $run AND list_contains($ids, response_id)
+    GROUP BY response_id, unit_id
+)
+
+SELECT u.response_id, u.sentence_index, u.claim, u.query, v.label, v.source, v.tied, v.past_error,
+    v.n_supported, v.n_refuted, v.n_error, h.label AS human_label, j.evidence, j.n_judgements
 FROM fact_units AS u
 INNER JOIN verdicts AS v
     ON v.run = u.run AND v.response_id = u.response_id AND v.unit_id = u.unit_id AND v.mode = $mode
 LEFT JOIN human_labels AS h
     ON h.run = u.run AND h.response_id = u.response_id AND h.unit_id = u.unit_id
+LEFT JOIN judged AS j ON j.response_id = u.response_id AND j.unit_id = u.unit_id
 WHERE u.run = $run AND list_contains($ids, u.response_id)
 ORDER BY u.response_id, u.sentence_index NULLS LAST, u.unit_id, v.source
-"""
-# What agrees or differs says more than what does not answer.
-_EVIDENCE = """
-SELECT response_id, unit_id, source, outcome, reason, rationale, citation, citation_found, title,
-    url, source_category, left(text, 1000) AS text,
-    count(*) OVER (PARTITION BY response_id, unit_id) AS n
-FROM evidence_full
-WHERE run = $run AND list_contains($ids, response_id)
-QUALIFY row_number() OVER (
-    PARTITION BY response_id, unit_id
-    ORDER BY label IS NULL, outcome != 'error', source, rank, passage_id, sample_index
-) <= $most
-ORDER BY response_id, unit_id, label IS NULL, outcome != 'error', source, rank, passage_id,
-    sample_index
 """
 
 
@@ -216,8 +217,7 @@ def lowest_responses(results: Results) -> list[Row]:
     responses = results.query(_RESPONSES, mode | {"most": _MOST_RESPONSES}).to_pylist()
     run["ids"] = mode["ids"] = [row["response_id"] for row in responses]
     sentences = grouped(_SENTENCES, run)
-    claims = grouped(_CLAIMS, mode)
-    evidence = grouped(_EVIDENCE, run | {"most": _MOST_EVIDENCE})
+    claims = grouped(_CLAIMS, mode | {"most": _MOST_EVIDENCE})
     return [
         {
             **row,
@@ -226,7 +226,6 @@ def lowest_responses(results: Results) -> list[Row]:
             "sentences": _by_sentence(
                 claims.get(row["response_id"], [])[:_MOST_CLAIMS],
                 {one["sentence_index"]: one for one in sentences.get(row["response_id"], [])},
-                evidence.get(row["response_id"], []),
             ),
             "n_shown": _MOST_CLAIMS,
             "n_claims": len(claims.get(row["response_id"], [])),
@@ -247,15 +246,12 @@ def _pieces(whole: str, sentences: Sequence[Row]) -> Iterator[tuple[str, Row | N
 
 
 def _by_sentence(
-    claims: Sequence[Row], sentences: dict[int, Row], evidence: Sequence[Row]
+    claims: Sequence[Row], sentences: dict[int, Row]
 ) -> list[tuple[Row | None, list[Row]]]:
-    """Return (sentence, claims) in the order of the text, each claim with its `evidence`."""
-    found = []
-    for index, rows in groupby(claims, key=lambda row: row["sentence_index"]):
-        shown = []
-        for row in rows:
-            own = [one for one in evidence if one["unit_id"] == row["unit_id"]]
-            failed = row["n_error"] > 0 or any(one["reason"] == UNSUPPORTED_LANGUAGE for one in own)
-            shown.append({**row, "evidence": own, "state": state_of([row["label"]], failed)})
-        found.append((sentences.get(index), shown))
-    return found
+    """Return (sentence, claims) in the order of the text, each claim with its `state`."""
+    for row in claims:
+        reasons = {one["reason"] for one in row["evidence"] or ()}
+        failed = row["n_error"] > 0 or UNSUPPORTED_LANGUAGE in reasons
+        row["state"] = state_of([row["label"]], failed)
+    groups = groupby(claims, key=lambda row: row["sentence_index"])
+    return [(sentences.get(index), list(rows)) for index, rows in groups]

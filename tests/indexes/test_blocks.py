@@ -26,7 +26,7 @@ def test_every_page_is_counted_once() -> None:
         _page("Ulm", "Lead.\n== History ==\nMore."),
         _page("Empty", ""),
         _page("ulm City", "#REDIRECT [[Ulm]]", extra='<redirect title="Ulm#History" />'),
-        _page("Old", "#REDIRECT [[ulm_(city)]]"),
+        _page("Old", "#REDIRECT [[ulm_(city)]]", extra='<redirect title="ulm_(city)" />'),
         _page("U", "* [[Ulm]]\n{{disambiguation}}"),
         _page("Talk:Ulm", "Talk.", ns=1),
         _page("WP:U", "#REDIRECT [[x]]", ns=4, extra='<redirect title="x" />'),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes.wikitext import is_disambiguation, readable_value, redirect_target, sections_of
+from ufo.indexes.wikitext import is_disambiguation, readable_value, sections_of
 
 
 def text_of(wikitext: str) -> str:
@@ -122,19 +122,6 @@ def test_plain_words_pass_unchanged(words: list[str]) -> None:
 )
 def test_disambiguation_is_reported_by_template(wikitext: str, expected: bool) -> None:
     assert is_disambiguation(wikitext) is expected
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "target"),
-    [
-        ("#REDIRECT [[Albert Einstein]]", "Albert Einstein"),
-        (" #redirect: [[Ulm#History|x]] {{R from move}}", "Ulm"),
-        ("Text about #REDIRECT [[x]]", None),
-        ("#REDIRECT nowhere", None),
-    ],
-)
-def test_old_redirects(wikitext: str, target: str | None) -> None:
-    assert redirect_target(wikitext) == target
 
 
 def test_letters_that_grow_in_lower_case_do_not_shift_what_is_removed() -> None:

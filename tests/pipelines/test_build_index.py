@@ -1,5 +1,4 @@
 import bz2
-import json
 import multiprocessing
 from collections.abc import Sequence
 from pathlib import Path
@@ -100,14 +99,6 @@ def test_the_name_of_a_dump_tells_its_date(dump: Path, tmp_path: Path, date: str
     assert read_manifest(tmp_path / "index")[0]["dump_date"] == date
 
 
-def test_the_index_does_not_depend_on_the_size_of_a_block(dump: Path, tmp_path: Path) -> None:
-    more = tmp_path / "more.jsonl"
-    more.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x y."}) for n in range(20)))
-    one = build([dump, more], tmp_path / "one")
-    other = build([dump, more], tmp_path / "two", block_pages=1)
-    assert _tables(one.path) == _tables(other.path)
-
-
 def test_a_broken_dump_gives_what_was_readable_and_says_so(tmp_path: Path) -> None:
     pages = [*PAGES, "<page><title>Broken</title><ns></page>", _page("After", "It goes on.")]
     path = tmp_path / "cut.xml"
@@ -191,7 +182,9 @@ def test_slices_in_several_processes_give_the_same_index(
 ) -> None:
     _multistream(tmp_path / "many.bz2", PAGES)
     one = build(dump, tmp_path / "one")
-    other = build(tmp_path / "many.bz2", tmp_path / "two", workers=2, slice_bytes=400)
+    other = build(
+        tmp_path / "many.bz2", tmp_path / "two", workers=2, slice_bytes=400, block_pages=1
+    )
     assert one.counts == other.counts
     assert _tables(one.path) == _tables(other.path)
     assert capfd.readouterr().err == ""  # no remark of Beam's
@@ -237,18 +230,6 @@ def test_vectors_that_were_made_are_kept_where_a_build_stops(
     assert not list(tmp_path.glob(".index*"))
 
 
-def test_vectors_beside_the_words(dump: Path, tmp_path: Path) -> None:
-    model = write_embedder(tmp_path / "model", "danube river sea")
-    result = build(dump, tmp_path / "index", embedder=str(model))
-    embedder = read_manifest(result.path, verify=True)[0]["embedder"]
-    assert (embedder["name"], embedder["dimension"]) == (str(model), 3)
-    for retriever in ("dense", "hybrid"):
-        index = open_index(result.path, retriever)
-        [hits] = index.search(["the river Danube"], 2)
-        assert "Danube" in {hit.passage.title for hit in hits}
-    assert not list(result.path.glob("vectors"))
-
-
 def test_an_embedder_that_cannot_be_used_is_reported_before_anything_is_read(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,14 +247,3 @@ def test_the_index_of_a_multistream_dump_is_no_input_of_its_own(tmp_path: Path) 
     assert build(f"{tmp_path}/x-*", tmp_path / "index").counts == COUNTS
     with pytest.raises(UsageError, match="give the dump"):
         build(index, tmp_path / "index")
-
-
-def test_more_passages_than_rank_bm25_is_good_for(tmp_path: Path) -> None:
-    rows = ({"title": f"T{n}", "text": f"Word{n % 100} and river{n}."} for n in range(5_001))
-    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    result = build(tmp_path / "pages.jsonl", tmp_path / "index")
-    index = open_index(result.path)
-    assert index.manifest["settings"]["engine"]["name"] == "tantivy"
-    found = index.search(["Where is river4711?", "word7"], 3, [(), ["T4907"]])
-    assert [hit.passage.title for hit in found[0]] == ["T4711"]
-    assert found[1][0].passage.title == "T4907"

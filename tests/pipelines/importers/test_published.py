@@ -196,19 +196,6 @@ def test_halueval_general_places_its_spans_or_none(read: Read) -> None:
     assert left_out == {"labels of stretches that are not in the response": 1}
 
 
-@pytest.mark.parametrize(
-    ("kind", "row", "message"),
-    [
-        ("fever", FEVER | {"gold_label": "maybe"}, "expected a label of supports, refutes"),
-        ("factool", FACTOOL | {"claims": ["x"]}, "`claims` to hold objects, found text"),
-        ("wice", {"text": "x"}, "expected `claim`, found only: text"),
-    ],
-)
-def test_what_an_object_lacks_is_said(read: Read, kind: str, row: Row, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        read(kind, row)
-
-
 @pytest.mark.parametrize("kind", ROWS)
 def test_every_record_is_an_input_record(read: Read, kind: str) -> None:
     for record in read(kind, ROWS[kind])[0]:

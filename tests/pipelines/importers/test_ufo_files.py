@@ -103,17 +103,3 @@ def test_the_first_release_has_other_names(read: Callable[..., Any]) -> None:
     assert second["claims"] == [{"claim": "What is it of? Rock.", "query": "What is it of?"}]
     for record in (first, second):
         assert not isinstance(parse("k", json.dumps(record).encode(), 2**20), Failure)
-
-
-@pytest.mark.parametrize(
-    ("name", "dataset", "prefix", "model"),
-    [
-        ("felm-wk/GPT4/test.jsonl", "felm-wk", "ufo-felm-wk-GPT4", "GPT4"),
-        ("MS MARCO/chatgpt.jsonl", "MS MARCO", "ufo-MS MARCO-chatgpt", "chatgpt"),
-    ],
-)
-def test_records_of_several_data_sets_have_ids_of_their_own(
-    read: Callable[..., Any], name: str, dataset: str, prefix: str, model: str
-) -> None:
-    (record,), _ = read({"id": 0, "response": "R."}, name=name)
-    assert (record["dataset"], record["id"], record["model"]) == (dataset, f"{prefix}-0", model)

@@ -137,12 +137,7 @@ class Serper(SearchApi):
             url = _text(graph, "descriptionLink", "website")
             yield SearchResult(url, _text(graph, "title"), " ".join(said), stands_alone=True)
         for item in _objects(found.get("organic")):
-            yield SearchResult(
-                _text(item, "link"),
-                _text(item, "title"),
-                _text(item, "snippet"),
-                _day(_text(item, "date")),
-            )
+            yield _result(item, "link", "snippet", "date")
 
     def refused(self, status: int, text: str, url: str) -> str:
         """Tell when the credits are spent."""
@@ -194,12 +189,7 @@ class Searxng(SearchApi):
     def results(self, reply: Any) -> Iterator[SearchResult]:
         """Yield the results in the instance's order."""
         for item in _objects(_object(reply).get("results")):
-            yield SearchResult(
-                _text(item, "url"),
-                _text(item, "title"),
-                _text(item, "content"),
-                _day(_text(item, "publishedDate", "pubdate")),
-            )
+            yield _result(item, "url", "content", "publishedDate", "pubdate")
 
     def refused(self, status: int, text: str, url: str) -> str:
         """Tell how the JSON format is switched on."""
@@ -300,6 +290,12 @@ def _text(item: Mapping[str, Any], *names: str) -> str | None:
         if isinstance(value, str) and value.strip():
             return storable(value.strip())
     return None
+
+
+def _result(item: Mapping[str, Any], url: str, text: str, *dates: str) -> SearchResult:
+    """Return a result from the fields of these names."""
+    day = _day(_text(item, *dates))
+    return SearchResult(_text(item, url), _text(item, "title"), _text(item, text), day)
 
 
 def _plain(text: str) -> str:

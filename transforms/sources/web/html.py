@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING
 from htmldate import find_date
 from trafilatura import extract, load_html
 
-from ufo.transforms.sources.web.documents import (
-    JAVASCRIPT_ONLY,
-    MAX_CHARACTERS,
-    NO_TEXT,
-    PAYWALL,
-    TOO_MANY_ELEMENTS,
-    Document,
-    FetchedPage,
-)
+from ufo.transforms.sources.web import documents as reasons
+from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
 from ufo.transforms.sources.web.hidden import drop, drop_hidden
 
 if TYPE_CHECKING:
@@ -72,7 +65,7 @@ def article_of(page: FetchedPage, html: str) -> Document:
         return _too_large(f"it has over {MOST_ELEMENTS:,} elements")
     tree = load_html(html) if html.strip() else None
     if tree is None:
-        return Document(None, "", reason=NO_TEXT)
+        return Document(None, "", reason=reasons.NO_TEXT)
     if tree.xpath(f"boolean(descendant-or-self::*[@*[{MOST_ATTRIBUTES + 1}]])"):
         return _too_large(f"an element has over {MOST_ATTRIBUTES:,} attributes")
     title = _title(tree)
@@ -83,18 +76,18 @@ def article_of(page: FetchedPage, html: str) -> Document:
     show_quotes(tree)
     text = clean(_main_text(tree), title)
     if len(text.split()) < MIN_WORDS:
-        seen, reason = html[:_SEARCHED], None if text else NO_TEXT
+        seen, reason = html[:_SEARCHED], None if text else reasons.NO_TEXT
         if _PAYWALL.search(seen):
-            reason = PAYWALL
+            reason = reasons.PAYWALL
         elif mounted or _NEEDS_SCRIPT.search(seen):
-            reason = JAVASCRIPT_ONLY
+            reason = reasons.JAVASCRIPT_ONLY
         if reason:
             return Document(title, "", published, reason)
     return Document(title, text[:MAX_CHARACTERS], published)
 
 
 def _too_large(detail: str) -> Document:
-    return Document(None, "", reason=TOO_MANY_ELEMENTS, detail=detail)
+    return Document(None, "", reason=reasons.TOO_MANY_ELEMENTS, detail=detail)
 
 
 def _main_text(tree: "HtmlElement") -> str:

@@ -20,15 +20,8 @@ from typing import Any, BinaryIO, Final
 
 from ufo.schemas.errors import RunError
 from ufo.transforms.sentences import Span
-from ufo.transforms.sources.web.documents import (
-    TOO_MUCH_MEMORY,
-    TOO_SLOW,
-    UNREADABLE,
-    Document,
-    FetchedPage,
-    document_of,
-    sentences_of,
-)
+from ufo.transforms.sources.web import documents as reasons
+from ufo.transforms.sources.web.documents import Document, FetchedPage, document_of, sentences_of
 
 _PROGRAM: Final = "ufo.transforms.sources.web.readers"
 SECONDS: Final = 5.0
@@ -169,9 +162,9 @@ class _Reader:
     def _lost(self) -> Document:
         code = self._process.wait()
         if code in _TIMED_OUT:
-            return Document(None, "", reason=TOO_SLOW, detail="reading it takes too long")
+            return Document(None, "", reason=reasons.TOO_SLOW, detail="reading it takes too long")
         detail = f"the process that read it ended ({code})"
-        return Document(None, "", reason=UNREADABLE, detail=detail)
+        return Document(None, "", reason=reasons.UNREADABLE, detail=detail)
 
 
 # --- the process that reads ---------------------------------------------------------------------
@@ -215,9 +208,9 @@ def _answer(header: dict[str, Any], asked: BinaryIO) -> dict[str, Any]:
         return {**asdict(replace(document, spans=sentences_of(document.text))), "whole": True}
     except MemoryError:
         detail = "reading it takes too much memory"
-        lost, whole = Document(None, "", reason=TOO_MUCH_MEMORY, detail=detail), False
+        lost, whole = Document(None, "", reason=reasons.TOO_MUCH_MEMORY, detail=detail), False
     except Exception as error:
-        lost, whole = Document(None, "", reason=UNREADABLE, detail=repr(error)[:500]), True
+        lost, whole = Document(None, "", reason=reasons.UNREADABLE, detail=repr(error)[:500]), True
     return {**asdict(lost), "whole": whole}
 
 
