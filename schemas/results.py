@@ -24,7 +24,6 @@ from ufo.schemas.tables import (
     TABLES,
     Run,
     arrow_schema,
-    check_files,
     check_part,
     choose_runs,
     finished_runs,
@@ -69,8 +68,6 @@ class Results:
 
     def __init__(self, runs: Sequence[Run], reports: str | Path | None = None) -> None:
         self._views = load_views(reports)
-        for one in runs:
-            check_files(one)
         self.runs = tuple(runs)
         self._connection = _connect()
         # DuckDB prints what it takes for leaks where a database with functions is left open.

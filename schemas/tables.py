@@ -245,16 +245,6 @@ def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = 
     return runs if all_runs else runs[-1:]
 
 
-def check_files(run: Run) -> None:
-    """Raise a RunError if a part file that the manifest lists is missing."""
-    missing = [path for paths in run.files.values() for path in paths if not path.is_file()]
-    if missing:
-        raise RunError(
-            f"run {run.name!r} is damaged: {len(missing)} of its part files are missing, the first "
-            f"is {str(missing[0])!r}; evaluate it again, or remove the folder."
-        )
-
-
 def check_part(path: str, sha256: str | None, remedy: str = REMEDY) -> None:
     """Check that a part file is as it was written; without a checksum, that it can be read.
 

@@ -217,9 +217,11 @@ _BACKWARDS: Final = 0.2
 def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
     """Return the index of the most similar sentence for each claim, None without a common word.
 
-    Similarity is the weighted share of common content words; words in few sentences have higher
-    weights. Claims are mostly in the order of their sentences, so that a sentence before that of
-    the claim before has to be clearly more similar; of equal ones the earlier wins.
+    Similarity is the weighted share of common content words. The weight of a word decreases with
+    the numbers of sentences and of claims that contain it: the subject of the text is in every
+    claim, while sentences may refer to it by a pronoun. Claims are mostly in the order of their
+    sentences, so that a sentence before that of the claim before has to be clearly more similar; of
+    equal ones the earlier wins.
     """
     holders: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
@@ -230,28 +232,18 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
     placed: list[int | None] = []
     last = 0
     for words in terms:
-        shared = _shared(words, repeated, holders, len(sentences))
-        if shared is not None:
-            found = [one - _BACKWARDS * (at < last) for at, one in enumerate(shared)]
-            last = found.index(max(found))
-        placed.append(None if shared is None else last)
+        shared = [0.0] * len(sentences)
+        total = 0.0
+        for word in words:
+            having = holders.get(word, ())
+            weight = 1.0 / ((len(having) or 1) * repeated[word])
+            total += weight
+            for index in having:
+                shared[index] += weight
+        if not any(shared):
+            placed.append(None)
+            continue
+        found = [one / total - _BACKWARDS * (at < last) for at, one in enumerate(shared)]
+        last = found.index(max(found))
+        placed.append(last)
     return placed
-
-
-def _shared(
-    words: list[str], repeated: Counter[str], holders: dict[str, list[int]], n_sentences: int
-) -> list[float] | None:
-    """Return the weighted share of a claim's words in each sentence, None if there are none.
-
-    The weight of a word decreases with the numbers of sentences and of claims that contain it: the
-    subject of the text is in every claim, while sentences may refer to it by a pronoun.
-    """
-    shared = [0.0] * n_sentences
-    total = 0.0
-    for word in words:
-        having = holders.get(word, ())
-        weight = 1.0 / ((len(having) or 1) * repeated[word])
-        total += weight
-        for index in having:
-            shared[index] += weight
-    return [score / total for score in shared] if any(shared) else None

@@ -13,20 +13,17 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from ufo.schemas.errors import RunError, UsageError, need
 from ufo.schemas.storage import absolute
 from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.plugins import Spec, absolute_type
 from ufo.transforms.read import MAX_LINE_BYTES, Columns
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.client_settings import ClientSettings
-
-S = TypeVar("S", bound=Spec)
 
 IN_FLIGHT = 256
 COUNTED = "ufo."
@@ -85,8 +82,8 @@ class Job:
     def elsewhere(self) -> "Job":
         """Return the job with absolute paths and explicit base URLs, for processes with another
         working folder and environment."""
-        sources = tuple(map(self._located, self.sources))
-        judge = self._located(self.judge)
+        sources = [replace(one, options=self._absolute(one.options)) for one in self.sources]
+        judge = replace(self.judge, options=self._absolute(self.judge.options))
         if judge.llm is not None and judge.llm.prompts_dir is not None:
             folder = os.path.abspath(judge.llm.prompts_dir)
             judge = replace(judge, llm=replace(judge.llm, prompts_dir=folder))
@@ -95,11 +92,7 @@ class Job:
         flags, context = self._absolute(self.flags), self.context.elsewhere()
         if context.models is not None:
             flags.setdefault("base_url", context.models.endpoints[VERIFIER].base_url)
-        return replace(self, sources=sources, flags=flags, context=context, judge=judge)
-
-    def _located(self, spec: S) -> S:
-        options = self._absolute(spec.options)
-        return replace(spec, type=absolute_type(spec.type), options=options)
+        return replace(self, sources=tuple(sources), flags=flags, context=context, judge=judge)
 
     def _absolute(self, options: Mapping[str, Any]) -> dict[str, Any]:
         named = {

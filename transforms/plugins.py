@@ -91,7 +91,12 @@ class Registry(Generic[P]):
         """
         if is_file_type(type_name):
             path, _, class_name = type_name.rpartition(":")
-            return self._checked(self._from_file(Path(path), class_name), type_name)
+            if not Path(path).is_file():
+                raise UsageError(f"no file {path!r} to load the {self.noun} {class_name!r} from")
+            found = getattr(_module_of(Path(path).resolve()), class_name, None)
+            if found is None:
+                raise UsageError(f"the file {path!r} has no class {class_name!r}")
+            return self._checked(found, type_name)
         entry = _declared(self.group).get(type_name)
         if entry is None:
             known = [*self.types(), "path/to/file.py:Class"]
@@ -187,14 +192,6 @@ class Registry(Generic[P]):
             "options": self.options(spec, made),
             "content": sha256(code + own.encode()).hexdigest()[:16] if code or own else "",
         }
-
-    def _from_file(self, path: Path, class_name: str) -> object:
-        if not path.is_file():
-            raise UsageError(f"no file {str(path)!r} to load the {self.noun} {class_name!r} from")
-        found = getattr(_module_of(path.resolve()), class_name, None)
-        if found is None:
-            raise UsageError(f"the file {str(path)!r} has no class {class_name!r}")
-        return found
 
     def _checked(self, found: object, where: str) -> type[P]:
         if isinstance(found, type) and issubclass(found, self.base):

@@ -58,6 +58,32 @@ def test_scores_count_undecided_as_zero_and_leave_out_what_has_no_units(
     assert found("SELECT dataset, n_responses FROM scores_by_dataset") == [(None, 3)]
 
 
+def test_responses_without_a_score_are_counted_apart(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
+    votes = {
+        "fine": {"a": {"ref": "s"}},
+        "silent": {},
+        "failed": {"b": {"ref": "e"}},
+        "foreign": {"c": {"ref": "n"}, "d": {"ref": "n"}},
+    }
+    rows = rows_of(votes, ("ref",))
+    rows["evidence"] = [
+        replace(row, reason="unsupported_language") if row.response_id == "foreign" else row
+        for row in rows["evidence"]
+    ]
+    found = ask(rows)
+    sql = "SELECT response_id, no_score, factuality_score, low FROM scores ORDER BY ALL"
+    assert [row[:3] for row in found(sql)] == [
+        ("failed", "nothing usable", None),
+        ("fine", None, 1.0),
+        ("foreign", "unsupported language", None),
+        ("silent", "no claim", None),
+    ]
+    counts = "n_responses, n_without_units, n_unjudged, n_unsupported, factuality_score"
+    assert found(f"SELECT {counts} FROM scores_by_run") == [(4, 1, 1, 1, 1.0)]
+
+
 def test_seq_contributions_are_shares_of_units_that_sum_to_one(
     ask: Callable[..., Any], rows_of: Callable[..., Any]
 ) -> None:

@@ -59,7 +59,7 @@ def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPa
 
 def test_a_job_for_elsewhere_has_no_relative_path() -> None:
     sources = (
-        SourceSpec("mine", "plug/ins.py:Mine", {"index": "wiki", "retriever": "bm25"}),
+        SourceSpec("mine", "mine", {"index": "wiki", "retriever": "bm25"}),
         SourceSpec("wikipedia", "wikipedia", {"index": "gs://bucket/index"}),
     )
     judge = JudgeSpec("llm", "llm", llm=LlmSettings("m", prompts_dir="prompts"))
@@ -67,7 +67,7 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
     job = Job(sources, flags, judge=judge, paths=("index",)).elsewhere()
     here = os.getcwd()
     assert [(one.type, one.options) for one in job.sources] == [
-        (f"{here}/plug/ins.py:Mine", {"index": f"{here}/wiki", "retriever": "bm25"}),
+        ("mine", {"index": f"{here}/wiki", "retriever": "bm25"}),
         ("wikipedia", {"index": "gs://bucket/index"}),
     ]
     assert job.flags == {"index": f"{here}/wiki", "passages": 3}

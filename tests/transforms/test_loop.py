@@ -77,26 +77,6 @@ def test_any_completed_one_is_taken_and_a_slow_one_holds_up_nobody() -> None:
     assert list(window.drain()) == []
 
 
-def test_no_more_than_its_size_are_under_way() -> None:
-    under_way: list[int] = []
-    most = 0
-
-    async def call(key: int) -> int:
-        nonlocal most
-        under_way.append(key)
-        most = max(most, len(under_way))
-        for _ in range(100):
-            await asyncio.sleep(0)
-        under_way.remove(key)
-        return key * 10
-
-    window: CallWindow[int, int] = CallWindow(4)
-    found = [pair for key in range(50) for pair in window.submit(key, call(key))]
-    found += window.drain()
-    assert dict(found) == {key: key * 10 for key in range(50)}
-    assert 1 < most <= 4
-
-
 def test_an_exception_comes_out_where_the_result_would() -> None:
     async def breaks() -> int:
         raise ValueError("odd")
