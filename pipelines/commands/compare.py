@@ -148,7 +148,9 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
     for name in order:
         if name not in used:
             raise UsageError(unknown_value("source", name, used))
-    order = list(dict.fromkeys(order or used))
+        if order.count(name) > 1:
+            raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
+    order = order or list(used)
     missing = results.query(
         "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
         "WHERE name NOT IN (SELECT passage_id FROM passages)",
