@@ -10,11 +10,10 @@ rename.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from loky import ProcessPoolExecutor
 
@@ -35,7 +34,6 @@ from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
 
 _PROGRESS_SECONDS = 2.0
-T = TypeVar("T")
 
 
 class BuildResult(NamedTuple):
@@ -104,10 +102,17 @@ def build(
     return BuildResult(output, counts, warnings, time.monotonic() - started)
 
 
-def write_blocks(part: Slice, blocks: Path, words: int, block_pages: int) -> None:
-    """Write the blocks of a slice, in this process."""
+def write_blocks(
+    part: Slice,
+    blocks: Path,
+    words: int,
+    block_pages: int,
+    told: Callable[[], object] = lambda: None,
+) -> None:
+    """Write the blocks of a slice, in this process; `told` is called after each."""
     for block in read_blocks(part, block_pages):
         write_block(blocks, block, process_block(block, words))
+        told()
 
 
 def _write_all_blocks(
@@ -117,33 +122,42 @@ def _write_all_blocks(
     say: Callable[[str], None],
 ) -> None:
     """Write the blocks of all slices, in several processes where that is worth starting them."""
-    told = partial(_told, total=len(slices), say=say)
+    told = _progress(*settings, say)
     processes = min(workers, len(slices))
     if processes <= 1:
-        for part in told(slices):
-            write_blocks(part, *settings)
+        for part in slices:
+            write_blocks(part, *settings, told)
         return
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
     with ProcessPoolExecutor(processes, initializer=as_worker, initargs=(os.getpid(),)) as pool:
-        futures = [pool.submit(write_blocks, part, *settings) for part in slices]
+        left = {pool.submit(write_blocks, part, *settings) for part in slices}
         try:
-            for future in told(as_completed(futures)):
-                future.result()
+            while left:
+                done, left = wait(left, _PROGRESS_SECONDS, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                told()
         except BaseException:
             # Waited for, since the folder they write to is about to be deleted.
             pool.shutdown(wait=True, kill_workers=True)
             raise
 
 
-def _told(parts: Iterable[T], total: int, say: Callable[[str], None]) -> Iterator[T]:
-    """Give the parts of the input, and say now and then how many are done."""
+def _progress(
+    blocks: Path, words: int, block_pages: int, say: Callable[[str], None]
+) -> Callable[[], None]:
+    """Return what says now and then how many blocks are done, by their files."""
     started = before = time.monotonic()
-    for done, part in enumerate(parts):
+
+    def told() -> None:
+        nonlocal before
         now = time.monotonic()
         if now - before >= _PROGRESS_SECONDS:
-            say(f"{done:,} of {total:,} parts of the input read after {now - started:.0f} s")
+            done = sum(1 for _ in blocks.glob("[0-9]*.json"))
+            say(f"{done:,} blocks of {block_pages} pages done after {now - started:.0f} s")
             before = now
-        yield part
+
+    return told
 
 
 def _input_files(inputs: Sequence[str | Path]) -> list[Path]:

@@ -259,6 +259,8 @@ def ufo(raw: Record, source: Source) -> Record:
     after, the data set what its folder is. Each file counts its ids from 0, so that they get both
     in front.
     """
+    if others := [one for one in ("claims", "sentences", "begin_label") if one in raw]:
+        raise UnusableValue(f"`{others[0]}` is of another format, and would be left out")
     model, dataset = source.names
     name = next((one for one in ("response", "modelText", "mgt") if raw.get(one)), "response")
     label = raw.get("label")
@@ -317,6 +319,8 @@ def _one_text(
 
     def converted(raw: Record, source: Source) -> Record:
         response = _response(raw, text)
+        if evidence not in raw:  # of another format, whose labels would be lost
+            raise UnusableValue(f"expected `{evidence}`, found {', '.join(raw):.80}")
         value = raw.get("gold_label", raw.get(label))  # the former in FEVER-Symmetric
         word = str(int(value)) if isinstance(value, (bool, float)) else str(value).strip().lower()
         if value is not None and word not in labels:

@@ -79,7 +79,7 @@ def handle(arguments: argparse.Namespace) -> int:
         UsageError: nothing is configured.
     """
     given = {name: getattr(arguments, name) for name in (*_NAMES, "timeout")}
-    chosen = settings_of({"input": "-", "output": "-", **given})
+    chosen = settings_of({"input": "-", "output": "-", "judge": "llm", **given})
     settings = replace(chosen.client(), concurrency=2, retry=Retry(attempts=2, seconds=60.0))
     # A role without an endpoint is passed over: a knowledge model may be all that there is.
     roles: dict[Endpoint, list[str]] = {}

@@ -90,10 +90,10 @@ def print_reader_as(
             at, of = names.index("n_unusable"), names.index("n_judgements")
             lost = [row for row in shown if row[at]]
             if lost:
-                most = max(lost, key=lambda row: row[at] / row[of])
+                most = max(lost, key=lambda row: row[at] / (row[of] or 1))
                 console.print(
                     f"{len(lost):,} of {len(shown):,} rows have unusable judgements, the worst "
-                    f"{most[at]:,} of {most[of]:,}; --json has n_unusable of each"
+                    f"{most[at]:,} of {most[of] or 0:,}; --json has n_unusable of each"
                 )
         if not shown:
             console.print(f"no rows: {empty}" if empty else "no rows")

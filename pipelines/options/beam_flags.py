@@ -75,6 +75,9 @@ def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
     command before its job."""
     if not rest:
         return []
+    for name in ("dry_run", "streaming"):  # Beam has both too, and would run all the same
+        if any(flag.partition("=")[0] == f"--{name}" for flag in rest):
+            raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`: leave it out")
     theirs = beam_parser(parser.prog)
     _, unknown = theirs.parse_some(list(rest))
     parser.refuse(unknown, vars(theirs.parse_args([])))

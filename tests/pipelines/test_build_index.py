@@ -190,6 +190,26 @@ def test_slices_in_several_processes_give_the_same_index(
     assert capfd.readouterr().err == ""  # no remark of Beam's
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_progress_is_told_by_blocks(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr("ufo.pipelines.build_index._PROGRESS_SECONDS", 0.0)
+    _multistream(tmp_path / "many.bz2", PAGES)
+    lines: list[str] = []
+    build(
+        tmp_path / "many.bz2",
+        tmp_path / "index",
+        workers=workers,
+        slice_bytes=400,
+        block_pages=1,
+        progress=lines.append,
+    )
+    *reading, indexing = lines
+    assert reading[-1].startswith(f"{len(PAGES)} blocks of 1 pages done after")
+    assert indexing.startswith("indexing")
+
+
 def _ctrl_c(*arguments: object, **options: object) -> None:
     raise KeyboardInterrupt
 
@@ -201,7 +221,7 @@ def test_ctrl_c_leaves_no_folder_and_no_process(
     before = sorted(tmp_path.iterdir())
     for name, workers, source in (
         ("ufo.pipelines.build_index.process_block", 1, dump),
-        ("ufo.pipelines.build_index.as_completed", 2, tmp_path / "many.bz2"),
+        ("ufo.pipelines.build_index.wait", 2, tmp_path / "many.bz2"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(name, _ctrl_c)

@@ -202,6 +202,9 @@ def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on(
 def test_a_file_of_another_format_is_one_error(read: Callable[..., Any]) -> None:
     with pytest.raises(UsageError, match=r"none of 2 records .*:1: expected `output`, found only"):
         read("factscore", GOOD["factcheck_gpt"], GOOD["factcheck_gpt"])
+    for other in ("ufo", "begin"):
+        with pytest.raises(UsageError, match=r"is of another format|expected `knowledge`"):
+            read(other, GOOD["factcheck_gpt"])
     with pytest.raises(UsageError, match="has no records"):
         read("factscore")
     with pytest.raises(UsageError, match=r"unknown format 'factscor'.*Did you mean 'factscore'"):

@@ -78,3 +78,10 @@ def test_an_estimate_needs_nothing_of_it(ufo: Any, responses: Path) -> None:
     done = ufo("evaluate", *words, "--sources", "reference", "--judge", "offline")
     assert done.code == 0, done.err
     assert done.json["responses"] == 20
+
+
+@pytest.mark.parametrize("flag", ["--dry_run", "--dry_run=1", "--streaming"])
+def test_what_beam_would_take_of_ufo_recall_is_refused(ufo: Any, flag: str) -> None:
+    done = ufo("recall", "--input", "in.jsonl", "--output", "out", flag)
+    assert done.code == 2
+    assert "is of the command `ufo evaluate" in done.err

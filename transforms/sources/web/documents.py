@@ -198,6 +198,7 @@ def _running(text: str) -> str:
 
 # What browsers read these labels as: supersets, and what pages mislabelled so are.
 _READ_AS = {
+    "ascii": "cp1252",
     "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
     "gb2312": "gb18030",

@@ -138,7 +138,9 @@ class Fetcher:
             error = SendError(repr(raised)[:_MOST_SAID], reasons.UNREADABLE)
         status = int(error.status) if error.status.isdigit() else 0
         reason = f"http_{status}" if status else error.status
-        return FetchedPage(url, at, status, "", b"", None, self._now(), reason, error.message)
+        return FetchedPage(
+            url, at, status, "", b"", None, self._now(), reason, error.message, private=private
+        )
 
     async def _allowed(self, url: str, ruled: bool) -> str:
         """Return the URL of a page as it is asked for, if it is one and its site lets us.
@@ -148,7 +150,8 @@ class Fetcher:
         """
         try:
             url = checked_url(url, self._allow_private)
-            page_request(url)
+            asked = str(httpx.URL(url))
+            page_request(asked)
         except (RefusedAddress, httpx.InvalidURL, UnicodeError, ValueError) as error:
             raise SendError(str(error), reasons.REFUSED_ADDRESS) from None
         if ruled:
@@ -161,8 +164,8 @@ class Fetcher:
             if not await asyncio.to_thread(rules.can_fetch, url, ROBOT):
                 detail = f"{rules_at} asks robots to leave it alone"
                 raise SendError(detail, reasons.BLOCKED_BY_ROBOTS)
-            self._hosts.crawl_delay(host_of(url), rules.crawl_delay(ROBOT))
-        return str(httpx.URL(url))
+            self._hosts.crawl_delay(host_of(asked), rules.crawl_delay(ROBOT))
+        return asked
 
     async def _exchange(
         self, url: str, most_bytes: int, any_type: bool
@@ -195,33 +198,42 @@ class Fetcher:
     ) -> tuple[FetchedPage, str | None]:
         read = httpx.Response(response.status, headers=response.headers)
         status, headers = read.status_code, read.headers
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        asked = headers.get("cache-control", "").lower()
+        page = FetchedPage(
+            url,
+            url,
+            status,
+            headers.get("content-type", "").partition(";")[0].strip().lower(),
+            b"",
+            read.charset_encoding,
+            self._now(),
+            private="no-store" in asked or "private" in asked,
+        )
         moved = headers.get("location") if status in _MOVED else None
-        body = b""
-        if not moved:
-            if status not in _GOOD:
-                wait = retry_after(headers, self._clock().timestamp())
-                raise SendError(
-                    f"answered {status}",
-                    str(status),
-                    transient=status in _AGAIN,
-                    retry_after=wait,
-                )
-            if kind not in (*TYPES, *UNTOLD) and not any_type:
-                message = f"{kind} is none of {', '.join(TYPES)}"
-                raise SendError(message, reasons.UNSUPPORTED_TYPE)
+        if moved:
+            return page, moved
+        if status not in _GOOD:
+            wait = retry_after(headers, self._clock().timestamp())
+            raise SendError(
+                f"answered {status}", str(status), transient=status in _AGAIN, retry_after=wait
+            )
+        if page.content_type not in (*TYPES, *UNTOLD) and not any_type:
+            detail = f"{page.content_type} is none of {', '.join(TYPES)}"
+            return replace(page, reason=reasons.UNSUPPORTED_TYPE, detail=detail), None
+        try:
             coding = headers.get("content-encoding", "")
             body = await read_body(response.aiter_stream(), coding, most_bytes)
-            kind = type_of(kind, body)
-            if not any_type and not body.strip():
-                raise SendError("it is empty", reasons.EMPTY)
-            if not any_type and not kind:
-                raise SendError("its type is not known", reasons.UNSUPPORTED_TYPE)
-        asked = headers.get("cache-control", "").lower()
-        private = "no-store" in asked or "private" in asked
-        charset = read.charset_encoding
-        page = FetchedPage(url, url, status, kind, body, charset, self._now(), private=private)
-        return page, moved
+        except SendError as error:
+            if error.transient:
+                raise
+            return replace(page, reason=error.status, detail=error.message), None
+        page = replace(page, content_type=type_of(page.content_type, body))
+        if not any_type and not body.strip():
+            return replace(page, reason=reasons.EMPTY, detail="it is empty"), None
+        if not any_type and not page.content_type:
+            detail = "its type is not known"
+            return replace(page, reason=reasons.UNSUPPORTED_TYPE, detail=detail), None
+        return replace(page, body=body), None
 
     async def _rules(self, rules_at: str) -> Protego | FetchedPage:
         """Return what the site with this robots.txt allows; the page where it cannot say."""

@@ -79,10 +79,12 @@ class Readers:
         if reader is not None and not reader.usable:
             reader.close()
             self._started.remove(reader)
-            reader = None
+            reader = self._own.reader = None
         if reader is None:
             reader = self._own.reader = _Reader(*self._budget)
             self._started.append(reader)
+            if self._closed:  # while it started
+                reader.kill()
         return reader
 
 

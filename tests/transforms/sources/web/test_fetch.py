@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -112,6 +113,23 @@ def test_pages_that_do_not(shared_web: LocalWeb, path: str, reason: str) -> None
     assert page.reason == reason
     assert page.body == b""
     assert page.url == shared_web.url(path)
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "reason"),
+    [
+        (Reply(b""), 200, reasons.EMPTY),
+        (Reply(b"x", headers={"content-type": "image/png"}), 200, reasons.UNSUPPORTED_TYPE),
+        (Reply(b"", 302, {"location": "/gone"}), 404, "http_404"),
+    ],
+)
+def test_what_asks_not_to_be_kept_is_not_kept_without_a_body_either(
+    web: LocalWeb, reply: Reply, status: int, reason: str
+) -> None:
+    web.pages["/once"] = replace(reply, headers={**reply.headers, "cache-control": "no-store"})
+    (page,) = get(web.url("/once"))
+    assert (page.status, page.reason) == (status, reason)
+    assert not fetch.lasts(page)
 
 
 @pytest.mark.parametrize("path", ["/slow", "/drip"])

@@ -107,3 +107,18 @@ def test_where_no_process_starts_the_run_ends(made: Made, monkeypatch: pytest.Mo
     monkeypatch.setattr("sys.executable", "/bin/false")
     with pytest.raises(RunError, match="does not start"):
         made().read(fetched(html()))
+
+
+def test_once_processes_start_again_pages_are_read_again(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers, before = made(), processes()
+    readers.read(fetched(html()))
+    (reader,) = processes() - before
+    os.kill(int(reader), signal.SIGKILL)
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.executable", "/no/such/python")
+        for _ in range(2):
+            with pytest.raises(RunError, match="no process can be started"):
+                readers.read(fetched(html()))
+    assert readers.read(fetched(html())).title == "Lake Veyra"
