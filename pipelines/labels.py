@@ -227,7 +227,7 @@ def _known(
 def _label_of(
     line: _Line, directory: str, names: Container[str], runs: Container[tuple[str, str]]
 ) -> int | None:
-    """Return the label of a line; raises UsageError where it, its unit or its run is none."""
+    """Return the label of a line; raises UsageError if the label, unit or run is unknown."""
     run, given, size = line.get("run"), line.get("label"), line.get("stratum_size")
     if line.unit not in runs:
         raise UsageError(

@@ -12,8 +12,9 @@ OWNER = "UFO_OWNER"
 """The environment variable with the id of the process that a command is to end with."""
 
 _SECONDS_BETWEEN_LOOKS = 0.5
-# `timeout`, for example, signals the process and then its group, which is one wish to stop.
-_SECONDS_OF_ONE_WISH = 1.0
+# Signals so close together are one request to stop: `timeout`, for example, signals the process and
+# then its group.
+_SECONDS_TOGETHER = 1.0
 _asked = threading.Event()
 _first = 0.0
 
@@ -81,7 +82,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     global _first
     if not _asked.is_set():
         _first = time.monotonic()
-    elif time.monotonic() - _first < _SECONDS_OF_ONE_WISH:
+    elif time.monotonic() - _first < _SECONDS_TOGETHER:
         return
     elif number == signal.SIGTERM:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -62,7 +62,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
     beam: tuple[str, ...] = ()
 
     def checked(self) -> Self:
-        """Return the options, with what is left to be decided once all are known.
+        """Return these options, checked against each other and completed.
 
         Raises:
             UsageError: one cannot be with another.
@@ -270,7 +270,7 @@ class RecallSettings(Settings):
     )
 
     def checked(self) -> Self:
-        """Return the options with the formulations that are compared.
+        """Return these options, checked, with `formulations` as the names of those to compare.
 
         Raises:
             UsageError: an option is of `ufo evaluate` alone, or cannot be with another.

@@ -38,7 +38,7 @@ def test_signals_that_come_together_are_one() -> None:
 def test_a_later_ctrl_c_interrupts_what_the_first_one_left_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stopping, "_SECONDS_OF_ONE_WISH", 0.0)
+    monkeypatch.setattr(stopping, "_SECONDS_TOGETHER", 0.0)
     with signals_interrupt():
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
@@ -49,7 +49,7 @@ def test_a_later_sigterm_ends_the_process() -> None:
     code = """if True:
         import os, signal
         from ufo.pipelines import stopping
-        stopping._SECONDS_OF_ONE_WISH = 0.0
+        stopping._SECONDS_TOGETHER = 0.0
         with stopping.signals_interrupt():
             try:
                 os.kill(os.getpid(), signal.SIGTERM)
