@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ufo.schemas.records import (
     Evidence,
@@ -22,12 +22,16 @@ from ufo.schemas.records import (
 )
 from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import EXTRACT, Extracted, extract
-from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge, make_judge
 from ufo.transforms.llm.request import Client
 from ufo.transforms.scores import Scores, VoteRules, score
 from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ
+
+if TYPE_CHECKING:
+    # Workers of an engine import it by its name while another thread imports `ufo`: were it part
+    # of that import, each would wait for the other.
+    from ufo.transforms.job import Job
 
 
 @dataclass(slots=True)
@@ -80,7 +84,7 @@ Step = Extracted | Asked | Answered
 
 @asynccontextmanager
 async def opened(
-    job: Job, client: Client | None = None
+    job: "Job", client: Client | None = None
 ) -> AsyncIterator[tuple[list[FactSource], Judge]]:
     """Open the job's sources and judge, and close them after the block.
 
@@ -97,7 +101,7 @@ async def opened(
 
 
 async def check_text(
-    record: InputRecord, sources: Sequence[FactSource], judge: Judge, job: Job
+    record: InputRecord, sources: Sequence[FactSource], judge: Judge, job: "Job"
 ) -> CheckedText:
     """Return the same rows as the pipeline for one record; sources and judge must be open.
 
@@ -125,7 +129,7 @@ async def check_text(
 
 
 async def steps(
-    record: InputRecord, sources: Sequence[FactSource], judge: Judge, job: Job
+    record: InputRecord, sources: Sequence[FactSource], judge: Judge, job: "Job"
 ) -> AsyncGenerator[Step, None]:
     """Yield the events of `check_text` as they happen, the extraction first.
 
@@ -142,7 +146,7 @@ async def steps(
 
 
 async def _in_sequence(
-    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, job: Job
+    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, job: "Job"
 ) -> AsyncGenerator[Step, None]:
     remaining: list[OpenUnits] = [open_units]
     for position, source in enumerate(sources):
@@ -160,7 +164,7 @@ async def _in_sequence(
 
 
 async def _together(
-    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, job: Job
+    open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, job: "Job"
 ) -> AsyncGenerator[Step, None]:
     answers: asyncio.Queue[Answered | None] = asyncio.Queue()
 
