@@ -376,6 +376,8 @@ def python(code: str) -> str:
 def test_help_and_the_import_do_without_what_is_heavy() -> None:
     loaded = "print({'apache_beam', 'openai', 'pandas'} & set(sys.modules))"
     assert python(f"import sys, ufo; {loaded}") == "set()\n"
+    # Workers of an engine import it by its name while other threads import `ufo`.
+    assert python("import sys, ufo; print('ufo.transforms.job' in sys.modules)") == "False\n"
     helped = (
         "import sys, contextlib, io, ufo.pipelines.cli\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
