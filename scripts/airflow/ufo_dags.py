@@ -1,6 +1,7 @@
-"""Airflow 3 DAGs: a nightly evaluation, the same on a Beam runner, and a weekly index refresh.
+"""Airflow 3 DAGs: a nightly evaluation, by batches or on Beam too, and a weekly index refresh.
 
     ufo_nightly   plan → evaluate → gate → report → publish
+    ufo_batch     the same by the batches of models' providers: at about half the price, later
     ufo_beam      the same, evaluated on Flink or Dataflow by Airflow's Beam operator
     ufo_index     build → switch
 
@@ -24,6 +25,8 @@ Of the environment only, as they shape the DAGs themselves:
     UFO_BIN            the command (default: .venv/bin/ufo beside this project's scripts/)
     UFO_NIGHTLY_SCHEDULE, UFO_INDEX_SCHEDULE   cron, default 02:00 each day and 00:00 on Sundays
     UFO_RETRIES, UFO_RETRY_SECONDS             of a task, default 3 and 300
+    UFO_BATCH_SECONDS, UFO_BATCH_HOURS         between two looks of ufo_batch, and until its task
+                       fails, default 300 and 48
     UFO_RUNNER         FlinkRunner or DataflowRunner: makes ufo_beam, which needs the providers
                        apache-airflow-providers-apache-beam and -google (the operator imports it)
     UFO_BEAM_OPTIONS   JSON object of that runner's options, and of any other of `ufo evaluate`
@@ -32,6 +35,10 @@ Keys of models and of search engines are read from the environment of Airflow's 
 no setting. A retried task resumes its run: the name of the run and the index are
 planned once and kept by Airflow. After an index refresh the first night evaluates everything, since
 results of two indexes are not to be mixed.
+
+ufo_nightly and ufo_batch write the same runs and go on from each other's: unpause one of them. What
+ufo_batch waits for is noted beside the cache, so all its looks need the same one: where the workers
+are several machines, name a file on a disk that they share (`cache` in the YAML).
 """
 
 import json
@@ -44,7 +51,16 @@ from pathlib import Path
 from typing import Any
 
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import Asset, Metadata, Param, TriggerRule, dag, task
+from airflow.sdk import (
+    Asset,
+    BaseSensorOperator,
+    Metadata,
+    Param,
+    PokeReturnValue,
+    TriggerRule,
+    dag,
+    task,
+)
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 BIN = os.environ.get("UFO_BIN") or str(Path(__file__).resolve().parents[2] / ".venv/bin/ufo")
@@ -52,6 +68,7 @@ RUNNER = os.environ.get("UFO_RUNNER", "")
 RUNS = Asset("ufo_runs")
 INDEX = Asset("ufo_index")
 CURRENT = "current"
+UNDER_WAY = 5  # the exit code of `ufo evaluate --batch_wait 0` that has batches to wait for
 INDEXES_KEPT = 3  # a run that began before the switch may still read the one before
 
 TASK = {
@@ -109,7 +126,7 @@ flags=(--input "$UFO_INPUT" --output "$UFO_OUTPUT" --run "$RUN" --if_finished sk
 [ -z "$UFO_CONFIG" ] || flags+=(--config "$UFO_CONFIG")
 [ -z "$SINCE" ] || flags+=(--since "$SINCE")
 [ -z "$INDEX" ] || flags+=(--index "$INDEX")
-"$UFO_BIN" evaluate "${flags[@]}" --log_format json --json | tail -n 1
+"$UFO_BIN" evaluate "${flags[@]}" $MORE --log_format json --json | tail -n 1
 """
 
 
@@ -161,9 +178,9 @@ def planned() -> Any:
     return plan(setting("output"), root, setting("full", "false"), "{{ run_id }}")
 
 
-def evaluation(first: Any, since: Any) -> BashOperator:
+def evaluation(first: Any, kind: Any = BashOperator, flags: str = "", **more: Any) -> Any:
     """Return the task whose result is what `ufo evaluate --json` prints of the planned run."""
-    return BashOperator(
+    return kind(
         task_id="evaluate",
         bash_command=EVALUATE,
         env={
@@ -172,11 +189,13 @@ def evaluation(first: Any, since: Any) -> BashOperator:
             "UFO_OUTPUT": setting("output"),
             "UFO_CONFIG": setting("config"),
             "RUN": first["run"],
-            "SINCE": since,
+            "SINCE": first["since"],
             "INDEX": first["index"],
+            "MORE": flags,
         },
         append_env=True,
         output_processor=json.loads,
+        **more,
     )
 
 
@@ -198,12 +217,46 @@ NIGHTLY = ("input", "output", "config", "index_root", "fail_under", "max_failure
 )
 def ufo_nightly() -> None:
     """Evaluate what is new, on Airflow's worker."""
-    first = planned()
-    evaluate = evaluation(first, since=first["since"])
+    evaluate = evaluation(planned())
     judged(evaluate.output, evaluate)
 
 
 ufo_nightly()
+
+
+class BashResultSensor(BaseSensorOperator, BashOperator):
+    """Run a command again while it ends with `skip_on_exit_code`; its result is the last one's."""
+
+    def poke(self, context: Any) -> PokeReturnValue:
+        """Run the command once."""
+        try:
+            return PokeReturnValue(True, BashOperator.execute(self, context))
+        except AirflowSkipException:
+            return PokeReturnValue(False)
+
+
+@dag(
+    schedule=os.environ.get("UFO_NIGHTLY_SCHEDULE", "0 2 * * *"),
+    params=parameters(*NIGHTLY),
+    is_paused_upon_creation=True,  # it writes the same runs as ufo_nightly
+    **COMMON,
+)
+def ufo_batch() -> None:
+    """Evaluate what is new by batches of the models' providers."""
+    evaluate = evaluation(
+        planned(),
+        BashResultSensor,
+        # Each look collects what is done and submits what comes next; between two no slot is taken.
+        flags="--batch --batch_wait 0",
+        skip_on_exit_code=UNDER_WAY,
+        mode="reschedule",
+        poke_interval=float(os.environ.get("UFO_BATCH_SECONDS", "300")),
+        timeout=timedelta(hours=float(os.environ.get("UFO_BATCH_HOURS", "48"))),
+    )
+    judged(evaluate.output, evaluate)
+
+
+ufo_batch()
 
 
 BUILD = """
@@ -289,7 +342,7 @@ if RUNNER:
             deferrable=False,
         )
         # The same command leaves a finished run as it is, and prints its summary.
-        summary = evaluation(first, since=first["since"])
+        summary = evaluation(first)
         work >> summary
         judged(summary.output, summary)
 

@@ -34,6 +34,7 @@ def test_they_are_parsed_and_survive_serialisation(airflow_beam: Airflow) -> Non
     assert set(found["dags"]["ufo_nightly"]["tasks"]) == {
         *("plan", "evaluate", "gate", "report", "publish")
     }
+    assert set(found["dags"]["ufo_batch"]["tasks"]) == set(found["dags"]["ufo_nightly"]["tasks"])
     assert found["dags"]["ufo_index"]["tasks"] == ["build", "switch"]
     assert found["dags"]["ufo_nightly"]["schedule"] == "0 2 * * *"
     assert set(found["dags"]["ufo_beam"]["tasks"]) == {
