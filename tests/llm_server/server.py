@@ -251,10 +251,10 @@ class LlmServer:
             headers |= self._meter.admit(time.monotonic(), entry.prompt_tokens)
         return self._completion(entry.body, entry, fault)
 
-    def answer(self, body: Any, entry: Logged) -> dict[str, Any]:
+    def answer(self, body: Any, entry: Logged, fault: faults.Fault | None) -> dict[str, Any]:
         """Return the completion that a request of a batch gets."""
         self._check(body, entry)
-        return self._completion(body, entry, None)
+        return self._completion(body, entry, fault)
 
     def _check(self, body: Any, entry: Logged) -> None:
         named = body.get("model") if isinstance(body, dict) else None
