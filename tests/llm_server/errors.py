@@ -97,6 +97,11 @@ def server_error() -> ApiError:
     return ApiError(500, message, "server_error")
 
 
+def broken(error: Exception) -> ApiError:
+    """An answerer that broke is a broken test: say what it was."""
+    return ApiError(500, f"{type(error).__name__}: {error}", "server_error")
+
+
 def overloaded() -> ApiError:
     message = "The engine is currently overloaded, please try again later."
     return ApiError(503, message, "server_error", "overloaded")

@@ -74,6 +74,8 @@ class HttpResponse:
         kind = "application/json"
         if isinstance(self.payload, Events):
             kind, body = "text/event-stream", self.payload.encoded() if body is None else body
+        if isinstance(self.payload, bytes):
+            kind, body = "application/octet-stream", self.payload if body is None else body
         if body is None:
             body = json.dumps(self.payload, ensure_ascii=False).encode()
         fields = {"content-type": kind, "content-length": str(len(body))}

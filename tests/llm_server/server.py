@@ -4,7 +4,8 @@
         client = AsyncOpenAI(base_url=server.base_url, api_key=server.key)
 
 `server.requests` has every request with its body, in the order of arrival; `server.faults` is the
-queue of what to do wrong next; `server.switches` is what the endpoint can do.
+queue of what to do wrong next; `server.switches` is what the endpoint can do; `server.batches`
+has the files and batches.
 """
 
 import asyncio
@@ -18,7 +19,8 @@ from typing import Any
 from . import chat as chats
 from . import faults, http, tokens
 from .answerers import Answerer, Anything, Knowledge, Probe, reply_to
-from .errors import ApiError, bad, no_key, server_error, unknown_model, unknown_path, wrong_key
+from .batches import Batches, LostReply
+from .errors import ApiError, bad, broken, no_key, unknown_model, unknown_path, wrong_key
 from .judge import OfflineAnswers
 from .limits import Limits, Meter
 from .log import Logged, by_step, most_in
@@ -49,12 +51,14 @@ class LlmServer:
         self.requests: list[Logged] = []
         self.faults: deque[faults.Fault | None] = deque()
         self.mix: faults.Mix | None = None
+        self.batches = Batches(self)
         self.latency: Callable[[], float] = faults.fixed(0.0)
         self.max_in_flight = 0
         self.connections = 0
         self.base_url = ""
         self._meter = Meter(limits) if limits else None
         self._in_flight = 0
+        self._answered = 0
         self._samples: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ready = threading.Event()
@@ -154,7 +158,11 @@ class LlmServer:
         if kind == faults.HANG:
             await reader.read(1)
             return False
-        response = self._response(request, entry, fault)
+        try:
+            response = self._response(request, entry, fault)
+        except LostReply:
+            http.reset(writer)
+            return False
         head, body = response.encoded()
         if fault and kind == "html":
             page = b"<html><body><h1>Bad gateway</h1></body></html>"
@@ -212,11 +220,10 @@ class LlmServer:
             if not self.switches.named_errors and error.status == 400:
                 payload = {"error": {"message": "bad request", "type": "error", "code": 400}}
             return http.HttpResponse(error.status, payload, headers | dict(error.headers))
+        except LostReply:
+            raise
         except Exception as error:
-            # An answerer that broke is a broken test: say what it was.
-            broken = server_error()
-            broken.message = f"{type(error).__name__}: {error}"
-            return http.HttpResponse(500, broken.payload(), headers)
+            return http.HttpResponse(500, broken(error).payload(), headers)
 
     def _payload(
         self,
@@ -230,14 +237,26 @@ class LlmServer:
         if route == ("GET", "/v1/models"):
             listed = [{"id": name, "object": "model", "owned_by": "ufo"} for name in self.models]
             return {"object": "list", "data": listed}
+        if fault and (error := faults.error_of(fault)):
+            raise error
+        if (reply := self.batches.reply(request)) is not None:
+            return reply
         completions = "/v1/chat/completions"
         if self.switches.azure:
             completions = f"/openai/deployments/{self.switches.azure}/chat/completions"
         if route != ("POST", completions) or bool(self.switches.azure) != bool(request.query):
             raise unknown_path(request.method, request.path)
-        if fault and (error := faults.error_of(fault)):
-            raise error
-        body = entry.body
+        self._check(entry.body, entry)
+        if self._meter:
+            headers |= self._meter.admit(time.monotonic(), entry.prompt_tokens)
+        return self._completion(entry.body, entry, fault)
+
+    def answer(self, body: Any, entry: Logged, fault: faults.Fault | None) -> dict[str, Any]:
+        """Return the completion that a request of a batch gets."""
+        self._check(body, entry)
+        return self._completion(body, entry, fault)
+
+    def _check(self, body: Any, entry: Logged) -> None:
         named = body.get("model") if isinstance(body, dict) else None
         if isinstance(body, dict) and named not in self.models and not self.switches.azure:
             if not isinstance(body.get("model"), str):
@@ -245,9 +264,6 @@ class LlmServer:
             raise unknown_model(body["model"])
         chats.check(body, self.switches)
         entry.prompt_tokens = chats.read_tokens(body, self.switches)
-        if self._meter:
-            headers |= self._meter.admit(time.monotonic(), entry.prompt_tokens)
-        return self._completion(body, entry, fault)
 
     def _authorise(self, request: http.HttpRequest) -> None:
         if self.keys is None:
@@ -283,8 +299,9 @@ class LlmServer:
             choices.append(choice)
         if fault and fault.kind == "no_choices":
             choices = []
+        self._answered += 1
         return {
-            "id": f"chatcmpl-{len(self.requests):024x}",
+            "id": f"chatcmpl-{self._answered:024x}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": body.get("model", self.switches.azure),

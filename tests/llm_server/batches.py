@@ -1,0 +1,445 @@
+"""OpenAI's files and batches: what the server holds of them, and what it does wrong on request.
+
+A batch goes on with each `GET` of it, and its lines are answered by what answers live requests.
+
+    server.batches.polls = 3            # the fourth GET of a batch finds it ended
+    server.batches.expires.append(10)   # the next batch ends after ten of its requests
+    assert not server.batches.repeated()
+"""
+
+import hashlib
+import json
+import re
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import parse_qs
+
+from . import tokens
+from .chat import Switches
+from .errors import ApiError, bad, broken
+from .faults import Fault
+from .http import HttpRequest
+from .log import Logged, by_step
+
+ENDED = ("failed", "completed", "expired", "cancelled")
+_LEFT = {
+    "expired": "This request could not be executed before the completion window expired.",
+    "cancelled": "This request was not executed: its batch was cancelled.",
+}
+_TIMES = ("in_progress", "finalizing", "cancelling", *ENDED)
+
+
+class Endpoint(Protocol):
+    """What answers the lines."""
+
+    switches: Switches
+    models: list[str]
+
+    def answer(self, body: Any, entry: Logged, fault: Fault | None) -> dict[str, Any]: ...
+
+
+class LostReply(Exception):
+    """The request was carried out, and the connection ends without a reply."""
+
+
+@dataclass(slots=True)
+class Line:
+    """A request of a batch; `entry.status` is None until it is answered."""
+
+    batch: "Batch"
+    custom_id: str
+    entry: Logged
+    output: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def body(self) -> Any:
+        return self.entry.body
+
+
+@dataclass(slots=True)
+class Batch:
+    """A batch as the server knows it: `stops` is how many of its lines are answered, and `end` its
+    last status."""
+
+    id: str
+    file: str
+    endpoint: str
+    metadata: Mapping[str, str] | None
+    lines: list[Line] = field(default_factory=list)
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    stops: int | None = None
+    end: str = "completed"
+    status: str = "validating"
+    seen: int = 0
+    tokens: int = 0
+    files: dict[str, str] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=lambda: {"created": int(time.time())})
+
+    def turn(self, status: str) -> None:
+        self.status = status
+        self.times.setdefault(status, int(time.time()))
+
+    def payload(self, missing: str | None) -> dict[str, Any]:
+        """The batch in the API's shape; `missing` is the name of a file that there is not."""
+        done = [line.entry.status for line in self.lines if line.entry.status is not None]
+        completed = done.count(200)
+        failed = self.status == "failed"
+        return {
+            "id": self.id,
+            "object": "batch",
+            "endpoint": self.endpoint,
+            "errors": {"object": "list", "data": self.problems} if failed else None,
+            "input_file_id": self.file,
+            "completion_window": "24h",
+            "status": self.status,
+            "output_file_id": self.files.get("output", missing),
+            "error_file_id": self.files.get("error", missing),
+            "created_at": self.times["created"],
+            "expires_at": self.times["created"] + 24 * 60 * 60,
+            **{f"{name}_at": self.times.get(name) for name in _TIMES},
+            "request_counts": {
+                "total": 0 if failed or self.status == "validating" else len(self.lines),
+                "completed": completed,
+                "failed": len(done) - completed,
+            },
+            "metadata": self.metadata,
+        }
+
+
+class Batches:
+    """The files and batches of an endpoint. A queue holds what becomes of the next batch, of the
+    one after it, and so on; None for one that is left alone."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.polls = 0  # how often a batch is asked for before it has ended
+        self.expires: deque[int | None] = deque()  # after so many of its requests
+        self.cancels: deque[int | None] = deque()  # likewise
+        self.fails: deque[tuple[str, str] | None] = deque()  # with this code and message
+        # Of a line's body: its error, or how its answer is spoiled.
+        self.line_faults: Callable[[Any], ApiError | Fault | None] | None = None
+        self.loses = 0  # so many replies to the creation of a batch
+        self.loses_files = 0  # so many replies to an upload
+        self.refuses: ApiError | None = None  # what the creation of a batch is answered
+        self.late = 0  # so many lists of batches leave out the newest
+        self.disturbs: deque[ApiError] = deque()  # what the next GETs are answered
+        self.token_limit: int | None = None  # over the batches that have not ended
+        self.max_requests = 50_000
+        self.max_bytes = 200 * 1024 * 1024
+        self.batches: dict[str, Batch] = {}
+        self.files: dict[str, tuple[dict[str, Any], bytes]] = {}
+        self._endpoint = endpoint
+        self._kept = 0
+        self._repeated: list[tuple[Line, Line]] = []
+        self._before: dict[str, list[Line]] = defaultdict(list)
+
+    # --- what tests ask ---
+
+    @property
+    def requests(self) -> list[Line]:
+        """The requests of all batches that were accepted, in the order of arrival."""
+        accepted = (batch for batch in self.batches.values() if batch.status != "failed")
+        return [line for batch in accepted for line in batch.lines]
+
+    @property
+    def sent(self) -> int:
+        return len(self.requests)
+
+    def by_step(self) -> dict[str, dict[str, int]]:
+        """Step → calls, prompt tokens and completion tokens of what was answered."""
+        return by_step(line.entry for line in self.requests)
+
+    def repeated(self) -> list[tuple[Line, Line]]:
+        """Return the pairs of requests of one body, or of one `custom_id`, in two batches, where
+        the first had an answer, or could still get one, when the second came."""
+        return [pair for pair in self._repeated if pair[1].batch.status != "failed"]
+
+    # --- what clients ask ---
+
+    def reply(self, request: HttpRequest) -> Any:
+        """Return what a request for files or batches is answered, None where it is for others."""
+        azure = bool(self._endpoint.switches.azure)
+        query = {name: values[-1] for name, values in parse_qs(request.query).items()}
+        _, root, *rest = request.path.split("/")
+        if root != ("openai" if azure else "v1") or azure != ("api-version" in query):
+            return None
+        if request.method == "GET" and self.disturbs:
+            raise self.disturbs.popleft()
+        match (request.method, *rest):
+            case ("POST", "files"):
+                return self._upload(request)
+            case ("GET", "files"):
+                return _page([about for about, _ in self.files.values()], query)
+            case ("GET", "files", name):
+                return self._file(name)[0]
+            case ("GET", "files", name, "content"):
+                return self._file(name)[1]
+            case ("DELETE", "files", name):
+                self._file(name)
+                del self.files[name]
+                return {"id": name, "object": "file", "deleted": True}
+            case ("POST", "batches"):
+                return self._create(json.loads(request.body))
+            case ("GET", "batches"):
+                listed = [self._payload(batch) for batch in self.batches.values()]
+                if self.late:
+                    self.late -= 1
+                    listed.pop()
+                return _page(listed, query)
+            case ("GET", "batches", name):
+                self._go_on(self._batch(name))
+                return self._payload(self._batch(name))
+            case ("POST", "batches", name, "cancel"):
+                batch = self._batch(name)
+                if batch.status in ENDED:
+                    raise bad(f"Cannot cancel a batch with status '{batch.status}'.", None)
+                batch.end = "cancelled"
+                batch.turn("cancelling")
+                return self._payload(batch)
+        return None
+
+    def _payload(self, batch: Batch) -> dict[str, Any]:
+        return batch.payload("" if self._endpoint.switches.azure else None)
+
+    def _file(self, name: str) -> tuple[dict[str, Any], bytes]:
+        if name not in self.files:
+            raise ApiError(404, f"No such File object: {name}", param="id")
+        return self.files[name]
+
+    def _batch(self, name: str) -> Batch:
+        if name not in self.batches:
+            raise ApiError(404, f"No batch found with id '{name}'.")
+        return self.batches[name]
+
+    def _upload(self, request: HttpRequest) -> dict[str, Any]:
+        form = _form(request)
+        if form.get("purpose", ("", b""))[1] != b"batch":
+            raise bad("Invalid value for 'purpose'.", "purpose")
+        if "file" not in form:
+            raise bad("'file' is a required property", "file")
+        about = self._keep(*form["file"], "batch")
+        if self.loses_files:
+            self.loses_files -= 1
+            raise LostReply
+        return about
+
+    def _keep(self, filename: str, content: bytes, purpose: str) -> dict[str, Any]:
+        self._kept += 1
+        about: dict[str, Any] = {
+            "id": f"file-{self._kept:024x}",
+            "object": "file",
+            "bytes": len(content),
+            "created_at": int(time.time()),
+            "filename": filename,
+            "purpose": purpose,
+            "status": "processed",
+        }
+        self.files[about["id"]] = about, content
+        return about
+
+    def _create(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if self.refuses is not None:
+            raise self.refuses
+        azure = self._endpoint.switches.azure
+        if asked.get("endpoint") != ("/chat/completions" if azure else "/v1/chat/completions"):
+            raise bad(f"Invalid value: {asked.get('endpoint')!r}.", "endpoint", "invalid_value")
+        if asked.get("completion_window") != "24h":
+            raise bad("Invalid value: supported is '24h'.", "completion_window", "invalid_value")
+        metadata = asked.get("metadata")
+        for name, value in (metadata or {}).items():
+            if not isinstance(value, str) or len(name) > 64 or len(value) > 512:
+                raise bad(f"Invalid 'metadata.{name}'.", f"metadata.{name}")
+        name = asked.get("input_file_id")
+        if name not in self.files:
+            raise bad(f"Cannot find file {name}, or it is not yours.", "file_id")
+        batch = Batch(f"batch_{len(self.batches):032x}", name, asked["endpoint"], metadata)
+        self.batches[batch.id] = batch
+        self._read(batch, self.files[name][1])
+        fails, *stops = (
+            queue.popleft() if queue else None for queue in (self.fails, self.expires, self.cancels)
+        )
+        if isinstance(fails, tuple) and not batch.problems:
+            batch.problems = [_problem(*fails)]
+        for end, stop in zip(("expired", "cancelled"), stops, strict=True):
+            if isinstance(stop, int):
+                batch.stops, batch.end = stop, end
+        if self.loses:
+            self.loses -= 1
+            raise LostReply
+        return self._payload(batch)
+
+    def _read(self, batch: Batch, content: bytes) -> None:
+        """Read the lines of a batch's file, and note what is wrong with them."""
+        batch.problems = [*_problems(content, batch.endpoint, self)][:100]
+        if batch.problems:
+            return
+        for text in content.splitlines():
+            line = json.loads(text)
+            entry = Logged(batch.endpoint, "", line["body"], time.monotonic(), 0, 0)
+            batch.lines.append(Line(batch, line["custom_id"], entry))
+        batch.tokens = sum(
+            tokens.prompt_tokens(line.body) for line in batch.lines if line.body.get("messages")
+        )
+        running = (other for other in self.batches.values() if other.status not in ENDED)
+        limit = self.token_limit
+        if limit is not None and sum(one.tokens for one in running if not one.problems) > limit:
+            message = (
+                f"Enqueued token limit reached for {batch.lines[0].body['model']} in organization "
+                f"org-test. Limit: {limit:,} enqueued tokens. Please try again once some "
+                "in_progress batches have been completed."
+            )
+            batch.problems = [_problem("token_limit_exceeded", message)]
+        for line in batch.lines:
+            for key in (json.dumps(line.body, sort_keys=True), line.custom_id):
+                for first in self._before[key]:
+                    waits = first.entry.status is None and first.batch.status not in ENDED
+                    other = first.batch is not batch
+                    if other and (waits or first.entry.status == 200):
+                        self._repeated.append((first, line))
+                self._before[key].append(line)
+
+    @property
+    def known(self) -> Sequence[str]:
+        """The models that there are."""
+        azure = self._endpoint.switches.azure
+        return (azure,) if azure else self._endpoint.models
+
+    def _go_on(self, batch: Batch) -> None:
+        """Do what is done between two looks at a batch."""
+        if batch.status in ENDED:
+            return
+        if batch.problems:
+            batch.turn("failed")
+            return
+        if batch.status == "cancelling":
+            self._finish(batch)
+            return
+        batch.seen += 1
+        batch.turn("in_progress")
+        stops = len(batch.lines) if batch.stops is None else min(batch.stops, len(batch.lines))
+        for line in batch.lines[: stops * batch.seen // (self.polls + 1)]:
+            if line.entry.status is None:
+                self._ask(line)
+        if batch.seen > self.polls:
+            self._finish(batch)
+
+    def _ask(self, line: Line) -> None:
+        try:
+            fault = self.line_faults(line.body) if self.line_faults is not None else None
+            if isinstance(fault, ApiError):
+                raise fault
+            body = self._endpoint.answer(line.body, line.entry, fault)
+            line.entry.status = 200
+        except ApiError as error:
+            line.entry.status, body = error.status, error.payload()
+        except Exception as error:
+            line.entry.status, body = 500, broken(error).payload()
+        request = hashlib.sha256(f"{line.batch.id}/{line.custom_id}".encode()).hexdigest()[:32]
+        line.output = {"status_code": line.entry.status, "request_id": request, "body": body}
+
+    def _finish(self, batch: Batch) -> None:
+        files: dict[str, list[str]] = defaultdict(list)
+        for number, line in reversed([*enumerate(batch.lines)]):
+            error = None
+            if line.entry.status is None:
+                error = {"code": f"batch_{batch.end}", "message": _LEFT[batch.end]}
+            row = {
+                "id": f"batch_req_{batch.id[-8:]}{number:08x}",
+                "custom_id": line.custom_id,
+                "response": line.output or None,
+                "error": error,
+            }
+            line.output = {}
+            kind = "output" if line.entry.status == 200 else "error"
+            files[kind].append(json.dumps(row, ensure_ascii=False) + "\n")
+        for kind, rows in files.items():
+            about = self._keep(f"{batch.id}_{kind}.jsonl", "".join(rows).encode(), "batch_output")
+            batch.files[kind] = about["id"]
+        if batch.end == "completed":
+            batch.turn("finalizing")
+        batch.turn(batch.end)
+
+
+def _problem(
+    code: str, message: str, line: int | None = None, param: str | None = None
+) -> dict[str, Any]:
+    return {"code": code, "message": message, "line": line, "param": param}
+
+
+def _problems(content: bytes, endpoint: str, batches: Batches) -> Iterator[dict[str, Any]]:
+    """Yield what the API has against an input file."""
+    if len(content) > batches.max_bytes:
+        yield _problem("file_too_large", f"The file is larger than {batches.max_bytes} bytes.")
+        return
+    texts = content.splitlines()
+    if not texts:
+        yield _problem("empty_file", "The input file is empty.")
+    if len(texts) > batches.max_requests:
+        message = f"The input file has {len(texts)} requests, at most {batches.max_requests} fit."
+        yield _problem("too_many_tasks", message)
+        return
+    names, models = set(), set()
+    for number, text in enumerate(texts, 1):
+        try:
+            line = json.loads(text)
+        except ValueError:
+            message = "This line is not parseable as valid JSON."
+            yield _problem("invalid_json_line", message, number)
+            continue
+        name, body = line.get("custom_id"), line.get("body")
+        for param, right in (
+            ("custom_id", isinstance(name, str) and name),
+            ("method", line.get("method") == "POST"),
+            ("body", isinstance(body, dict)),
+        ):
+            if not right:
+                yield _problem("invalid_request", f"'{param}' is not valid.", number, param)
+        if line.get("url") != endpoint:
+            message = "The URL provided for this request does not match the batch endpoint."
+            yield _problem("url_mismatch", message, number, "url")
+        if name in names:
+            message = f"The custom_id '{name}' of this request is a duplicate of another one."
+            yield _problem("duplicate_custom_id", message, number, "custom_id")
+        model = body.get("model") if isinstance(body, dict) else None
+        if model not in batches.known:
+            message = f"The provided model '{model}' is not supported by the Batch API."
+            yield _problem("model_not_found", message, number, "body.model")
+        names.add(name)
+        models.add(model)
+        if len(models) > 1:
+            message = "The models of the requests differ: a batch is for one model."
+            yield _problem("model_mismatch", message, number, "body.model")
+            return
+
+
+def _page(rows: Sequence[dict[str, Any]], query: Mapping[str, str]) -> dict[str, Any]:
+    """A page of a list, the newest first."""
+    newest = list(reversed(rows))
+    ids = [row["id"] for row in newest]
+    limit = int(query.get("limit", 20))
+    if not 1 <= limit <= 100:
+        raise bad("Invalid 'limit': expected a number from 1 to 100.", "limit")
+    start = ids.index(query["after"]) + 1 if "after" in query else 0
+    shown = newest[start : start + limit]
+    return {
+        "object": "list",
+        "data": shown,
+        "first_id": shown[0]["id"] if shown else None,
+        "last_id": shown[-1]["id"] if shown else None,
+        "has_more": start + limit < len(newest),
+    }
+
+
+def _form(request: HttpRequest) -> dict[str, tuple[str, bytes]]:
+    """Name → file name and content of the parts of a form."""
+    boundary = request.headers.get("content-type", "").partition("boundary=")[2].strip('"')
+    if not boundary:
+        raise bad("Expected a form as multipart/form-data.", None)
+    form = {}
+    for part in request.body.split(f"--{boundary}".encode())[1:-1]:
+        head, _, content = part.partition(b"\r\n\r\n")
+        fields = dict(re.findall(r'(\w+)="([^"]*)"', head.decode()))
+        form[fields["name"]] = fields.get("filename", ""), content.removesuffix(b"\r\n")
+    return form
