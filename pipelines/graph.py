@@ -68,7 +68,8 @@ def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
     result = pipeline.run()
     result.wait_until_finish()
     found = Written(written_parts(folder), counters_of(result))
-    check_complete(found.parts, job)
+    if not found.waiting:
+        check_complete(found.parts, job)
     logs.event(
         "chunk finished",
         chunk=chunk.number,

@@ -9,7 +9,9 @@ UfoError                     anything that ends a command with a message
     ├── NothingUsable        no record of the input can be used
     │   └── NothingToEvaluate    the input has no record
     ├── Interrupted          stopped by a signal; the same command completes the run
-    └── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
+    ├── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
+    ├── BatchesUnderWay      exit 5: waits for a provider's batches; the same command goes on
+    └── NotYetAnswered       a response waits for a batch, and is evaluated once that has ended
 
 A message gives the value, the allowed values and the remedy. Errors travel between processes, so
 each is rebuilt from its message alone.
@@ -30,6 +32,7 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_BELOW = 3
 EXIT_CAPPED = 4
+EXIT_WAITING = 5
 
 REMEDY = "evaluate its run again, or remove the run's folder"
 """What to do about a damaged part file of a run."""
@@ -90,6 +93,16 @@ class CostCapped(RunError):
     """The next request could pass --max_cost; what was paid for is kept."""
 
     exit_code = EXIT_CAPPED
+
+
+class BatchesUnderWay(RunError):
+    """Batches of requests have not ended yet; the same command collects them and goes on."""
+
+    exit_code = EXIT_WAITING
+
+
+class NotYetAnswered(RunError):
+    """A request of a response is in a batch: the response is evaluated once that has ended."""
 
 
 def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:

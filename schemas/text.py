@@ -41,9 +41,10 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub(REPLACEMENT, text)
 
 
-def quantity(n: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural: `1 claim`, `2,000 claims`."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def quantity(n: int, noun: str, several: str = "") -> str:
+    """Return a number with its noun in singular or plural: `1 claim`, `2,000 claims`; `several` is
+    a plural that does not end in s alone."""
+    return f"{n:,} {noun if n == 1 else several or f'{noun}s'}"
 
 
 def without_formula(text: str) -> str:

@@ -31,6 +31,10 @@ COUNTED = "ufo."
 `source:NAME`, `recall`."""
 
 
+WAITING = "waiting"
+"""What counts responses that wait for the reply to a request in a batch."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """The options that the steps of a run use.
@@ -71,6 +75,11 @@ class Job:
         """The context of fact sources, with the run's usage log."""
         calls = replace(self.context.calls, usage_log=self.usage_log)
         return replace(self.context, calls=calls)
+
+    @property
+    def in_rounds(self) -> bool:
+        """Whether requests are asked in batches, so that a response may take several passes."""
+        return self.client is not None and self.client.batch is not None
 
     def among(self, workers: int) -> "Job":
         """Return the job for each of `workers` processes, which divide the rate limits."""

@@ -346,6 +346,28 @@ class ModelOptions:
     prices: str | None = option(
         "YAML file with model prices, before the shipped ones", "FILE", expert=True
     )
+    batch: bool = option(
+        "ask models by their provider's batch API: about half the price, within 24 hours",
+        default=False,
+    )
+    batch_wait: float | None = option(
+        "seconds to wait for batches (default: until all are done); then, or with 0 at once, the "
+        "command ends (exit 5), and the same command goes on",
+        "S",
+        low=0,
+    )
+    batch_requests: int | None = option(
+        "requests of a batch at most (default 50000)", "N", low=1, expert=True
+    )
+    batch_mb: float | None = option(
+        "megabytes of a batch at most (default 200)", "MB", low=0.001, expert=True
+    )
+    batch_endpoints: tuple[str, ...] = option(
+        "base URLs that are asked by batches (default: all); others are asked as without --batch",
+        "URL",
+        default=(),
+        expert=True,
+    )
 
 
 GROUPS = {
@@ -358,7 +380,9 @@ GROUPS = {
 }
 """The options of `ufo evaluate` by the titles of its help."""
 
-_OF_RUNS = {*names_of(InputOptions, RunOptions), "max_cost"} - {"config"}
+OF_BATCHES = ("batch_wait", "batch_requests", "batch_mb", "batch_endpoints")
+"""The options that only `--batch` uses."""
+_OF_RUNS = {*names_of(InputOptions, RunOptions), "max_cost", "batch", *OF_BATCHES} - {"config"}
 OF_TEXT = {
     title: [one for one in options if one.name not in _OF_RUNS] for title, options in GROUPS.items()
 }

@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from ufo.pipelines.options.groups import (
+    OF_BATCHES,
     InputOptions,
     JudgeOptions,
     ModelOptions,
@@ -16,10 +17,12 @@ from ufo.pipelines.options.groups import (
 )
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.errors import UsageError, need
-from ufo.schemas.storage import CACHE_VARIABLE, default_cache
+from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache
 from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings
 from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.llm.batch_client import BatchSettings, Limits
+from ufo.transforms.llm.batch_store import store_path
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
@@ -235,6 +238,51 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             )
         return unknown
 
+    def batches(self, run: str) -> BatchSettings | None:
+        """Return how the run of that name asks by batches, None without --batch."""
+        if not self.batch:
+            return None
+        return BatchSettings(store_path(self.cache_uri()), run, self.batch_endpoints)
+
+    def batch_limits(self) -> Limits:
+        """Return the limits of batches, and how long to wait for them."""
+        found = Limits(wait=self.batch_wait)
+        if self.batch_requests is not None:
+            found = replace(found, requests=self.batch_requests)
+        if self.batch_mb is not None:
+            found = replace(found, bytes=round(self.batch_mb * 1_000_000))
+        return found if self.repairs is None else replace(found, repairs=self.repairs)
+
+    def rounds(self, sources: Sequence[SourceSpec]) -> int:
+        """Return how many rounds of batches a run takes at most where nothing is asked again: one
+        for the claims, and for each source one for the verdicts, and for a model's knowledge one
+        before it."""
+        asks = self.judge_class.needs_endpoint
+        each = [asks + (spec.type == KNOWLEDGE_TYPE) for spec in sources]
+        extracting = int(asks and self.judge_class.extracts)
+        return extracting + (sum(each) if self.mode == "seq" else max(each, default=0))
+
+    def check_batch(self, models: Sequence[str]) -> None:
+        """Check that a run which asks these models can ask by batches.
+
+        Raises:
+            UsageError: `--batch` is given and it cannot, or an option of batches without it.
+        """
+        if not self.batch:
+            for name in OF_BATCHES:
+                if getattr(self, name) not in (None, ()):
+                    raise UsageError(f"--{name} is for --batch; add that, or leave --{name} out")
+            return
+        if not models:
+            raise UsageError("--batch: no model is asked; leave it out")
+        if runner_of(self.beam) not in IN_PROCESS:
+            raise UsageError(
+                "--batch is of the processes of this machine; it cannot be with --runner "
+                f"{runner_of(self.beam)}. Leave one of them out"
+            )
+        if self.cache_uri() == OFF:
+            raise UsageError("--batch keeps replies in the cache, which is off; give --cache URI")
+
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, beside the sources; for the fingerprint. A
         switch or a number that is not set has no part in it."""
@@ -309,6 +357,10 @@ class RecallSettings(Settings):
         """Return the names of the options that enter that part of the fingerprint."""
         options = (one for group in RECALL_GROUPS.values() for one in group)
         return [one.name for one in options if what in one.affects]
+
+    def rounds(self, sources: Sequence[SourceSpec]) -> int:
+        """Return 2: one round for facts, and one for the verdicts of all formulations."""
+        return 2
 
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, for the fingerprint."""

@@ -30,6 +30,7 @@ from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Part
 from ufo.schemas.storage import shared_folder
 from ufo.schemas.tables import SCHEMA_VERSION, check_part, read_rows, to_arrow, write_part
+from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import UsageReader
 
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -151,6 +152,11 @@ class Written:
 
     parts: list[Part]
     counters: Mapping[str, Mapping[str, int]]
+
+    @property
+    def waiting(self) -> int:
+        """How many responses wait for the reply to a request in a batch."""
+        return sum(counts.get(WAITING, 0) for counts in self.counters.values())
 
 
 class Attempt:
@@ -289,15 +295,16 @@ class Attempt:
         path = storage.join(self.folder, f"{table}.parquet")
         return write_part(table, path, rows)
 
-    def write_process(self, lines: int) -> None:
-        """Write which process works on the attempt, and the number of input lines, for `ufo
-        status`."""
+    def write_process(self, lines: int, batches: str | None = None) -> None:
+        """Write which process works on the attempt, the number of input lines, and the file of its
+        batches, for `ufo status`."""
         path = storage.join(self.folder, PROCESS)
         found = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "lines": lines,
+            "batches": batches,
             "command": [_without_secrets(word) for word in command],
         }
         storage.write(path, json.dumps(found).encode())
@@ -320,9 +327,10 @@ def unrecorded_usage(parts: Sequence[Part], attempt: Attempt, usage_log: str) ->
         if part.table == "usage":
             columns = read_rows(part.path, _REQUEST_KEY).to_pydict()
             known.update(map(hash, zip(*columns.values(), strict=True)))
-    rows = [
-        row
-        for row in UsageReader(usage_log).rows()
-        if hash(tuple(getattr(row, name) for name in _REQUEST_KEY)) not in known
-    ]
+    rows = []
+    for row in UsageReader(usage_log).rows():
+        key = hash(tuple(getattr(row, name) for name in _REQUEST_KEY))
+        if key not in known:
+            known.add(key)
+            rows.append(row)
     return [attempt.write_part("usage", to_arrow("usage", rows))] if rows else []

@@ -74,6 +74,7 @@ class Progress:
         self._chunks: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
         self._log: Mapping[str, float] = {}
         self._priced = False
+        self._note = ""
         self._on_terminal = self._stream.isatty()
         self._lock = Lock()
         if logs.as_json() and not quiet:
@@ -85,6 +86,12 @@ class Progress:
         for step, counts in counters.items():
             self._chunks[fresh].update({f"{step}.{name}": n for name, n in counts.items()})
         self._tell()
+
+    def note(self, text: str) -> None:
+        """Show what the run waits for beside its figures, "" for nothing."""
+        changed, self._note = text != self._note, text
+        if text and changed:
+            self._tell()
 
     @contextmanager
     def watching(self, log: UsageReader | None = None, priced: bool = False) -> Iterator[None]:
@@ -131,13 +138,14 @@ class Progress:
         if shares and self._mode not in (SEQ, SINGLE):
             shares = f"answered by {shares}"
         items = (
+            self._note,
             f"{done:,}/{max(self._total, done):,} responses",
             f"{extracted:,} extracted" if done < extracted else "",
             quantity(units, "unit") + (f" ({shares})" if shares else ""),
             quantity(failures, "failure") if failures else "",
             *self._requests(),
             f"{rate:,.{0 if rate >= 1 else 2}f}/s" if rate else "",
-            f"{_duration(left / rate)} left" if rate and left else "",
+            f"{duration(left / rate)} left" if rate and left else "",
         )
         return [item for item in items if item]
 
@@ -248,7 +256,8 @@ def _short(count: float) -> str:
     return f"{count:.0f}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time in seconds, minutes or hours."""
     whole = round(seconds)
     if whole < 90:
         return f"{whole} s"

@@ -7,8 +7,8 @@ manifest. A window of a stream is such a run. The two commands differ in the fie
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -65,6 +65,8 @@ from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import to_arrow
 from ufo.transforms.job import Job
+from ufo.transforms.llm.batch_store import BatchStore
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
@@ -176,6 +178,7 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
     recall = settings if isinstance(settings, RecallSettings) else None
     models = tuple(settings.models_asked(chosen.specs))
     unpriced = tuple(settings.unpriced(models))
+    settings.check_batch(models)
     files = input_files(paths, "recall" if recall else "evaluate")
     chunk_size = settings.chunk_size or default_chunk_size(files, bool(models))
     sources = None if recall else chosen.fingerprint
@@ -219,7 +222,8 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         reuse = _reuse(plan, earlier, progress)
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
-        attempt.write_process(n_lines)
+        batch = settings.batches(storage.absolute(plan.folder))
+        attempt.write_process(n_lines, batch.path if batch else None)
         _report_judging(plan, progress)
         with _errors_explained(attempt):
             written = attempt.done(FINAL)
@@ -257,6 +261,13 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
         progress.say(
             f"No price is known for {', '.join(plan.unpriced)}: its cost is left empty. Give one "
             "with --prices FILE."
+        )
+    prices = settings.client().prices if settings.batch else {}
+    halved = [name for name in plan.models if name in prices and prices[name].batch is None]
+    if halved:
+        progress.say(
+            f"The price of batches is not known for {', '.join(halved)}: half the usual one is "
+            "assumed."
         )
 
 
@@ -311,21 +322,47 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
     log = attempt.usage_log()
     UsageLog(log).begin(reuse.spent if reuse else None)
     client, _ = endpoints.probed(settings, specs, log) if plan.models else (None, [])
+    if client is not None:
+        client = replace(client, batch=settings.batches(storage.absolute(plan.folder)))
     if isinstance(settings, RecallSettings):
         job: Job = recall_job_of(settings, client, log)
     else:
         job = job_of(settings, specs, client, attempt.identifier, log)
     chunks = _chunks_of(plan, attempt, progress, reuse)
     workers = settings.processes(plan.models)
+    evaluate = partial(run_chunks, job=job, attempt=attempt, workers=workers, progress=progress)
     try:
         with progress.watching(UsageReader(log), bool(plan.models) and not plan.unpriced):
-            written = run_chunks(chunks, job, attempt, workers, progress)
+            if client is not None and client.batch is not None:
+                written = _in_rounds(plan, chunks, attempt, client, log, progress, evaluate)
+            else:
+                written = evaluate(chunks)
     finally:
         wait_for(end_run(log))
     # After the input was read, which finds the responses to reuse.
     parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
     parts += unrecorded_usage(parts, attempt, log)
     return replace(written, parts=parts)
+
+
+def _in_rounds(
+    plan: Plan,
+    chunks: Iterable[Chunk],
+    attempt: Attempt,
+    client: ClientSettings,
+    log: str,
+    progress: Progress,
+    evaluate: Callable[[Iterable[Chunk]], Written],
+) -> Written:
+    """Evaluate the chunks by batches of the models' providers."""
+    from ufo.pipelines.runs.batches import Rounds  # `openai` is slow to import
+
+    assert client.batch is not None
+    store = BatchStore(client.batch.path, client.batch.run)
+    limits, most = plan.settings.batch_limits(), plan.settings.rounds(plan.chosen.specs)
+    with closing(store):
+        rounds = Rounds(store, client, limits, most, progress, log)
+        return rounds.evaluate(chunks, attempt, evaluate)
 
 
 def _on_engine(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:

@@ -33,7 +33,7 @@ from ufo.schemas.errors import (
     lacks_memory,
 )
 from ufo.schemas.storage import own_folder
-from ufo.transforms.job import Job
+from ufo.transforms.job import WAITING, Job
 
 _ENDING_SECONDS = 8.0  # longer than a process waits for its last replies
 _OF_THE_PARENT = (signal.SIGINT, signal.SIGTERM)
@@ -62,7 +62,8 @@ def run_chunks(
 ) -> Written:
     """Evaluate all chunks; return their parts, in the chunks' order, and their counters' sums.
 
-    Chunks that are finished already are skipped. A single chunk, or one worker, is evaluated in
+    Chunks that are finished already are skipped. One with responses that wait for a batch is not
+    finished: only how many of them wait is returned. A single chunk, or one worker, is evaluated in
     this process, except under IPython.
 
     Raises:
@@ -72,6 +73,9 @@ def run_chunks(
     done: dict[int, Written] = {}
 
     def finished(chunk: Chunk, found: Written) -> None:
+        if found.waiting:
+            done[chunk.number] = Written([], {"": {WAITING: found.waiting}})
+            return
         attempt.mark_done(chunk.number, found)
         done[chunk.number] = found
         progress.chunk(chunk.n_lines, found.counters, True)

@@ -20,6 +20,7 @@ from urllib.parse import parse_qs
 from . import tokens
 from .chat import Switches
 from .errors import ApiError, bad, broken
+from .faults import Fault
 from .http import HttpRequest
 from .log import Logged, by_step
 
@@ -37,7 +38,7 @@ class Endpoint(Protocol):
     switches: Switches
     models: list[str]
 
-    def answer(self, body: Any, entry: Logged) -> dict[str, Any]: ...
+    def answer(self, body: Any, entry: Logged, fault: Fault | None) -> dict[str, Any]: ...
 
 
 class LostReply(Exception):
@@ -117,10 +118,13 @@ class Batches:
         self.expires: deque[int | None] = deque()  # after so many of its requests
         self.cancels: deque[int | None] = deque()  # likewise
         self.fails: deque[tuple[str, str] | None] = deque()  # with this code and message
-        self.line_faults: Callable[[Any], ApiError | None] | None = None  # of a line's body
+        # Of a line's body: its error, or how its answer is spoiled.
+        self.line_faults: Callable[[Any], ApiError | Fault | None] | None = None
         self.loses = 0  # so many replies to the creation of a batch
         self.loses_files = 0  # so many replies to an upload
         self.refuses: ApiError | None = None  # what the creation of a batch is answered
+        self.late = 0  # so many lists of batches leave out the newest
+        self.disturbs: deque[ApiError] = deque()  # what the next GETs are answered
         self.token_limit: int | None = None  # over the batches that have not ended
         self.max_requests = 50_000
         self.max_bytes = 200 * 1024 * 1024
@@ -161,6 +165,8 @@ class Batches:
         _, root, *rest = request.path.split("/")
         if root != ("openai" if azure else "v1") or azure != ("api-version" in query):
             return None
+        if request.method == "GET" and self.disturbs:
+            raise self.disturbs.popleft()
         match (request.method, *rest):
             case ("POST", "files"):
                 return self._upload(request)
@@ -177,7 +183,11 @@ class Batches:
             case ("POST", "batches"):
                 return self._create(json.loads(request.body))
             case ("GET", "batches"):
-                return _page([self._payload(batch) for batch in self.batches.values()], query)
+                listed = [self._payload(batch) for batch in self.batches.values()]
+                if self.late:
+                    self.late -= 1
+                    listed.pop()
+                return _page(listed, query)
             case ("GET", "batches", name):
                 self._go_on(self._batch(name))
                 return self._payload(self._batch(name))
@@ -317,9 +327,11 @@ class Batches:
 
     def _ask(self, line: Line) -> None:
         try:
-            if self.line_faults is not None and (fault := self.line_faults(line.body)):
+            fault = self.line_faults(line.body) if self.line_faults is not None else None
+            if isinstance(fault, ApiError):
                 raise fault
-            line.entry.status, body = 200, self._endpoint.answer(line.body, line.entry)
+            body = self._endpoint.answer(line.body, line.entry, fault)
+            line.entry.status = 200
         except ApiError as error:
             line.entry.status, body = error.status, error.payload()
         except Exception as error:

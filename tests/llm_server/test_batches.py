@@ -5,12 +5,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from openai import APIConnectionError, AzureOpenAI, BadRequestError, NotFoundError, OpenAI
+from openai import (
+    APIConnectionError,
+    AzureOpenAI,
+    BadRequestError,
+    InternalServerError,
+    NotFoundError,
+    OpenAI,
+)
 from openai.types import Batch
 from openai.types.chat import ChatCompletion
 
-from tests.llm_server import LlmServer, Switches
-from tests.llm_server.errors import bad, rate_limited
+from tests.llm_server import LlmServer, Switches, faults
+from tests.llm_server.errors import bad, overloaded, rate_limited
 
 URL: Any = "/v1/chat/completions"
 
@@ -83,19 +90,27 @@ def test_a_batch_is_answered_as_live_requests_are(server: LlmServer, client: Ope
 def test_lines_that_cannot_be_answered_are_in_the_error_file(
     server: LlmServer, client: OpenAI
 ) -> None:
-    server.batches.line_faults = lambda body: (
-        rate_limited("requests", 3, {}) if "2" in body["messages"][0]["content"] else None
-    )
-    batch = submitted(client, line(1), line(2), line(3, body={"temperature": 9}))
+    wrong: dict[str, Any] = {
+        "Who? 2": rate_limited("requests", 3, {}),
+        "Who? 4": faults.content_filter(),
+    }
+    server.batches.line_faults = lambda body: wrong.get(body["messages"][0]["content"])
+    server.batches.disturbs.append(overloaded())
+    lines = (line(1), line(2), line(3, body={"temperature": 9}), line(4))
+    batch = submitted(client, *lines)
+    with pytest.raises(InternalServerError):
+        client.batches.retrieve(batch.id)
     batch = client.batches.retrieve(batch.id)
     assert batch.status == "completed"
-    assert [row["custom_id"] for row in rows(client, batch.output_file_id)] == ["r-1"]
+    spoiled, answered = rows(client, batch.output_file_id)
+    assert (spoiled["custom_id"], answered["custom_id"]) == ("r-4", "r-1")
+    assert spoiled["response"]["body"]["choices"][0]["finish_reason"] == "content_filter"
     failed = {row["custom_id"]: row for row in rows(client, batch.error_file_id)}
     assert failed["r-2"]["response"]["status_code"] == 429
     assert failed["r-3"]["response"]["body"]["error"]["param"] == "temperature"
     assert failed["r-3"]["error"] is None
     assert batch.request_counts
-    assert (batch.request_counts.completed, batch.request_counts.failed) == (1, 2)
+    assert (batch.request_counts.completed, batch.request_counts.failed) == (2, 2)
 
 
 @pytest.mark.parametrize("end", ["expired", "cancelled"])
@@ -201,6 +216,9 @@ def test_what_was_carried_out_without_a_reply_is_found_in_the_list(
     page = client.batches.list(limit=2)
     assert page.has_more
     assert not client.batches.list(limit=100).has_more
+    server.batches.late = 1
+    listed = [[batch.id for batch in client.batches.list(limit=100)] for _ in range(2)]
+    assert listed[0] == listed[1][1:]
     submitted(client, line(1), name="again")
     assert {other.custom_id for _, other in server.batches.repeated()} == {"r-1"}
 

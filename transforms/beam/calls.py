@@ -15,11 +15,12 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
+from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes, Usage
 from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
-from ufo.transforms.job import Job, into_environment
+from ufo.transforms.job import WAITING, Job, into_environment
 from ufo.transforms.judges.judge import make_judge
 from ufo.transforms.loop import CallWindow, in_step, run_now
 from ufo.transforms.recall.recallers import RecallJob, make_recaller
@@ -41,7 +42,8 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
     A member calls `begin` in `setup`. Where `remote` is True, up to `in_flight` calls of the job
     are under way on the process's loop and any completed one is yielded, in the window and at the
     timestamp of the element it came from; the bundle ends when all are.
-    `call` returns errors as data: an exception here would end the run.
+    `call` returns errors as data: an exception here would end the run. An element that waits for a
+    request in a batch is counted and yields nothing.
     """
 
     remote = False
@@ -49,12 +51,13 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
     def __init__(self, job: J) -> None:
         self.job: J = job
         self.counters = StepCounters("")
-        self._window: CallWindow[tuple[Any, Any], R] | None = None
+        self._window: CallWindow[tuple[Any, Any], R | None] | None = None
         self._opened: Sequence[Any] = ()
 
     def begin(self, step: str, *needed: Any) -> None:
         """Make the counters of the step, and open the judge or source that its calls need."""
-        self.counters = StepCounters(step, self.job.usage_log)
+        # A response is counted in the log once: not in each of its passes.
+        self.counters = StepCounters(step, None if self.job.in_rounds else self.job.usage_log)
         for one in needed:
             one.open()
         self._opened = needed
@@ -88,7 +91,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         if self._window is None:
             yield from self.outputs(run_now(self.call(element)))
             return
-        for origin, result in self._window.submit((timestamp, window), self.call(element)):
+        for origin, result in self._window.submit((timestamp, window), self._answered(element)):
             yield from self._placed(origin, result)
 
     def finish_bundle(self) -> Iterator[Any]:
@@ -98,7 +101,16 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
                 yield from self._placed(origin, result)
         self.counters.flush()
 
-    def _placed(self, origin: tuple[Any, Any], result: R) -> Iterator[Any]:
+    async def _answered(self, element: T) -> R | None:
+        try:
+            return await self.call(element)
+        except NotYetAnswered:
+            return None
+
+    def _placed(self, origin: tuple[Any, Any], result: R | None) -> Iterator[Any]:
+        if result is None:
+            self.counters.add(**{WAITING: 1})
+            return
         timestamp, window = origin
         for output in self.outputs(result):
             if isinstance(output, TaggedOutput):

@@ -28,18 +28,27 @@ from ufo.transforms.llm.usage_log import (
 )
 
 _TOKENS = 1_000_000
+_BATCH_SHARE = 0.5
 _REPLY_TOKENS = 500  # the least that is reserved for a choice without a token limit
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
     """US dollars for a million prompt (`input`) and completion (`output`) tokens; `source` is the
-    URL of the price list and `date` when it was read."""
+    URL of the price list and `date` when it was read. `batch` is the share of it that a request in
+    a batch costs, None where that is not known and half is assumed."""
 
     input: float
     output: float
     source: str = ""
     date: str = ""
+    batch: float | None = None
+
+    @property
+    def of_batch(self) -> "Price":
+        """The price of a request in a batch."""
+        share = _BATCH_SHARE if self.batch is None else self.batch
+        return replace(self, input=self.input * share, output=self.output * share)
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost in US dollars."""
@@ -93,7 +102,8 @@ def _price(where: str, entry: Any) -> Price:
     try:
         price = Price(**{**entry, "date": str(entry.get("date", ""))})
         # Comparisons with YAML's `.nan` are false, and `true` is an int.
-        if all(type(n) in (int, float) and 0 <= n < math.inf for n in (price.input, price.output)):
+        numbers = (price.input, price.output, *([] if price.batch is None else [price.batch]))
+        if all(type(n) in (int, float) and 0 <= n < math.inf for n in numbers):
             return price
     except (TypeError, AttributeError):
         pass
@@ -105,6 +115,16 @@ def _form(message: str) -> str:
         f"{message}; an entry is `MODEL: {{input: 0.15, output: 0.6, source: URL, date: "
         "2024-07-18}`, in US dollars a million tokens"
     )
+
+
+def upper_bound(price: Price, body: Mapping[str, Any], longest: float = 0.0) -> float:
+    """Return the most that a request may cost in US dollars. A choice without a token limit is
+    assumed to be at most as long as its prompt, the `longest` choice so far, or 500 tokens: the
+    maximum."""
+    prompt = estimated(body)
+    limit = body.get("max_completion_tokens", body.get("max_tokens"))
+    each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
+    return price.cost(prompt, round(each * int(body.get("n", 1))))
 
 
 class Budget:
@@ -143,7 +163,7 @@ class Budget:
         price = self._prices.get(str(body.get("model")))
         usd = 0.0
         if self._cap is not None and price is not None:
-            usd = self._upper_bound(price, body)
+            usd = upper_bound(price, body, self._largest.get(str(body.get("model")), 0.0))
             await self._wait_for_funds(usd, self._cap)
         self._reserved += usd
         self._in_flight += 1
@@ -177,15 +197,6 @@ class Budget:
     def close(self) -> None:
         """Close the usage log; a later request opens it again."""
         self.log.close()
-
-    def _upper_bound(self, price: Price, body: Mapping[str, Any]) -> float:
-        """Return the most that a request may cost. A choice without a token limit is assumed to be
-        at most as long as its prompt, the longest choice so far, or 500 tokens: the maximum."""
-        prompt = estimated(body)
-        limit = body.get("max_completion_tokens", body.get("max_tokens"))
-        longest = self._largest.get(str(body.get("model")), 0.0)
-        each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
-        return price.cost(prompt, round(each * int(body.get("n", 1))))
 
     async def _wait_for_funds(self, usd: float, cap: float) -> None:
         assert self._spent is not None

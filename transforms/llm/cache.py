@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from ufo.schemas.records import Usage
+from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.capabilities import PROBE
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.failures import Tokens
@@ -24,10 +25,17 @@ _WITHHELD: Final = ("content_filter", "length")
 class CachingClient:
     """A `Client` that answers from `memory` and sends the rest through `inner`."""
 
-    def __init__(self, inner: Client, settings: ClientSettings, memory: Memory) -> None:
+    def __init__(
+        self,
+        inner: Client,
+        settings: ClientSettings,
+        memory: Memory,
+        batches: BatchStore | None = None,
+    ) -> None:
         self._inner = inner
         self._settings = settings
         self._memory = memory
+        self._batches = batches
 
     async def complete(self, request: Request) -> Completion:
         """Return the completion from the cache, from an equal request in flight, or from `inner`.
@@ -56,7 +64,9 @@ class CachingClient:
         return self._inner.cap(request)
 
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
-        cached = await self._memory.get_many(keys)
+        # A run in batches reads its own replies in every pass, with what they cost.
+        own = self._batches is not None and self._batches.knows(keys[0])
+        cached = {} if own else await self._memory.get_many(keys)
         answers = {key: answer for key, value in cached.items() if (answer := _from_json(value))}
         missing = [key for key in keys if key not in answers]
         usage: list[Usage] = []
@@ -68,15 +78,15 @@ class CachingClient:
         failed = None
         if missing:
             try:
-                completion = await self._inner.complete(replace(request, n=len(missing)))
+                asked = replace(request, n=len(missing), key=missing[0])
+                completion = await self._inner.complete(asked)
             except LlmError as error:
                 failed = error
                 completion = Completion(error.choices, error.request_id, error.usage)
             # An endpoint may return fewer choices than wanted: they get the first numbers.
             new = dict(zip(missing, _answers(completion), strict=False))
-            await self._memory.put_many(
-                {key: _to_json(*new[key]) for key in new if usable(request, new[key][0])}
-            )
+            kept = {key: _to_json(*new[key]) for key in new if usable(request, new[key][0])}
+            await self._memory.put_many(kept)
             answers |= new
             first = first or completion.request_id
             usage += completion.usage

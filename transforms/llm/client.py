@@ -9,14 +9,16 @@ import difflib
 import logging
 import re
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
 from ufo.transforms.llm import wire
+from ufo.transforms.llm.batch_client import BatchLine
+from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.capabilities import (
     CALL,
@@ -39,6 +41,17 @@ from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.connection import Transport
+
+Send = Callable[
+    [
+        Mapping[str, Any],
+        Callable[[], Awaitable[Received[wire.ParsedReply]]],
+        Usage,
+        list[Usage],
+    ],
+    Awaitable[wire.ParsedReply],
+]
+"""Sends a request by calling the second argument, and appends a usage row to the last."""
 
 _MUSING: Final = re.compile(
     r"\W*(?:ok(?:ay)?|alright|h+m+|wait|let(?:['’]s| me| us)|(?:so,? )?(?:i|we) (?:need|have))\b",
@@ -64,8 +77,8 @@ class Session:
     def __init__(
         self,
         endpoint: Endpoint,
-        transport: "Transport",
-        sender: Sender,
+        transport: "Transport | BatchLine",
+        send: Send,
         known: Capabilities | None,
         context: int | None = None,
     ) -> None:
@@ -75,7 +88,7 @@ class Session:
         self._worked = self.known
         self._endpoint = endpoint
         self._transport = transport
-        self._sender = sender
+        self._send = send
         self._window = ContextWindow(context)
         self._cut_reported = False
         self._muses = True  # whether replies may be thoughts of which nothing is known
@@ -146,7 +159,7 @@ class Session:
             function = request.function.name if request.function and known.tools else None
             try:
                 exchange = partial(self._exchange, body, function)
-                answer = await self._sender.send(body, exchange, row, rows)
+                answer = await self._send(body, exchange, row, rows)
                 if answer.thinks:
                     self._muses = False  # its thoughts are marked
                     if not self.known.thinks:
@@ -291,14 +304,20 @@ class OpenAiClient:
     """A `Client` of the endpoints in `settings`; use it on one event loop."""
 
     def __init__(
-        self, settings: ClientSettings, timing: Timing = REAL, shared: Shared | None = None
+        self,
+        settings: ClientSettings,
+        timing: Timing = REAL,
+        shared: Shared | None = None,
+        batches: BatchStore | None = None,
     ) -> None:
+        """`batches` notes the requests to endpoints that are asked in batches."""
         self._settings = settings
         self._timing = timing
         self._shared = shared or Shared()
         self._budget = self._shared.budget(settings)
         self._transports: dict[Hashable, Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
+        self._batches = batches
 
     async def complete(self, request: Request) -> Completion:
         """Return `request.n` choices, in as many HTTP requests as that takes.
@@ -312,6 +331,8 @@ class OpenAiClient:
         shape = SAMPLE if request.function is None else CALL
         try:
             await session.probe(shape, rows)
+            if self._batches and self._settings.batched(request.role, request.model):
+                session = self._in_batch(request, session.known, self._batches)
             await _enough(session, request, rows, choices)
         except (SendError, LlmError) as error:
             first = _first(rows) if choices else ""
@@ -374,11 +395,18 @@ class OpenAiClient:
             self._sessions[endpoint] = Session(
                 endpoint,
                 self._transport(endpoint),
-                sender,
+                sender.send,
                 settings.capabilities.get(endpoint),
                 settings.context,
             )
         return self._sessions[endpoint]
+
+    def _in_batch(self, request: Request, known: Capabilities, batches: BatchStore) -> Session:
+        """Return the session of one request in a batch. It learns nothing from other requests, so
+        that each is the same in every pass of the run."""
+        endpoint = self._settings.endpoint(request.role, request.model)
+        line = BatchLine(batches, endpoint, request, self._settings.prices)
+        return Session(endpoint, line, line.receive, known, self._settings.context)
 
     # Models of one endpoint share its connections and its limits.
 

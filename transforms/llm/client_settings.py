@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from ufo.transforms.llm.batch_client import BatchSettings
 from ufo.transforms.llm.budget import Price
 from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.endpoint import Endpoint
@@ -45,7 +46,7 @@ class ClientSettings(CallSettings):
 
     With `share` False, responses do not share cached answers. `prices` are by model name.
     `max_cost` is the cap in US dollars on all requests of the usage log, which only one process can
-    keep.
+    keep. With `batch`, requests are noted for batches of the provider instead of sent.
     """
 
     endpoints: Mapping[str, Endpoint]
@@ -58,11 +59,16 @@ class ClientSettings(CallSettings):
     share: bool = True
     prices: Mapping[str, Price] = field(default_factory=dict)
     max_cost: float | None = None
+    batch: BatchSettings | None = None
 
     def endpoint(self, role: str, model: str = "") -> Endpoint:
         """Return the endpoint of a role, with `model` in place of its own where given."""
         endpoint = self.endpoints.get(role) or self.endpoints[VERIFIER]
         return replace(endpoint, model=model) if model else endpoint
+
+    def batched(self, role: str, model: str = "") -> bool:
+        """Return whether the endpoint of a role is asked in batches."""
+        return self.batch is not None and self.batch.asks(self.endpoint(role, model))
 
     def elsewhere(self) -> "ClientSettings":
         """Return the settings with explicit base URLs, for processes with another environment."""

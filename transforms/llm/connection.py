@@ -3,10 +3,10 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 from urllib.request import getproxies
 
@@ -19,6 +19,7 @@ from ufo.transforms.llm.failures import SendError, of_response
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.sending import Received
 
+C = TypeVar("C")
 _CONNECT_SECONDS = 10.0
 _KEPT_SECONDS = 30.0
 
@@ -178,24 +179,9 @@ class Transport:
                     **pool,
                 ),
             }
-            self._client = self._made(self._endpoint.url, common)
+            kinds = AsyncOpenAI, AsyncAzureOpenAI
+            self._client = client_of(self._endpoint, self._key, *kinds, **common)
         return self._client
-
-    def _made(self, url: str, common: Mapping[str, Any]) -> AsyncOpenAI:
-        azure = azure_of(url)
-        if azure is None:
-            base, _, query = url.partition("?")
-            fields = dict(parse_qsl(query))
-            return AsyncOpenAI(api_key=self._key, base_url=base, default_query=fields, **common)
-        token = self._endpoint.api_key_env == AZURE_TOKEN_VARIABLE
-        return AsyncAzureOpenAI(
-            azure_endpoint=azure.address,
-            azure_deployment=azure.deployment,
-            api_version=azure.version,
-            api_key=None if token else self._key,
-            azure_ad_token=self._key if token else None,
-            **common,
-        )
 
     def _unconnected(self, error: Exception) -> SendError:
         cause = error.__cause__ or error
@@ -206,20 +192,52 @@ class Transport:
                 "connection",
                 final=True,
             )
-        message = f"the connection to {where} broke ({type(cause).__name__})"
-        return SendError(message, "connection", transient=True)
+        return broken(self._endpoint, error)
 
     def _refused(self, error: openai.APIStatusError, model: str) -> SendError:
         self._reached = True
-        endpoint = replace(self._endpoint, model=model)
-        response = error.response
-        try:
-            payload = json.loads(response.content)
-        except ValueError:
-            payload = None  # a proxy's error page
-        return of_response(
-            endpoint, self._key, response.status_code, response.headers, payload, time.time()
-        )
+        return refused(replace(self._endpoint, model=model), self._key, error)
+
+
+def client_of(
+    endpoint: Endpoint,
+    key: str,
+    kind: Callable[..., C],
+    azure_kind: Callable[..., C],
+    **common: Any,
+) -> C:
+    """Return the `openai` client for an endpoint: one of `azure_kind` for Azure, else of `kind`."""
+    azure = azure_of(endpoint.url)
+    if azure is None:
+        base, _, query = endpoint.url.partition("?")
+        return kind(api_key=key, base_url=base, default_query=dict(parse_qsl(query)), **common)
+    token = endpoint.api_key_env == AZURE_TOKEN_VARIABLE
+    return azure_kind(
+        azure_endpoint=azure.address,
+        azure_deployment=azure.deployment,
+        api_version=azure.version,
+        api_key=None if token else key,
+        azure_ad_token=key if token else None,
+        **common,
+    )
+
+
+def broken(endpoint: Endpoint, error: Exception) -> SendError:
+    """Return the error for a connection that broke."""
+    cause = error.__cause__ or error
+    message = f"the connection to {endpoint.shown_url} broke ({type(cause).__name__})"
+    return SendError(message, "connection", transient=True)
+
+
+def refused(endpoint: Endpoint, key: str, error: openai.APIStatusError) -> SendError:
+    """Return the error for a response of status 400 and above."""
+    response = error.response
+    try:
+        payload = json.loads(response.content)
+    except ValueError:
+        payload = None  # a proxy's error page
+    status, headers = response.status_code, response.headers
+    return of_response(endpoint, key, status, headers, payload, time.time())
 
 
 def completion_of(events: str) -> dict[str, Any]:

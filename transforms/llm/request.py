@@ -48,7 +48,8 @@ class Request:
     `function` is the one function that must be called; None asks for text. `n` is the number of
     choices wanted, in as many HTTP requests as that takes. `step`, `source` and `response_id` are
     columns of the `usage` table and are not sent. `keep` returns whether a choice is worth caching;
-    None caches every choice that is not empty, refused or cut off.
+    None caches every choice that is not empty, refused or cut off. `key` is the cache key of its
+    first choice, by which a request in a batch is known.
 
     `max_tokens` limits the reply and is lowered where the model's context is too small for it, but
     not below `expects`, an estimate of the tokens that the reply needs.
@@ -67,6 +68,7 @@ class Request:
     source: str | None = None
     response_id: str | None = None
     keep: "Callable[[Choice], bool] | None" = field(default=None, compare=False, repr=False)
+    key: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

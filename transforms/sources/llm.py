@@ -1,6 +1,5 @@
 """The fact source of a language model's knowledge, sampled as in UFO (Huang et al., 2026)."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +29,7 @@ from ufo.transforms.llm.request import (
     closed,
 )
 from ufo.transforms.llm.shared import shared_client
+from ufo.transforms.loop import together
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.prompts.data import element
 from ufo.transforms.sources.fact_source import (
@@ -124,7 +124,7 @@ class LlmSource(FactSource):
         requests = [queries] if self.sampling == BUNDLED else [[query] for query in queries]
         asked = (self._sampled(some, open_units.response_id) for some in requests)
         answers: dict[str, Found] = {}
-        for found in await asyncio.gather(*asked):
+        for found in await together(asked):
             answers |= found
         return reported_once(open_units.units, answers)
 

@@ -6,8 +6,7 @@ query. A `Form` says how items become a question and how a reply becomes their v
 the model, and records the failures.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
@@ -27,6 +26,7 @@ from ufo.transforms.llm.request import (
     Message,
     Request,
 )
+from ufo.transforms.loop import together
 from ufo.transforms.prompts import Prompts
 
 T = TypeVar("T")
@@ -342,21 +342,3 @@ def _storable(choice: Choice) -> Choice:
         arguments=arguments and storable(arguments),
         refusal=refusal and storable(refusal),
     )
-
-
-async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
-    """Run coroutines concurrently; return their results in order.
-
-    The first error cancels the others, waits for their end, and is raised.
-    """
-    waiting = list(coroutines)
-    if len(waiting) == 1:
-        return [await waiting[0]]
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in waiting]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise

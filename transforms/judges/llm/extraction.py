@@ -14,12 +14,13 @@ from ufo.schemas.records import InputRecord
 from ufo.schemas.text import quantity
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.judge import Draft
-from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
+from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges, tokens_of
 from ufo.transforms.judges.llm.fact_function import is_number
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
 from ufo.transforms.llm.request import Choice, Function, extraction_parameters, query_parameters
+from ufo.transforms.loop import together
 from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 

@@ -4,6 +4,9 @@ The key of a judgement is a hash of the unit's claim, query and context, the pas
 text, and the endpoint, model, prompts and options. The other units and passages of the call are not
 in it: equal claims of different responses are judged once, and a unit with one more passage than
 before is judged by that passage alone.
+
+Where requests are asked in batches, a response claims the judgements that it asks for: others wait
+for them, and in every pass of the run it asks for the same ones together, in the same requests.
 """
 
 import re
@@ -12,17 +15,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
+from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import ERROR, OUTCOMES, Usage
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.judges.llm.excerpts import Text, paragraph
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.packing import by_fact
+from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.failures import Tokens
 from ufo.transforms.llm.memory import Keys, Memory
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
+from ufo.transforms.loop import together
 
 # Settings that do not affect a judgement. The version of the prompts is in the key, and `model` is
 # the endpoint's.
@@ -58,10 +64,17 @@ def leans_on_context(claim: str) -> bool:
 class JudgementCache:
     """Asks a formulation for the judgements that are neither in `memory` nor in progress."""
 
-    def __init__(self, settings: LlmSettings, client: ClientSettings, memory: Memory) -> None:
+    def __init__(
+        self,
+        settings: LlmSettings,
+        client: ClientSettings,
+        memory: Memory,
+        batches: BatchStore | None = None,
+    ) -> None:
         self._settings = settings
         self._client = client
         self._memory = memory
+        self._batches = batches if client.batched(VERIFIER, settings.model) else None
         options = asdict(settings)
         for name in _NOT_OF_JUDGEMENTS:
             del options[name]
@@ -74,8 +87,12 @@ class JudgementCache:
     ) -> dict[Pair, Finding]:
         """Return a finding for every pair of the case; append the usage rows to `asker.usage`."""
         keys = self._keys(case, prompt_version, asker.of.response_id)
+        owner = f"{asker.of.response_id} {asker.of.source}"
 
         async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+            if self._batches is not None:
+                own = self._batches.claimed(owner, [keys[pair] for pair in pairs])
+                pairs = [pair for pair in pairs if keys[pair] not in own]
             values = await self._memory.get_many(keys[pair] for pair in pairs)
             read = {pair: _from_json(values.get(keys[pair])) for pair in pairs}
             cached = {pair: one for pair, one in read.items() if one and self._usable(one)}
@@ -83,14 +100,28 @@ class JudgementCache:
             return cached
 
         async def ask(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+            if self._batches is None:
+                return await ask_for(pairs)
+            pair_of = {keys[pair]: pair for pair in pairs}
+            groups, theirs = self._batches.claim(owner, pair_of)
+            judged = await together(ask_for([pair_of[key] for key in group]) for group in groups)
+            if theirs:
+                raise NotYetAnswered("another response asks for the same judgement")
+            return {pair: one for group in judged for pair, one in group.items()}
+
+        async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
             sent = len(asker.usage)
             wanted = by_fact(sorted(pairs))
             findings = await formulation.judge(replace(case, wanted=wanted), asker)
             judged = _with_tokens(findings, asker.usage[sent:])
             kept = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
-            await self._memory.put_many(
-                {key: [*one.columns().values(), *tokens] for key, (one, tokens) in kept.items()}
-            )
+            whole = len(kept) == len(judged)
+            if whole or self._batches is None:
+                await self._memory.put_many(
+                    {key: [*one.columns().values(), *tokens] for key, (one, tokens) in kept.items()}
+                )
+            if self._batches is not None:
+                self._batches.settle(owner, [keys[pair] for pair in pairs])
             return judged
 
         judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)

@@ -26,6 +26,7 @@ from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pa
 from ufo.transforms.judges.llm.llm_settings import PROMPT, RATIONALE, STEPWISE, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
 from ufo.transforms.llm.request import Choice, Function, closed
+from ufo.transforms.loop import together
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 
@@ -169,7 +170,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         return found if told is None or found.reason else replace(found, answer=told)
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
-        findings = await asking.together(finding(case, pair, asker) for pair in case.pairs)
+        findings = await together(finding(case, pair, asker) for pair in case.pairs)
         return dict(zip(case.pairs, findings, strict=True))
 
     names = [*(_FIRST if kind == STEPWISE else ()), *filter(None, (system, user))]

@@ -22,6 +22,7 @@ from ufo.transforms.llm.request import VERIFIER, Request
 from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.loop import together
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources.fact_source import (
     FactSource,
@@ -166,7 +167,7 @@ class WebSource(FactSource):
         searched = await self._searcher.search(queries, self.name, open_units.response_id)
         visit = Visit(self.name, open_units.response_id, self._asker(open_units.response_id))
         asked = (self._answer(query, searched[query], visit) for query in queries)
-        answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
+        answers = dict(zip(queries, await together(asked), strict=True))
         found = reported_once(open_units.units, answers)
         if found:
             usage = [*found[0].usage, *visit.usage.values()]
@@ -203,15 +204,13 @@ class WebSource(FactSource):
                 error = f"the search's reply cannot be read: {message_of(caught)}"
         if error:
             return replace(failed(SendError(error, "")), usage=searched.usage)
-        taken = await asyncio.gather(
-            *(self._of_result(query, one, searched.at, visit) for one in used)
-        )
+        taken = await together(self._of_result(query, one, searched.at, visit) for one in used)
         return replace(self.found(chain.from_iterable(taken)), usage=searched.usage)
 
     async def _used(self, reply: Any, visit: "Visit") -> list[SearchResult]:
         """Return the engine's own answers and the first pages of what is let in."""
         found = [one for one in self._api.results(reply) if one.url or one.text]
-        admitted = await asyncio.gather(*(self._lets_in(one.url, visit) for one in found))
+        admitted = await together(self._lets_in(one.url, visit) for one in found)
         found = list(compress(found, admitted))
         pages = [one for one in found if not one.stands_alone]
         return [one for one in found if one.stands_alone] + pages[: self.pages]
