@@ -38,7 +38,7 @@ results of two indexes are not to be mixed.
 
 ufo_nightly and ufo_batch write the same runs and go on from each other's: unpause one of them. What
 ufo_batch waits for is noted beside the cache, so all its looks need the same one: where the workers
-are several machines, name a file on a disk that they share (`cache` in the YAML).
+are several machines, name a .sqlite file on a disk that they share (`cache` in the YAML).
 """
 
 import json

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.llm_server import LlmServer
 from ufo.schemas.results import open_results
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -20,6 +21,15 @@ until ls {folder}/out/run=*/.attempt-*/chunks/*/done.json >{folder}/done 2>/dev/
   kill -0 $pid || exit 90
 done
 kill -9 -- -$pid
+exit 137
+"""
+
+# The first evaluation is lost once it has submitted its batches.
+LOST_ONCE = """#!/usr/bin/env bash
+if [ "$1" != evaluate ] || [ -e {folder}/was-lost ]; then exec {ufo} "$@"; fi
+touch {folder}/was-lost
+{ufo} "$@"
+echo "ended with $?" >{folder}/was-lost
 exit 137
 """
 
@@ -100,3 +110,30 @@ def test_a_killed_attempt_is_gone_on_with(airflow: Airflow, tmp_path: Path) -> N
         manifest = json.loads((run.folder / "manifest.json").read_text())
     assert f".attempt-{manifest['attempt']}/" in kept, "the attempt that was killed was completed"
     assert manifest["counts"]["responses"] == 38
+
+
+def test_a_night_by_batches_looks_again_until_all_are_done(
+    airflow: Airflow, tmp_path: Path
+) -> None:
+    ufo = tmp_path / "ufo"
+    ufo.write_text(LOST_ONCE.format(folder=tmp_path, ufo=Path(sys.executable).parent / "ufo"))
+    ufo.chmod(0o755)
+    config = tmp_path / "ufo.yaml"
+    with LlmServer() as server:
+        server.batches.polls = 2
+        config.write_text(
+            "sources: [reference]\njudge: llm\nmodel: offline-judge\n"
+            f"base_url: {server.base_url}\ncache: {tmp_path}/cache.sqlite\n"
+        )
+        night = {"input": EXAMPLES / "responses.jsonl", "output": tmp_path / "out"}
+        variables = {"UFO_BIN": str(ufo), "UFO_BATCH_SECONDS": "0", "OPENAI_API_KEY": server.key}
+        found = airflow("ufo_batch", conf(**night, config=config), **variables)
+    assert found["state"] == "success", found["log"][-3000:]
+    assert set(found["tasks"].values()) == {"success"}
+    assert (tmp_path / "was-lost").read_text() == "ended with 5\n"
+    assert found["tries"]["evaluate"] == 2, "the one that was lost, and one of several looks"
+    assert found["rescheduled"]["evaluate"] >= 2
+    assert server.batches.sent > 0
+    assert server.batches.repeated() == []
+    (event,) = found["events"]
+    assert (event["responses"], event["failures"]) == (38, 0)
