@@ -242,7 +242,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return how the run of that name asks by batches, None without --batch."""
         if not self.batch:
             return None
-        return BatchSettings(store_path(self.cache_uri()), run, self.batch_endpoints)
+        return BatchSettings(store_path(self.cache_uri()), run, tuple(self.batch_endpoints))
 
     def batch_limits(self) -> Limits:
         """Return the limits of batches, and how long to wait for them."""
