@@ -1,0 +1,211 @@
+"""A provider's batches through the `openai` package: submitted, found again, and read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.llm_server import LlmServer, Switches
+from tests.llm_server.errors import ApiError, bad, overloaded, quota_spent
+from ufo.transforms.llm.batch_api import (
+    EXPIRED,
+    TOO_MANY_TOKENS,
+    BatchApi,
+    BatchState,
+    LineReply,
+    api_of,
+)
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import SendError
+
+LONG_AGO = 0.0
+
+
+def body(number: int, **more: Any) -> dict[str, Any]:
+    messages = [{"role": "user", "content": f"Who? {number}"}]
+    return {"model": "offline-judge", "messages": messages, **more}
+
+
+@dataclass
+class Submitting:
+    """Submits batches of bodies; the keys of batch `a` are `a0`, `a1`, …"""
+
+    api: BatchApi
+    folder: Path
+
+    def __call__(self, *bodies: Any, name: str = "a") -> str:
+        file = self.folder / f"{name}.jsonl"
+        lines = [self.api.line_of(f"{name}{number}", one) for number, one in enumerate(bodies)]
+        file.write_bytes(b"".join(lines))
+        return self.api.submit(str(file), name)
+
+    def error(self, *bodies: Any, name: str = "a") -> SendError:
+        """The error of a batch that is not taken, without the frames that hold connections."""
+        with pytest.raises(SendError) as caught:
+            self(*bodies, name=name)
+        return caught.value.with_traceback(None)
+
+    def ended(self, *bodies: Any) -> tuple[BatchState, dict[str, LineReply]]:
+        """What became of a batch of these bodies, and the replies by their keys."""
+        state = self.api.state(self(*bodies))
+        assert state.ended
+        return state, {reply.key: reply for reply in self.api.replies(state)}
+
+
+@pytest.fixture
+def submit(llm_server: LlmServer, tmp_path: Path) -> Submitting:
+    return Submitting(api_of(Endpoint("offline-judge", llm_server.base_url)), tmp_path)
+
+
+def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmServer) -> None:
+    llm_server.batches.polls = 2
+    api = submit.api
+    batch = submit(*map(body, range(6)))
+    states = [api.state(batch) for _ in range(3)]
+    assert [(one.status, one.ended, one.done) for one in states] == [
+        ("in_progress", False, 2),
+        ("in_progress", False, 4),
+        ("completed", True, 6),
+    ]
+    replies = {reply.key: reply for reply in api.replies(states[-1])}
+    assert set(replies) == {f"a{number}" for number in range(6)}
+    assert (
+        replies["a5"]
+        .payload["choices"][0]["message"]["content"]
+        .startswith("As far as I know, ? 5")
+    )
+    assert {reply.status for reply in replies.values()} == {"200"}
+    assert len({reply.request_id for reply in replies.values()}) == 6
+    assert len(llm_server.batches.files) == 2
+    api.discard(states[-1])
+    assert llm_server.batches.files == {}
+    api.discard(states[-1])  # again, after a kill
+
+
+def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer) -> None:
+    api = submit.api
+    assert api.find("a", LONG_AGO) is None
+    llm_server.batches.loses = 1
+    error = submit.error(body(0), name="lost")
+    assert error.transient
+    assert "broke" in error.message
+    for number in range(120):  # more than a page of the list
+        submit(body(number + 1), name=f"n{number}")
+    found = api.find("lost", LONG_AGO)
+    assert found == "batch_" + "0" * 32
+    assert [reply.key for reply in api.replies(api.state(found))] == ["lost0"]
+    assert api.find("other", LONG_AGO) is None
+    assert llm_server.batches.repeated() == []
+    # What is listed is older than the batch that is looked for: the next pages are not asked for.
+    sent = len(llm_server.requests)
+    assert api.find("other", 1e12) is None
+    assert len(llm_server.requests) == sent + 1
+
+
+def test_an_upload_without_a_reply_is_repeated(submit: Submitting, llm_server: LlmServer) -> None:
+    llm_server.batches.loses_files = 1
+    submit(body(0))
+    assert llm_server.batches.sent == 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "status"),
+    [
+        (lambda batches: batches.expires.append(1), "expired"),
+        (lambda batches: batches.cancels.append(1), "cancelled"),
+    ],
+    ids=["expired", "cancelled"],
+)
+def test_a_batch_that_ends_early_has_the_replies_there_are(
+    submit: Submitting, llm_server: LlmServer, spoil: Callable[[Any], None], status: str
+) -> None:
+    spoil(llm_server.batches)
+    state, replies = submit.ended(body(0), body(1))
+    assert (state.status, state.done) == (status, 1)
+    assert replies["a0"].status == "200"
+    assert replies["a1"].status == f"batch_{status}"
+    assert replies["a1"].payload is None
+    assert "was not executed" in replies["a1"].message or "expired" in replies["a1"].message
+    if status == "expired":
+        assert replies["a1"].status == EXPIRED
+
+
+def test_what_is_wrong_with_a_whole_batch_is_said(
+    submit: Submitting, llm_server: LlmServer
+) -> None:
+    state, replies = submit.ended(body(0), body(1, model="other"))
+    assert (state.status, state.code, replies) == ("failed", "model_not_found", {})
+    assert "'other'" in state.message
+    assert "line 2" in state.message
+    llm_server.batches.token_limit = 1
+    state, _ = submit.ended(body(0))
+    assert (state.status, state.code) == ("failed", TOO_MANY_TOKENS)
+    assert "Enqueued token limit" in state.message
+
+
+def test_errors_of_single_requests_have_their_status(
+    submit: Submitting, llm_server: LlmServer
+) -> None:
+    wrong = {"Who? 1": overloaded(), "Who? 2": ApiError(200, "the flux is inverted")}
+    llm_server.batches.line_faults = lambda asked: wrong.get(asked["messages"][0]["content"])
+    state, replies = submit.ended(body(0), body(1), body(2), body(3, temperature=9))
+    assert state.status == "completed"
+    statuses = [replies[f"a{number}"].status for number in range(4)]
+    assert statuses == ["200", "503", "400", "400"]
+    assert replies["a1"].payload["error"]["code"] == "overloaded"
+    assert "flux" in str(replies["a2"].payload)
+    assert replies["a3"].payload["error"]["param"] == "temperature"
+    assert {reply.message for reply in replies.values()} == {""}
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "transient", "final"),
+    [
+        (bad("No batches here.", None), "No batches here", False, False),
+        (ApiError(404, "Invalid URL (POST /v1/batches)"), "404", False, True),
+        (quota_spent(), "quota", False, True),
+        (overloaded(), "503", True, False),
+    ],
+    ids=["400", "404", "quota", "503"],
+)
+def test_why_no_batch_is_taken(
+    submit: Submitting,
+    llm_server: LlmServer,
+    error: ApiError,
+    words: str,
+    transient: bool,
+    final: bool,
+) -> None:
+    llm_server.batches.refuses = error
+    found = submit.error(body(0))
+    assert words in found.message
+    assert (found.transient, found.final) == (transient, final)
+    assert llm_server.batches.sent == 0
+    assert [entry.path for entry in llm_server.requests].count("/v1/batches") == 1
+
+
+def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> None:
+    llm_server.keys = ("another",)  # and the server repeats the key that it does not know
+    error = submit.error(body(0))
+    assert error.final
+    assert llm_server.key not in str(error)
+
+
+@pytest.mark.parametrize("path", ["", "/openai/deployments/my-deployment"])
+def test_azure_is_asked_beside_its_deployments(
+    tmp_path: Path, llm_server: LlmServer, path: str
+) -> None:
+    llm_server.switches = Switches(azure="my-deployment")
+    llm_server.batches.loses = 1
+    address = llm_server.base_url.removesuffix("/v1")
+    url = f"{address}{path}?api-version=2024-10-21"
+    submit = Submitting(api_of(Endpoint("my-deployment", url)), tmp_path)
+    assert submit.error(body(0, model="my-deployment")).transient
+    found = submit.api.find("a", LONG_AGO)
+    assert found is not None
+    state = submit.api.state(found)
+    assert (state.status, len(state.files)) == ("completed", 1)
+    assert [reply.status for reply in submit.api.replies(state)] == ["200"]
+    assert {entry.path.split("/")[2] for entry in llm_server.requests} == {"files", "batches"}
