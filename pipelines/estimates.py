@@ -45,6 +45,7 @@ METHOD: Final = (
     f"{_PASSAGE} tokens each, and a reply is as long as its request expects.",
     "Not counted: answers in the cache, second requests for what a reply lacks, and retries.",
 )
+_BATCHED: Final = "Priced as batches: by `batch` of a model's price, or half where it is not given."
 COUNTED: Final = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 _WIDTH: Final = 110
 
@@ -156,7 +157,10 @@ def _estimated(
 ) -> dict[str, Any]:
     """Return what was counted, scaled to all records, with the cost of each model's tokens; a cost
     of None is unknown, as there is no price."""
-    prices = settings.client().prices
+    places, prices = settings.client(), settings.client().prices
+    if batch := settings.batches(""):
+        asked = {one.model for one in places.endpoints.values() if batch.asks(one)}
+        prices = {name: one.of_batch if name in asked else one for name, one in prices.items()}
     rows: list[dict[str, Any]] = []
     for (step, source, model), counts in client.counts.items():
         calls, prompt, completion = (round(count * total / sampled) for count in counts)
@@ -171,7 +175,8 @@ def _estimated(
     sums["cost_usd"] = None if None in costs else math.fsum(costs)
     whole = {"step": "total", "source": None, "model": "", **sums}
     counted = {"responses": total, "sampled": sampled}
-    return {**counted, "method": " ".join(METHOD), "rows": rows, "total": whole}
+    method = [*METHOD, _BATCHED] if batch else METHOD
+    return {**counted, "method": " ".join(method), "rows": rows, "total": whole}
 
 
 def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
@@ -224,4 +229,4 @@ def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
         print_rows(("step", "source", "model", *COUNTED), rows, console, right=COUNTED)
     looked = "all" if found["sampled"] == found["responses"] else f"{found['sampled']:,}"
     print(f"{found['responses']:,} responses, {looked} of them gone through; nothing was sent.")
-    print("\n".join(METHOD))
+    print("\n".join([*METHOD, *([_BATCHED] if _BATCHED in found["method"] else [])]))

@@ -23,9 +23,12 @@ from ufo.pipelines.options.option import Option
 from ufo.pipelines.runs.attempt import PROCESS
 from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
+from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
 from ufo.schemas.tables import damage_of
+from ufo.schemas.text import quantity
+from ufo.transforms.llm.batch_store import summary
 
 Status = dict[str, Any]
 """The state of a run: its folder, progress, times (UTC), and the command to continue it (`next`).
@@ -33,12 +36,15 @@ Status = dict[str, Any]
 `chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines` and
 `of_lines` of the input likewise. `rows` are those of a finished run. `changed_at` is when the last
 chunk, or the run, was finished. On an engine (`runner`) a run is one `job`, not chunks,
-whose progress the engine shows. `checked` says what `--check` found.
+whose progress the engine shows. `batches` are those under way of a run by the provider's batch API
+(`ufo.transforms.llm.batch_store.summary`). `checked` says what `--check` found.
 """
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
 """States of a run. `elsewhere`: another machine evaluates it, and whether it still runs cannot be
 seen from here."""
+WAITING = "waiting"
+"""A stopped run of which batches are under way at a provider."""
 DAMAGED = "damaged"
 """A finished run whose manifest or part files cannot be read, or are not what was written."""
 _UNKNOWN = "cannot be verified: the run is of before there were checksums"
@@ -49,6 +55,7 @@ _DONE = re.compile(r".*[/\\]\d+[/\\]done\.json")
 _FIELDS = (
     *("run", "state", "folder", "started_at", "changed_at", "host", "pid", "chunks", "of_chunks"),
     *("lines", "of_lines", "rows", "next", "runner", "job", "checked"),
+    "batches",
 )
 
 
@@ -152,6 +159,11 @@ def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[s
         newest = datetime.fromtimestamp(max(map(os.path.getmtime, done)), UTC)
         about["changed_at"] = newest.isoformat(timespec="seconds")
     n_lines = len(done) * chunk_size
+    if state != ELSEWHERE and (path := process.get("batches")):
+        held = summary(path, storage.absolute(run_folder))
+        about["batches"] = held["batches"] if held else []
+        if about["batches"] and state == STOPPED:
+            about["state"] = WAITING
     return about | {
         "chunks": len(done),
         "of_chunks": -(-lines // chunk_size) if lines is not None else None,
@@ -209,8 +221,15 @@ def lines_of(status: Status) -> list[str]:
         "check": status["checked"],
         "next": status["next"],
     }
-    shown = (f"  {name:<6}{text}" for name, text in said.items() if text)
+    shown = [f"  {name:<6}{text}" for name, text in said.items() if text]
+    shown += [f"  batch {_batch(one)}" for one in status["batches"] or ()]
     return [f"{status['run']}  {status['state']}", *shown]
+
+
+def _batch(one: Mapping[str, Any]) -> str:
+    done = f"{max(one['done'], 0):,} of {quantity(one['requests'], 'request')} done"
+    age, named = duration(one["age_seconds"]), one["id"] or "not yet known to be accepted"
+    return f"{named}: round {one['round']}, {one['model']}, {done}, {age} old"
 
 
 def _of(count: int | None, total: int | None) -> str:

@@ -295,15 +295,16 @@ class Attempt:
         path = storage.join(self.folder, f"{table}.parquet")
         return write_part(table, path, rows)
 
-    def write_process(self, lines: int) -> None:
-        """Write which process works on the attempt, and the number of input lines, for `ufo
-        status`."""
+    def write_process(self, lines: int, batches: str | None = None) -> None:
+        """Write which process works on the attempt, the number of input lines, and the file of its
+        batches, for `ufo status`."""
         path = storage.join(self.folder, PROCESS)
         found = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "lines": lines,
+            "batches": batches,
             "command": [_without_secrets(word) for word in command],
         }
         storage.write(path, json.dumps(found).encode())

@@ -71,6 +71,8 @@ class Rounds:
         self._sleep = sleep
         self._round = store.last_round()
         self._waited = 0.0
+        self._told = 0
+        self._failing: float | None = None
         self._apis: dict[Endpoint, BatchApi] = {}
         # Of an endpoint that limits the tokens under way: the most requests and batches at a time.
         self._most_requests: dict[Endpoint, int] = {}
@@ -167,9 +169,11 @@ class Rounds:
         done = sum(max(batch.done, 0) for batch in under_way)
         oldest = duration(now - under_way[0].submitted)
         of = f" of at most {most}" if self._round <= most else " (asking again)"
-        self._progress.note(
-            f"round {under_way[-1].round}{of}: {done:,} of {total:,} done, oldest {oldest}"
-        )
+        text = f"round {self._round}{of}: {done:,} of {total:,} done, oldest {oldest}"
+        if self._told != self._round:
+            self._told = self._round
+            self._progress.say(text)
+        self._progress.note(text)
 
     # --- submitting ---
 
@@ -263,6 +267,7 @@ class Rounds:
                     return gone
                 batch = self._accepted(self._store.note(batch, done=0), id_)
             state = api.state(str(batch.id))
+            self._failing = None
             if not state.ended:
                 self._store.note(batch, done=state.done)
                 return False
@@ -272,8 +277,10 @@ class Rounds:
             self._store.note(batch, done=batch.requests, state=state.status)
             api.discard(state)
         except SendError as error:
-            if error.final:
-                raise RunError(error.message) from None
+            now = time.monotonic()
+            self._failing = now if self._failing is None else self._failing
+            if not error.transient or now - self._failing > self._client.retry.seconds:
+                raise RunError(f"{error.message}; the same command looks again") from None
             self._progress.say(f"{error.message}; the batch is looked at again")
             return False
         logs.event("batch ended", batch=batch.id, status=state.status, requests=batch.requests)

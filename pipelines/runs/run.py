@@ -222,7 +222,8 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         reuse = _reuse(plan, earlier, progress)
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
-        attempt.write_process(n_lines)
+        batch = settings.batches(storage.absolute(plan.folder))
+        attempt.write_process(n_lines, batch.path if batch else None)
         _report_judging(plan, progress)
         with _errors_explained(attempt):
             written = attempt.done(FINAL)

@@ -53,6 +53,8 @@ class LlmServer:
         self.mix: faults.Mix | None = None
         self.batches = Batches(self)
         self.latency: Callable[[], float] = faults.fixed(0.0)
+        # Called with each request that was carried out, before its reply is sent.
+        self.carried_out: Callable[[http.HttpRequest], None] | None = None
         self.max_in_flight = 0
         self.connections = 0
         self.base_url = ""
@@ -163,6 +165,8 @@ class LlmServer:
         except LostReply:
             http.reset(writer)
             return False
+        if self.carried_out is not None:
+            self.carried_out(request)
         head, body = response.encoded()
         if fault and kind == "html":
             page = b"<html><body><h1>Bad gateway</h1></body></html>"
