@@ -250,7 +250,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A row of `usage`: one request. Failed attempts are rows too; an unknown cost is None."""
+    """A row of `usage`: one request. Failed attempts are rows too; an unknown cost is None. For a
+    request in a provider's batch, `worker_id` is `batch` and `seconds` is None.
+    """
 
     request_id: str
     step: str

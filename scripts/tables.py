@@ -33,7 +33,7 @@ def text() -> str:
         "|---|---|---|---|",
     ]
     for name, record in RECORDS.items():
-        meaning = (record.__doc__ or "").partition("\n")[0].replace("|", "\\|")
+        meaning = " ".join((record.__doc__ or "").split("\n\n")[0].split()).replace("|", "\\|")
         columns = ", ".join(f"`{field.name}`" for field in fields(record))
         keys = ", ".join(KEYS[name])
         lines.append(f"| `{name}` | {meaning} | {keys} | {columns} |")
