@@ -223,6 +223,14 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
         batch = settings.batches(storage.absolute(plan.folder))
+        if batch is not None and (host := attempt.submitted_on()):
+            with closing(BatchStore(batch.path, batch.run)) as store:
+                if not store.last_round():
+                    raise UsageError(
+                        f"batches of this run were submitted on {host}, and {batch.path} does not "
+                        f"know them; run the command there, or give --cache a file that both "
+                        "machines see. --fresh starts over, and pays for them again"
+                    )
         attempt.write_process(n_lines, batch.path if batch else None)
         _report_judging(plan, progress)
         with _errors_explained(attempt):

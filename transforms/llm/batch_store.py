@@ -77,10 +77,10 @@ class Batch:
 
 
 def store_path(cache: str) -> str:
-    """Return the path of the file for a cache: beside it, or, for one that is no file, in the
-    user's cache folder."""
-    if cache.endswith(".sqlite") and not is_remote(cache):
-        return f"{cache}.batches"
+    """Return the path of the file for a cache: beside it, or for one in a bucket, where SQLite
+    cannot write, in the user's cache folder."""
+    if not is_remote(cache):
+        return f"{cache.rstrip('/')}.batches"
     name = sha256(cache.encode()).hexdigest()[:16]
     return str(cache_folder() / f"{name}.batches")
 
