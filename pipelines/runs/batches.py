@@ -33,8 +33,10 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import LlmError
+from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage import OK
 from ufo.transforms.llm.wire import tokens
+from ufo.transforms.loop import wait_for
 
 WORKER: Final = "batch"
 """In the column `worker_id` of `usage`: the provider answered the request in a batch."""
@@ -69,6 +71,7 @@ class Rounds:
         self._settings = settings
         self._most_rounds = most_rounds
         self._progress = progress
+        self._path = log
         self._log = usage_log.UsageLog(log)
         self._spent = usage_log.UsageReader(log)
         self._round = store.last_round()
@@ -108,7 +111,9 @@ class Rounds:
         left, claims = chunks, True
         while True:
             self._store.begin_pass(claims)
-            if not evaluate(left).waiting:
+            waiting = evaluate(left).waiting
+            wait_for(end_run(self._path))  # what is asked at once reads anew what was spent
+            if not waiting:
                 break
             # Where nothing is new, responses wait for each other's judgements alone.
             claims = bool(self._store.new())
