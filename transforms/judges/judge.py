@@ -368,14 +368,16 @@ def make_judge(
 
 def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | None) -> JudgeContext:
     from ufo.transforms.judges.llm.judgement_cache import JudgementCache
-    from ufo.transforms.llm.shared import shared_batches, shared_client, shared_memory
+    from ufo.transforms.llm.shared import shared_client, shared_memory, shared_of
 
     if client is not None:
         return JudgeContext(llm, lambda: client)
     return JudgeContext(
         llm,
         lambda: shared_client(endpoints),
-        lambda: JudgementCache(llm, endpoints, shared_memory(endpoints), shared_batches(endpoints)),
+        lambda: JudgementCache(
+            llm, endpoints, shared_memory(endpoints), shared_of(endpoints).batches
+        ),
     )
 
 

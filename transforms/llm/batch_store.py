@@ -100,10 +100,6 @@ class BatchStore:
         """Close the file."""
         self._db.close()
 
-    async def aclose(self) -> None:
-        """Close the file."""
-        self._db.close()
-
     def _all(self, query: str, *values: Any) -> list[Any]:
         """Execute a statement whose first value is the run, and return its rows."""
         return self._db.execute(query, (self._run, *values)).fetchall()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.batch_client import BatchLine
+from ufo.transforms.llm.batch_client import BatchLine, BatchSettings
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.capabilities import (
@@ -268,14 +268,15 @@ class Session:
 
 
 class Shared:
-    """The limiters, budgets and the `Stop` that all clients of a run share.
+    """The limiters, budgets, batches and the `Stop` that all clients of a run share.
 
     Without a `stop`, where there is no run, each endpoint has one of its own: that one does not
-    answer says nothing of the others.
+    answer says nothing of the others. `batches` is None where requests are sent at once.
     """
 
-    def __init__(self, stop: Stop | None = None) -> None:
+    def __init__(self, stop: Stop | None = None, batch: BatchSettings | None = None) -> None:
         self.stop = stop
+        self.batches = BatchStore(batch.path, batch.run) if batch else None
         self.limiters: dict[Hashable, Limiter] = {}
         self._budgets: dict[str, Budget] = {}
 
@@ -288,26 +289,22 @@ class Shared:
         """Close the usage logs; a later request opens them again."""
         for budget in self._budgets.values():
             budget.close()
+        if self.batches:
+            self.batches.close()
 
 
 class OpenAiClient:
     """A `Client` of the endpoints in `settings`; use it on one event loop."""
 
     def __init__(
-        self,
-        settings: ClientSettings,
-        timing: Timing = REAL,
-        shared: Shared | None = None,
-        batches: BatchStore | None = None,
+        self, settings: ClientSettings, timing: Timing = REAL, shared: Shared | None = None
     ) -> None:
-        """`batches` notes the requests to endpoints that are asked in batches."""
         self._settings = settings
         self._timing = timing
         self._shared = shared or Shared()
         self._budget = self._shared.budget(settings)
         self._transports: dict[Hashable, Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
-        self._batches = batches
 
     async def complete(self, request: Request) -> Completion:
         """Return `request.n` choices, in as many HTTP requests as that takes.
@@ -321,8 +318,9 @@ class OpenAiClient:
         shape = SAMPLE if request.function is None else CALL
         try:
             await session.probe(shape, rows)
-            if self._batches and self._settings.batched(request.role, request.model):
-                session = self._in_batch(request, session.known, self._batches)
+            batches = self._shared.batches
+            if batches and self._settings.batched(request.role, request.model):
+                session = self._in_batch(request, session.known, batches)
             await _enough(session, request, rows, choices)
         except (SendError, LlmError) as error:
             first = _first(rows) if choices else ""

@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 
 from ufo.schemas.storage import OFF
 from ufo.transforms.llm.answer_store import StoreError, open_store, report
-from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.cache import CachingClient
 from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
@@ -59,22 +58,16 @@ def shared_client(settings: ClientSettings) -> Client:
 
     Settings with the same usage log belong to the same run.
     """
-    run = settings.usage_log
-    shared = once(run, Shared, lambda: Shared(Stop(inf) if run else None))
+    run, shared = settings.usage_log, shared_of(settings)
     # The settings are not hashable; their repr identifies them and contains no secret.
-    batches = shared_batches(settings)
-    client = once(
-        run, repr(settings), lambda: OpenAiClient(settings, shared=shared, batches=batches)
-    )
-    return CachingClient(client, settings, shared_memory(settings), batches)
+    client = once(run, repr(settings), lambda: OpenAiClient(settings, shared=shared))
+    return CachingClient(client, settings, shared_memory(settings), shared.batches)
 
 
-def shared_batches(settings: ClientSettings) -> BatchStore | None:
-    """Return this process's store of the run's batches, None where requests are sent at once."""
-    batch = settings.batch
-    if batch is None:
-        return None
-    return once(settings.usage_log, batch, lambda: BatchStore(batch.path, batch.run))
+def shared_of(settings: ClientSettings) -> Shared:
+    """Return what all clients of a run share in this process."""
+    run = settings.usage_log
+    return once(run, Shared, lambda: Shared(Stop(inf) if run else None, settings.batch))
 
 
 def silences(settings: ClientSettings) -> dict[str, float]:
