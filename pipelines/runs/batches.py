@@ -247,13 +247,13 @@ class Rounds:
         try:
             if batch.id is None:
                 found = api.find(batch.name, batch.submitted)
-                if found is None and batch.done <= -_LOOKS:
-                    self._store.take_back(batch)
-                    return True
-                if found is None:
-                    # A batch may be listed a moment after it was accepted: before its requests are
-                    # submitted anew it is looked for some times, which `done` counts.
+                # A batch may be listed a moment after it was accepted: before its requests are
+                # submitted anew it is looked for some times, which `done` counts.
+                if found is None and batch.done > -_LOOKS:
                     self._store.note(batch, None, batch.done - 1)
+                    return False
+                if found is None:
+                    self._store.take_back(batch)
                     return False
                 batch = self._store.note(batch, found, 0)
             state = api.state(str(batch.id))
@@ -263,7 +263,7 @@ class Rounds:
             if state.code != TOO_MANY_TOKENS or not self._held(batch):
                 self._store_replies(batch, state)
                 self._store.note(batch, state.id, batch.requests, ended=True)
-                api.discard(state)
+            api.discard(state)
         except SendError as error:
             if not error.transient:
                 raise RunError(f"{error.message}; the same command looks again") from None

@@ -63,7 +63,7 @@ def _limits_tokens(batches: Batches) -> None:
 
 
 def _loses(batches: Batches) -> None:
-    batches.loses, batches.loses_files, batches.late = 2, 1, 1
+    batches.loses, batches.loses_files, batches.late, batches.breaks = 2, 1, 1, 1
 
 
 def _everything(batches: Batches) -> None:

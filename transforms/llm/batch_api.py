@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
+import httpx2
 import openai
 from openai import AzureOpenAI, OpenAI
 
@@ -131,7 +132,8 @@ class OpenAiBatches:
             yield
         except openai.APIStatusError as error:
             raise refused(self._endpoint, self._key, error) from None
-        except openai.APIConnectionError as error:
+        # What breaks a download in its middle is an error of the package below.
+        except (openai.APIConnectionError, httpx2.TransportError) as error:
             raise broken(self._endpoint, error) from None
 
 

@@ -103,6 +103,14 @@ def test_an_upload_without_a_reply_is_repeated(submit: Submitting, llm_server: L
     assert llm_server.batches.sent == 1
 
 
+def test_a_download_that_breaks_is_tried_again(submit: Submitting, llm_server: LlmServer) -> None:
+    llm_server.batches.breaks = 1
+    state = submit.api.state(submit(body(0), body(1)))
+    with pytest.raises(SendError, match="broke"):
+        list(submit.api.replies(state))
+    assert len(list(submit.api.replies(state))) == 2
+
+
 @pytest.mark.parametrize(
     ("spoil", "status"),
     [
