@@ -15,7 +15,7 @@ from ufo.pipelines.options.option import Option, Parser
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.storage import OFF, checked_cache, default_cache, is_remote
 from ufo.transforms.llm.answer_store import KINDS, SqliteStore, Store, StoreError, open_store
-from ufo.transforms.llm.batch_store import ANSWERED, SENT, store_path, summary
+from ufo.transforms.llm.batch_store import BatchStore, store_path
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0
@@ -65,11 +65,9 @@ def _stats(arguments: argparse.Namespace, store: Store, uri: str) -> None:
     written = sorted(entry.written for entry in entries)
     found: dict[str, Any] = {"cache": uri, **{kind: kinds[kind] for kind in KINDS.values()}}
     found["bytes"] = sum(entry.size for entry in entries)
-    held = summary(store_path(uri)) or {"batches": [], "requests": {}, "bytes": 0}
-    found["batches"] = len(held["batches"])
-    found["batch_requests"] = held["requests"].get(SENT, 0)
-    found["batch_replies"] = held["requests"].get(ANSWERED, 0)
-    found["batch_bytes"] = held["bytes"]
+    if not is_remote(uri) and os.path.exists(path := store_path(uri)):
+        with closing(BatchStore(path, "")) as batches:
+            found |= batches.held()
     for name, times in (("oldest", written[:1]), ("newest", written[-1:])):
         moments = [datetime.fromtimestamp(one, UTC).isoformat(timespec="seconds") for one in times]
         found[name] = moments[0] if moments else None

@@ -10,8 +10,10 @@ import os
 import re
 import shlex
 import socket
+import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
 from ufo.schemas.tables import damage_of
 from ufo.schemas.text import quantity
-from ufo.transforms.llm.batch_store import summary
+from ufo.transforms.llm.batch_store import BatchStore
 
 Status = dict[str, Any]
 """The state of a run: its folder, progress, times (UTC), and the command to continue it (`next`).
@@ -37,14 +39,12 @@ Status = dict[str, Any]
 `of_lines` of the input likewise. `rows` are those of a finished run. `changed_at` is when the last
 chunk, or the run, was finished. On an engine (`runner`) a run is one `job`, not chunks,
 whose progress the engine shows. `batches` are those under way of a run by the provider's batch API
-(`ufo.transforms.llm.batch_store.summary`). `checked` says what `--check` found.
+(`ufo.transforms.llm.batch_store.Batch`). `checked` says what `--check` found.
 """
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
 """States of a run. `elsewhere`: another machine evaluates it, and whether it still runs cannot be
 seen from here."""
-WAITING = "waiting"
-"""A stopped run of which batches are under way at a provider."""
 DAMAGED = "damaged"
 """A finished run whose manifest or part files cannot be read, or are not what was written."""
 _UNKNOWN = "cannot be verified: the run is of before there were checksums"
@@ -159,11 +159,12 @@ def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[s
         newest = datetime.fromtimestamp(max(map(os.path.getmtime, done)), UTC)
         about["changed_at"] = newest.isoformat(timespec="seconds")
     n_lines = len(done) * chunk_size
-    if state != ELSEWHERE and (path := process.get("batches")):
-        held = summary(path, storage.absolute(run_folder))
-        about["batches"] = held["batches"] if held else []
-        if about["batches"] and state == STOPPED:
-            about["state"] = WAITING
+    if state != ELSEWHERE and (path := process.get("batches")) and os.path.exists(path):
+        with closing(BatchStore(path, storage.absolute(run_folder))) as store:
+            about["batches"] = [
+                {**asdict(batch), "endpoint": batch.endpoint.shown_url}
+                for batch in store.under_way()
+            ]
     return about | {
         "chunks": len(done),
         "of_chunks": -(-lines // chunk_size) if lines is not None else None,
@@ -228,8 +229,8 @@ def lines_of(status: Status) -> list[str]:
 
 def _batch(one: Mapping[str, Any]) -> str:
     done = f"{max(one['done'], 0):,} of {quantity(one['requests'], 'request')} done"
-    age, named = duration(one["age_seconds"]), one["id"] or "not yet known to be accepted"
-    return f"{named}: round {one['round']}, {one['model']}, {done}, {age} old"
+    age, named = duration(time.time() - one["submitted"]), one["id"] or "not known to be accepted"
+    return f"{named}: round {one['round']}, {done}, {age} old"
 
 
 def _of(count: int | None, total: int | None) -> str:

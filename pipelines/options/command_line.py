@@ -298,6 +298,12 @@ def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, A
     return order, definitions
 
 
+_ONLY_WITH = {
+    **dict.fromkeys(("window_seconds", "idle_seconds"), "streaming"),
+    **dict.fromkeys(("batch_wait", "batch_requests", "batch_mb", "batch_endpoints"), "batch"),
+}
+
+
 def _check_together(values: Mapping[str, Any]) -> None:
     if values.get("since") and values.get("if_finished") == "retry_errors":
         raise UsageError(
@@ -306,9 +312,9 @@ def _check_together(values: Mapping[str, Any]) -> None:
         )
     if values.get("fail_if_worse") is not None and not values.get("baseline"):
         raise UsageError("--fail_if_worse says how much worse than --baseline, which is missing")
-    for name in ("window_seconds", "idle_seconds"):
-        if values.get(name) is not None and not values.get("streaming"):
-            raise UsageError(f"--{name} is for --streaming; add that, or leave --{name} out")
+    for name, of in _ONLY_WITH.items():
+        if values.get(name) is not None and not values.get(of):
+            raise UsageError(f"--{name} is for --{of}; add that, or leave --{name} out")
 
 
 def _check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser) -> None:

@@ -351,16 +351,16 @@ class ModelOptions:
         default=False,
     )
     batch_wait: float | None = option(
-        "seconds to wait for batches (default: until all are done); then, or with 0 at once, the "
-        "command ends (exit 5), and the same command goes on",
+        "seconds to wait for batches (default: until all are done), then exit 5; the same command "
+        "goes on",
         "S",
         low=0,
     )
-    batch_requests: int | None = option(
-        "requests of a batch at most (default 50000)", "N", low=1, expert=True
+    batch_requests: int = option(
+        "requests of a batch at most (default {default})", "N", default=50_000, low=1, expert=True
     )
-    batch_mb: float | None = option(
-        "megabytes of a batch at most (default 200)", "MB", low=0.001, expert=True
+    batch_mb: float = option(
+        "megabytes of a batch at most (default {default})", "MB", default=200.0, low=0, expert=True
     )
     batch_endpoints: tuple[str, ...] = option(
         "base URLs that are asked by batches (default: all); others are asked as without --batch",
@@ -380,9 +380,8 @@ GROUPS = {
 }
 """The options of `ufo evaluate` by the titles of its help."""
 
-OF_BATCHES = ("batch_wait", "batch_requests", "batch_mb", "batch_endpoints")
-"""The options that only `--batch` uses."""
-_OF_RUNS = {*names_of(InputOptions, RunOptions), "max_cost", "batch", *OF_BATCHES} - {"config"}
+_OF_BATCHES = {"batch", "batch_wait", "batch_requests", "batch_mb", "batch_endpoints"}
+_OF_RUNS = {*names_of(InputOptions, RunOptions), "max_cost", *_OF_BATCHES} - {"config"}
 OF_TEXT = {
     title: [one for one in options if one.name not in _OF_RUNS] for title, options in GROUPS.items()
 }

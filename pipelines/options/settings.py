@@ -7,7 +7,6 @@ from typing import Any, Final, Self
 
 from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from ufo.pipelines.options.groups import (
-    OF_BATCHES,
     InputOptions,
     JudgeOptions,
     ModelOptions,
@@ -17,11 +16,11 @@ from ufo.pipelines.options.groups import (
 )
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.errors import UsageError, need
-from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache
+from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
 from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings
 from ufo.transforms.judges.offline import judged_by
-from ufo.transforms.llm.batch_client import BatchSettings, Limits
+from ufo.transforms.llm.batch_client import BatchSettings
 from ufo.transforms.llm.batch_store import store_path
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
@@ -213,6 +212,13 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
                 models.append(str(getattr(source, "knowledge_model", "")))
         return list(dict.fromkeys(models))
 
+    def _check_in_process(self, name: str) -> None:
+        if runner_of(self.beam) not in IN_PROCESS:
+            raise UsageError(
+                f"--{name} is kept by the processes of this machine together; it cannot be with "
+                f"--runner {runner_of(self.beam)}. Leave one of them out"
+            )
+
     def unpriced(self, models: Sequence[str]) -> list[str]:
         """Return those of the models a run asks whose price is not known.
 
@@ -225,11 +231,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         unknown = [model for model in models if model not in prices]
         if self.max_cost is None:
             return unknown
-        if runner_of(self.beam) not in IN_PROCESS:
-            raise UsageError(
-                "--max_cost is kept by the processes of this machine together; it cannot be with "
-                f"--runner {runner_of(self.beam)}. Leave one of them out"
-            )
+        self._check_in_process("max_cost")
         if unknown:
             raise UsageError(
                 f"--max_cost needs a price for {', '.join(map(repr, unknown))}, and none is known; "
@@ -242,16 +244,15 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return how the run of that name asks by batches, None without --batch."""
         if not self.batch:
             return None
-        return BatchSettings(store_path(self.cache_uri()), run, tuple(self.batch_endpoints))
-
-    def batch_limits(self) -> Limits:
-        """Return the limits of batches, and how long to wait for them."""
-        found = Limits(wait=self.batch_wait)
-        if self.batch_requests is not None:
-            found = replace(found, requests=self.batch_requests)
-        if self.batch_mb is not None:
-            found = replace(found, bytes=round(self.batch_mb * 1_000_000))
-        return found if self.repairs is None else replace(found, repairs=self.repairs)
+        return BatchSettings(
+            store_path(self.cache_uri()),
+            run,
+            tuple(self.batch_endpoints),
+            self.batch_requests,
+            self.batch_mb * 1e6,
+            1 if self.repairs is None else self.repairs,
+            self.batch_wait,
+        )
 
     def rounds(self, sources: Sequence[SourceSpec]) -> int:
         """Return how many rounds of batches a run takes at most where nothing is asked again: one
@@ -266,22 +267,17 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Check that a run which asks these models can ask by batches.
 
         Raises:
-            UsageError: `--batch` is given and it cannot, or an option of batches without it.
+            UsageError: `--batch` is given, and it cannot.
         """
         if not self.batch:
-            for name in OF_BATCHES:
-                if getattr(self, name) not in (None, ()):
-                    raise UsageError(f"--{name} is for --batch; add that, or leave --{name} out")
             return
+        self._check_in_process("batch")
         if not models:
             raise UsageError("--batch: no model is asked; leave it out")
-        if runner_of(self.beam) not in IN_PROCESS:
+        if self.cache_uri() == OFF or is_remote(self.cache_uri()):
             raise UsageError(
-                "--batch is of the processes of this machine; it cannot be with --runner "
-                f"{runner_of(self.beam)}. Leave one of them out"
+                "--batch keeps replies in the cache: give one of this machine by --cache"
             )
-        if self.cache_uri() == OFF:
-            raise UsageError("--batch keeps replies in the cache, which is off; give --cache URI")
 
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, beside the sources; for the fingerprint. A

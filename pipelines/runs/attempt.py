@@ -295,14 +295,6 @@ class Attempt:
         path = storage.join(self.folder, f"{table}.parquet")
         return write_part(table, path, rows)
 
-    def submitted_on(self) -> str | None:
-        """Return the other machine on which batches of this attempt were submitted, if any."""
-        with suppress(OSError, ValueError, KeyError):  # there was no process before this one
-            found = json.loads(storage.read(storage.join(self.folder, PROCESS)))
-            if found["batches"] and found["host"] != socket.gethostname():
-                return str(found["host"])
-        return None
-
     def write_process(self, lines: int, batches: str | None = None) -> None:
         """Write which process works on the attempt, the number of input lines, and the file of its
         batches, for `ufo status`."""

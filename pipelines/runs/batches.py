@@ -8,11 +8,13 @@ the round have ended the next pass goes on. A chunk is finished in the pass in w
 responses waits.
 """
 
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from dataclasses import replace
+from itertools import islice
+from math import inf
+from tempfile import TemporaryFile
+from typing import IO, Final
 
 from ufo.pipelines import logs
 from ufo.pipelines.runs.attempt import Attempt, Written
@@ -22,28 +24,33 @@ from ufo.pipelines.stopping import check_stop
 from ufo.schemas.errors import BatchesUnderWay, CostCapped, Interrupted, RunError
 from ufo.schemas.records import Usage
 from ufo.schemas.text import quantity
-from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchApi, BatchState, LineReply, api_of
-from ufo.transforms.llm.batch_client import Limits, batch_row, refused
-from ufo.transforms.llm.batch_store import Batch, BatchStore, Reply
-from ufo.transforms.llm.budget import upper_bound
+from ufo.transforms.llm import usage_log
+from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchState, OpenAiBatches, api_of
+from ufo.transforms.llm.batch_client import BatchSettings, error_of
+from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, FAILED, Batch, BatchStore, Reply
+from ufo.transforms.llm.budget import capped, priced, upper_bound
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.usage_log import (
-    COMPLETION_TOKENS,
-    COST,
-    PROMPT_TOKENS,
-    REQUESTS,
-    UsageLog,
-    UsageReader,
-)
+from ufo.transforms.llm.shared import end_run
+from ufo.transforms.llm.usage import OK
 from ufo.transforms.llm.wire import tokens
+from ufo.transforms.loop import wait_for
 
+WORKER: Final = "batch"
+"""In the column `worker_id` of `usage`: the provider answered the request in a batch."""
 _FIRST_PAUSE: Final = 0.25
 _LONGEST_PAUSE: Final = 60.0  # seconds between looks at the batches of a round
 _LOOKS: Final = 4  # for a batch that may have been accepted
 _STORED_AT_ONCE: Final = 500
+_COUNTED: Final = (
+    *(usage_log.REQUESTS, usage_log.COST),
+    *(usage_log.PROMPT_TOKENS, usage_log.COMPLETION_TOKENS),
+)
+
+
+_Replies = Iterable[tuple[str, Reply]]
 
 
 class Rounds:
@@ -51,32 +58,40 @@ class Rounds:
 
     def __init__(
         self,
-        store: BatchStore,
         client: ClientSettings,
-        limits: Limits,
+        settings: BatchSettings,
         most_rounds: int,
         progress: Progress,
         log: str,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """`most_rounds` is how many the run takes where nothing is asked again; `log` is the path
         of its usage log."""
-        self._store = store
+        self._store = store = BatchStore(settings.path, settings.run)
         self._client = client
-        self._limits = limits
+        self._settings = settings
         self._most_rounds = most_rounds
         self._progress = progress
-        self._log = UsageLog(log)
-        self._spent = UsageReader(log)
-        self._sleep = sleep
+        self._path = log
+        self._log = usage_log.UsageLog(log)
+        self._spent = usage_log.UsageReader(log)
         self._round = store.last_round()
-        self._waited = 0.0
         self._told = 0
-        self._failing: float | None = None
-        self._apis: dict[Endpoint, BatchApi] = {}
-        # Of an endpoint that limits the tokens under way: the most requests and batches at a time.
-        self._most_requests: dict[Endpoint, int] = {}
-        self._most_batches: dict[Endpoint, int] = {}
+        self._waited = 0.0
+        self._apis: dict[Endpoint, OpenAiBatches] = {}
+        # Of an endpoint that limits the tokens under way: the most requests at a time.
+        self._most: dict[Endpoint, int] = {}
+
+    def close(self) -> None:
+        """Close connections and files."""
+        for api in self._apis.values():
+            api.close()
+        self._log.close()
+        self._store.close()
+
+    def _api(self, endpoint: Endpoint) -> OpenAiBatches:
+        if endpoint not in self._apis:
+            self._apis[endpoint] = api_of(endpoint)
+        return self._apis[endpoint]
 
     def evaluate(
         self,
@@ -91,50 +106,43 @@ class Rounds:
             CostCapped: the next request could pass --max_cost.
             RunError: an endpoint has no batches, or cannot be asked.
         """
-        self.settle()  # what an earlier process left
+        self._settle()  # what an earlier process left
         chunks = list(chunks)
         left, claims = chunks, True
         while True:
             self._store.begin_pass(claims)
-            if not evaluate(left).waiting:
+            waiting = evaluate(left).waiting
+            wait_for(end_run(self._path))  # what is asked at once reads anew what was spent
+            if not waiting:
                 break
-            asked = bool(self._store.new())
-            if not (asked or claims):
-                raise RunError("the run waits for replies that it did not ask for; please report")
             # Where nothing is new, responses wait for each other's judgements alone.
-            claims = asked
-            if asked:
-                self._round += 1
-                self.settle()
+            claims = bool(self._store.new())
+            self._round += claims
+            self._settle()
             left = [chunk for chunk in left if attempt.done(chunk.number) is None]
         self._store.forget()
         done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
         parts = [part for found in done for part in found.parts]
         return Written(parts, sum_counters([found.counters for found in done]))
 
-    def settle(self) -> None:
-        """Submit all new requests, and store the replies of all batches under way.
-
-        Raises:
-            BatchesUnderWay, CostCapped, RunError: as `evaluate` does.
-        """
+    def _settle(self) -> None:
+        """Submit all new requests, and store the replies of all batches under way."""
         pause = _FIRST_PAUSE
         try:
             while True:
                 check_stop()
-                capped = self._submit()
+                stopped = self._submit()
                 under_way = self._store.under_way()
-                if capped and not under_way:
-                    raise capped
+                if not under_way and stopped:
+                    raise stopped
                 if not under_way:
                     return
                 self._tell(under_way)
-                ended = [batch for batch in under_way if self._collected(batch)]
-                if ended:
+                if any([self._collected(batch) for batch in under_way]):  # noqa: C419 - look at all
                     pause = _FIRST_PAUSE
-                    continue
-                self._pause(pause, under_way)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                else:
+                    self._pause(pause, under_way)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
         except LlmError as error:  # of an endpoint's key or headers
             raise RunError(error.message) from None
         except KeyboardInterrupt:
@@ -146,13 +154,8 @@ class Rounds:
             self._progress.note("")
 
     def _pause(self, seconds: float, under_way: Sequence[Batch]) -> None:
-        """Wait before the next look, for no longer than there is time.
-
-        Raises:
-            BatchesUnderWay: there is none left.
-        """
-        if self._limits.wait is not None:
-            seconds = min(seconds, self._limits.wait - self._waited)
+        wait = self._settings.wait
+        seconds = seconds if wait is None else min(seconds, wait - self._waited)
         if seconds <= 0:
             n, requests = len(under_way), sum(batch.requests for batch in under_way)
             raise BatchesUnderWay(
@@ -160,14 +163,14 @@ class Rounds:
                 f"{quantity(requests, 'request')}; the same command collects the replies and goes "
                 "on"
             )
-        self._sleep(seconds)
+        time.sleep(seconds)
         self._waited += seconds
 
     def _tell(self, under_way: Sequence[Batch]) -> None:
-        now, most = time.time(), self._most_rounds
         total = sum(batch.requests for batch in under_way)
         done = sum(max(batch.done, 0) for batch in under_way)
-        oldest = duration(now - under_way[0].submitted)
+        oldest = duration(time.time() - under_way[0].submitted)
+        most = self._most_rounds
         of = f" of at most {most}" if self._round <= most else " (asking again)"
         text = f"round {self._round}{of}: {done:,} of {total:,} done, oldest {oldest}"
         if self._told != self._round:
@@ -177,64 +180,56 @@ class Rounds:
 
     # --- submitting ---
 
-    def _api(self, endpoint: Endpoint) -> BatchApi:
-        if endpoint not in self._apis:
-            self._apis[endpoint] = api_of(endpoint)
-        return self._apis[endpoint]
-
     def _submit(self) -> CostCapped | None:
         """Submit the new requests, as far as limits allow; return the error if the next of them
         could pass --max_cost."""
-        for endpoint, model in self._store.new():
-            while True:
-                active = sum(one.endpoint == endpoint for one in self._store.under_way())
-                if active >= self._most_batches.get(endpoint, active + 1):
-                    break
-                with tempfile.TemporaryDirectory(prefix="ufo-batch-") as folder:
-                    file = os.path.join(folder, "requests.jsonl")
-                    usd, capped = self._write(endpoint, model, file)
+        stopped = None
+        for endpoint in self._store.new():
+            while not stopped and self._room(endpoint) > 0:
+                with TemporaryFile(prefix="ufo-batch-") as lines:
+                    usd, stopped = self._write(endpoint, lines)
                     if not usd:
-                        if capped is not None:
-                            return capped
                         break
-                    batch = self._store.plan(endpoint, model, self._round, usd)
-                    self._send(batch, file)
-        return None
+                    lines.seek(0)
+                    self._send(self._store.plan(endpoint, self._round, usd), lines)
+        return stopped
+
+    def _room(self, endpoint: Endpoint) -> int:
+        """Return how many requests may be submitted together now."""
+        most = self._settings.requests
+        if endpoint in self._most:
+            most = min(most, self._most[endpoint] - self._active(endpoint))
+        return most
+
+    def _active(self, endpoint: Endpoint) -> int:
+        return sum(one.requests for one in self._store.under_way() if one.endpoint == endpoint)
 
     def _write(
-        self, endpoint: Endpoint, model: str, file: str
+        self, endpoint: Endpoint, lines: IO[bytes]
     ) -> tuple[dict[str, float], CostCapped | None]:
-        """Write the file of a batch; return the most that each of its requests may cost, by key,
+        """Write the lines of a batch; return the most that each of its requests may cost, by key,
         and the error if the next could pass --max_cost."""
-        cap, price = self._client.max_cost, self._client.prices.get(model)
-        left = None
-        if cap is not None:
-            spent = self._spent.totals().get(COST, 0.0)
-            left = cap - spent - self._store.reserved()
-        most = min(self._limits.requests, self._most_requests.get(endpoint, self._limits.requests))
+        cap, price = self._client.max_cost, self._client.prices.get(endpoint.model)
+        spent = self._spent.totals().get(usage_log.COST, 0.0)
+        left = inf if cap is None else cap - spent - self._store.reserved()
         usd: dict[str, float] = {}
-        size = 0
-        with open(file, "wb") as target:
-            for key, body in self._store.bodies(endpoint, model, most):
-                line = self._api(endpoint).line_of(key, body)
-                cost = upper_bound(price.of_batch, body) if price is not None else 0.0
-                if left is not None and cost > left:
-                    return usd, CostCapped(
-                        f"stopped at --max_cost {cap:g}: {spent:.6g} US dollars are spent, and the "
-                        f"next request may cost {cost:.2g}. What was finished is kept; the same "
-                        "command with a higher --max_cost resumes from there"
-                    )
-                if usd and size + len(line) > self._limits.bytes:
-                    break
-                target.write(line)
-                size, usd[key] = size + len(line), cost
-                left = None if left is None else left - cost
+        for key, body in self._store.bodies(endpoint, self._room(endpoint)):
+            line = self._api(endpoint).line_of(key, body)
+            cost = upper_bound(price.of_batch, body) if price else 0.0
+            if cost > left:
+                return usd, capped(cap, spent, cost)
+            if usd and lines.tell() + len(line) > self._settings.bytes:
+                break
+            lines.write(line)
+            usd[key] = cost
+            left -= cost
         return usd, None
 
-    def _send(self, batch: Batch, file: str) -> None:
-        """Submit a batch that is noted; where no reply comes, ask whether it was accepted."""
+    def _send(self, batch: Batch, lines: IO[bytes]) -> None:
+        """Submit a batch that is noted; where no reply comes, it is looked for later."""
         try:
-            self._accepted(batch, self._api(batch.endpoint).submit(file, batch.name))
+            id_ = self._api(batch.endpoint).submit(lines, batch.name)
+            self._store.note(batch, id_, 0)
         except SendError as error:
             if not error.transient:
                 self._store.take_back(batch)
@@ -244,10 +239,6 @@ class Rounds:
                 ) from None
             self._progress.say(f"{error.message}; looking whether the batch was accepted")
 
-    def _accepted(self, batch: Batch, id_: str) -> Batch:
-        logs.event("batch submitted", batch=id_, requests=batch.requests, round=batch.round)
-        return self._store.note(batch, id=id_)
-
     # --- collecting ---
 
     def _collected(self, batch: Batch) -> bool:
@@ -255,100 +246,83 @@ class Rounds:
         api = self._api(batch.endpoint)
         try:
             if batch.id is None:
-                id_ = api.find(batch.name, batch.submitted)
-                if id_ is None:
-                    # A batch may be listed a moment after it was accepted: it is looked for some
-                    # times before its requests are submitted anew.
-                    gone = batch.done <= -_LOOKS
-                    if gone:
-                        self._store.take_back(batch)
-                    else:
-                        self._store.note(batch, done=batch.done - 1)
-                    return gone
-                batch = self._accepted(self._store.note(batch, done=0), id_)
+                found = api.find(batch.name, batch.submitted)
+                if found is None and batch.done <= -_LOOKS:
+                    self._store.take_back(batch)
+                    return True
+                if found is None:
+                    # A batch may be listed a moment after it was accepted: before its requests are
+                    # submitted anew it is looked for some times, which `done` counts.
+                    self._store.note(batch, None, batch.done - 1)
+                    return False
+                batch = self._store.note(batch, found, 0)
             state = api.state(str(batch.id))
-            self._failing = None
             if not state.ended:
-                self._store.note(batch, done=state.done)
+                self._store.note(batch, state.id, state.done)
                 return False
-            if state.code == TOO_MANY_TOKENS and self._held(batch):
-                return True
-            self._store_replies(batch, state, api)
-            self._store.note(batch, done=batch.requests, state=state.status)
-            api.discard(state)
+            if state.code != TOO_MANY_TOKENS or not self._held(batch):
+                self._store_replies(batch, state)
+                self._store.note(batch, state.id, batch.requests, ended=True)
+                api.discard(state)
         except SendError as error:
-            now = time.monotonic()
-            self._failing = now if self._failing is None else self._failing
-            if not error.transient or now - self._failing > self._client.retry.seconds:
+            if not error.transient:
                 raise RunError(f"{error.message}; the same command looks again") from None
             self._progress.say(f"{error.message}; the batch is looked at again")
             return False
-        logs.event("batch ended", batch=batch.id, status=state.status, requests=batch.requests)
+        logs.event("batch ended", batch=batch.id, state=state.code, requests=batch.requests)
         return True
 
     def _held(self, batch: Batch) -> bool:
         """Return whether a batch that passed the provider's limit of tokens under way is submitted
         again: once fewer are under way, or in smaller files where it was alone."""
-        others = sum(one.endpoint == batch.endpoint for one in self._store.under_way()) - 1
-        if not others and batch.requests == 1:
-            return False
-        if others:
-            self._most_batches[batch.endpoint] = others
-        else:
-            self._most_requests[batch.endpoint] = batch.requests // 2
-        self._store.take_back(batch)
-        return True
+        others = self._active(batch.endpoint) - batch.requests
+        most = others or batch.requests // 2
+        if most:
+            self._most[batch.endpoint] = most
+            self._store.take_back(batch)
+        return bool(most)
 
-    def _store_replies(self, batch: Batch, state: BatchState, api: BatchApi) -> None:
+    def _store_replies(self, batch: Batch, state: BatchState) -> None:
         waiting = self._store.sent(batch)
-        found: dict[str, LineReply] = {}
-        for reply in api.replies(state):
-            if reply.key in waiting and reply.key not in found:
-                found[reply.key] = reply
-            if len(found) >= _STORED_AT_ONCE:
-                self._put(batch.endpoint, found, waiting)
-                found = {}
-        self._put(batch.endpoint, found, waiting)
-        said = state.message or f"it has no reply to this request (status {state.status})"
-        code = state.code or state.status
-        lost = {key: LineReply(key, code, None, f"{state.id}/{key}", said) for key in waiting}
-        self._put(batch.endpoint, lost, waiting)
+        replies = self._api(batch.endpoint).replies(state)
+        while some := list(islice(replies, _STORED_AT_ONCE)):
+            self._put(batch, some, waiting)
+        said = state.message or f"the batch ended without a reply to this request ({state.code})"
+        lost = (Reply(state.code, None, f"{state.id}/{key}", said) for key in waiting)
+        self._put(batch, list(zip(waiting, lost, strict=True)), waiting)
 
-    def _put(
-        self,
-        endpoint: Endpoint,
-        found: dict[str, LineReply],
-        waiting: dict[str, tuple[int, Usage]],
-    ) -> None:
-        """Store replies, after their usage rows; take them out of those that are waited for."""
-        good: dict[str, Reply | None] = {}
-        bad: dict[str, Reply | None] = {}
-        for key, line in found.items():
-            tries, row = waiting.pop(key)
-            reply = Reply(line.status, line.payload, line.request_id, line.message)
-            message = line.message
-            if not message and line.status != "200":
-                error = refused(endpoint, reply)
+    def _put(self, batch: Batch, replies: _Replies, waiting: dict[str, tuple[int, Usage]]) -> None:
+        """Store replies, and their usage rows in the run's log before; take them out of those that
+        are waited for. A kill between may repeat a row, which is then counted once."""
+        with self._store.together():
+            for key, reply in replies:
+                if key not in waiting:
+                    continue
+                tries, row = waiting.pop(key)
+                state, error = ANSWERED, error_of(batch.endpoint, reply)
+                row = self._counted(row, reply, error)
                 # A refusal of what the request says is answered by the step that asked it.
-                message = error.message if error.transient or error.final else ""
-            elif message:
-                message = f"{endpoint.shown_url}: {line.status}: {message}"
-            if message:
-                failed = Reply(line.status, None, line.request_id, message)
-                bad[key] = failed if tries >= self._limits.repairs else None
-            else:
-                good[key] = reply
-            self._count(row, line)
-        self._store.put(good, 0)
-        self._store.put(bad, 1)
+                if error is not None and (error.transient or error.final):
+                    state = FAILED if tries >= self._settings.repairs else AGAIN
+                    where = f"{batch.endpoint.shown_url}, {reply.status}: " if reply.message else ""
+                    reply = replace(reply, payload=None, message=f"{where}{error.message}")
+                self._store.put(key, state, reply, row)
 
-    def _count(self, row: Usage, line: LineReply) -> None:
-        """Write a request's usage row to the run's log; a kill before its reply is stored may
-        repeat the row, which is then counted once."""
-        ok = line.status == "200"
-        used = tokens(line.payload) if ok else (None, None)
-        status = "ok" if ok else line.status
-        done = batch_row(row, line.request_id, status, used, self._client.prices)
-        changes = {REQUESTS: 1.0, COST: done.cost_usd or 0.0}
-        changes |= {PROMPT_TOKENS: used[0] or 0, COMPLETION_TOKENS: used[1] or 0}
-        self._log.add(changes, done)
+    def _counted(self, row: Usage, reply: Reply, error: SendError | None) -> Usage:
+        """Return the usage row of a request that has a reply; write it into the run's log."""
+        prompt, completion = tokens(reply.payload)
+        row = replace(
+            row,
+            request_id=reply.request_id,
+            worker_id=WORKER,
+            status=error.status if error else OK,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            seconds=None,
+            cost_usd=None,
+        )
+        price = self._client.prices.get(str(row.model))
+        row = priced(row, {str(row.model): price.of_batch}) if price else row
+        values = (1, row.cost_usd or 0.0, prompt or 0, completion or 0)
+        self._log.add(dict(zip(_COUNTED, values, strict=True)), row)
+        return row

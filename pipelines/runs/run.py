@@ -7,7 +7,7 @@ manifest. A window of a stream is such a run. The two commands differ in the fie
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,8 +65,6 @@ from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import to_arrow
 from ufo.transforms.job import Job
-from ufo.transforms.llm.batch_store import BatchStore
-from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
@@ -223,14 +221,6 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
         batch = settings.batches(storage.absolute(plan.folder))
-        if batch is not None and (host := attempt.submitted_on()):
-            with closing(BatchStore(batch.path, batch.run)) as store:
-                if not store.last_round():
-                    raise UsageError(
-                        f"batches of this run were submitted on {host}, and {batch.path} does not "
-                        f"know them; run the command there, or give --cache a file that both "
-                        "machines see. --fresh starts over, and pays for them again"
-                    )
         attempt.write_process(n_lines, batch.path if batch else None)
         _report_judging(plan, progress)
         with _errors_explained(attempt):
@@ -270,13 +260,9 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
             f"No price is known for {', '.join(plan.unpriced)}: its cost is left empty. Give one "
             "with --prices FILE."
         )
-    prices = settings.client().prices if settings.batch else {}
-    halved = [name for name in plan.models if name in prices and prices[name].batch is None]
-    if halved:
-        progress.say(
-            f"The price of batches is not known for {', '.join(halved)}: half the usual one is "
-            "assumed."
-        )
+    prices = settings.client().prices
+    if settings.batch and any(prices[name].batch is None for name in {*plan.models} & {*prices}):
+        progress.say("The price of batches is not known, and half the usual one is assumed.")
 
 
 def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | None:
@@ -341,36 +327,20 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
     evaluate = partial(run_chunks, job=job, attempt=attempt, workers=workers, progress=progress)
     try:
         with progress.watching(UsageReader(log), bool(plan.models) and not plan.unpriced):
-            if client is not None and client.batch is not None:
-                written = _in_rounds(plan, chunks, attempt, client, log, progress, evaluate)
-            else:
+            if client is None or client.batch is None:
                 written = evaluate(chunks)
+            else:
+                from ufo.pipelines.runs.batches import Rounds  # `openai` is slow to import
+
+                rounds = Rounds(client, client.batch, settings.rounds(specs), progress, log)
+                with closing(rounds):
+                    written = rounds.evaluate(chunks, attempt, evaluate)
     finally:
         wait_for(end_run(log))
     # After the input was read, which finds the responses to reuse.
     parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
     parts += unrecorded_usage(parts, attempt, log)
     return replace(written, parts=parts)
-
-
-def _in_rounds(
-    plan: Plan,
-    chunks: Iterable[Chunk],
-    attempt: Attempt,
-    client: ClientSettings,
-    log: str,
-    progress: Progress,
-    evaluate: Callable[[Iterable[Chunk]], Written],
-) -> Written:
-    """Evaluate the chunks by batches of the models' providers."""
-    from ufo.pipelines.runs.batches import Rounds  # `openai` is slow to import
-
-    assert client.batch is not None
-    store = BatchStore(client.batch.path, client.batch.run)
-    limits, most = plan.settings.batch_limits(), plan.settings.rounds(plan.chosen.specs)
-    with closing(store):
-        rounds = Rounds(store, client, limits, most, progress, log)
-        return rounds.evaluate(chunks, attempt, evaluate)
 
 
 def _on_engine(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:

@@ -122,6 +122,7 @@ class Batches:
         self.line_faults: Callable[[Any], ApiError | Fault | None] | None = None
         self.loses = 0  # so many replies to the creation of a batch
         self.loses_files = 0  # so many replies to an upload
+        self.breaks = 0  # so many downloads end in their middle
         self.refuses: ApiError | None = None  # what the creation of a batch is answered
         self.late = 0  # so many lists of batches leave out the newest
         self.disturbs: deque[ApiError] = deque()  # what the next GETs are answered

@@ -174,6 +174,11 @@ class LlmServer:
             head, body = http.HttpResponse(fault.value, None, html).encoded(page)
         if kind == faults.TRUNCATED_BODY:
             head, body = response.encoded(body[: len(body) // 2])
+        if isinstance(response.payload, bytes) and self.batches.breaks:
+            self.batches.breaks -= 1
+            writer.write(head + body[: len(body) // 2])
+            await writer.drain()
+            return False
         # Known before the client can go on: a test may read it as soon as its call returns.
         entry.status = fault.value if fault and kind == "html" else response.status
         if fault and kind == faults.DRIP:

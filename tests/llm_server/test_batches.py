@@ -235,6 +235,9 @@ def test_what_is_refused(server: LlmServer, client: OpenAI) -> None:
     file = client.files.create(file=("in.jsonl", content(line(1))), purpose="batch")
     assert client.files.retrieve(file.id).bytes == len(content(line(1)))
     assert client.files.content(file.id).read() == content(line(1))
+    server.batches.breaks = 1
+    with pytest.raises(APIConnectionError):
+        client.files.content(file.id)
     assert client.files.delete(file.id).deleted
     with pytest.raises(BadRequestError, match="Cannot find file"):
         client.batches.create(input_file_id=file.id, endpoint=URL, completion_window="24h")

@@ -1,9 +1,8 @@
 """Submit batches of requests to a provider, and fetch their replies.
 
-`BatchApi` is what a run needs of a provider; `OpenAiBatches` implements it for OpenAI's protocol
-(`/v1/files` and `/v1/batches`, which Azure, Groq, Together, Mistral and others offer too) through
-the `openai` package. A provider with a protocol of its own, such as Anthropic's Message Batches,
-is another class with these methods, chosen in `api_of`; there is none yet.
+`OpenAiBatches` speaks OpenAI's protocol (`/v1/files` and `/v1/batches`), which Azure and others
+offer too, through the `openai` package. A provider with a protocol of its own, such as Anthropic's
+Message Batches, is another class with the same methods, chosen in `api_of`; there is none yet.
 """
 
 import json
@@ -12,11 +11,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import IO, Any, Final
 
 import openai
 from openai import AzureOpenAI, OpenAI
 
+from ufo.transforms.llm.batch_store import Reply
 from ufo.transforms.llm.connection import broken, client_of, refused
 from ufo.transforms.llm.endpoint import Endpoint, azure_of
 from ufo.transforms.llm.failures import inside
@@ -24,101 +24,58 @@ from ufo.transforms.llm.failures import inside
 TAG: Final = "ufo"
 """The key of a batch's metadata that holds our name of it."""
 TOO_MANY_TOKENS: Final = "token_limit_exceeded"
-EXPIRED: Final = "batch_expired"
-_PATH: Final = "/v1/chat/completions"
-_AZURE_PATH: Final = "/chat/completions"
 _ENDED: Final = ("completed", "failed", "expired", "cancelled")
 _CLOCKS: Final = 3600.0  # seconds by which the provider's clock and ours may differ
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """What a provider says of a batch: its status, how many requests are done, and once it has
-    ended the ids of the files with the replies. `code` and `message` are the error of a whole
-    batch."""
+    """What a provider says of a batch: how many requests are done, and once it has `ended` the ids
+    of the files with the replies. `code` and `message` are the error of a whole batch."""
 
     id: str
-    status: str
-    done: int = 0
-    files: tuple[str, ...] = ()
-    code: str = ""
-    message: str = ""
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more comes of it."""
-        return self.status in _ENDED
-
-
-@dataclass(frozen=True, slots=True)
-class LineReply:
-    """What a provider says of one request: the HTTP status and body, or an error's code and message
-    (`status` is then that code)."""
-
-    key: str
-    status: str
-    payload: Any
-    request_id: str
-    message: str = ""
-
-
-class BatchApi(Protocol):
-    """A provider's batches. Every method raises SendError where it cannot be asked."""
-
-    def line_of(self, key: str, body: Mapping[str, Any]) -> bytes:
-        """Return the line of a batch's file for a request, by whose key its reply is known."""
-        ...
-
-    def submit(self, file: str, name: str) -> str:
-        """Submit a batch of the lines in a file, and return its id; `name` is in its metadata."""
-        ...
-
-    def find(self, name: str, since: float) -> str | None:
-        """Return the id of a batch of that name, None where none was accepted since `since`."""
-        ...
-
-    def state(self, batch: str) -> BatchState:
-        """Return the state of a batch."""
-        ...
-
-    def replies(self, state: BatchState) -> Iterator[LineReply]:
-        """Yield the replies of a batch that has ended, in any order."""
-        ...
-
-    def discard(self, state: BatchState) -> None:
-        """Delete the provider's files of a batch, once its replies are stored."""
-        ...
+    ended: bool
+    done: int
+    files: tuple[str, ...]
+    code: str
+    message: str
 
 
 class OpenAiBatches:
-    """The batches of one endpoint that speaks OpenAI's protocol, Azure's included."""
+    """The batches of one endpoint that speaks OpenAI's protocol, Azure's included.
+
+    Every method raises SendError where the provider cannot be asked.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._path = _AZURE_PATH if azure_of(endpoint.url) else _PATH
+        self._path: Any = "/chat/completions" if azure_of(endpoint.url) else "/v1/chat/completions"
         self._key = endpoint.key()
         common = {"default_headers": endpoint.header_values(), "timeout": endpoint.timeout}
         self._client: OpenAI = client_of(endpoint, self._key, OpenAI, AzureOpenAI, **common)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
     def line_of(self, key: str, body: Mapping[str, Any]) -> bytes:
         """Return the line of a batch's file for a request, by whose key its reply is known."""
         line = {"custom_id": key, "method": "POST", "url": self._path, "body": body}
         return json.dumps(line).encode() + b"\n"
 
-    def submit(self, file: str, name: str) -> str:
-        """Upload the file of a batch and submit it; return the batch's id."""
+    def submit(self, lines: IO[bytes], name: str) -> str:
+        """Submit a batch of these lines, and return its id; `name` is in its metadata."""
         with self._explained():
-            with open(file, "rb") as source:
-                named = (f"ufo-{name}.jsonl", source)
-                uploaded = self._client.files.create(file=named, purpose="batch")
+            named = (f"ufo-{name}.jsonl", lines)
+            uploaded = self._client.files.create(file=named, purpose="batch")
             # Sent once: whether a batch without a reply was accepted is asked by `find`.
             batch = self._client.with_options(max_retries=0).batches.create(
                 input_file_id=uploaded.id,
-                endpoint=self._path,  # type: ignore[arg-type]  # Azure's is another one
+                endpoint=self._path,
                 completion_window="24h",
                 metadata={TAG: name},
             )
-            return batch.id
+        return batch.id
 
     def find(self, name: str, since: float) -> str | None:
         """Return the id of a batch of that name, None where none was accepted since `since`."""
@@ -139,25 +96,24 @@ class OpenAiBatches:
         said = [f"{one.message} (line {one.line})" if one.line else one.message for one in errors]
         return BatchState(
             found.id,
-            found.status,
+            found.status in _ENDED,
             counts.completed + counts.failed if counts else 0,
             tuple(one for one in (found.output_file_id, found.error_file_id) if one),
-            next((one.code for one in errors if one.code), ""),
+            next((one.code for one in errors if one.code), found.status),
             "; ".join(text for text in said[:3] if text),
         )
 
-    def replies(self, state: BatchState) -> Iterator[LineReply]:
-        """Yield the replies of a batch that has ended, in any order."""
-        for file in state.files:
-            with tempfile.TemporaryDirectory(prefix="ufo-batch-") as folder:
-                path = os.path.join(folder, "replies.jsonl")
-                with (
-                    self._explained(),
-                    self._client.files.with_streaming_response.content(file) as response,
-                ):
+    def replies(self, state: BatchState) -> Iterator[tuple[str, Reply]]:
+        """Yield the key of a request and its reply, of a batch that has ended, in any order."""
+        with tempfile.TemporaryDirectory(prefix="ufo-batch-") as folder:
+            path = os.path.join(folder, "replies.jsonl")
+            for file in state.files:
+                content = self._client.files.with_streaming_response.content(file)
+                with self._explained(), content as response:
                     response.stream_to_file(path)
                 with open(path, "rb") as lines:
                     for line in lines:
+                        # A request whose line cannot be read has no reply.
                         with suppress(ValueError, KeyError, TypeError, AttributeError):
                             yield _reply(json.loads(line))
 
@@ -179,7 +135,7 @@ class OpenAiBatches:
             raise broken(self._endpoint, error) from None
 
 
-def _reply(line: Any) -> LineReply:
+def _reply(line: Any) -> tuple[str, Reply]:
     """Return what a line of an output or error file says.
 
     Raises:
@@ -188,15 +144,14 @@ def _reply(line: Any) -> LineReply:
     key, response, error = line["custom_id"], line.get("response"), line.get("error")
     if not response:
         code, message = str(error.get("code") or "error"), str(error.get("message") or error)
-        return LineReply(key, code, None, str(line.get("id") or key), message)
-    payload = response.get("body")
-    request_id = str(response.get("request_id") or (payload or {}).get("id") or key)
-    status = response["status_code"]
-    if status == 200 and (found := inside(payload)):
-        status, payload = found
-    return LineReply(key, str(status), payload, request_id)
+        return key, Reply(code, None, str(line.get("id") or key), message)
+    status, payload = response["status_code"], response.get("body")
+    if status == 200:
+        status, payload = inside(payload) or (status, payload)
+    request_id = str(response.get("request_id") or line.get("id") or key)
+    return key, Reply(str(status), payload, request_id)
 
 
-def api_of(endpoint: Endpoint) -> BatchApi:
+def api_of(endpoint: Endpoint) -> OpenAiBatches:
     """Return the batches of an endpoint."""
     return OpenAiBatches(endpoint)

@@ -12,49 +12,42 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
+from ufo.transforms.llm import wire
 from ufo.transforms.llm.batch_store import BatchStore, Reply
-from ufo.transforms.llm.budget import Price, priced
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import SendError, Tokens, of_response
+from ufo.transforms.llm.failures import SendError, of_response
 from ufo.transforms.llm.request import Request
 from ufo.transforms.llm.sending import Received
 from ufo.transforms.llm.usage import usage_row
 
 T = TypeVar("T")
-WORKER: Final = "batch"
-"""In the column `worker_id` of `usage`: the provider answered the request in a batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """Which requests are asked in batches, as plain values that are sent to workers.
+    """How a run asks by batches, as plain values that are sent to workers.
 
     `path` is the file of the `BatchStore`, `run` the name of the run's rows in it. `urls` are the
-    base URLs of the endpoints that are asked in batches, none for all.
+    base URLs of the endpoints that are asked in batches, none for all. A file has at most
+    `requests` and `bytes`; a request that failed is asked in `repairs` more rounds; `wait` are the
+    seconds to wait for batches in all, None for as long as it takes.
     """
 
     path: str
     run: str
     urls: tuple[str, ...] = ()
+    requests: int = 50_000
+    bytes: float = 200e6
+    repairs: int = 1
+    wait: float | None = None
 
     def asks(self, endpoint: Endpoint) -> bool:
         """Return whether an endpoint is asked in batches."""
         return not self.urls or endpoint.url in self.urls
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The most `requests` and `bytes` of a batch's file, `repairs` more rounds for a request that
-    failed, and the seconds to `wait` for batches in all, None for as long as it takes."""
-
-    requests: int = 50_000
-    bytes: int = 200_000_000
-    repairs: int = 1
-    wait: float | None = None
 
 
 class BatchLine:
@@ -63,15 +56,12 @@ class BatchLine:
     A request takes more than one where an endpoint gives one choice a time, or refuses a parameter.
     """
 
-    def __init__(
-        self, store: BatchStore, endpoint: Endpoint, request: Request, prices: Mapping[str, Price]
-    ) -> None:
+    def __init__(self, store: BatchStore, endpoint: Endpoint, request: Request) -> None:
         self._store = store
         self._endpoint = endpoint
         self._request = request
-        self._prices = prices
         self._asked: Counter[str] = Counter()
-        self._charged = True
+        self._row: Usage | None = None
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:
         """Return the JSON of the reply that a batch brought.
@@ -85,17 +75,14 @@ class BatchLine:
         key = f"{request.key}-{digest}-{self._asked[digest]}"
         self._asked[digest] += 1
         row = usage_row(request.step, request.source, body["model"], request.response_id)
-        row = replace(row, worker_id=WORKER)
-        reply, self._charged = self._store.ask(key, self._endpoint, body, row)
+        reply, self._row = self._store.ask(key, self._endpoint, body, row)
         if reply is None:
             raise NotYetAnswered("the request waits for a batch")
-        if reply.message:
-            error = SendError(reply.message, reply.status, transient=True)
-            error.request_id = reply.request_id
-            raise error
-        if reply.status != "200":
-            error = refused(self._endpoint, reply)
-            error.request_id = reply.request_id
+        # An equal request of another response is charged to that one.
+        first = self._row.response_id, self._row.step, self._row.source
+        if first != (request.response_id, request.step, request.source):
+            self._row = replace(row, request_id=reply.request_id, cached=True)
+        if error := error_of(self._endpoint, reply):
             raise error
         return Received(reply.payload, {}, reply.request_id)
 
@@ -104,11 +91,7 @@ class BatchLine:
         return []
 
     async def receive(
-        self,
-        body: Mapping[str, Any],
-        exchange: Callable[[], Awaitable[Received[T]]],
-        row: Usage,
-        rows: list[Usage],
+        self, body: Any, exchange: Callable[[], Awaitable[Received[T]]], row: Any, rows: list[Usage]
     ) -> T:
         """Return the value that `exchange` receives; append the request's usage row.
 
@@ -116,37 +99,24 @@ class BatchLine:
             NotYetAnswered: there is no reply yet.
             SendError: the reply is an error, or none that can be read.
         """
-        outcome: Received[T] | SendError
         try:
-            outcome = await exchange()
-        except SendError as error:
-            outcome = error
-        of = outcome.request_id, outcome.status, outcome.tokens
-        done = batch_row(row, *of, self._prices)
-        rows.append(done if self._charged else replace(done, cached=True, cost_usd=0.0))
-        if isinstance(outcome, SendError):
-            raise outcome
-        return outcome.value
+            value = (await exchange()).value
+        except SendError:
+            rows += filter(None, [self._row])
+            raise
+        rows += filter(None, [self._row])
+        return value
 
 
-def refused(endpoint: Endpoint, reply: Reply) -> SendError:
-    """Return the error for a line of a batch with an HTTP status of 400 and above."""
+def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
+    """Return the error that a line of a batch says, None for a reply of the model."""
+    if reply.message:
+        return SendError(reply.message, reply.status, transient=True)
+    if reply.status == "200":
+        try:
+            wire.answer(reply.payload, None)
+        except wire.Garbled as garbled:
+            return SendError(f"{endpoint.shown_url}: {garbled}", "garbled", transient=True)
+        return None
     status = int(reply.status)
     return of_response(endpoint, endpoint.key(), status, {}, reply.payload, time.time())
-
-
-def batch_row(
-    row: Usage, request_id: str | None, status: str, tokens: Tokens, prices: Mapping[str, Price]
-) -> Usage:
-    """Return the usage row of a request in a batch, with its cost at the price of batches."""
-    done = replace(
-        row,
-        request_id=request_id or "",
-        worker_id=WORKER,
-        status=status,
-        prompt_tokens=tokens[0],
-        completion_tokens=tokens[1],
-        seconds=None,
-        cost_usd=None,
-    )
-    return priced(done, {model: price.of_batch for model, price in prices.items()})

@@ -10,35 +10,34 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Usage
-from ufo.schemas.storage import cache_folder, is_remote
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.memory import packed, unpacked
 
 NEW, SENT, AGAIN, ANSWERED, FAILED = "new", "sent", "again", "answered", "failed"
 _WAIT_SECONDS: Final = 60.0
 _SCHEMA: Final = """
+PRAGMA auto_vacuum = FULL;
+PRAGMA journal_mode = WAL;
 CREATE TABLE IF NOT EXISTS requests (
-    run TEXT, key TEXT, endpoint TEXT, model TEXT, state TEXT, tries INTEGER, body BLOB, usage TEXT,
-    batch TEXT, usd REAL, reply BLOB, PRIMARY KEY (run, key)
+    run TEXT, key TEXT, place TEXT, state TEXT, tries INTEGER, body BLOB, usage TEXT, batch TEXT,
+    usd REAL, reply BLOB, PRIMARY KEY (run, key)
 );
 CREATE INDEX IF NOT EXISTS by_batch ON requests (batch);
 CREATE INDEX IF NOT EXISTS by_state ON requests (run, state);
 CREATE TABLE IF NOT EXISTS batches (
-    name TEXT PRIMARY KEY, run TEXT, endpoint TEXT, model TEXT, round INTEGER, id TEXT, state TEXT,
-    requests INTEGER, done INTEGER, submitted REAL
+    name TEXT PRIMARY KEY, run TEXT, place TEXT, round INTEGER, requests INTEGER, submitted REAL,
+    id TEXT, done INTEGER, ended INTEGER
 );
 CREATE TABLE IF NOT EXISTS claims (
-    run TEXT, key TEXT, owner TEXT, born TEXT, settled INTEGER, PRIMARY KEY (run, key, owner)
+    run TEXT, key TEXT, owner TEXT, settled INTEGER, PRIMARY KEY (run, key)
 );
 """
 
@@ -47,8 +46,7 @@ CREATE TABLE IF NOT EXISTS claims (
 class Reply:
     """A reply to a request in a batch: the HTTP `status` of its line and the JSON of its body.
 
-    `message` is set where the request failed for good, with the provider's words; `status` is then
-    their code.
+    `message` has the provider's words where there is no such reply; `status` is then their code.
     """
 
     status: str
@@ -67,22 +65,16 @@ class Batch:
 
     name: str
     endpoint: Endpoint
-    model: str
     round: int
-    id: str | None
-    state: str
     requests: int
-    done: int
     submitted: float
+    id: str | None = None
+    done: int = 0
 
 
 def store_path(cache: str) -> str:
-    """Return the path of the file for a cache: beside it, or for one in a bucket, where SQLite
-    cannot write, in the user's cache folder."""
-    if not is_remote(cache):
-        return f"{cache.rstrip('/')}.batches"
-    name = sha256(cache.encode()).hexdigest()[:16]
-    return str(cache_folder() / f"{name}.batches")
+    """Return the path of the file for a cache on this machine: beside it."""
+    return f"{cache.rstrip('/')}.batches"
 
 
 class BatchStore:
@@ -100,8 +92,6 @@ class BatchStore:
             self._db = sqlite3.connect(
                 path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._db.execute("PRAGMA auto_vacuum = FULL")
-            self._db.execute("PRAGMA journal_mode = WAL")
             self._db.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise RunError(f"the file of batches {path!r} cannot be used: {error}") from error
@@ -112,245 +102,184 @@ class BatchStore:
 
     async def aclose(self) -> None:
         """Close the file."""
-        self.close()
+        self._db.close()
+
+    def _all(self, query: str, *values: Any) -> list[Any]:
+        """Execute a statement whose first value is the run, and return its rows."""
+        return self._db.execute(query, (self._run, *values)).fetchall()
+
+    def _many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement for each row, all or none."""
+        with self.together():
+            self._db.executemany(statement, rows)
 
     # --- what steps ask for ---
 
     def ask(
         self, key: str, endpoint: Endpoint, body: Mapping[str, Any], usage: Usage
-    ) -> tuple[Reply | None, bool]:
-        """Return the reply to a request; where there is none, note that it is wanted.
-
-        `usage` is its row in the usage table, as far as it is known before the reply. Returned is
-        also whether the request is charged to that row, and not to an earlier one of its equals.
-        """
+    ) -> tuple[Reply | None, Usage]:
+        """Return the reply to a request and its row in the usage table; where there is none, note
+        that it is wanted, by `usage` as the row that it is charged to."""
+        found = self._all("SELECT state, usage, reply FROM requests WHERE run = ? AND key = ?", key)
         row = json.dumps(asdict(usage))
-        found = self._db.execute(
-            "SELECT state, usage, reply FROM requests WHERE run = ? AND key = ?", (self._run, key)
-        ).fetchone()
-        if found is None:
-            place, model = json.dumps(asdict(endpoint), sort_keys=True), str(body["model"])
-            values = (self._run, key, place, model, NEW, 0, packed(body), row)
-            self._db.execute(
-                "INSERT OR IGNORE INTO requests (run, key, endpoint, model, state, tries, body, "
-                "usage) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                values,
+        state, row, reply = found[0] if found else (None, row, None)
+        if state in (None, AGAIN):
+            self._all(
+                "INSERT INTO requests (run, key, place, state, tries, body, usage) "
+                "VALUES (?, ?, ?, 'new', 0, ?, ?) "
+                "ON CONFLICT DO UPDATE SET state = 'new', body = excluded.body "
+                "WHERE state = 'again'",
+                *(key, _place(endpoint), packed(body), row),
             )
-            return None, True
-        state, charged, reply = found
-        if state == AGAIN:
-            self._db.execute(
-                "UPDATE requests SET state = ?, body = ? WHERE run = ? AND key = ? AND state = ?",
-                (NEW, packed(body), self._run, key, AGAIN),
-            )
-        return None if reply is None else Reply(**unpacked(reply)), charged == row
+        return None if reply is None else Reply(**unpacked(reply)), Usage(**json.loads(row))
 
     def knows(self, key: str) -> bool:
         """Return whether the run has asked for a request whose key begins like this."""
-        query = "SELECT 1 FROM requests WHERE run = ? AND key > ? AND key < ?"
-        return bool(self._db.execute(query, (self._run, f"{key}-", f"{key}.")).fetchone())
+        query = "SELECT 1 FROM requests WHERE run = ? AND key > ? AND key < ? LIMIT 1"
+        return bool(self._all(query, f"{key}-", f"{key}."))
 
-    def claim(self, owner: str, keys: Iterable[str]) -> tuple[list[list[str]], bool]:
-        """Claim judgements for the response `owner`, so that no other response asks for them.
-
-        Returns the owner's keys in groups, those claimed at one time together, and whether others
-        have claimed some of the keys and not settled them. Groups stay as they are, so that they
-        are packed into the same requests in every pass.
-        """
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
-            groups: dict[str, list[str]] = {}
-            theirs, born = False, uuid4().hex
-            for key in keys:
-                held = self._db.execute(
-                    "SELECT owner, born, settled FROM claims WHERE run = ? AND key = ?",
-                    (self._run, key),
-                ).fetchall()
-                own = next((group for who, group, _ in held if who == owner), None)
-                if own is None and not all(settled for *_, settled in held):
-                    theirs = True
-                    continue
-                if own is None:
-                    values = (self._run, key, owner, born, 0)
-                    self._db.execute("INSERT INTO claims VALUES (?, ?, ?, ?, ?)", values)
-                groups.setdefault(own or born, []).append(key)
-        return list(groups.values()), theirs
-
-    def claimed(self, owner: str, keys: Sequence[str]) -> set[str]:
-        """Return those of the keys that `owner` has claimed before."""
+    def claimed(self, owner: str, keys: Iterable[str]) -> set[str]:
+        """Return those of the keys that the response `owner` has claimed."""
         query = "SELECT 1 FROM claims WHERE run = ? AND key = ? AND owner = ?"
-        return {one for one in keys if self._db.execute(query, (self._run, one, owner)).fetchone()}
+        return {key for key in keys if self._all(query, key, owner)}
 
-    def settle(self, owner: str, keys: Iterable[str]) -> None:
+    def claim(self, owner: str, keys: Collection[str]) -> tuple[list[list[str]], bool]:
+        """Claim judgements for a response, so that no other response asks for them.
+
+        Returns the keys that it is to ask for in groups, and whether others ask for some of the
+        rest. The groups are the same in every pass: what it claimed first, and one by one what
+        another claimed in vain.
+        """
+        self._many(
+            "INSERT OR IGNORE INTO claims VALUES (?, ?, ?, 0)",
+            [(self._run, key, owner) for key in keys],
+        )
+        query = "SELECT owner = ?2, settled FROM claims WHERE run = ?1 AND key = ?3"
+        held = {key: self._all(query, owner, key)[0] for key in keys}
+        own = [key for key, (mine, _) in held.items() if mine]
+        failed = [[key] for key, (mine, settled) in held.items() if settled and not mine]
+        return [own, *failed] if own else failed, len(own) + len(failed) < len(held)
+
+    def settle(self, keys: Iterable[str]) -> None:
         """Note that claimed judgements were made: they are cached, or others may ask for them."""
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
-            self._db.executemany(
-                "UPDATE claims SET settled = 1 WHERE run = ? AND key = ? AND owner = ?",
-                [(self._run, key, owner) for key in keys],
-            )
+        self._many(
+            "UPDATE claims SET settled = 1 WHERE run = ? AND key = ?",
+            [(self._run, key) for key in keys],
+        )
 
     # --- what a run does between its passes ---
 
     def begin_pass(self, claims: bool = True) -> None:
         """Forget the requests that no batch has: a pass asks for those that are still wanted.
 
-        Without `claims` those that are not settled are forgotten, too.
+        Without `claims` those that are not settled are settled.
         """
-        self._db.execute(
-            "DELETE FROM requests WHERE run = ? AND state = ? AND tries = 0", (self._run, NEW)
-        )
-        self._db.execute(
-            "UPDATE requests SET state = ? WHERE run = ? AND state = ?", (AGAIN, self._run, NEW)
-        )
+        self._all("DELETE FROM requests WHERE run = ? AND state = 'new' AND tries = 0")
+        self._all("UPDATE requests SET state = 'again' WHERE run = ? AND state = 'new'")
         if not claims:
-            self._db.execute("DELETE FROM claims WHERE run = ? AND NOT settled", (self._run,))
+            self._all("UPDATE claims SET settled = 1 WHERE run = ?")
 
-    def new(self) -> list[tuple[Endpoint, str]]:
-        """Return the endpoints and models that have new requests."""
-        found = self._db.execute(
-            "SELECT DISTINCT endpoint, model FROM requests WHERE run = ? AND state = ? "
-            "ORDER BY endpoint, model",
-            (self._run, NEW),
+    def new(self) -> list[Endpoint]:
+        """Return the endpoints that have new requests, one for each model."""
+        query = "SELECT DISTINCT place FROM requests WHERE run = ? AND state = 'new' ORDER BY place"
+        return [_endpoint(place) for (place,) in self._all(query)]
+
+    def bodies(self, endpoint: Endpoint, most: int) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield key and body of up to `most` new requests, in the order they were asked for."""
+        query = (
+            "SELECT key, body FROM requests WHERE run = ? AND state = 'new' AND place = ? "
+            "ORDER BY rowid LIMIT ?"
         )
-        return [(_endpoint(place), model) for place, model in found.fetchall()]
+        for key, body in self._db.execute(query, (self._run, _place(endpoint), most)):
+            yield key, unpacked(body)
 
-    def bodies(
-        self, endpoint: Endpoint, model: str, most: int
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield key and body of up to `most` new requests for a model, in the order they were asked
-        for."""
-        place = json.dumps(asdict(endpoint), sort_keys=True)
-        found = self._db.execute(
-            "SELECT key, body FROM requests WHERE run = ? AND state = ? AND endpoint = ? AND "
-            "model = ? ORDER BY rowid LIMIT ?",
-            (self._run, NEW, place, model, most),
-        )
-        yield from ((key, unpacked(body)) for key, body in found)
-
-    def plan(self, endpoint: Endpoint, model: str, round_: int, usd: Mapping[str, float]) -> Batch:
+    def plan(self, endpoint: Endpoint, round_: int, usd: Mapping[str, float]) -> Batch:
         """Note a batch of the requests with these keys, before it is submitted; each may cost so
         many US dollars."""
-        name, place = uuid4().hex, json.dumps(asdict(endpoint), sort_keys=True)
-        batch = Batch(name, endpoint, model, round_, None, SENT, len(usd), 0, time.time())
-        values = (name, self._run, place, model, round_, None, SENT, len(usd), 0, batch.submitted)
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
-            self._db.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
+        values = (self._run, _place(endpoint), round_, len(usd), batch.submitted)
+        with self.together():
+            self._db.execute(
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, NULL, 0, 0)", (batch.name, *values)
+            )
             self._db.executemany(
-                "UPDATE requests SET state = ?, batch = ?, usd = ? WHERE run = ? AND key = ?",
-                [(SENT, name, cost, self._run, key) for key, cost in usd.items()],
+                "UPDATE requests SET state = 'sent', batch = ?, usd = ? WHERE run = ? AND key = ?",
+                [(batch.name, cost, self._run, key) for key, cost in usd.items()],
             )
         return batch
 
-    def note(self, batch: Batch, **fields: Any) -> Batch:
-        """Write changed fields of a batch; return it with them."""
-        names = ", ".join(f"{name} = ?" for name in fields)
-        self._db.execute(
-            f"UPDATE batches SET {names} WHERE name = ?",  # noqa: S608
-            (*fields.values(), batch.name),
-        )
-        return replace(batch, **fields)
+    def note(self, batch: Batch, id_: str | None, done: int, ended: bool = False) -> Batch:
+        """Note what is known of a batch, and return it with that."""
+        statement = "UPDATE batches SET id = ?, done = ?, ended = ? WHERE name = ?"
+        self._db.execute(statement, (id_, done, ended, batch.name))
+        return replace(batch, id=id_, done=done)
 
     def under_way(self) -> list[Batch]:
         """Return the batches whose replies are not stored yet, the oldest first."""
-        found = self._db.execute(
-            "SELECT name, endpoint, model, round, id, state, requests, done, submitted "
-            "FROM batches WHERE run = ? AND state = ? ORDER BY submitted, name",
-            (self._run, SENT),
+        query = (
+            "SELECT name, place, round, requests, submitted, id, done FROM batches "
+            "WHERE run = ? AND NOT ended ORDER BY submitted, name"
         )
-        return [Batch(name, _endpoint(at), *rest) for name, at, *rest in found.fetchall()]
+        return [Batch(name, _endpoint(place), *rest) for name, place, *rest in self._all(query)]
 
     def last_round(self) -> int:
         """Return the number of the last round, 0 before the first."""
-        query = "SELECT coalesce(max(round), 0) FROM batches WHERE run = ?"
-        return int(self._db.execute(query, (self._run,)).fetchone()[0])
+        return int(self._all("SELECT coalesce(max(round), 0) FROM batches WHERE run = ?")[0][0])
 
     def reserved(self) -> float:
         """Return what the requests under way may cost, in US dollars."""
-        query = "SELECT coalesce(sum(usd), 0.0) FROM requests WHERE run = ? AND state = ?"
-        return float(self._db.execute(query, (self._run, SENT)).fetchone()[0])
+        query = "SELECT coalesce(sum(usd), 0.0) FROM requests WHERE run = ? AND state = 'sent'"
+        return float(self._all(query)[0][0])
 
     def sent(self, batch: Batch) -> dict[str, tuple[int, Usage]]:
         """Return tries and usage row of the requests of a batch that have no reply yet, by key."""
-        found = self._db.execute(
-            "SELECT key, tries, usage FROM requests WHERE batch = ? AND state = ?",
-            (batch.name, SENT),
+        query = (
+            "SELECT key, tries, usage FROM requests WHERE run = ? AND batch = ? AND state = 'sent'"
         )
-        return {key: (tries, Usage(**json.loads(row))) for key, tries, row in found.fetchall()}
+        found = self._all(query, batch.name)
+        return {key: (tries, Usage(**json.loads(row))) for key, tries, row in found}
 
-    def put(self, replies: Mapping[str, Reply | None], tries: int) -> None:
-        """Store replies by key, in one transaction; where there is None, the request is to be asked
-        again. `tries` is added to how often each was tried in vain."""
-        rows = [
-            (
-                AGAIN if one is None else FAILED if one.message else ANSWERED,
-                tries,
-                one and packed(asdict(one)),
-                self._run,
-                key,
-            )
-            for key, one in replies.items()
-        ]
+    def put(self, key: str, state: str, reply: Reply, usage: Usage) -> None:
+        """Store the reply to a request with its usage row; one to be asked `again` keeps none."""
+        text = None if state == AGAIN else packed(asdict(reply))
+        self._db.execute(
+            "UPDATE requests SET state = ?, tries = tries + 1, reply = ?, usage = ? "
+            "WHERE run = ? AND key = ?",
+            (state, text, json.dumps(asdict(usage)), self._run, key),
+        )
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is written in this context all or none."""
         self._db.execute("BEGIN IMMEDIATE")
         with self._db:
-            self._db.executemany(
-                "UPDATE requests SET state = ?, tries = tries + ?, reply = ? "
-                "WHERE run = ? AND key = ?",
-                rows,
-            )
+            yield
 
     def take_back(self, batch: Batch) -> None:
         """Let the requests of a batch that was not accepted be new again, and forget it."""
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
-            self._db.execute(
-                "UPDATE requests SET state = ?, batch = NULL WHERE batch = ? AND state = ?",
-                (NEW, batch.name, SENT),
-            )
-            self._db.execute("DELETE FROM batches WHERE name = ?", (batch.name,))
+        query = "UPDATE requests SET state = 'new' WHERE run = ? AND batch = ? AND state = 'sent'"
+        self._all(query, batch.name)
+        self._all("DELETE FROM batches WHERE run = ? AND name = ?", batch.name)
 
     def forget(self) -> None:
         """Delete everything of the run, once it is finished."""
         for table in ("requests", "batches", "claims"):
-            self._db.execute(f"DELETE FROM {table} WHERE run = ?", (self._run,))  # noqa: S608
+            self._all(f"DELETE FROM {table} WHERE run = ?")  # noqa: S608
+
+    def held(self) -> dict[str, int]:
+        """Return how many requests of all runs are under way and answered, and the file's bytes."""
+        query = (
+            "SELECT coalesce(sum(state = 'sent'), 0), coalesce(sum(state = 'answered'), 0), "
+            "(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) FROM requests"
+        )
+        names = ("batch_requests", "batch_replies", "batch_bytes")
+        return dict(zip(names, self._db.execute(query).fetchone(), strict=True))
 
 
-def _endpoint(text: str) -> Endpoint:
-    fields = json.loads(text)
+def _place(endpoint: Endpoint) -> str:
+    return json.dumps(asdict(endpoint), sort_keys=True)
+
+
+def _endpoint(place: str) -> Endpoint:
+    fields = json.loads(place)
     return Endpoint(**{**fields, "headers": tuple(map(tuple, fields["headers"]))})
-
-
-def summary(path: str, run: str | None = None) -> dict[str, Any] | None:
-    """Return what a file of batches holds, of one run or of all; None where there is no file.
-
-    `batches` are those under way, each with its age in seconds and its counts; `requests` are by
-    state, `bytes` those of bodies and replies.
-    """
-    if not os.path.exists(path):
-        return None
-    try:
-        db = sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", _WAIT_SECONDS, uri=True)
-        where, values = ("WHERE run = ?", [run]) if run else ("", [])
-        states = db.execute(
-            f"SELECT state, count(*) FROM requests {where} GROUP BY state",  # noqa: S608
-            values,
-        ).fetchall()
-        (size,) = db.execute(
-            "SELECT coalesce(sum(length(body) + coalesce(length(reply), 0)), 0) "  # noqa: S608
-            f"FROM requests {where}",
-            values,
-        ).fetchone()
-        rows = db.execute(
-            "SELECT id, name, model, round, requests, done, submitted FROM batches "  # noqa: S608
-            f"{where or 'WHERE true'} AND state = ? ORDER BY submitted",
-            [*values, SENT],
-        ).fetchall()
-        db.close()
-    except sqlite3.Error as error:
-        raise RunError(f"the file of batches {path!r} cannot be read: {error}") from error
-    names = ("id", "name", "model", "round", "requests", "done", "submitted")
-    batches = [dict(zip(names, row, strict=True)) for row in rows]
-    for batch in batches:
-        batch["age_seconds"] = round(time.time() - batch.pop("submitted"))
-    return {"batches": batches, "requests": dict(states), "bytes": size}

@@ -127,6 +127,15 @@ def upper_bound(price: Price, body: Mapping[str, Any], longest: float = 0.0) -> 
     return price.cost(prompt, round(each * int(body.get("n", 1))))
 
 
+def capped(cap: float | None, spent: float, usd: float) -> CostCapped:
+    """Return the error for a request that may cost `usd` US dollars, more than the cap leaves."""
+    return CostCapped(
+        f"stopped at --max_cost {cap:g}: {spent:.6g} US dollars are spent, and the next request "
+        f"may cost {usd:.2g}. What was finished is kept; the same command with a higher "
+        "--max_cost resumes from there"
+    )
+
+
 class Budget:
     """The spending of a run: counts its requests and refuses those that could exceed `cap`.
 
@@ -212,11 +221,7 @@ class Budget:
         # Requests in flight are paid for, so their replies are awaited and cached.
         while self._in_flight:
             await self._next_settled()
-        raise CostCapped(
-            f"stopped at --max_cost {cap:g}: {self._spent:.6g} US dollars are spent, and the next "
-            f"request may cost {usd:.2g}. What was finished is kept; the same command with a "
-            "higher --max_cost resumes from there"
-        )
+        raise capped(cap, self._spent, usd)
 
     async def _next_settled(self) -> None:
         self._settled.clear()

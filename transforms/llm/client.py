@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
@@ -42,17 +42,6 @@ from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 if TYPE_CHECKING:
     from ufo.transforms.llm.connection import Transport
 
-Send = Callable[
-    [
-        Mapping[str, Any],
-        Callable[[], Awaitable[Received[wire.ParsedReply]]],
-        Usage,
-        list[Usage],
-    ],
-    Awaitable[wire.ParsedReply],
-]
-"""Sends a request by calling the second argument, and appends a usage row to the last."""
-
 _MUSING: Final = re.compile(
     r"\W*(?:ok(?:ay)?|alright|h+m+|wait|let(?:['’]s| me| us)|(?:so,? )?(?:i|we) (?:need|have))\b",
     re.IGNORECASE,
@@ -78,12 +67,13 @@ class Session:
         self,
         endpoint: Endpoint,
         transport: "Transport | BatchLine",
-        send: Send,
+        send: Callable[..., Awaitable[wire.ParsedReply]],
         known: Capabilities | None,
         context: int | None = None,
     ) -> None:
-        """`known` are the capabilities where they were probed before; `context` is the size of the
-        model's context in tokens, None to learn it from replies."""
+        """`send` does what `Sender.send` does. `known` are the capabilities where they were probed
+        before; `context` is the size of the model's context in tokens, None to learn it from
+        replies."""
         self.known = known or Capabilities()
         self._worked = self.known
         self._endpoint = endpoint
@@ -405,7 +395,7 @@ class OpenAiClient:
         """Return the session of one request in a batch. It learns nothing from other requests, so
         that each is the same in every pass of the run."""
         endpoint = self._settings.endpoint(request.role, request.model)
-        line = BatchLine(batches, endpoint, request, self._settings.prices)
+        line = BatchLine(batches, endpoint, request)
         return Session(endpoint, line, line.receive, known, self._settings.context)
 
     # Models of one endpoint share its connections and its limits.

@@ -1,22 +1,17 @@
 """A provider's batches through the `openai` package: submitted, found again, and read."""
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, Switches
 from tests.llm_server.errors import ApiError, bad, overloaded, quota_spent
-from ufo.transforms.llm.batch_api import (
-    EXPIRED,
-    TOO_MANY_TOKENS,
-    BatchApi,
-    BatchState,
-    LineReply,
-    api_of,
-)
+from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchState, OpenAiBatches, api_of
+from ufo.transforms.llm.batch_store import Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
 
@@ -32,14 +27,11 @@ def body(number: int, **more: Any) -> dict[str, Any]:
 class Submitting:
     """Submits batches of bodies; the keys of batch `a` are `a0`, `a1`, …"""
 
-    api: BatchApi
-    folder: Path
+    api: OpenAiBatches
 
     def __call__(self, *bodies: Any, name: str = "a") -> str:
-        file = self.folder / f"{name}.jsonl"
         lines = [self.api.line_of(f"{name}{number}", one) for number, one in enumerate(bodies)]
-        file.write_bytes(b"".join(lines))
-        return self.api.submit(str(file), name)
+        return self.api.submit(io.BytesIO(b"".join(lines)), name)
 
     def error(self, *bodies: Any, name: str = "a") -> SendError:
         """The error of a batch that is not taken, without the frames that hold connections."""
@@ -47,16 +39,17 @@ class Submitting:
             self(*bodies, name=name)
         return caught.value.with_traceback(None)
 
-    def ended(self, *bodies: Any) -> tuple[BatchState, dict[str, LineReply]]:
+    def ended(self, *bodies: Any) -> tuple[BatchState, dict[str, Reply]]:
         """What became of a batch of these bodies, and the replies by their keys."""
         state = self.api.state(self(*bodies))
         assert state.ended
-        return state, {reply.key: reply for reply in self.api.replies(state)}
+        return state, dict(self.api.replies(state))
 
 
 @pytest.fixture
-def submit(llm_server: LlmServer, tmp_path: Path) -> Submitting:
-    return Submitting(api_of(Endpoint("offline-judge", llm_server.base_url)), tmp_path)
+def submit(llm_server: LlmServer) -> Iterator[Submitting]:
+    with closing(api_of(Endpoint("offline-judge", llm_server.base_url))) as api:
+        yield Submitting(api)
 
 
 def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmServer) -> None:
@@ -64,12 +57,12 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     api = submit.api
     batch = submit(*map(body, range(6)))
     states = [api.state(batch) for _ in range(3)]
-    assert [(one.status, one.ended, one.done) for one in states] == [
+    assert [(one.code, one.ended, one.done) for one in states] == [
         ("in_progress", False, 2),
         ("in_progress", False, 4),
         ("completed", True, 6),
     ]
-    replies = {reply.key: reply for reply in api.replies(states[-1])}
+    replies = dict(api.replies(states[-1]))
     assert set(replies) == {f"a{number}" for number in range(6)}
     assert (
         replies["a5"]
@@ -95,7 +88,7 @@ def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer)
         submit(body(number + 1), name=f"n{number}")
     found = api.find("lost", LONG_AGO)
     assert found == "batch_" + "0" * 32
-    assert [reply.key for reply in api.replies(api.state(found))] == ["lost0"]
+    assert [*dict(api.replies(api.state(found)))] == ["lost0"]
     assert api.find("other", LONG_AGO) is None
     assert llm_server.batches.repeated() == []
     # What is listed is older than the batch that is looked for: the next pages are not asked for.
@@ -123,25 +116,23 @@ def test_a_batch_that_ends_early_has_the_replies_there_are(
 ) -> None:
     spoil(llm_server.batches)
     state, replies = submit.ended(body(0), body(1))
-    assert (state.status, state.done) == (status, 1)
+    assert (state.code, state.done) == (status, 1)
     assert replies["a0"].status == "200"
     assert replies["a1"].status == f"batch_{status}"
     assert replies["a1"].payload is None
     assert "was not executed" in replies["a1"].message or "expired" in replies["a1"].message
-    if status == "expired":
-        assert replies["a1"].status == EXPIRED
 
 
 def test_what_is_wrong_with_a_whole_batch_is_said(
     submit: Submitting, llm_server: LlmServer
 ) -> None:
     state, replies = submit.ended(body(0), body(1, model="other"))
-    assert (state.status, state.code, replies) == ("failed", "model_not_found", {})
+    assert (state.ended, state.code, replies) == (True, "model_not_found", {})
     assert "'other'" in state.message
     assert "line 2" in state.message
     llm_server.batches.token_limit = 1
     state, _ = submit.ended(body(0))
-    assert (state.status, state.code) == ("failed", TOO_MANY_TOKENS)
+    assert (state.ended, state.code) == (True, TOO_MANY_TOKENS)
     assert "Enqueued token limit" in state.message
 
 
@@ -151,7 +142,7 @@ def test_errors_of_single_requests_have_their_status(
     wrong = {"Who? 1": overloaded(), "Who? 2": ApiError(200, "the flux is inverted")}
     llm_server.batches.line_faults = lambda asked: wrong.get(asked["messages"][0]["content"])
     state, replies = submit.ended(body(0), body(1), body(2), body(3, temperature=9))
-    assert state.status == "completed"
+    assert state.code == "completed"
     statuses = [replies[f"a{number}"].status for number in range(4)]
     assert statuses == ["200", "503", "400", "400"]
     assert replies["a1"].payload["error"]["code"] == "overloaded"
@@ -194,18 +185,20 @@ def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> 
 
 
 @pytest.mark.parametrize("path", ["", "/openai/deployments/my-deployment"])
-def test_azure_is_asked_beside_its_deployments(
-    tmp_path: Path, llm_server: LlmServer, path: str
-) -> None:
+def test_azure_is_asked_beside_its_deployments(llm_server: LlmServer, path: str) -> None:
     llm_server.switches = Switches(azure="my-deployment")
     llm_server.batches.loses = 1
     address = llm_server.base_url.removesuffix("/v1")
     url = f"{address}{path}?api-version=2024-10-21"
-    submit = Submitting(api_of(Endpoint("my-deployment", url)), tmp_path)
+    with closing(api_of(Endpoint("my-deployment", url))) as api:
+        _ask_azure(Submitting(api))
+    assert {entry.path.split("/")[2] for entry in llm_server.requests} == {"files", "batches"}
+
+
+def _ask_azure(submit: Submitting) -> None:
     assert submit.error(body(0, model="my-deployment")).transient
     found = submit.api.find("a", LONG_AGO)
     assert found is not None
     state = submit.api.state(found)
-    assert (state.status, len(state.files)) == ("completed", 1)
-    assert [reply.status for reply in submit.api.replies(state)] == ["200"]
-    assert {entry.path.split("/")[2] for entry in llm_server.requests} == {"files", "batches"}
+    assert (state.code, len(state.files)) == ("completed", 1)
+    assert [reply.status for _, reply in submit.api.replies(state)] == ["200"]

@@ -121,7 +121,7 @@ class JudgementCache:
                     {key: [*one.columns().values(), *tokens] for key, (one, tokens) in kept.items()}
                 )
             if self._batches is not None:
-                self._batches.settle(owner, [keys[pair] for pair in pairs])
+                self._batches.settle(keys[pair] for pair in pairs)
             return judged
 
         judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
