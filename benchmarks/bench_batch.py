@@ -3,7 +3,7 @@
 Responses of five facts (those of bench_pipeline.py, with the first half of their reference), three
 sources, a model as judge and as source, one worker. The model is the tests' server, a process of
 its own that no figure includes. `requests`, `batches` and `bytes` are counted there, where a batch
-has ended at the second look; `rounds` are those that the command logs. Of the command there are
+has ended at the second look; `rounds` are those that the command prints. Of the command there are
 seconds, processor time and the most memory of all its processes, for two sizes: memory is flat
 where the second is no more than a fifth above the first. `equal` is whether both runs wrote the
 same verdicts, evidence and failures.
@@ -16,6 +16,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -94,7 +95,7 @@ def run(folder: Path, size: int, name: str, *flags: object) -> dict[str, Any]:
     server.start()
     cache = folder / f"{name}-{size}.sqlite"
     command = (
-        *(sys.executable, "-m", "ufo.pipelines.evaluate", "--json", "--log_format", "json"),
+        *(sys.executable, "-m", "ufo.pipelines.evaluate", "--json"),
         *("--input", folder / f"{size}.jsonl", "--output", folder / f"{name}-{size}"),
         *("--sources", "reference,wikipedia,llm", "--index", folder / "index", "--judge", "llm"),
         *("--model", "offline-judge", "--base_url", ours.recv(), "--cache", cache),
@@ -120,10 +121,10 @@ def run(folder: Path, size: int, name: str, *flags: object) -> dict[str, Any]:
     ours.send("end")
     counted = ours.recv()
     server.join()
-    rounds = [json.loads(line).get("round", 0) for line in lines if line.startswith("{")]
+    rounds = [int(number) for number in re.findall(r"round (\d+)", "".join(lines))]
     found = {
         **counted,
-        "rounds": max(rounds),
+        "rounds": max(rounds, default=0),
         "store_bytes": largest,
         "seconds": round(seconds, 1),
         "processor_seconds": round(watch.processor_seconds(), 1),
