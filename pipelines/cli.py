@@ -49,7 +49,8 @@ _COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 1 could not finish, 2 wrong usage, 3 below.
+    """Run a command and return its exit code: 0, 1 could not finish, 2 wrong usage, 3 below, 4 at
+    --max_cost, 5 batches under way.
 
     Without `argv` the command is that of this program, which does nothing else.
     """
