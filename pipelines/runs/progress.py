@@ -75,6 +75,7 @@ class Progress:
         self._log: Mapping[str, float] = {}
         self._priced = False
         self._note = ""
+        self._passed = 0
         self._on_terminal = self._stream.isatty()
         self._lock = Lock()
         if logs.as_json() and not quiet:
@@ -92,6 +93,13 @@ class Progress:
         changed, self._note = text != self._note, text
         if text and changed:
             self._tell()
+        elif not text:
+            self._passed = 0
+
+    def passed(self, lines: int) -> None:
+        """Count the lines of a chunk of which responses wait for a batch."""
+        self._passed += lines
+        self.note(f"{self._passed:,} gone over for the next round")
 
     @contextmanager
     def watching(self, log: UsageReader | None = None, priced: bool = False) -> Iterator[None]:

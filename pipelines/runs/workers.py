@@ -75,6 +75,7 @@ def run_chunks(
     def finished(chunk: Chunk, found: Written) -> None:
         if found.waiting:
             done[chunk.number] = Written([], {"": {WAITING: found.waiting}})
+            progress.passed(chunk.n_lines)
             return
         attempt.mark_done(chunk.number, found)
         done[chunk.number] = found

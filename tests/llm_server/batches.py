@@ -124,6 +124,7 @@ class Batches:
         self.loses_files = 0  # so many replies to an upload
         self.breaks = 0  # so many downloads end in their middle
         self.refuses: ApiError | None = None  # what the creation of a batch is answered
+        self.pending = 0  # so many GETs of a file until it can be used, as Azure's
         self.late = 0  # so many lists of batches leave out the newest
         self.disturbs: deque[ApiError] = deque()  # what the next GETs are answered
         self.token_limit: int | None = None  # over the batches that have not ended
@@ -174,7 +175,8 @@ class Batches:
             case ("GET", "files"):
                 return _page([about for about, _ in self.files.values()], query)
             case ("GET", "files", name):
-                return self._file(name)[0]
+                self.pending = max(self.pending - 1, 0)
+                return self._file(name)[0] | self._readiness
             case ("GET", "files", name, "content"):
                 return self._file(name)[1]
             case ("DELETE", "files", name):
@@ -220,11 +222,15 @@ class Batches:
             raise bad("Invalid value for 'purpose'.", "purpose")
         if "file" not in form:
             raise bad("'file' is a required property", "file")
-        about = self._keep(*form["file"], "batch")
+        about = self._keep(*form["file"], "batch") | self._readiness
         if self.loses_files:
             self.loses_files -= 1
             raise LostReply
         return about
+
+    @property
+    def _readiness(self) -> dict[str, str]:
+        return {"status": "pending" if self.pending else "processed"}
 
     def _keep(self, filename: str, content: bytes, purpose: str) -> dict[str, Any]:
         self._kept += 1
@@ -252,6 +258,8 @@ class Batches:
         for name, value in (metadata or {}).items():
             if not isinstance(value, str) or len(name) > 64 or len(value) > 512:
                 raise bad(f"Invalid 'metadata.{name}'.", f"metadata.{name}")
+        if self.pending:
+            raise bad("The file is not processed yet.", "input_file_id")
         name = asked.get("input_file_id")
         if name not in self.files:
             raise bad(f"Cannot find file {name}, or it is not yours.", "file_id")

@@ -8,6 +8,7 @@ Message Batches, is another class with the same methods, chosen in `api_of`; the
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ TAG: Final = "ufo"
 """The key of a batch's metadata that holds our name of it."""
 TOO_MANY_TOKENS: Final = "token_limit_exceeded"
 _ENDED: Final = ("completed", "failed", "expired", "cancelled")
+_SECONDS_BETWEEN_LOOKS: Final = 0.5
 _CLOCKS: Final = 3600.0  # seconds by which the provider's clock and ours may differ
 
 
@@ -69,6 +71,9 @@ class OpenAiBatches:
         with self._explained():
             named = (f"ufo-{name}.jsonl", lines)
             uploaded = self._client.files.create(file=named, purpose="batch")
+            while str(uploaded.status) in ("pending", "running"):  # Azure reads the file first
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+                uploaded = self._client.files.retrieve(uploaded.id)
             # Sent once: whether a batch without a reply was accepted is asked by `find`.
             batch = self._client.with_options(max_retries=0).batches.create(
                 input_file_id=uploaded.id,

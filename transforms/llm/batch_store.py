@@ -23,9 +23,11 @@ from ufo.transforms.llm.memory import packed, unpacked
 
 NEW, SENT, AGAIN, ANSWERED, FAILED = "new", "sent", "again", "answered", "failed"
 _WAIT_SECONDS: Final = 60.0
+_AT_ONCE: Final = 10_000  # rows that are deleted, so that the log of the file stays small
 _SCHEMA: Final = """
 PRAGMA auto_vacuum = FULL;
 PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS requests (
     run TEXT, key TEXT, place TEXT, state TEXT, tries INTEGER, body BLOB, usage TEXT, batch TEXT,
     usd REAL, reply BLOB, PRIMARY KEY (run, key)
@@ -194,6 +196,7 @@ class BatchStore:
         many US dollars."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
         values = (self._run, _place(endpoint), round_, len(usd), batch.submitted)
+        self._db.execute("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
         with self.together():
             self._db.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, NULL, 0, 0)", (batch.name, *values)
@@ -239,7 +242,7 @@ class BatchStore:
         """Store the reply to a request with its usage row; one to be asked `again` keeps none."""
         text = None if state == AGAIN else packed(asdict(reply))
         self._db.execute(
-            "UPDATE requests SET state = ?, tries = tries + 1, reply = ?, usage = ? "
+            "UPDATE requests SET state = ?, tries = tries + 1, reply = ?, usage = ?, body = NULL "
             "WHERE run = ? AND key = ?",
             (state, text, json.dumps(asdict(usage)), self._run, key),
         )
@@ -260,7 +263,12 @@ class BatchStore:
     def forget(self) -> None:
         """Delete everything of the run, once it is finished."""
         for table in ("requests", "batches", "claims"):
-            self._all(f"DELETE FROM {table} WHERE run = ?")  # noqa: S608
+            some = f"SELECT rowid FROM {table} WHERE run = ? LIMIT {_AT_ONCE}"  # noqa: S608
+            while self._db.execute(
+                f"DELETE FROM {table} WHERE rowid IN ({some})",  # noqa: S608
+                [self._run],
+            ).rowcount:
+                pass
 
     def held(self) -> dict[str, int]:
         """Return how many requests of all runs are under way and answered, and the file's bytes."""

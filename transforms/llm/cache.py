@@ -64,10 +64,10 @@ class CachingClient:
         return self._inner.cap(request)
 
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
-        # A run in batches reads its own replies in every pass, with what they cost.
-        own = self._batches is not None and self._batches.knows(keys[0])
-        cached = {} if own else await self._memory.get_many(keys)
+        cached = await self._memory.get_many(keys)
         answers = {key: answer for key, value in cached.items() if (answer := _from_json(value))}
+        if self._batches is not None and self._batches.knows(keys[0]):
+            answers = {}  # a run in batches reads its own replies in every pass, with their cost
         missing = [key for key in keys if key not in answers]
         usage: list[Usage] = []
         first = ""
@@ -85,8 +85,8 @@ class CachingClient:
                 completion = Completion(error.choices, error.request_id, error.usage)
             # An endpoint may return fewer choices than wanted: they get the first numbers.
             new = dict(zip(missing, _answers(completion), strict=False))
-            kept = {key: _to_json(*new[key]) for key in new if usable(request, new[key][0])}
-            await self._memory.put_many(kept)
+            kept = [key for key in new if key not in cached and usable(request, new[key][0])]
+            await self._memory.put_many({key: _to_json(*new[key]) for key in kept})
             answers |= new
             first = first or completion.request_id
             usage += completion.usage

@@ -196,6 +196,7 @@ def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> 
 def test_azure_is_asked_beside_its_deployments(llm_server: LlmServer, path: str) -> None:
     llm_server.switches = Switches(azure="my-deployment")
     llm_server.batches.loses = 1
+    llm_server.batches.pending = 1
     address = llm_server.base_url.removesuffix("/v1")
     url = f"{address}{path}?api-version=2024-10-21"
     with closing(api_of(Endpoint("my-deployment", url))) as api:

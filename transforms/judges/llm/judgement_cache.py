@@ -89,11 +89,14 @@ class JudgementCache:
         keys = self._keys(case, prompt_version, asker.of.response_id)
         owner = f"{asker.of.response_id} {asker.of.source}"
 
+        there: set[str] = set()
+
         async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+            values = await self._memory.get_many(keys[pair] for pair in pairs)
+            there.update(values)
             if self._batches is not None:
                 own = self._batches.claimed(owner, [keys[pair] for pair in pairs])
                 pairs = [pair for pair in pairs if keys[pair] not in own]
-            values = await self._memory.get_many(keys[pair] for pair in pairs)
             read = {pair: _from_json(values.get(keys[pair])) for pair in pairs}
             cached = {pair: one for pair, one in read.items() if one and self._usable(one)}
             asker.usage += _usage(asker, cached.values(), cached=True)
@@ -114,13 +117,13 @@ class JudgementCache:
             wanted = by_fact(sorted(pairs))
             findings = await formulation.judge(replace(case, wanted=wanted), asker)
             judged = _with_tokens(findings, asker.usage[sent:])
-            kept = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
-            whole = len(kept) == len(judged)
-            if whole or self._batches is None:
-                await self._memory.put_many(
-                    {key: [*one.columns().values(), *tokens] for key, (one, tokens) in kept.items()}
-                )
-            if self._batches is not None:
+            usable = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
+            whole = self._batches is None or len(usable) == len(judged)
+            kept = {key: one for key, one in usable.items() if whole and key not in there}
+            await self._memory.put_many(
+                {key: [*one.columns().values(), *tokens] for key, (one, tokens) in kept.items()}
+            )
+            if self._batches is not None and (kept or not whole):
                 self._batches.settle(keys[pair] for pair in pairs)
             return judged
 
