@@ -10,8 +10,7 @@ UfoError                     anything that ends a command with a message
     │   └── NothingToEvaluate    the input has no record
     ├── Interrupted          stopped by a signal; the same command completes the run
     ├── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
-    ├── BatchesUnderWay      exit 5: waits for a provider's batches; the same command goes on
-    └── NotYetAnswered       a response waits for a batch, and is evaluated once that has ended
+    └── BatchesUnderWay      exit 5: waits for a provider's batches; the same command goes on
 
 A message gives the value, the allowed values and the remedy. Errors travel between processes, so
 each is rebuilt from its message alone.
@@ -101,8 +100,11 @@ class BatchesUnderWay(RunError):
     exit_code = EXIT_WAITING
 
 
-class NotYetAnswered(RunError):
-    """A request of a response is in a batch: the response is evaluated once that has ended."""
+class NotYetAnswered(BaseException):
+    """A request of a response is in a batch: the response is evaluated once that has ended.
+
+    It is no Exception, so that a source or judge that catches all of these lets it pass.
+    """
 
 
 def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:

@@ -77,9 +77,11 @@ class Job:
         return replace(self.context, calls=calls)
 
     @property
-    def in_rounds(self) -> bool:
-        """Whether requests are asked in batches, so that a response may take several passes."""
-        return self.client is not None and self.client.batch is not None
+    def counts_log(self) -> str | None:
+        """Where steps log what they count; None where requests are asked in batches, since a
+        response then takes several passes."""
+        in_rounds = self.client is not None and self.client.batch is not None
+        return None if in_rounds else self.usage_log
 
     def among(self, workers: int) -> "Job":
         """Return the job for each of `workers` processes, which divide the rate limits."""

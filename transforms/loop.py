@@ -6,14 +6,14 @@ order of completion.
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from ufo.schemas.errors import NotYetAnswered, ends_run
+from ufo.schemas.errors import ends_run
 
 _ENDING_SECONDS = 5.0  # for replies to requests in flight at the end of a run
 
@@ -66,28 +66,6 @@ def process_loop() -> asyncio.AbstractEventLoop:
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the process's loop and return its result, from synchronous code."""
     return asyncio.run_coroutine_threadsafe(coroutine, process_loop()).result()
-
-
-async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
-    """Run coroutines concurrently; return their results in order.
-
-    The first error cancels the others, waits for their end, and is raised. Where one waits for a
-    batch, the others ask what they need before that is raised, so that it is in the same batch.
-    """
-    waiting = list(coroutines)
-    if len(waiting) == 1:
-        return [await waiting[0]]
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in waiting]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except NotYetAnswered:
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
 
 
 class CallWindow(Generic[K, T]):

@@ -272,6 +272,11 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         if not self.batch:
             return
         self._check_in_process("batch")
+        if self.fresh and self.batch_wait is not None:
+            raise UsageError(
+                "--fresh forgets the batches under way, so that --batch_wait could not go on; "
+                "leave one of them out"
+            )
         if not models:
             raise UsageError("--batch: no model is asked; leave it out")
         if self.cache_uri() == OFF or is_remote(self.cache_uri()):

@@ -8,7 +8,9 @@ the round have ended the next pass goes on. A chunk is finished in the pass in w
 responses waits.
 """
 
+import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -27,7 +29,15 @@ from ufo.schemas.text import quantity
 from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchState, OpenAiBatches, api_of
 from ufo.transforms.llm.batch_client import BatchSettings, error_of
-from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, FAILED, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_store import (
+    AGAIN,
+    ANSWERED,
+    ASKING,
+    FAILED,
+    Batch,
+    BatchStore,
+    Reply,
+)
 from ufo.transforms.llm.budget import capped, priced, upper_bound
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
@@ -42,7 +52,8 @@ WORKER: Final = "batch"
 """In the column `worker_id` of `usage`: the provider answered the request in a batch."""
 _FIRST_PAUSE: Final = 0.25
 _LONGEST_PAUSE: Final = 60.0  # seconds between looks at the batches of a round
-_LOOKS: Final = 4  # for a batch that may have been accepted
+_LISTED_SECONDS: Final = 60.0  # after which a batch that was accepted is listed
+_MANY: Final = 5  # times the rounds of a run, for what is asked again
 _STORED_AT_ONCE: Final = 500
 _COUNTED: Final = (
     *(usage_log.REQUESTS, usage_log.COST),
@@ -80,6 +91,8 @@ class Rounds:
         self._apis: dict[Endpoint, OpenAiBatches] = {}
         # Of an endpoint that limits the tokens under way: the most requests at a time.
         self._most: dict[Endpoint, int] = {}
+        self._refused: Counter[Endpoint] = Counter()
+        self._final = ""  # an error that every further request would meet
 
     def close(self) -> None:
         """Close connections and files."""
@@ -87,6 +100,11 @@ class Rounds:
             api.close()
         self._log.close()
         self._store.close()
+
+    def forget(self) -> None:
+        """Forget what an earlier attempt at the run asked by batches."""
+        self._store.forget()
+        self._round = 0
 
     def _api(self, endpoint: Endpoint) -> OpenAiBatches:
         if endpoint not in self._apis:
@@ -104,26 +122,59 @@ class Rounds:
         Raises:
             BatchesUnderWay: the time to wait is over.
             CostCapped: the next request could pass --max_cost.
-            RunError: an endpoint has no batches, or cannot be asked.
+            RunError: an endpoint has no batches, or cannot be asked, or the run cannot go on.
         """
-        self._settle()  # what an earlier process left
-        chunks = list(chunks)
-        left, claims = chunks, True
+        try:
+            self._store.begin_pass()
+            self._settle()  # what an earlier process left
+            chunks = list(chunks)
+            self._pass_through(chunks, attempt, evaluate)
+            done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
+            if len(done) < len(chunks):
+                raise RunError("a part is damaged; the same command evaluates its chunk again")
+            self._store.forget()
+        except (LlmError, sqlite3.Error) as error:  # of an endpoint's key or headers; a full disk
+            raise RunError(f"{error}. The same command goes on from here") from None
+        except KeyboardInterrupt:
+            raise Interrupted(
+                "interrupted; batches under way go on at their provider, and the same command "
+                "collects their replies"
+            ) from None
+        parts = [part for found in done for part in found.parts]
+        return Written(parts, sum_counters([found.counters for found in done]))
+
+    def _pass_through(
+        self,
+        left: Sequence[Chunk],
+        attempt: Attempt,
+        evaluate: Callable[[Sequence[Chunk]], Written],
+    ) -> None:
+        claims = True
         while True:
             self._store.begin_pass(claims)
             waiting = evaluate(left).waiting
             wait_for(end_run(self._path))  # what is asked at once reads anew what was spent
+            asked = bool(self._store.new())
+            if not waiting and asked:
+                self._progress.say(
+                    "A source or judge asked a model and went on without its reply, which it did "
+                    "not get: its results are not those of a run without --batch."
+                )
             if not waiting:
-                break
+                return
+            if not (asked or claims):
+                raise RunError("the replies that the run waits for are lost; --fresh starts over")
             # Where nothing is new, responses wait for each other's judgements alone.
-            claims = bool(self._store.new())
-            self._round += claims
+            claims = asked
+            self._round += asked
+            if self._round > _MANY * (self._most_rounds + 1):
+                raise RunError(
+                    f"after {self._round - 1} rounds of batches there is still something new to "
+                    "ask: a source or judge that gives other answers in each pass cannot be asked "
+                    "by batches"
+                )
             self._settle()
             left = [chunk for chunk in left if attempt.done(chunk.number) is None]
-        self._store.forget()
-        done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
-        parts = [part for found in done for part in found.parts]
-        return Written(parts, sum_counters([found.counters for found in done]))
 
     def _settle(self) -> None:
         """Submit all new requests, and store the replies of all batches under way."""
@@ -133,9 +184,9 @@ class Rounds:
                 check_stop()
                 stopped = self._submit()
                 under_way = self._store.under_way()
-                if not under_way and stopped:
+                if stopped and not under_way:
                     raise stopped
-                if not under_way:
+                if not under_way and not self._store.new():
                     return
                 self._tell(under_way)
                 if any([self._collected(batch) for batch in under_way]):  # noqa: C419 - look at all
@@ -143,13 +194,6 @@ class Rounds:
                 else:
                     self._pause(pause, under_way)
                     pause = min(2 * pause, _LONGEST_PAUSE)
-        except LlmError as error:  # of an endpoint's key or headers
-            raise RunError(error.message) from None
-        except KeyboardInterrupt:
-            raise Interrupted(
-                "interrupted; batches under way go on at their provider, and the same command "
-                "collects their replies"
-            ) from None
         finally:
             self._progress.note("")
 
@@ -167,9 +211,9 @@ class Rounds:
         self._waited += seconds
 
     def _tell(self, under_way: Sequence[Batch]) -> None:
-        total = sum(batch.requests for batch in under_way)
-        done = sum(max(batch.done, 0) for batch in under_way)
-        oldest = duration(time.time() - under_way[0].submitted)
+        total, done = self._store.counts(self._round)
+        now = time.time()
+        oldest = duration(now - min((one.submitted for one in under_way), default=now))
         most = self._most_rounds
         of = f" of at most {most}" if self._round <= most else " (asking again)"
         text = f"round {self._round}{of}: {done:,} of {total:,} done, oldest {oldest}"
@@ -227,9 +271,11 @@ class Rounds:
 
     def _send(self, batch: Batch, lines: IO[bytes]) -> None:
         """Submit a batch that is noted; where no reply comes, it is looked for later."""
+        api, file = self._api(batch.endpoint), ""
         try:
-            id_ = self._api(batch.endpoint).submit(lines, batch.name)
-            self._store.note(batch, id_, 0)
+            file = api.upload(lines, batch.name)
+            batch = self._store.note(batch, done=ASKING, submitted=time.time())
+            self._store.note(batch, id=api.create(file, batch.name), done=0)
         except SendError as error:
             if not error.transient:
                 self._store.take_back(batch)
@@ -237,7 +283,10 @@ class Rounds:
                     f"{error.message}. Batches were asked for (--batch); where the endpoint has "
                     "none, leave it out"
                 ) from None
-            self._progress.say(f"{error.message}; looking whether the batch was accepted")
+            self._progress.say(f"{error.message}; the batch is submitted again, unless it is there")
+            if not file or error.status.isdigit():  # it was not accepted
+                self._store.take_back(batch)
+                api.discard([file] if file else [])
 
     # --- collecting ---
 
@@ -246,41 +295,53 @@ class Rounds:
         api = self._api(batch.endpoint)
         try:
             if batch.id is None:
-                found = api.find(batch.name, batch.submitted)
-                # A batch may be listed a moment after it was accepted: before its requests are
-                # submitted anew it is looked for some times, which `done` counts.
-                if found is None and batch.done > -_LOOKS:
-                    self._store.note(batch, None, batch.done - 1)
-                    return False
-                if found is None:
+                found = api.find(batch.name, batch.submitted) if batch.done == ASKING else None
+                recent = time.time() - batch.submitted < _LISTED_SECONDS
+                if found is None and not (batch.done == ASKING and recent):
                     self._store.take_back(batch)
+                if found is None:
                     return False
-                batch = self._store.note(batch, found, 0)
+                batch = self._store.note(batch, id=found, done=0)
             state = api.state(str(batch.id))
             if not state.ended:
-                self._store.note(batch, state.id, state.done)
+                self._store.note(batch, done=state.done)
                 return False
-            if state.code != TOO_MANY_TOKENS or not self._held(batch):
-                self._store_replies(batch, state)
-                self._store.note(batch, state.id, batch.requests, ended=True)
-            api.discard(state)
+            if state.code == TOO_MANY_TOKENS:
+                self._hold(batch, state.message)
+                api.discard([state.source])
+                return False
+            self._store_replies(batch, state)
         except SendError as error:
+            if error.status == "404" and batch.id is not None:
+                raise RunError(
+                    f"the provider does not know batch {batch.id} any more ({error.message}). It "
+                    "belongs to the key by which it was submitted; --fresh forgets the batches of "
+                    "the run, and what they asked is paid again"
+                ) from None
             if not error.transient:
                 raise RunError(f"{error.message}; the same command looks again") from None
             self._progress.say(f"{error.message}; the batch is looked at again")
             return False
+        self._store.note(batch, ended=True, done=batch.requests)
+        api.discard([state.source, *state.files])
+        if batch.endpoint in self._most:
+            self._most[batch.endpoint] *= 2
         logs.event("batch ended", batch=batch.id, state=state.code, requests=batch.requests)
+        if self._final:
+            raise RunError(f"{self._final} The same command goes on from here")
         return True
 
-    def _held(self, batch: Batch) -> bool:
-        """Return whether a batch that passed the provider's limit of tokens under way is submitted
-        again: once fewer are under way, or in smaller files where it was alone."""
+    def _hold(self, batch: Batch, message: str) -> None:
+        """Take back a batch that passed the provider's limit of tokens under way: it is submitted
+        again once fewer are, or a little later, and in smaller files if that does not help."""
         others = self._active(batch.endpoint) - batch.requests
-        most = others or batch.requests // 2
-        if most:
-            self._most[batch.endpoint] = most
-            self._store.take_back(batch)
-        return bool(most)
+        self._refused[batch.endpoint] += 1
+        if others:
+            self._most[batch.endpoint] = others
+        elif self._refused[batch.endpoint] % 2 == 0:
+            self._most[batch.endpoint] = max(1, batch.requests // 2)
+        self._store.take_back(batch)
+        self._progress.say(f"{message} The batch is submitted again.")
 
     def _store_replies(self, batch: Batch, state: BatchState) -> None:
         waiting = self._store.sent(batch)
@@ -303,7 +364,9 @@ class Rounds:
                 row = self._counted(row, reply, error)
                 # A refusal of what the request says is answered by the step that asked it.
                 if error is not None and (error.transient or error.final):
-                    state = FAILED if tries >= self._settings.repairs else AGAIN
+                    spent = tries >= self._settings.repairs and not error.final
+                    state = FAILED if spent else AGAIN
+                    self._final = self._final or (error.message if error.final else "")
                     where = f"{batch.endpoint.shown_url}, {reply.status}: " if reply.message else ""
                     reply = replace(reply, payload=None, message=f"{where}{error.message}")
                 self._store.put(key, state, reply, row)

@@ -334,6 +334,8 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
 
                 rounds = Rounds(client, client.batch, settings.rounds(specs), progress, log)
                 with closing(rounds):
+                    if settings.fresh:
+                        rounds.forget()
                     written = rounds.evaluate(chunks, attempt, evaluate)
     finally:
         wait_for(end_run(log))

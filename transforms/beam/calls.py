@@ -56,8 +56,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
 
     def begin(self, step: str, *needed: Any) -> None:
         """Make the counters of the step, and open the judge or source that its calls need."""
-        # A response is counted in the log once: not in each of its passes.
-        self.counters = StepCounters(step, None if self.job.in_rounds else self.job.usage_log)
+        self.counters = StepCounters(step, self.job.counts_log)
         for one in needed:
             one.open()
         self._opened = needed

@@ -141,7 +141,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
         self._given = parse
 
     def setup(self) -> None:
-        self._counters = StepCounters("read", self._job.usage_log)
+        self._counters = StepCounters("read", self._job.counts_log)
         self._left_out: list[Failure] = []
         self._parse = self._given or partial(
             parse_line, columns=self._job.columns, left_out=self._left_out.append

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from ufo.schemas.errors import ends_run
+from ufo.schemas.errors import NotYetAnswered, ends_run
 from ufo.schemas.records import (
     ERROR,
     OUTCOMES,
@@ -235,7 +235,7 @@ class Judge:
         `found` holds, for each unit, the passages of the source named `source`. A passage without a
         usable judgement gets a row with outcome `error` and a reason, which is not a vote.
         """
-        judged = Judged()
+        judged, waits = Judged(), None
         for unit, answer in zip(open_units.units, found, strict=True):
             if not answer.passages:
                 judged.evidence.append(self.without_passages(unit, source, answer))
@@ -244,6 +244,9 @@ class Judge:
                     result = self.outcome(unit, hit.passage)
                     judgement = await result if inspect.isawaitable(result) else result
                     row = self.row(unit, source, rank, hit, judgement)
+                except NotYetAnswered as error:
+                    waits = error  # the others are asked in the same round
+                    continue
                 except Exception as error:
                     if ends_run(error):
                         raise
@@ -252,6 +255,8 @@ class Judge:
                         Failure("verify", unit.unit_id, type(error).__name__, message_of(error))
                     )
                 judged.evidence.append(row)
+        if waits is not None:
+            raise waits
         return judged
 
     def row(

@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any, Final
@@ -33,12 +33,14 @@ _CLOCKS: Final = 3600.0  # seconds by which the provider's clock and ours may di
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """What a provider says of a batch: how many requests are done, and once it has `ended` the ids
-    of the files with the replies. `code` and `message` are the error of a whole batch."""
+    """What a provider says of a batch: how many requests are done, the id of the file with its
+    requests, and once it has `ended` those of the files with the replies. `code` and `message` are
+    the error of a whole batch."""
 
     id: str
     ended: bool
     done: int
+    source: str
     files: tuple[str, ...]
     code: str
     message: str
@@ -66,17 +68,22 @@ class OpenAiBatches:
         line = {"custom_id": key, "method": "POST", "url": self._path, "body": body}
         return json.dumps(line).encode() + b"\n"
 
-    def submit(self, lines: IO[bytes], name: str) -> str:
-        """Submit a batch of these lines, and return its id; `name` is in its metadata."""
+    def upload(self, lines: IO[bytes], name: str) -> str:
+        """Upload the lines of a batch, and return the id of the file."""
         with self._explained():
             named = (f"ufo-{name}.jsonl", lines)
             uploaded = self._client.files.create(file=named, purpose="batch")
             while str(uploaded.status) in ("pending", "running"):  # Azure reads the file first
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
                 uploaded = self._client.files.retrieve(uploaded.id)
+        return uploaded.id
+
+    def create(self, file: str, name: str) -> str:
+        """Submit a batch of an uploaded file, and return its id; `name` is in its metadata."""
+        with self._explained():
             # Sent once: whether a batch without a reply was accepted is asked by `find`.
             batch = self._client.with_options(max_retries=0).batches.create(
-                input_file_id=uploaded.id,
+                input_file_id=file,
                 endpoint=self._path,
                 completion_window="24h",
                 metadata={TAG: name},
@@ -104,6 +111,7 @@ class OpenAiBatches:
             found.id,
             found.status in _ENDED,
             counts.completed + counts.failed if counts else 0,
+            found.input_file_id,
             tuple(one for one in (found.output_file_id, found.error_file_id) if one),
             next((one.code for one in errors if one.code), found.status),
             "; ".join(text for text in said[:3] if text),
@@ -123,11 +131,10 @@ class OpenAiBatches:
                         with suppress(ValueError, KeyError, TypeError, AttributeError):
                             yield _reply(json.loads(line))
 
-    def discard(self, state: BatchState) -> None:
-        """Delete the provider's files of a batch, once its replies are stored."""
+    def discard(self, files: Iterable[str]) -> None:
+        """Delete files of a batch that nobody needs any more."""
         with suppress(openai.OpenAIError):
-            source = self._client.batches.retrieve(state.id).input_file_id
-            for file in (source, *state.files):
+            for file in files:
                 self._client.files.delete(file)
 
     @contextmanager
@@ -148,11 +155,11 @@ def _reply(line: Any) -> tuple[str, Reply]:
     Raises:
         ValueError, KeyError, TypeError, AttributeError: it has another shape.
     """
-    key, response, error = line["custom_id"], line.get("response"), line.get("error")
+    key, response, error = str(line["custom_id"]), line.get("response"), line.get("error")
     if not response:
         code, message = str(error.get("code") or "error"), str(error.get("message") or error)
         return key, Reply(code, None, str(line.get("id") or key), message)
-    status, payload = response["status_code"], response.get("body")
+    status, payload = int(response["status_code"]), response.get("body")
     if status == 200:
         status, payload = inside(payload) or (status, payload)
     request_id = str(response.get("request_id") or line.get("id") or key)

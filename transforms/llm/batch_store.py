@@ -21,7 +21,8 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.memory import packed, unpacked
 
-NEW, SENT, AGAIN, ANSWERED, FAILED = "new", "sent", "again", "answered", "failed"
+AGAIN, ANSWERED, FAILED = "again", "answered", "failed"
+ASKING: Final = -1
 _WAIT_SECONDS: Final = 60.0
 _AT_ONCE: Final = 10_000  # rows that are deleted, so that the log of the file stays small
 _SCHEMA: Final = """
@@ -62,7 +63,8 @@ class Batch:
     """A batch of requests for one model of one endpoint.
 
     `name` is ours, and `id` the provider's, None until it is known that the batch was accepted.
-    `done` counts the requests that the provider has processed.
+    `done` counts the requests that the provider has processed, and is ASKING once it may have been
+    accepted, at the time `submitted`.
     """
 
     name: str
@@ -207,11 +209,14 @@ class BatchStore:
             )
         return batch
 
-    def note(self, batch: Batch, id_: str | None, done: int, ended: bool = False) -> Batch:
-        """Note what is known of a batch, and return it with that."""
-        statement = "UPDATE batches SET id = ?, done = ?, ended = ? WHERE name = ?"
-        self._db.execute(statement, (id_, done, ended, batch.name))
-        return replace(batch, id=id_, done=done)
+    def note(self, batch: Batch, ended: bool = False, **known: Any) -> Batch:
+        """Note what is `known` of a batch, and return it with that."""
+        batch = replace(batch, **known)
+        self._db.execute(
+            "UPDATE batches SET id = ?, done = ?, submitted = ?, ended = ? WHERE name = ?",
+            (batch.id, batch.done, batch.submitted, ended, batch.name),
+        )
+        return batch
 
     def under_way(self) -> list[Batch]:
         """Return the batches whose replies are not stored yet, the oldest first."""
@@ -220,6 +225,15 @@ class BatchStore:
             "WHERE run = ? AND NOT ended ORDER BY submitted, name"
         )
         return [Batch(name, _endpoint(place), *rest) for name, place, *rest in self._all(query)]
+
+    def counts(self, round_: int) -> tuple[int, int]:
+        """Return how many requests of a round are submitted, and how many are done."""
+        query = (
+            "SELECT coalesce(sum(requests), 0), coalesce(sum(max(done, 0)), 0) FROM batches "
+            "WHERE run = ? AND round = ?"
+        )
+        total, done = self._all(query, round_)[0]
+        return total, done
 
     def last_round(self) -> int:
         """Return the number of the last round, 0 before the first."""

@@ -5,12 +5,15 @@ Every step that asks a model (extraction, verification, knowledge) builds a `Req
 `ufo.transforms.llm.fake.FakeClient` instead.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
 
+T = TypeVar("T")
 EXTRACTOR = "extractor"
 VERIFIER = "verifier"
 KNOWLEDGE = "knowledge"
@@ -209,3 +212,25 @@ def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
+    """Run coroutines concurrently; return their results in order.
+
+    The first error cancels the others, waits for their end, and is raised. Where one waits for a
+    batch, the others ask what they need before that is raised, so that it is in the same batch.
+    """
+    waiting = list(coroutines)
+    if len(waiting) == 1:
+        return [await waiting[0]]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in waiting]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except NotYetAnswered:
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

@@ -20,7 +20,7 @@ from ufo.schemas.records import (
 )
 from ufo.transforms.judges.judge import citation_found
 from ufo.transforms.judges.llm.formulation import Finding
-from ufo.transforms.loop import together
+from ufo.transforms.llm.request import together
 from ufo.transforms.recall.formulations import HUMAN
 from ufo.transforms.recall.recallers import Made, Recaller, fact_units
 from ufo.transforms.sources.fact_source import message_of

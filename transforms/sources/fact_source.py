@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ufo.schemas.errors import ends_run
+from ufo.schemas.errors import NotYetAnswered, ends_run
 from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
@@ -160,17 +160,21 @@ class FactSource:
         An error on one unit is part of its result; only errors that end the run are raised
         (`ufo.schemas.errors.ends_run`).
         """
-        answers = []
+        answers, waits = [], None
         for unit in open_units.units:
             try:
                 found = self.find(unit)
                 if inspect.isawaitable(found):
                     found = await found
                 answers.append(self.found(found or ()))  # `find` may return None
+            except NotYetAnswered as error:
+                waits = error  # the others are asked in the same round
             except Exception as error:
                 if ends_run(error):
                     raise
                 answers.append(failed(error))
+        if waits is not None:
+            raise waits
         return answers
 
     def found(self, passages: Iterable[Passage | Retrieved]) -> Found:

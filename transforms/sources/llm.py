@@ -27,9 +27,9 @@ from ufo.transforms.llm.request import (
     Message,
     Request,
     closed,
+    together,
 )
 from ufo.transforms.llm.shared import shared_client
-from ufo.transforms.loop import together
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.prompts.data import element
 from ufo.transforms.sources.fact_source import (

@@ -31,7 +31,7 @@ class Submitting:
 
     def __call__(self, *bodies: Any, name: str = "a") -> str:
         lines = [self.api.line_of(f"{name}{number}", one) for number, one in enumerate(bodies)]
-        return self.api.submit(io.BytesIO(b"".join(lines)), name)
+        return self.api.create(self.api.upload(io.BytesIO(b"".join(lines)), name), name)
 
     def error(self, *bodies: Any, name: str = "a") -> SendError:
         """The error of a batch that is not taken, without the frames that hold connections."""
@@ -72,9 +72,10 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     assert {reply.status for reply in replies.values()} == {"200"}
     assert len({reply.request_id for reply in replies.values()}) == 6
     assert len(llm_server.batches.files) == 2
-    api.discard(states[-1])
+    files = (states[-1].source, *states[-1].files)
+    api.discard(files)
     assert llm_server.batches.files == {}
-    api.discard(states[-1])  # again, after a kill
+    api.discard(files)  # again, after a kill
 
 
 def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer) -> None:

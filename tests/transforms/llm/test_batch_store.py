@@ -38,7 +38,8 @@ def test_a_request_is_asked_for_until_it_has_a_reply(store: BatchStore) -> None:
     assert store.sent(batch) == {"k-1": (0, ROW)}
     lost = Reply("expired", None, "b/k-1", "the batch expired")
     store.put("k-1", AGAIN, lost, replace(ROW, request_id="b/k-1"))
-    assert store.note(batch, "batch_1", 1, ended=True).id == "batch_1"
+    assert store.note(batch, ended=True, id="batch_1", done=1).id == "batch_1"
+    assert store.counts(1) == (1, 1)
     assert store.under_way() == []
     assert store.new() == []  # until a pass asks for it again
     assert store.ask("k-1", PLACE, BODY, ROW)[0] is None

@@ -25,8 +25,8 @@ from ufo.transforms.llm.request import (
     LlmError,
     Message,
     Request,
+    together,
 )
-from ufo.transforms.loop import together
 from ufo.transforms.prompts import Prompts
 
 T = TypeVar("T")

@@ -19,8 +19,13 @@ from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, rang
 from ufo.transforms.judges.llm.fact_function import is_number
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
-from ufo.transforms.llm.request import Choice, Function, extraction_parameters, query_parameters
-from ufo.transforms.loop import together
+from ufo.transforms.llm.request import (
+    Choice,
+    Function,
+    extraction_parameters,
+    query_parameters,
+    together,
+)
 from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 

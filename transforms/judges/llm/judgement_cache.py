@@ -26,9 +26,8 @@ from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.failures import Tokens
 from ufo.transforms.llm.memory import Keys, Memory
-from ufo.transforms.llm.request import VERIFIER
+from ufo.transforms.llm.request import VERIFIER, together
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
-from ufo.transforms.loop import together
 
 # Settings that do not affect a judgement. The version of the prompts is in the key, and `model` is
 # the endpoint's.
@@ -105,25 +104,25 @@ class JudgementCache:
         async def ask(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
             if self._batches is None:
                 return await ask_for(pairs)
-            pair_of = {keys[pair]: pair for pair in pairs}
-            groups, theirs = self._batches.claim(owner, pair_of)
-            judged = await together(ask_for([pair_of[key] for key in group]) for group in groups)
+            first = {keys[pair]: pair for pair in pairs}
+            groups, theirs = self._batches.claim(owner, first)
+            judged = await together(ask_for([first[key] for key in group]) for group in groups)
             if theirs:
                 raise NotYetAnswered("another response asks for the same judgement")
-            return {pair: one for group in judged for pair, one in group.items()}
+            made = {keys[pair]: one for group in judged for pair, one in group.items()}
+            return {pair: made[keys[pair]] for pair in pairs}
 
         async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
             sent = len(asker.usage)
             wanted = by_fact(sorted(pairs))
             findings = await formulation.judge(replace(case, wanted=wanted), asker)
             judged = _with_tokens(findings, asker.usage[sent:])
-            usable = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
-            whole = self._batches is None or len(usable) == len(judged)
-            kept = {key: one for key, one in usable.items() if whole and key not in there}
+            kept = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
+            new = {key: one for key, one in kept.items() if key not in there}
             await self._memory.put_many(
-                {key: [*one.columns().values(), *tokens] for key, (one, tokens) in kept.items()}
+                {key: [*one.columns().values(), *tokens] for key, (one, tokens) in new.items()}
             )
-            if self._batches is not None and (kept or not whole):
+            if self._batches is not None:
                 self._batches.settle(keys[pair] for pair in pairs)
             return judged
 

@@ -25,8 +25,7 @@ from ufo.transforms.judges.llm.excerpts import paragraph, repeats
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import PROMPT, RATIONALE, STEPWISE, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
-from ufo.transforms.llm.request import Choice, Function, closed
-from ufo.transforms.loop import together
+from ufo.transforms.llm.request import Choice, Function, closed, together
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 

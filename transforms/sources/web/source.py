@@ -18,11 +18,10 @@ from ufo.schemas.errors import UsageError, ends_run, missing, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.request import VERIFIER, Request
+from ufo.transforms.llm.request import VERIFIER, Request, together
 from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
-from ufo.transforms.loop import together
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources.fact_source import (
     FactSource,
