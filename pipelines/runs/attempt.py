@@ -295,6 +295,13 @@ class Attempt:
         path = storage.join(self.folder, f"{table}.parquet")
         return write_part(table, path, rows)
 
+    def batches(self) -> str | None:
+        """Return the path of the file of batches of an earlier process of this attempt, if any."""
+        with suppress(OSError, ValueError):  # there was none before
+            path = json.loads(storage.read(storage.join(self.folder, PROCESS))).get("batches")
+            return path if path and os.path.exists(path) else None
+        return None
+
     def write_process(self, lines: int, batches: str | None = None) -> None:
         """Write which process works on the attempt, the number of input lines, and the file of its
         batches, for `ufo status`."""

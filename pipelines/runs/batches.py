@@ -163,7 +163,10 @@ class Rounds:
             if not waiting:
                 return
             if not (asked or claims):
-                raise RunError("the replies that the run waits for are lost; --fresh starts over")
+                raise RunError(
+                    "the replies that the run waits for are lost with the file of batches; "
+                    "--fresh starts over"
+                )
             # Where nothing is new, responses wait for each other's judgements alone.
             claims = asked
             self._round += asked
@@ -328,7 +331,7 @@ class Rounds:
             self._most[batch.endpoint] *= 2
         logs.event("batch ended", batch=batch.id, state=state.code, requests=batch.requests)
         if self._final:
-            raise RunError(f"{self._final} The same command goes on from here")
+            raise RunError(self._final)
         return True
 
     def _hold(self, batch: Batch, message: str) -> None:

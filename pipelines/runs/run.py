@@ -65,6 +65,7 @@ from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import to_arrow
 from ufo.transforms.job import Job
+from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
@@ -221,6 +222,13 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
         batch = settings.batches(storage.absolute(plan.folder))
+        if batch is None and (path := attempt.batches()):
+            with closing(BatchStore(path, storage.absolute(plan.folder))) as store:
+                if store.under_way():
+                    raise UsageError(
+                        "batches of this run are under way; give --batch as before, or --fresh to "
+                        "start over and pay for them again"
+                    )
         attempt.write_process(n_lines, batch.path if batch else None)
         _report_judging(plan, progress)
         with _errors_explained(attempt):

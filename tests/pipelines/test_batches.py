@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import LlmServer
+from tests.llm_server import LlmServer, Switches
+from tests.llm_server.errors import ApiError, quota_spent
 from tests.pipelines.llm_runs import results, rows
 
 PRICE = {"offline-judge": {"input": 10.0, "output": 40.0}}
@@ -189,7 +190,124 @@ def test_an_endpoint_that_is_not_named_is_asked_at_once(
     assert results(tables(tmp_path / "batch")) == results(tables(tmp_path / "plain"))
 
 
+# --- models and plug-ins that are not as others ---
+
+
+def test_prompts_are_cut_to_a_small_context_as_in_the_plain_run(
+    run: Any, tmp_path: Path, tables: Any, server: LlmServer
+) -> None:
+    server.switches = Switches(context=900)
+    assert run("plain").code == 0
+    done = run("batch", "--batch")
+    assert done.code == 0, done.err
+    plain, found = (
+        [row[:9] for row in tables(tmp_path / name)["evidence"]] for name in ("plain", "batch")
+    )
+    assert found == plain
+    assert not server.batches.repeated()
+
+
+CATCHING = """
+import ufo
+
+class Catching(ufo.Judge):
+    needs_endpoint = asks_llm_judge = True
+
+    def __init__(self, context: ufo.JudgeContext) -> None:
+        self.llm = context.llm_judge()
+
+    def open(self) -> None:
+        self.llm.open()
+
+    async def verify(self, open_units, source, found):
+        try:
+            return await self.llm.verify(open_units, source, found)
+        except Exception:
+            pairs = zip(open_units.units, found)
+            return ufo.Judged([self.llm.without_passages(one, source, at) for one, at in pairs])
+"""
+ONE_BY_ONE = """
+import ufo
+from ufo.transforms.llm.request import VERIFIER, Message, Request
+
+class OneByOne(ufo.Judge):
+    needs_endpoint = True
+
+    def __init__(self, context: ufo.JudgeContext) -> None:
+        self.client = context.client
+
+    async def outcome(self, unit, passage):
+        asked = (Message("user", f"{unit.claim} {passage.text}"),)
+        await self.client().complete(Request(VERIFIER, "", asked, response_id=unit.response_id))
+        return ufo.Judgement("supported")
+"""
+UNSTABLE = """
+import time
+import ufo
+
+class Unstable(ufo.FactSource):
+    def find(self, unit):
+        return [ufo.Passage(f"{unit.claim} Read at {time.time_ns()}.")]
+"""
+
+
+@pytest.mark.parametrize(("code", "name"), [(CATCHING, "Catching"), (ONE_BY_ONE, "OneByOne")])
+def test_a_judge_of_ones_own_is_asked_by_batches(
+    run: Any, tmp_path: Path, tables: Any, server: LlmServer, code: str, name: str
+) -> None:
+    (tmp_path / "own.py").write_text(code)
+    flags = ("--judge", f"{tmp_path / 'own.py'}:{name}", "--sources", "reference,wikipedia")
+    assert run("plain", *flags).code == 0
+    done = run("batch", *flags, "--batch")
+    assert done.code == 0, done.err
+    assert results(tables(tmp_path / "batch")) == results(tables(tmp_path / "plain"))
+    assert len(server.batches.batches) <= 2  # one for each source
+    assert not server.batches.repeated()
+
+
+def test_a_source_that_changes_each_time_ends_the_run(
+    run: Any, tmp_path: Path, server: LlmServer
+) -> None:
+    (tmp_path / "own.py").write_text(UNSTABLE)
+    done = run("batch", "--sources", f"{tmp_path / 'own.py'}:Unstable", "--batch")
+    assert done.code == 1
+    assert "gives other answers in each pass cannot be asked by batches" in done.err
+
+
 # --- what cannot be ---
+
+
+def test_a_spent_quota_ends_the_run_and_it_goes_on_later(run: Any, server: LlmServer) -> None:
+    server.batches.line_faults = lambda body: (
+        quota_spent() if "extract" in json.dumps(body) else None
+    )
+    stopped = run("batch", "--batch")
+    assert stopped.code == 1
+    assert "the quota of the key in OPENAI_API_KEY" in stopped.err
+    server.batches.line_faults = None
+    done = run("batch", "--batch")
+    assert done.code == 0, done.err
+    assert "failure" not in done.out
+
+
+def test_batches_that_the_provider_forgot_are_asked_again_on_request(
+    run: Any, server: LlmServer
+) -> None:
+    server.batches.polls = 1
+    flags = ("--batch", "--batch_wait", 0)
+    assert run("batch", *flags).code == 5
+    alone = run("batch")
+    assert alone.code == 2
+    assert "batches of this run are under way; give --batch as before" in alone.err
+    server.batches.batches.clear()
+    lost = run("batch", *flags)
+    assert lost.code == 1
+    assert "--fresh forgets the batches of the run" in lost.err
+    refused = run("batch", *flags, "--fresh")
+    assert refused.code == 2
+    assert "so that --batch_wait could not go on" in refused.err
+    done = run("batch", "--batch", "--fresh")
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize(
@@ -210,8 +328,6 @@ def test_what_batches_cannot_do_is_refused(run: Any, flags: tuple[object, ...], 
 
 
 def test_an_endpoint_without_batches_ends_the_run_in_its_words(run: Any, server: LlmServer) -> None:
-    from tests.llm_server.errors import ApiError
-
     server.batches.refuses = ApiError(404, "Invalid URL (POST /v1/batches)")
     done = run("batch", "--batch")
     assert done.code == 1
