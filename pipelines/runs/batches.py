@@ -238,7 +238,8 @@ class Rounds:
                     if not usd:
                         break
                     lines.seek(0)
-                    self._send(self._store.plan(endpoint, self._round, usd), lines)
+                    if not self._sent(self._store.plan(endpoint, self._round, usd), lines):
+                        break  # the rest after a pause
         return stopped
 
     def _room(self, endpoint: Endpoint) -> int:
@@ -272,13 +273,15 @@ class Rounds:
             left -= cost
         return usd, None
 
-    def _send(self, batch: Batch, lines: IO[bytes]) -> None:
-        """Submit a batch that is noted; where no reply comes, it is looked for later."""
+    def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
+        """Submit a batch that is noted, and return whether it was accepted; where that is not
+        known, it is looked for later."""
         api, file = self._api(batch.endpoint), ""
         try:
             file = api.upload(lines, batch.name)
             batch = self._store.note(batch, done=ASKING, submitted=time.time())
             self._store.note(batch, id=api.create(file, batch.name), done=0)
+            return True
         except SendError as error:
             if not error.transient:
                 self._store.take_back(batch)
@@ -287,9 +290,10 @@ class Rounds:
                     "none, leave it out"
                 ) from None
             self._progress.say(f"{error.message}; the batch is submitted again, unless it is there")
-            if not file or error.status.isdigit():  # it was not accepted
+            if not file or error.status.startswith("4"):  # it was not accepted
                 self._store.take_back(batch)
                 api.discard([file] if file else [])
+            return False
 
     # --- collecting ---
 

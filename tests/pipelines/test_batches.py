@@ -9,6 +9,7 @@ import pytest
 
 from tests.llm_server import LlmServer, Switches
 from tests.llm_server.errors import ApiError, quota_spent
+from tests.llm_server.http import HttpRequest
 from tests.pipelines.llm_runs import results, rows
 
 PRICE = {"offline-judge": {"input": 10.0, "output": 40.0}}
@@ -288,6 +289,23 @@ def test_a_spent_quota_ends_the_run_and_it_goes_on_later(run: Any, server: LlmSe
     done = run("batch", "--batch")
     assert done.code == 0, done.err
     assert "failure" not in done.out
+
+
+def test_a_refused_submission_is_repeated_after_a_pause(run: Any, server: LlmServer) -> None:
+    server.batches.refuses = ApiError(429, "Too many batches; try again later.")
+    refused = []
+
+    def count(request: HttpRequest) -> None:
+        refused.extend([request] if request.path == "/v1/batches" else [])
+        if len(refused) == 2:
+            server.batches.refuses = None
+
+    server.carried_out = count
+    done = run("batch", "--batch", "--batch_requests", 4)
+    assert done.code == 0, done.err
+    assert done.err.count("Too many batches; try again later.") == 2
+    assert not server.batches.repeated()
+    assert server.batches.files == {}
 
 
 def test_batches_that_the_provider_forgot_are_asked_again_on_request(
