@@ -20,10 +20,13 @@ from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
 from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings
 from ufo.transforms.judges.offline import judged_by
-from ufo.transforms.llm.batch_client import BatchSettings
-from ufo.transforms.llm.batch_store import store_path
 from ufo.transforms.llm.budget import load_prices
-from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
+from ufo.transforms.llm.client_settings import (
+    BatchSettings,
+    CallSettings,
+    ClientSettings,
+    store_path,
+)
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.retry import Retry

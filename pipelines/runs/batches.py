@@ -28,7 +28,7 @@ from ufo.schemas.records import Usage
 from ufo.schemas.text import quantity
 from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchState, OpenAiBatches, api_of
-from ufo.transforms.llm.batch_client import BatchSettings, error_of
+from ufo.transforms.llm.batch_client import error_of
 from ufo.transforms.llm.batch_store import (
     AGAIN,
     ANSWERED,
@@ -39,7 +39,7 @@ from ufo.transforms.llm.batch_store import (
     Reply,
 )
 from ufo.transforms.llm.budget import capped, priced, upper_bound
-from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import LlmError

@@ -65,7 +65,6 @@ from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import to_arrow
 from ufo.transforms.job import Job
-from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
@@ -223,6 +222,8 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
         batch = settings.batches(storage.absolute(plan.folder))
         if batch is None and (path := attempt.batches()):
+            from ufo.transforms.llm.batch_store import BatchStore  # of runs by batches alone
+
             with closing(BatchStore(path, storage.absolute(plan.folder))) as store:
                 if store.under_way():
                     raise UsageError(

@@ -10,7 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -25,29 +25,6 @@ from ufo.transforms.llm.sending import Received
 from ufo.transforms.llm.usage import usage_row
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class BatchSettings:
-    """How a run asks by batches, as plain values that are sent to workers.
-
-    `path` is the file of the `BatchStore`, `run` the name of the run's rows in it. `urls` are the
-    base URLs of the endpoints that are asked in batches, none for all. A file has at most
-    `requests` and `bytes`; a request that failed is asked in `repairs` more rounds; `wait` are the
-    seconds to wait for batches in all, None for as long as it takes.
-    """
-
-    path: str
-    run: str
-    urls: tuple[str, ...] = ()
-    requests: int = 50_000
-    bytes: float = 200e6
-    repairs: int = 1
-    wait: float | None = None
-
-    def asks(self, endpoint: Endpoint) -> bool:
-        """Return whether an endpoint is asked in batches."""
-        return not self.urls or endpoint.url in self.urls
 
 
 class BatchLine:

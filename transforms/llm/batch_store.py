@@ -76,11 +76,6 @@ class Batch:
     done: int = 0
 
 
-def store_path(cache: str) -> str:
-    """Return the path of the file for a cache on this machine: beside it."""
-    return f"{cache.rstrip('/')}.batches"
-
-
 class BatchStore:
     """The requests, batches and claims of one run in the file at `path`.
 

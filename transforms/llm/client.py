@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.batch_client import BatchLine, BatchSettings
+from ufo.transforms.llm.batch_client import BatchLine
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.cache import request_keys
@@ -30,7 +30,7 @@ from ufo.transforms.llm.capabilities import (
     Change,
     learned,
 )
-from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import LARGER, MODEL, THOUGHTS, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter

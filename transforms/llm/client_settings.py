@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ufo.transforms.llm.batch_client import BatchSettings
 from ufo.transforms.llm.budget import Price
 from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.endpoint import Endpoint
@@ -30,6 +29,34 @@ class CallSettings:
     workers: int = 1
     run: str | None = None
     usage_log: str | None = None
+
+
+def store_path(cache: str) -> str:
+    """Return the path of the file for a cache on this machine: beside it."""
+    return f"{cache.rstrip('/')}.batches"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """How a run asks by batches, as plain values that are sent to workers.
+
+    `path` is the file of the `BatchStore`, `run` the name of the run's rows in it. `urls` are the
+    base URLs of the endpoints that are asked in batches, none for all. A file has at most
+    `requests` and `bytes`; a request that failed is asked in `repairs` more rounds; `wait` are the
+    seconds to wait for batches in all, None for as long as it takes.
+    """
+
+    path: str
+    run: str
+    urls: tuple[str, ...] = ()
+    requests: int = 50_000
+    bytes: float = 200e6
+    repairs: int = 1
+    wait: float | None = None
+
+    def asks(self, endpoint: Endpoint) -> bool:
+        """Return whether an endpoint is asked in batches."""
+        return not self.urls or endpoint.url in self.urls
 
 
 @dataclass(frozen=True, slots=True)

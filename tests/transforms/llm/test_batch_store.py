@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.schemas.errors import RunError
-from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, BatchStore, Reply, store_path
+from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, BatchStore, Reply
+from ufo.transforms.llm.client_settings import store_path
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.usage import usage_row
 
