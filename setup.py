@@ -25,6 +25,10 @@ PACKAGE_DATA = {
     "ufo.examples": ["*", "notebooks/*"],
 }
 
+ONNX = (  # the verifiers and embedders that are ONNX models, and their input
+    "onnxruntime>=1.20,<2",
+    "tokenizers>=0.20,<1",
+)
 EXTRAS = {
     "llm": [
         "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
@@ -42,7 +46,8 @@ EXTRAS = {
         "fastapi>=0.120,<1",  # the page's service
         "uvicorn>=0.34,<1",  # its server
     ],
-    "dense": ["faiss-cpu>=1.15,<2"],  # vectors: RaBitQ fast-scan, mapped without prefetch
+    "onnx": [*ONNX],
+    "dense": ["faiss-cpu>=1.15,<2", *ONNX],  # vectors: RaBitQ fast-scan, mapped without prefetch
     "gs": ["gcsfs>=2026.1"],  # gs://, as fsspec knows it; so for s3:// and abfs://
     "s3": ["s3fs>=2026.1"],
     "abfs": ["adlfs>=2024.12"],
@@ -56,6 +61,7 @@ EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `al
     "torch>=2.4",
     "transformers>=5,<6",
     "sentence-transformers>=6,<7",
+    *ONNX,
 ]
 EXTRAS["docs"] = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"]  # the site
 EXTRAS["dev"] = [
@@ -71,6 +77,7 @@ EXTRAS["dev"] = [
     "build>=1.2,<2",
     "setuptools>=77",  # what the packaging test builds with
     "scikit-learn>=1.6,<2",
+    "scipy>=1.13,<2",
     "statsmodels>=0.14,<0.16",  # what our statistics are checked against
     "playwright>=1.50,<2",  # drives a real Chromium
     "axe-playwright-python>=0.1.4,<1",  # accessibility rules
@@ -145,11 +152,8 @@ setup(
         "numpy>=1.26,<3",  # arrays of names, offsets and vectors
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "tantivy>=0.27,<0.28",  # BM25 of an index
-        "scipy>=1.13,<2",  # statistics of reports
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
-        "onnxruntime>=1.20,<2",  # the verifiers and embedders that are ONNX models
-        "tokenizers>=0.20,<1",  # their input
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
         "filelock>=3.32,<4",  # one run of a name at a time; knows a lock whose file was deleted
         "PyYAML>=6,<7",  # configuration files

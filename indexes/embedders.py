@@ -115,7 +115,8 @@ class OnnxEmbedder:
     """An Embedder by an ONNX file; `version` is a hash of settings, vocabulary and model."""
 
     def __init__(self, name: str, folder: Path, onnx: str) -> None:
-        from tokenizers import Tokenizer  # not needed by runs without vectors
+        need("onnx", f"the embedder {name}")
+        from tokenizers import Tokenizer  # of the extra
 
         try:
             self._pooling = _pooling_of(folder)

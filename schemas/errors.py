@@ -139,6 +139,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "llm": ("openai", "httpx2"),
     "web": ("httpx", "httpcore", "protego", "trafilatura", "pypdf"),
     "serve": ("fastapi", "uvicorn"),
+    "onnx": ("onnxruntime", "tokenizers"),
     "dense": ("faiss",),
     "gcp": ("google.cloud.secretmanager",),
     "hub": ("huggingface_hub", "torch", "transformers", "sentence_transformers"),

@@ -12,6 +12,7 @@ STRUCT or a list of them.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import accumulate, permutations, repeat
+from math import exp, lgamma, log, pi, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -59,11 +60,43 @@ def wilson(k: Floats, n: Floats) -> tuple[Floats, Floats]:
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
+@cache
 def t_bound(df: float) -> float:
-    """Return the two-sided critical value of t at the 5 % level."""
-    from scipy import special
+    """Return the two-sided critical value of Student's t at the 5 % level, for df of at least 1."""
+    bound, step = Z, 1.0
+    # Newton's method: it starts below the value, where the distribution is concave, and so
+    # never passes it.
+    while step > _NOTHING * bound:
+        density = exp(lgamma((df + 1) / 2) - lgamma(df / 2)) / sqrt(df * pi)
+        density *= (1 + bound * bound / df) ** (-(df + 1) / 2)
+        step = (0.975 - t_share(bound, df)) / density
+        bound += step
+    return bound
 
-    return float(special.stdtrit(df, 0.975))
+
+def t_share(t: float, df: float) -> float:
+    """Return the share of Student's t distribution that lies below t."""
+    whole = df + t * t
+    tail = _beta_share(df / 2, 0.5, df / whole, t * t / whole) / 2
+    return tail if t < 0 else 1 - tail
+
+
+def _beta_share(a: float, b: float, x: float, rest: float) -> float:
+    """Return the share of the beta distribution below x, by a continued fraction (DLMF 8.17.22).
+
+    `rest` is 1 - x, which loses its digits where it is computed of an x near 1.
+    """
+    if x > (a + 1) / (a + b + 2):  # where the other tail's fraction needs fewer terms
+        return 1 - _beta_share(b, a, rest, x)
+    if x == 0:
+        return 0.0
+    below = 1.0
+    for m in range(50 + int(3 * sqrt(max(a, b))), -1, -1):
+        even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        below = 1 + odd / (1 + even / below)
+    logarithm = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(rest)
+    return exp(logarithm) / (a * below)
 
 
 def mean_interval(value: Floats, weight: Floats, cluster: Clusters) -> Interval:
@@ -138,14 +171,12 @@ def correlations(x: Floats, y: Floats, cluster: Clusters) -> list[Interval]:
     (1957), with n cut by how much more the influences on the correlation vary between clusters
     than rows would alone; ranks stand for Kendall's. NaN where either is always the same.
     """
-    from scipy import stats
-
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return [Interval(np.nan)] * 3
-    ranks = stats.rankdata(x), stats.rankdata(y)
+    ranks = _ranks(x), _ranks(y)
     pearson, n = _pearson(x, y, cluster)
     spearman, n_of_ranks = _pearson(*ranks, cluster)
-    kendall = float(stats.kendalltau(x, y).statistic)
+    kendall = _kendall(x, y)
     return [
         _fisher(pearson, 1.0, n - 3, "Fisher z"),
         _fisher(spearman, 1 + spearman * spearman / 2, n_of_ranks - 3, "Fisher z, Bonett-Wright"),
@@ -168,12 +199,40 @@ def _linearised(above: Floats, below: Floats) -> tuple[float, Floats]:
 
 
 def _t_test(difference: float, error: float, df: float, method: str) -> Test:
-    from scipy import special
-
     half = t_bound(df) * error
-    below = float(special.stdtr(df, difference / error))
-    p = 2 * min(below, float(special.stdtr(df, -difference / error)))
+    below = t_share(difference / error, df)
+    p = 2 * min(below, t_share(-difference / error, df))
     return Test(difference, difference - half, difference + half, p, below, method)
+
+
+def _ranks(x: Floats) -> Floats:
+    """Return the rank of each value from 1; equal values share the mean of theirs."""
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+
+
+def _kendall(x: Floats, y: Floats) -> float:
+    """Return Kendall's tau-b (1945) of values of which neither are all equal, in n log² n steps."""
+    first, second = (np.unique(one, return_inverse=True)[1] for one in (x, y))
+    order = np.lexsort((second, first))
+    low = second[order]
+    discordant = 0  # pairs whose greater y comes first, by the highest bit in which the two differ
+    for bit in range(int(low.max()).bit_length()):
+        block = low >> (bit + 1)
+        at = np.argsort(block, kind="stable")
+        greater, block = (low[at] >> bit) & 1, block[at]
+        seen = np.cumsum(greater)
+        before = (seen - greater)[np.searchsorted(block, block)]
+        discordant += int(((1 - greater) * (seen - before)).sum())
+    tied, tied_2, both = map(_equal_pairs, (first, second, first * len(x) + second))
+    pairs = len(x) * (len(x) - 1) // 2
+    agreeing = pairs - tied - tied_2 + both - 2 * discordant
+    return float(np.clip(agreeing / sqrt(pairs - tied) / sqrt(pairs - tied_2), -1, 1))
+
+
+def _equal_pairs(values: npt.NDArray[np.int64]) -> int:
+    counts = np.unique(values, return_counts=True)[1]
+    return int((counts * (counts - 1) // 2).sum())
 
 
 def _pearson(x: Floats, y: Floats, cluster: Clusters) -> tuple[float, float]:

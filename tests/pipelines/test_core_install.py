@@ -11,13 +11,13 @@ import pytest
 from ufo.schemas.errors import MODULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-OPTIONAL = {
-    module
-    for extra, modules in MODULES.items()
-    for module in modules
-    # `tokenizers`, of the core, brings this one.
-    if module != "huggingface_hub"
-} | {"starlette", "pydantic", "pandas", "lxml"}
+OPTIONAL = {module for extra, modules in MODULES.items() for module in modules} | {
+    "starlette",
+    "pydantic",
+    "pandas",
+    "lxml",
+    "scipy",
+}
 # Python imports this file of PYTHONPATH at its start, in workers too.
 BLOCKER = f"""
 import sys
@@ -64,6 +64,7 @@ def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path
     [
         ("llm", ("evaluate", "--judge", "llm", "--base_url", "http://127.0.0.1:9", "--model", "m")),
         ("serve", ("serve",)),
+        ("onnx", ("evaluate", "--judge", "offline", "--verifier", "bundled")),
         ("hub", ("evaluate", "--judge", "offline", "--verifier", "{tmp}")),
     ],
 )

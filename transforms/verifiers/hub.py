@@ -17,15 +17,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp
-from typing import Any, Final, NamedTuple
-
-from tokenizers import Encoding, Tokenizer
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ufo.schemas import model_files
 from ufo.schemas.errors import UsageError, missing, unknown_value
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.sentences import segment
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
 
 
 class Outputs(NamedTuple):
@@ -186,7 +187,7 @@ _EOS: Final = {"deberta-v2": "[SEP]", "roberta": "</s>"}
 _FOUNDATION: Final = "google/flan-t5-base"
 _TRUSTED: Final = {"local_files_only": True, "trust_remote_code": False}
 
-Logits = Callable[[Encoding], list[float]]
+Logits = Callable[["Encoding"], list[float]]
 """Computes the outputs of one encoded pair."""
 
 
@@ -210,8 +211,9 @@ class HubVerifier(Verifier):
             whole = os.path.isfile(os.path.join(self._texts, _TOKENIZER))
         except UsageError as error:
             return error.message
-        torch = [] if self._onnx else ["torch"]
-        absent = missing(_EXTRA, torch if self._onnx and whole else [*torch, "transformers"])
+        absent = missing("onnx") if self._onnx else missing(_EXTRA, ["torch", "transformers"])
+        if not whole:
+            absent = absent or missing(_EXTRA, ["transformers"])
         return f"it needs {absent}" if absent else None
 
     def open(self) -> None:
@@ -280,7 +282,9 @@ class HubVerifier(Verifier):
             return _by_onnx(self._onnx, types)
         return _by_torch(_model(self._folder, self._texts), types)
 
-    def _tokenizer(self) -> Tokenizer:
+    def _tokenizer(self) -> "Tokenizer":
+        from tokenizers import Tokenizer
+
         path = os.path.join(self._texts, _TOKENIZER)
         if os.path.isfile(path):
             return Tokenizer.from_file(path)
@@ -321,7 +325,7 @@ class HubVerifier(Verifier):
 class PairEncoder:
     """Encodes a pair as one or several inputs of up to `tokens` tokens."""
 
-    def __init__(self, tokenizer: Tokenizer, family: Family, tokens: int, eos: str) -> None:
+    def __init__(self, tokenizer: "Tokenizer", family: Family, tokens: int, eos: str) -> None:
         self._tokenizer = tokenizer
         self._template = family.template
         self._tokens = tokens
@@ -331,7 +335,7 @@ class PairEncoder:
         added = tokenizer.get_added_tokens_decoder().values()
         self._special = [one.content for one in added if one.special and len(one.content) > 1]
 
-    def read(self, claim: str, passage: str) -> list[Encoding]:
+    def read(self, claim: str, passage: str) -> list["Encoding"]:
         """Return the encoding of each window of the passage, with the claim."""
         claim, passage = self._plain(claim), self._plain(passage)
         whole = self._encoded(passage, claim)
@@ -359,7 +363,7 @@ class PairEncoder:
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return [end for _, end in encoding.offsets]
 
-    def _fitting(self, window: str, claim: str) -> Encoding:
+    def _fitting(self, window: str, claim: str) -> "Encoding":
         # A window alone may have more tokens than within the passage.
         encoding = self._encoded(window, claim)
         while len(encoding.ids) > self._tokens and window:
@@ -368,7 +372,7 @@ class PairEncoder:
         encoding.truncate(self._tokens)  # where the template alone is too long
         return encoding
 
-    def _encoded(self, passage: str, claim: str) -> Encoding:
+    def _encoded(self, passage: str, claim: str) -> "Encoding":
         if not self._template:
             return self._tokenizer.encode(passage, claim)
         text = filled(self._template, passage=passage, claim=claim, eos=self._eos)
@@ -386,7 +390,7 @@ def _by_onnx(path: str, types: bool) -> Logits:
     model = model_files.OnnxModel(path)
     output = "logits" if "logits" in model.outputs else model.outputs[0]
 
-    def logits(encoding: Encoding) -> list[float]:
+    def logits(encoding: "Encoding") -> list[float]:
         of_text = encoding.type_ids if types else [0] * len(encoding.ids)
         return _first(model.run(encoding.ids, of_text, output))
 
@@ -399,7 +403,7 @@ def _by_torch(model: Any, types: bool) -> Logits:
     torch.set_num_threads(1)
     model.eval()
 
-    def logits(encoding: Encoding) -> list[float]:
+    def logits(encoding: "Encoding") -> list[float]:
         ids = torch.tensor([encoding.ids])
         given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if types:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from tokenizers import Tokenizer
 
+from ufo.schemas.errors import missing
 from ufo.schemas.model_files import digest, onnx_session
 from ufo.transforms.verifiers.bundled.encoding import Encoder
 from ufo.transforms.verifiers.overlap import WEIGHTS, features
@@ -51,14 +51,17 @@ class BundledVerifier(Verifier):
         self._session: Any = None
 
     def unavailable(self) -> str | None:
-        """Return which file is missing, with the remedy, or None."""
+        """Return which file or package is missing, with the remedy, or None."""
         for name in (MODEL, TOKENIZER, SETTINGS):
             if not (self._folder / name).is_file():
                 return f"{self._folder / name} is missing; install the package again"
-        return None
+        absent = missing("onnx")
+        return f"it needs {absent}" if absent else None
 
     def open(self) -> None:
         """Load the model."""
+        from tokenizers import Tokenizer  # of the extra `onnx`
+
         settings = json.loads((self._folder / SETTINGS).read_text(encoding="utf-8"))
         if settings["weights"].keys() != {"intercept", *INPUTS}:
             raise RuntimeError(f"{SETTINGS} was made for other features; train the verifier again")

@@ -5,12 +5,13 @@ Of a long passage, the sentences that share most with the claim.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
-
-from tokenizers import Tokenizer
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.verifiers.verifier import Pair
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 CLAIM_PIECES: Final = 96
 PIECES: Final = 176
@@ -43,7 +44,7 @@ class Encoder:
     pieces of function words and punctuation, which any two texts share.
     """
 
-    def __init__(self, tokenizer: Tokenizer, common: Iterable[int]) -> None:
+    def __init__(self, tokenizer: "Tokenizer", common: Iterable[int]) -> None:
         self._tokenizer = tokenizer
         self._common = frozenset(common)
         vocabulary: dict[str, int] = tokenizer.get_vocab()
