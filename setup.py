@@ -86,7 +86,8 @@ EXTRAS["dev"] = [
     "ipykernel>=6.29,<8",  # what they run in
     "polars>=1,<3",  # a table that `ufo.evaluate` takes
     "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
-    "mwparserfromhell>=0.7,<0.8",  # what benchmarks/check_dump.py compares our parser with
+    "psutil>=6,<8",  # the memory of a run's processes, in benchmarks/speed
+    "proselint>=0.16,<0.17",  # the style of the documents
 ]
 
 

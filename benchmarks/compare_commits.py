@@ -22,7 +22,7 @@ import duckdb
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.bench_pipeline import write_input  # noqa: E402
+from benchmarks.speed.pipeline import write_input  # noqa: E402
 
 TABLES = ("responses", "sentences", "fact_units", "evidence", "passages", "verdicts", "failures")
 BOTH = "reference,wikipedia"

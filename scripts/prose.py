@@ -1,4 +1,4 @@
-"""Report words and sentences in documents and docstrings that scripts/prose.toml advises against.
+"""Report words and long sentences in documents and docstrings; scripts/prose.toml has the limits.
 
 python scripts/prose.py [FILE ...]     exit 1 where there are any; by default all tracked files
 """
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ SETTINGS = Path(__file__).with_suffix(".toml")
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|https?://\S+")
 # What ends a sentence: its mark, an empty line, a table's cell, an item of a list.
-_END = re.compile(r"[.:;?!](?=\s)|\n\s*\n|\n\s*(?:[-*#|>]|\d+\.)\s|\|")
+_END = re.compile(r"[.?!][\"'”’)*_]*(?=\s)|\n\s*\n|\n\s*(?:[-*#|>]|\d+\.)\s|\|")
 
 
 def blank(text: str, pattern: re.Pattern[str]) -> str:
@@ -45,13 +46,19 @@ def problems(text: str, settings: dict[str, Any]) -> Iterator[tuple[int, str]]:
         for match in re.finditer(pattern.replace(" ", r"\s+"), text, re.IGNORECASE):
             words = " ".join(match[0].split())
             yield text.count("\n", 0, match.start()), f"{words!r}: {better}"
-    start = 0
-    for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
-        sentence = text[start:end].split()
-        if len(sentence) > settings["longest_sentence"]:
-            line = text.count("\n", 0, start)
-            yield line, f"a sentence of {len(sentence)} words: {' '.join(sentence[:6])} …"
-        start = end
+    found = sentences(text)
+    long = [one for one in found if len(one[1]) > settings["long_sentence"]]
+    few = len(long) <= max(1, settings["share_of_long"] * len(found))
+    for line, words in long:
+        if len(words) > settings["longest_sentence"] or not few:
+            yield line, f"a sentence of {len(words)} words: {' '.join(words[:6])} …"
+
+
+def sentences(text: str) -> list[tuple[int, list[str]]]:
+    """Return the words of each sentence, with the line in which it begins, from 0."""
+    ends = [0, *(match.end() for match in _END.finditer(text)), len(text)]
+    spans = [(start, text[start:end].split()) for start, end in pairwise(ends)]
+    return [(text.count("\n", 0, start), words) for start, words in spans if words]
 
 
 def tracked() -> list[Path]:

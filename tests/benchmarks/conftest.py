@@ -1,6 +1,5 @@
 """A few invented records in the layout of the data that scripts of benchmarks/ read."""
 
-import bz2
 import csv
 import gzip
 import json
@@ -14,19 +13,13 @@ TOWNS = ("Arden", "Brill", "Corfe", "Dunster", "Eyam", "Frome", "Goring", "Hythe
 PAGE = """<html><head><title>{0}</title></head><body><nav>Home</nav><article><h1>{0}</h1>
 <p>{1} The market of the town is held on Mondays, and many people of the valley come to it.</p>
 </article></body></html>"""
-DUMP = """<mediawiki>{}</mediawiki>"""
-DUMPED = """<page><title>{0}</title><ns>0</ns><id>{1}</id><revision><id>1</id>
-<text>'''{0}''' is a [[town]]. {2}
-
-== History ==
-{2} Its market is old, and its church stands on a hill above the river.</text></revision></page>"""
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Write claims on invented towns: half of them as the passage says, half with another year."""
     folder = tmp_path / "data"
-    for name in ("factcheck_gpt", "wice", "begin", "verifier", "hotpotqa", "html/pages", "enwiki"):
+    for name in ("factcheck_gpt", "wice", "begin", "verifier", "hotpotqa", "html/pages"):
         (folder / name).mkdir(parents=True)
     benchmark: list[Any] = []
     stance: list[Any] = []
@@ -36,7 +29,6 @@ def data(tmp_path: Path) -> Path:
     passages: list[Any] = []
     questions: list[Any] = []
     truths: dict[str, Any] = {}
-    pages: list[str] = []
     for number, town in enumerate(TOWNS):
         true = number % 2 == 0
         year = 1800 + number
@@ -73,15 +65,12 @@ def data(tmp_path: Path) -> Path:
         page = PAGE.format(town, passage).encode()
         (folder / "html/pages" / f"{town}.html.gz").write_bytes(gzip.compress(page))
         truths[town] = {"url": f"https://{town}.example/", "articleBody": passage}
-        pages.append(DUMPED.format(town, number + 1, passage))
     _write(folder / "factcheck_gpt" / "benchmark.jsonl", benchmark)
     _write(folder / "factcheck_gpt" / "stance.jsonl", stance)
     _write(folder / "wice" / "dev.jsonl", wice)
     _write(folder / "hotpotqa" / "passages.jsonl", passages)
     _write(folder / "hotpotqa" / "questions.jsonl", questions)
     (folder / "html/ground-truth.json").write_text(json.dumps(truths))
-    dump = DUMP.format("".join(pages)).encode()
-    (folder / "enwiki/towns.xml.bz2").write_bytes(bz2.compress(dump))
     for part in ("wow", "cmu"):
         with (folder / "begin" / f"begin_dev_{part}.tsv").open("w", newline="") as file:
             writer = csv.DictWriter(file, list(begin[0]), delimiter="\t")

@@ -14,20 +14,19 @@ from tests.parts import missing
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-ELSEWHERE = {"baseline_selfcheck"}  # its own test has a model that decides claims
+FOLDER = ROOT / "benchmarks"
 SCRIPTS = sorted(
-    path.stem
-    for path in (ROOT / "benchmarks").glob("*.py")
-    if "__main__" in path.read_text() and path.stem not in ELSEWHERE
+    path.relative_to(FOLDER).as_posix()
+    for path in FOLDER.rglob("*.py")
+    if "__main__" in path.read_text()
 )
 READS = {  # --data DIR
-    *("bench_index", "check_dump", "fit_overlap", "measure_claims"),
-    *("measure_evidence", "measure_extraction", "measure_judge"),
+    *("speed/index.py", "training/overlap.py", "accuracy/claims.py"),
+    *("accuracy/evidence.py", "accuracy/main_text.py", "accuracy/judge.py"),
 }
-ASKS = {"measure_injection", "prompts"}  # a model: --base_url, --model
-NO_JSON = {"fit_overlap"}  # it prints a module
-IN_CHROMIUM = {"bench_page", "open_responses"}
-NEEDS = {"train_verifier": "train_verifier.py needs torch: see docs/verifiers.md\n"}
+ASKS = {"accuracy/injection.py", "accuracy/models.py"}  # a model: --base_url, --model
+NO_JSON = {"training/overlap.py"}  # it prints a module
+NEEDS = {"training/train.py": "train.py needs torch: see docs/verifiers.md\n"}
 
 
 def words(script: str, data: Path, server: LlmServer) -> list[str]:
@@ -37,20 +36,18 @@ def words(script: str, data: Path, server: LlmServer) -> list[str]:
         found += ["--data", str(data)]
     if script in ASKS:
         found += ["--base_url", server.base_url, "--model", "offline-judge"]
-    if script == "compare_commits":
+    if script == "compare_commits.py":
         found += ["HEAD", "HEAD"]
-    if script == "open_responses":
-        found += [str(ROOT / "examples/responses.jsonl")]
     return found
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_it_runs_or_says_what_it_needs(script: str, data: Path) -> None:
-    if script in IN_CHROMIUM and not shutil.which("chromium"):
+    if script == "speed/page.py" and not shutil.which("chromium"):
         missing("no Chromium on PATH; on Debian and Ubuntu: apt-get install chromium")
     with LlmServer(keys=None) as server:
         done = subprocess.run(
-            [sys.executable, f"benchmarks/{script}.py", *words(script, data, server)],
+            [sys.executable, f"benchmarks/{script}", *words(script, data, server)],
             cwd=ROOT,
             env=os.environ | {"OPENAI_API_KEY": server.key},
             capture_output=True,

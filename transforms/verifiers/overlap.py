@@ -3,7 +3,7 @@
 With the grounds on which any verifier of the offline judge may call a claim supported or refuted.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
@@ -110,20 +110,12 @@ DENIALS: Final = (lacks_number, other_name, other_subject, of_relative, contradi
 """The rules that keep a passage from supporting a claim."""
 
 
-def ruled(
-    found: Match,
-    three: Probabilities,
-    denials: Sequence[Callable[[Match], bool]] = DENIALS,
-    needs_ground: bool = True,
-) -> Probabilities:
-    """Return a verifier's probabilities of a pair, held to the rules above.
-
-    `benchmarks/measure_judge.py` prints what each rule is worth; for that, some can be left out.
-    """
-    if three.supported >= SUPPORTED_FROM and any(rule(found) for rule in denials):
+def ruled(found: Match, three: Probabilities) -> Probabilities:
+    """Return a verifier's probabilities of a pair, held to the rules above."""
+    if three.supported >= SUPPORTED_FROM and any(rule(found) for rule in DENIALS):
         refuted = three.refuted * (1 - UNSURE) / max(1 - three.supported, 1e-9)
         three = Probabilities(UNSURE, refuted, 1 - UNSURE - refuted)
-    if needs_ground and three.outcome == REFUTED and not grounds(found):
+    if three.outcome == REFUTED and not grounds(found):
         half = (1 - three.supported) / 2
         return Probabilities(three.supported, half, half)  # A tie is no contradiction.
     return three

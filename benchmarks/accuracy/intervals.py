@@ -1,0 +1,204 @@
+"""Measure how often the 95 % intervals of the reports cover the truth, by simulation.
+
+Runs are drawn whose truth is known: questions of unequal difficulty, responses of one or of ten
+models to each, fact units of a response, people's labels of some. The functions are those that the
+views call (`schemas/statistics.py`). An interval that a draw does not have is not counted; `exists`
+is the share of draws that have one, `width` the mean width. The last line is JSON.
+
+    python benchmarks/accuracy/intervals.py [--quick]
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ufo.schemas.statistics import (
+    Clusters,
+    Floats,
+    corrected,
+    correlations,
+    mean_interval,
+    paired_t,
+    ratio_interval,
+    unpaired_t,
+    wilson,
+)
+
+UNITS = 5
+SPREAD = 2.0  # a + b of the beta distribution of questions' difficulty
+JUDGES = {
+    "that is never wrong": (0.0, 0.0),
+    "too kind": (0.3, 0.1),
+    "too strict": (0.1, 0.3),
+}
+"""How often a judge supports false claims, and refutes true ones."""
+
+
+@dataclass
+class Tally:
+    """What became of the draws of one interval."""
+
+    hits: list[bool] = field(default_factory=list)
+    widths: list[float] = field(default_factory=list)
+    draws: int = 0
+
+    def add(self, low: float, high: float, truth: float) -> None:
+        """Count an interval; NaN bounds are none."""
+        self.draws += 1
+        if not np.isnan(low):
+            self.hits.append(bool(low - 1e-9 <= truth <= high + 1e-9))
+            self.widths.append(high - low)
+
+    def row(self) -> dict[str, float]:
+        """Return the figures."""
+        return {
+            "coverage": round(float(np.mean(self.hits)), 3),
+            "width": round(float(np.mean(self.widths)), 3),
+            "exists": round(len(self.hits) / self.draws, 3),
+        }
+
+
+Interval = tuple[str, float, float, float]
+Draw = Callable[[np.random.Generator], Iterator[Interval]]
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="1,000 draws of each, not 4,000")
+    draws = 1000 if parser.parse_args().quick else 4000
+    found: dict[str, dict[str, float]] = {}
+    for draw in cases():
+        random = np.random.default_rng(1)
+        tallies: dict[str, Tally] = {}
+        for _ in range(draws):
+            for name, low, high, truth in draw(random):
+                tallies.setdefault(name, Tally()).add(low, high, truth)
+        for name, tally in tallies.items():
+            found[name] = tally.row()
+            row = found[name]
+            print(f"{name:66} {row['coverage']:.3f}  width {row['width']:.3f}  {row['exists']:.3f}")
+    lowest = min(found, key=lambda name: found[name]["coverage"])
+    print(json.dumps({"draws": draws, "lowest": {lowest: found[lowest]}, "intervals": found}))
+
+
+def cases() -> Iterator[Draw]:
+    """Give what is drawn."""
+    for questions in (5, 10, 30, 100):
+        for models in (1, 10):
+            yield partial(_scores, questions=questions, models=models)
+    for questions in (10, 30, 100):
+        yield partial(_compared, questions=questions)
+    for questions in (30, 100):
+        for models in (1, 3):
+            yield partial(_correlated, questions=questions, models=models)
+    for labels in (5, 10, 20, 50):
+        for name, errors in JUDGES.items():
+            yield partial(_corrected, labels=labels, judge=name, errors=errors)
+
+
+def _truth(random: np.random.Generator, questions: int, models: int, mean: float = 0.7) -> Floats:
+    """Draw whether each unit is true: one row a response, models of a question side by side."""
+    own = random.beta(mean * SPREAD, (1 - mean) * SPREAD, (questions, 1))
+    return (random.random((questions * models, UNITS)) < np.repeat(own, models, 0)).astype(float)
+
+
+def _judged(random: np.random.Generator, truth: Floats, errors: tuple[float, float]) -> Floats:
+    wrong = random.random(truth.shape) < np.where(truth == 1, errors[1], errors[0])
+    return np.where(wrong, 1 - truth, truth)
+
+
+def _clusters(questions: int, models: int = 1) -> Clusters:
+    return np.repeat(np.arange(questions, dtype=np.uint64), models)
+
+
+def _scores(random: np.random.Generator, questions: int, models: int) -> Iterator[Interval]:
+    """Mean scores, a response's share, agreement with labels."""
+    of = f"{questions} questions, {models} model{'s' * (models > 1)}"
+    cluster = _clusters(questions, models)
+    truth = _truth(random, questions, models)
+    score = truth.mean(1)
+    one = mean_interval(score, np.ones_like(score), cluster)
+    yield f"scores_by_run: {of}", one.low, one.high, 0.7
+    if questions == 5:
+        yield "scores: a response of its chance .7", *_share(random, 0.7)
+        yield "scores: a response of its chance .95", *_share(random, 0.95)
+    kind = _judged(random, truth, JUDGES["too kind"])
+    right = [((truth == label) & (kind == label)).sum(1).astype(float) for label in (1, 0)]
+    n_true, n_false = truth.sum(1), UNITS - truth.sum(1)
+    called = UNITS - kind.sum(1)
+    ratios = (
+        ("accuracy", sum(right), UNITS + 0 * score, sum(right), UNITS + 0 * score, 0.84),
+        ("balanced_accuracy", right[0], n_true, right[1], n_false, 0.8),
+        ("f1_false", 2 * right[1], n_false + called, 2 * right[1], n_false + called, 0.42 / 0.58),
+    )
+    for name, above, below, above_2, below_2, value in ratios:
+        found = ratio_interval(above, below, above_2, below_2, cluster)
+        yield f"agreement, {name}: {of}", found.low, found.high, value
+
+
+def _share(random: np.random.Generator, chance: float) -> tuple[float, float, float]:
+    low, high = wilson(random.binomial(UNITS, chance, 1).astype(float), np.array([float(UNITS)]))
+    return float(low[0]), float(high[0]), chance
+
+
+def _compared(random: np.random.Generator, questions: int) -> Iterator[Interval]:
+    """Differences of models: one is right .7, the other .8 of the time on the same questions."""
+    chance = random.beta(0.7 * SPREAD, 0.3 * SPREAD, (questions, 1))
+    a = (random.random((questions, UNITS)) < chance).mean(1)
+    b = (random.random((questions, UNITS)) < (1 + 2 * chance) / 3).mean(1)
+    found = paired_t(a - b)
+    yield f"model_comparison, paired: {questions} questions", found.low, found.high, -0.1
+    a, b = (_truth(random, questions, 3, mean).mean(1) for mean in (0.7, 0.8))
+    cluster = _clusters(questions, 3)
+    found = unpaired_t(a, cluster, b, cluster)
+    of = f"{questions} questions each, 3 responses a question"
+    yield f"model_comparison, unpaired: {of}", found.low, found.high, -0.1
+
+
+def _correlated(random: np.random.Generator, questions: int, models: int) -> Iterator[Interval]:
+    """Correlations of normal scores of known truth; half the variance is a question's."""
+    rho = 0.5
+    shape = np.linalg.cholesky(np.array([[1, rho], [rho, 1]]))
+    own = np.repeat(random.normal(size=(questions, 2)), models, 0)
+    both = (own + random.normal(size=(questions * models, 2))) / np.sqrt(2) @ shape.T
+    truth = {
+        "pearson": rho,
+        "spearman": 6 / np.pi * np.arcsin(rho / 2),
+        "kendall": 2 / np.pi * np.arcsin(rho),
+    }
+    of = f"{questions} questions, {models} model{'s' * (models > 1)}"
+    found = correlations(both[:, 0], both[:, 1], _clusters(questions, models))
+    for (metric, value), one in zip(truth.items(), found, strict=True):
+        yield f"agreement, {metric}: {of}", one.low, one.high, value
+
+
+def _corrected(
+    random: np.random.Generator, labels: int, judge: str, errors: tuple[float, float]
+) -> Iterator[Interval]:
+    """Corrected scores of 60 responses, of whose units some are labelled at random."""
+    for mean in (0.7, 0.95):
+        truth = _truth(random, 60, 1, mean)
+        verdict = _judged(random, truth, errors)
+        picked = random.permutation(truth.size)[:labels]
+        weight = np.full(labels, truth.size / labels)
+        found = corrected(
+            verdict.mean(1),
+            _clusters(60),
+            truth.ravel()[picked],
+            verdict.ravel()[picked],
+            weight / UNITS,
+            weight,
+            np.zeros(labels, np.uint64),
+            (picked // UNITS).astype(np.uint64),
+        )
+        of = f"{labels} labels, truth {mean}, judge {judge}"
+        yield f"corrected_scores: {of}", found.low, found.high, mean
+
+
+if __name__ == "__main__":
+    main()

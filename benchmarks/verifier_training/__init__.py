@@ -1,1 +1,0 @@
-"""Training of the bundled verifier: its pairs, its model, its export."""
