@@ -49,9 +49,9 @@ def problems(text: str, settings: dict[str, Any]) -> Iterator[tuple[int, str]]:
     found = sentences(text)
     long = [one for one in found if len(one[1]) > settings["long_sentence"]]
     few = len(long) <= max(1, settings["share_of_long"] * len(found))
-    for line, words in long:
-        if len(words) > settings["longest_sentence"] or not few:
-            yield line, f"a sentence of {len(words)} words: {' '.join(words[:6])} …"
+    for line, sentence in long:
+        if len(sentence) > settings["longest_sentence"] or not few:
+            yield line, f"a sentence of {len(sentence)} words: {' '.join(sentence[:6])} …"
 
 
 def sentences(text: str) -> list[tuple[int, list[str]]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.embedder import base_folder
+from benchmarks.speed.embedder import base_folder
 from ufo.indexes.embedders import LocalEmbedder, make_embedder
 from ufo.indexes.index import open_index
 from ufo.pipelines.build_index import build
