@@ -94,19 +94,22 @@ EXTRAS["dev"] = [
 def readme() -> str:
     """Return the README for a package index, where a link into the repository leads nowhere.
 
-    With the repository's address such links are absolute; without it their text is left, and
-    pictures go.
+    With the repository's address links and pictures are absolute; without it the text of a link is
+    left, and pictures go.
     """
+    raw = f"{REPOSITORY}/raw/v{VERSION}/"
 
     def absolute(link: re.Match[str]) -> str:
-        picture, text, path = link.groups()
-        if REPOSITORY:
-            kind = "raw" if picture else "blob"
-            return f"{picture}[{text}]({REPOSITORY}/{kind}/v{VERSION}/{path})"
-        return "" if picture else text
+        text, path = link.groups()
+        return f"[{text}]({REPOSITORY}/blob/v{VERSION}/{path})" if REPOSITORY else text
 
     text = (HERE / "README.md").read_text(encoding="utf-8")
-    return re.sub(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)]+)\)", absolute, text)
+    text = (
+        re.sub(r'<img src="', rf"\g<0>{raw}", text)
+        if REPOSITORY
+        else re.sub("<img [^>]+>", "", text)
+    )
+    return re.sub(r"\[([^\]]*)\]\((?![a-z]+:|#)([^)]+)\)", absolute, text)
 
 
 URLS = {
