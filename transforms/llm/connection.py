@@ -29,7 +29,7 @@ class Connections(httpx2.AsyncBaseTransport):
 
     A pool of `httpcore` checks the socket of every connection whenever a request begins or ends.
     Here each connection is a pool of size one, and the one used last is reused first
-    (`benchmarks/bench_concurrency.py`). The caller limits the number of concurrent requests.
+    (`benchmarks/speed/concurrency.py`). The caller limits the number of concurrent requests.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Create verifiers by the value of `--verifier`.
 
 It is a registered name (entry points in the group `ufo.verifiers`), a class in a file, a folder
-with `verifier.json` that `benchmarks/train_verifier.py` wrote, or a cross-encoder
+with `verifier.json` that `benchmarks/training/train.py` wrote, or a cross-encoder
 (`ufo.transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
 """
 

@@ -258,7 +258,7 @@ class HubVerifier(Verifier):
         if not os.path.exists(os.path.join(self._folder, _CONFIG)):
             raise UsageError(
                 f"the folder {self._folder!r} is not a verifier: it has neither {_CONFIG}, as a "
-                "model has, nor verifier.json, as benchmarks/train_verifier.py writes it"
+                "model has, nor verifier.json, as benchmarks/training/train.py writes it"
             )
         return _said(self._folder, _CONFIG)
 

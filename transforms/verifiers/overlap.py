@@ -373,7 +373,7 @@ WEIGHTS: Final = {
     "personal": -1.3870,  # 1 where the claim speaks of I or you: talk rather than a statement
     "differs": -1.7301,  # 1 where the passage has a ground against the claim
 }
-"""The features, and what they weigh. `benchmarks/fit_overlap.py` prints the weights."""
+"""The features, and what they weigh. `benchmarks/training/overlap.py` prints the weights."""
 INTERCEPT: Final = -2.6454
 REFUTED_WITH_GROUND: Final = 0.8
 """How likely a pair that is not supported is refuted where there is a sure ground for it ..."""

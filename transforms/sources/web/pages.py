@@ -6,7 +6,7 @@ sentences of the page, with what a page is and a collection is not: a sentence's
 it is about; a page is too small to tell by itself which words are common; and the sentences that
 are taken together should say different parts of the query (maximal marginal relevance, Carbonell &
 Goldstein 1998, by terms). The constants were chosen by random search on one half of the labelled
-sentences of `benchmarks/measure_evidence.py` and looked at on the other.
+sentences of `benchmarks/accuracy/evidence.py` and looked at on the other.
 """
 
 import asyncio

@@ -34,7 +34,7 @@ _LARGEST: Final = 30.0
 class BundledVerifier(Verifier):
     """Reads claim and evidence with a small model that comes with ufo, beside their words.
 
-    `folder` has what `benchmarks/train_verifier.py` wrote; by default it is this package. The model
+    `folder` has what `benchmarks/training/train.py` wrote; by default it is this package. The model
     runs on one thread.
 
     Two regressions, of supported and of refuted among the rest, read the model's log-odds and the
