@@ -10,7 +10,7 @@ from ufo.schemas.errors import UfoError
 
 NAME: Final = "offline"
 FIGURES: Final = "figures.json"
-"""What `benchmarks/accuracy/judge.py --write` measured of the shipped verifiers, by name and set."""
+"""What `benchmarks/accuracy/judge.py` measured of the shipped verifiers, by name and set."""
 _MEASURED: Final = {
     "reference": ("reference texts", "given_texts", "health claims, sentences of papers"),
     "wikipedia": ("an encyclopaedia", "encyclopaedia", "climate claims, sentences of Wikipedia"),
