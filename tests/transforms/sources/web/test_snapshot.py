@@ -17,35 +17,27 @@ A, B = key_of("s", "a"), key_of("p", "b")
 FOUND = {"reply": {"organic": [{"snippet": "ä \ud800"}]}, "at": "t"}
 
 
-def test_what_is_recorded_is_read_by_others_and_who_is_first_has_recorded_for_all(
-    tmp_path: Path,
-) -> None:
-    folder = str(tmp_path / "new" / "snapshot")
-    one, two = Snapshot(folder), Snapshot(folder)
+def test_who_is_first_has_recorded_for_all_and_a_finished_one_is_only_read(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "snapshot"
+    one, two = Snapshot(str(folder)), Snapshot(str(folder))
     assert one.get_many([A, B]) == {}
     assert one.keep_many({A: FOUND}) == {A: FOUND}
     assert two.keep_many({A: "later", B: 1}) == {A: FOUND, B: 1}
     assert one.get_many([B, A]) == {A: FOUND, B: 1}
+    two.finish()
     for snapshot in (one, two):
         asyncio.run(snapshot.aclose())
-
-
-def test_a_finished_one_is_one_file_that_is_only_read(tmp_path: Path) -> None:
-    recording = Snapshot(str(tmp_path))
-    recording.keep_many({A: FOUND})
-    Snapshot(str(tmp_path)).finish()
-    asyncio.run(recording.aclose())
-    (file,) = tmp_path.iterdir()
+    (file,) = folder.iterdir()
     before = file.read_bytes()
-    Snapshot(str(tmp_path)).finish()
-    finished = Snapshot(str(tmp_path))
+    Snapshot(str(folder)).finish()
+    finished = Snapshot(str(folder))
     assert finished.finished
-    assert finished.get_many([A, B]) == {A: FOUND}
+    assert finished.get_many([A, key_of("p", "c")]) == {A: FOUND}
     assert "record another with --web_snapshot" in finished.remedy
     with pytest.raises(RunError, match=r"cannot be written: .*; make room, or name another"):
-        finished.keep_many({B: 1})
+        finished.keep_many({B: 2})
     asyncio.run(finished.aclose())
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
+    assert [path.read_bytes() for path in folder.iterdir()] == [before]
 
 
 def test_what_was_recorded_before_a_kill_is_kept(tmp_path: Path) -> None:
@@ -67,21 +59,17 @@ def test_what_was_recorded_before_a_kill_is_kept(tmp_path: Path) -> None:
     asyncio.run(finished.aclose())
 
 
-def test_a_damaged_snapshot_is_reported_and_not_guessed_at(tmp_path: Path) -> None:
-    snapshot = Snapshot(str(tmp_path))
+def test_a_damaged_snapshot_and_somebody_else_s_folder_or_file_are_refused(tmp_path: Path) -> None:
+    snapshot = Snapshot(str(tmp_path / "mine"))
     snapshot.keep_many({A: "text " * 9000})
     snapshot.finish()
-    (file,) = tmp_path.iterdir()
+    (file,) = (tmp_path / "mine").iterdir()
     whole = file.read_bytes()
     for damaged in (b"text", whole[:5000], whole[:100] + b"\xff" * (len(whole) - 100)):
         file.write_bytes(damaged)
-        opened = Snapshot(str(tmp_path))
         with pytest.raises(RunError, match=r"is damaged: .*; take a whole copy of it, or record"):
-            opened.get_many([A])
-    assert [path.name for path in tmp_path.iterdir()] == [file.name]
-
-
-def test_somebody_else_s_folder_or_file_is_refused(tmp_path: Path) -> None:
+            Snapshot(str(tmp_path / "mine")).get_many([A])
+    assert list((tmp_path / "mine").iterdir()) == [file]
     (tmp_path / "thesis.tex").write_text("…")
     for place in (tmp_path, tmp_path / "thesis.tex"):
         with pytest.raises(UsageError, match="neither a snapshot nor empty"):
