@@ -49,8 +49,8 @@ def test_a_model_of_a_hub_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_an_index_is_asked_by_the_embedder_that_made_its_vectors(
     build_folder: Callable[..., Path], tmp_path: Path
 ) -> None:
-    def best(*options: str) -> str:
-        [[hit]] = open_index(embedded, *options).search(["the Danube"], 1)
+    def best(retriever: str, **options: str) -> str:
+        [[hit]] = open_index(embedded, retriever, **options).search(["the Danube"], 1)
         return hit.passage.title
 
     model = write_embedder(tmp_path / "model", "danube river sea curie")
@@ -64,7 +64,7 @@ def test_an_index_is_asked_by_the_embedder_that_made_its_vectors(
     elsewhere = shutil.move(model, tmp_path / "elsewhere")
     with pytest.raises(IndexUnusable, match=r"were made by the embedder '.*model'"):
         open_index(embedded, "dense")
-    assert best("dense", str(elsewhere)) == "Danube"
+    assert best("dense", embedder=str(elsewhere)) == "Danube"
     write_embedder(model, "river")
     with pytest.raises(IndexUnusable, match=r"has changed since.*ufo index build"):
         open_index(embedded, "dense")
