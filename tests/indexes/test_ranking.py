@@ -1,7 +1,6 @@
 """How passages are ranked: by words, by vectors, by both, and for what the first ones lack."""
 
 import random
-import threading
 from collections.abc import Callable, Sequence
 from math import log
 from pathlib import Path
@@ -20,7 +19,6 @@ from ufo.indexes.dense import Dense
 from ufo.indexes.embedders import Vectors, unit_rows
 from ufo.indexes.index import open_index
 from ufo.indexes.reader import Block, RawPage
-from ufo.indexes.rerank import choose
 from ufo.indexes.retriever import NOT_RANKED, Hit, Hybrid, Ranked, ranked_passages
 from ufo.indexes.tokens import query_terms, terms_of, words_of
 from ufo.schemas.errors import IndexUnusable
@@ -46,17 +44,6 @@ def test_words_are_folded_and_a_query_drops_grammar_unless_it_has_nothing_else(t
     assert query_terms("When was the Danube named?") == terms_of("Danube named")
     assert query_terms("Who is it?") == ["who", "is", "it"]
     assert query_terms("") == []
-
-
-def test_every_thread_gets_the_same_stems() -> None:
-    text = " ".join(f"running{number}s rivers{number}" for number in range(300))
-    found: list[list[str]] = []
-    threads = [threading.Thread(target=lambda: found.append(terms_of(text))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [found[0]] * 8
 
 
 WORDS = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"]
@@ -268,21 +255,3 @@ def test_passages_with_the_words_of_aliases_that_the_title_lacks(
     ]
     [found] = open_index(tmp_path / "index").search(["donau"], 5)
     assert {hit.passage.text for hit in found} == {"A river.", "It flows."}
-
-
-def test_what_the_chosen_ones_lack_and_link_to_counts_for_the_next() -> None:
-    def none(at: int) -> np.ndarray:
-        return np.zeros(3)
-
-    def links(at: int) -> np.ndarray:
-        return np.array([0.0, 0.0, 0.3]) if at == 0 else np.zeros(3)
-
-    present = np.array([[True, False], [True, False], [False, True]])
-    scores = np.array([1.0, 0.9, 0.5])
-    assert choose(scores, present, np.array([0.4, 0.6]), none, 3) == [0, 2, 1]
-    assert choose(scores, present, np.zeros(2), none, 3) == [0, 1, 2]
-    assert choose(scores, present, np.zeros(2), none, 2) == [0, 1]
-    present, scores = np.zeros((3, 1), dtype=bool), np.array([1.0, 0.5, 0.5])
-    assert choose(scores, present, np.ones(1), links, 5) == [0, 2, 1]
-    assert choose(scores, present, np.ones(1), none, 5) == [0, 1, 2]
-    assert choose(np.zeros(0), np.zeros((0, 1), dtype=bool), np.ones(1), none, 5) == []

@@ -5,6 +5,7 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
+from tests.golden import cases
 from tests.local_web import LocalWeb, Reply
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web import documents as reasons
@@ -50,21 +52,10 @@ def get(*urls: str, at_once: bool = False, **options: Any) -> list[FetchedPage]:
     return wait_for(fetched())
 
 
-@pytest.mark.parametrize(
-    ("path", "final", "kind"),
-    [
-        ("/lighthouse#tower", "/lighthouse", "text/html"),
-        ("/moved", "/lighthouse", "text/html"),
-        ("/chain", "/beacon", "text/html"),
-        ("/gzip", "/gzip", "text/html"),
-        ("/charset", "/charset", "text/html"),
-        ("/notes.txt", "/notes.txt", "text/plain"),
-        ("/report.pdf", "/report.pdf", "application/pdf"),
-        ("/untyped", "/untyped", "text/html"),
-        ("/private/open", "/private/open", "text/html"),
-        ("/busy", "/busy", "text/html"),
-    ],
-)
+PAGES = cases(Path(__file__).with_name("pages.txt"))
+
+
+@pytest.mark.parametrize(("path", "final", "kind"), [row for row in PAGES if len(row) == 3])
 def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> None:
     (page,) = get(web.url(path))
     assert (page.reason, page.detail, page.status) == (None, "", 200)
@@ -74,52 +65,11 @@ def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> Non
     assert page.body
 
 
-@pytest.mark.parametrize(
-    ("path", "reason"),
-    [
-        ("/far", reasons.TOO_MANY_REDIRECTS),
-        ("/loop", reasons.TOO_MANY_REDIRECTS),
-        ("/to-file", reasons.REFUSED_ADDRESS),
-        ("/nowhere", "http_302"),
-        ("/private/diary", reasons.BLOCKED_BY_ROBOTS),
-        ("/no-ufo", reasons.BLOCKED_BY_ROBOTS),
-        ("/gone", "http_404"),
-        ("/never-was", "http_404"),
-        ("/broken", "http_500"),
-        ("/too-busy", "http_429"),
-        ("/huge", reasons.TOO_LARGE),
-        ("/endless", reasons.TOO_LARGE),
-        ("/bomb", reasons.TOO_LARGE),
-        ("/brotli", reasons.GARBLED),
-        ("/not-zipped", reasons.GARBLED),
-        ("/flood", reasons.GARBLED),
-        ("/picture", reasons.UNSUPPORTED_TYPE),
-        ("/empty", reasons.EMPTY),
-        ("/slow", reasons.TIMEOUT),
-        ("/drip", reasons.TIMEOUT),
-    ],
-)
+@pytest.mark.parametrize(("path", "reason"), [row for row in PAGES if len(row) == 2])
 def test_pages_that_do_not(web: LocalWeb, path: str, reason: str) -> None:
     slow = {"seconds": 0.2} if reason == reasons.TIMEOUT else {}
     (page,) = get(web.url(path), most_bytes=300_000, **slow)
     assert (page.reason, page.body, page.url) == (reason, b"", web.url(path))
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "more", "reason"),
-    [
-        (b"", 200, {}, reasons.EMPTY),
-        (b"x", 200, {"content-type": "image/png"}, reasons.UNSUPPORTED_TYPE),
-        (b"", 302, {"location": "/gone"}, "http_404"),
-    ],
-)
-def test_what_asks_not_to_be_kept_is_not_kept_without_a_body_either(
-    web: LocalWeb, body: bytes, status: int, more: dict[str, str], reason: str
-) -> None:
-    web.pages["/once"] = Reply(body, status, {**more, "cache-control": "no-store"})
-    (page,) = get(web.url("/once"))
-    assert page.reason == reason
-    assert not fetch.lasts(page)
 
 
 def test_nobody_there_and_no_name_are_reasons_too() -> None:
@@ -297,26 +247,6 @@ def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
         return found
 
     assert asyncio.run(ask()) == moments
-
-
-def test_no_more_than_a_few_are_under_way_at_a_host() -> None:
-    hosts = Hosts(sleep=_no_pause)
-    under_way = most = 0
-
-    async def one() -> None:
-        nonlocal under_way, most
-        async with hosts.turn("a"):
-            under_way += 1
-            most = max(most, under_way)
-            for _ in range(2):
-                await asyncio.sleep(0)
-            under_way -= 1
-
-    async def many() -> None:
-        await asyncio.gather(*(one() for _ in range(9)))
-
-    asyncio.run(many())
-    assert most == 2
 
 
 def test_a_value_is_made_once_and_again_where_it_is_old_gone_or_failed() -> None:

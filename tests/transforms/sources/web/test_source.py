@@ -207,12 +207,6 @@ def test_a_result_that_is_none_or_that_its_reader_fails_on_costs_its_query_alone
     assert (texts(b), len(a.usage)) == (["Of b."], 1)
 
 
-def test_one_result_may_come_without_a_list(serper: Engines) -> None:
-    serper.faults.append(b'{"organic": [{"snippet": "Alone."}]}')
-    (found,) = look_up("a?")
-    assert texts(found) == ["Alone."]
-
-
 @pytest.mark.parametrize(
     ("status", "remedy"),
     [
