@@ -1,11 +1,13 @@
 """What pages and documents become in a block."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden import cases
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
 from ufo.indexes.reader import Block, RawDocument, RawPage, Wiki
 
@@ -83,20 +85,10 @@ def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [
-        (b"{", "Expecting property name"),
-        (b"[1]", "not a JSON object"),
-        (b'{"text": "x"}', "no title"),
-        (b'{"title": " ", "text": "x"}', "no title"),
-        (b'{"title": 5, "text": "x"}', "no title: 5"),
-        (b'{"title": "A"}', "no text"),
-        (b'{"title": "A", "text": ["x"]}', "no text: list"),
-        (b'{"title": "A", "text": "x", "url": 5}', "the url is int"),
-        (b"[" * 100_000, "recursion"),
-    ],
+    [*cases(Path(__file__).with_name("documents.txt")), ("[" * 100_000, "recursion")],
 )
-def test_a_document_that_cannot_be_used_says_why(line: bytes, reason: str) -> None:
-    [failure] = _process(RawDocument(line)).failures
+def test_a_document_that_cannot_be_used_says_why(line: str, reason: str) -> None:
+    [failure] = _process(RawDocument(line.encode())).failures
     assert failure.key == "f:11"
     assert reason in failure.message
 

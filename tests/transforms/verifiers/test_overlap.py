@@ -20,6 +20,7 @@ from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 HERE = Path(__file__).parent
+RULES = cases(HERE / "rules.txt")
 SURE = Probabilities(0.9, 0.08, 0.02)
 AGAINST = Probabilities(0.1, 0.8, 0.1)
 
@@ -81,33 +82,13 @@ def test_only_a_sentence_about_the_subject_contradicts(claim: str, kinds: str) -
     assert " ".join(sorted(found)) == kinds
 
 
-@pytest.mark.parametrize(
-    ("claim", "title", "text"),
-    [
-        ("Tom Holm was born in Oslo.", "", "Tom Holm's father was born in Bergen."),
-        ("Tom Holm was born in Oslo.", "Tom Holm", "His father Erik was born in Bergen."),
-        ("Ada Lovelace wrote it in 1843.", "", "Charles Babbage wrote it in 1842."),
-        ("Berlin has 3.6 million inhabitants.", "", "Hamburg has 1.8 million inhabitants."),
-        ("Lisbon is the capital of Spain.", "", "Madrid is the capital of Spain."),
-        ("She was a judge of the U.S. Court.", "", "She was a judge of the United States Court."),
-    ],
-)
+@pytest.mark.parametrize(("claim", "title", "text"), [row for row in RULES if len(row) == 3])
 def test_another_subject_gives_no_ground(claim: str, title: str, text: str) -> None:
     assert not grounds(match(Pair(claim, text, title)))
 
 
 @pytest.mark.parametrize(
-    ("claim", "title", "text", "outcome"),
-    [
-        ("Ann Mill wrote two books.", "", "Ann Mill wrote two books.", SUPPORTED),
-        ("Ann Mill wrote two books.", "", "Ann Mill wrote many books.", NOANS),  # no number
-        ("Ann Mill was born in Bern.", "", "Ann Mill was born in Rom.", REFUTED),  # a name instead
-        ("Ann Mill was born in Bern.", "Bo Fox", "He was born in Bern.", NOANS),  # another's page
-        ("Ann Mill was born in Bern.", "", "Bo Fox was born in Bern.", NOANS),  # ... or sentence
-        ("Ann Mill was born in Bern.", "Ann Mill", "She was born in Bern.", SUPPORTED),
-        ("Ann Mill was born in 1970.", "1970", "Ann Mill was born then.", SUPPORTED),
-        ("Ann Mill won a prize.", "Ann Mill", "Her brother won a prize.", NOANS),  # a relative's
-    ],
+    ("claim", "title", "text", "outcome"), [row for row in RULES if len(row) == 4]
 )
 def test_support_is_held_to_the_rules(claim: str, title: str, text: str, outcome: str) -> None:
     held = ruled(match(Pair(claim, text, title)), SURE)

@@ -1,11 +1,13 @@
 """What each search API is asked, and what its replies mean."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden import cases
 from ufo.schemas.errors import UsageError
 from ufo.transforms.sources.web.engines import APIS, SearchResult, api_of
 from ufo.transforms.sources.web.source import WebSource
@@ -126,24 +128,7 @@ def test_an_api_s_own_refusals_end_the_run_with_the_remedy(
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "url", "says"),
-    [
-        ("serper", "", "", "set SERPER_API_KEY"),
-        ("serper", "k", "", None),
-        ("serper", "", "http://127.0.0.1:1", None),
-        ("serper", "k", "https://search.example/v1", None),
-        ("serper", "schlüssel", "", "the key in SERPER_API_KEY"),
-        ("serper", "k", "localhost:80", "SERPER_BASE_URL is no"),
-        ("serper", "k", "http://[::1", "SERPER_BASE_URL is no"),
-        ("serper", "k", "http://host:port", "SERPER_BASE_URL is no"),
-        ("serper", "k", "http://me:secret@host", "SERPER_BASE_URL is no"),
-        ("searxng", "", "", "set SEARXNG_BASE_URL"),
-        ("searxng", "", "http://127.0.0.1:8080", None),
-        ("searxng", "", "searx.example", "SEARXNG_BASE_URL is no"),
-        ("brave", "", "", "set BRAVE_API_KEY"),
-        ("brave", "k", "", None),
-        ("brave", "", "http://127.0.0.1:1", None),
-    ],
+    ("name", "key", "url", "says"), cases(Path(__file__).with_name("engines.txt"))
 )
 def test_an_engine_says_what_it_lacks(
     monkeypatch: pytest.MonkeyPatch, name: str, key: str, url: str, says: str | None
