@@ -46,9 +46,7 @@ def test_a_model_of_a_hub_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (embedder.name, embedder.dimension) == ("organisation/model", 2)
 
 
-def test_an_index_is_asked_by_the_embedder_that_made_its_vectors(
-    build_folder: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_an_index_has_its_embedder(build_folder: Callable[..., Path], tmp_path: Path) -> None:
     def best(retriever: str, **options: str) -> str:
         [[hit]] = open_index(embedded, retriever, **options).search(["the Danube"], 1)
         return hit.passage.title
@@ -203,9 +201,7 @@ def _modules(folder: Path, settings: object, *kinds: tuple[str, str]) -> Path:
         ({"pooling_mode_cls_token": True}, [0, 0, 0]),
     ],
 )
-def test_the_folder_says_how_vectors_are_pooled(
-    tmp_path: Path, settings: dict[str, object], vector: list[int]
-) -> None:
+def test_known_poolings(tmp_path: Path, settings: dict[str, object], vector: list[int]) -> None:
     assert _opened(_modules(tmp_path, settings, *KINDS)).embed(["sea"]).tolist() == [vector]
 
 

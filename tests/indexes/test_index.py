@@ -99,9 +99,7 @@ def test_threads_share_one_index(build_folder: Build) -> None:
 
 
 @pytest.mark.parametrize("name", ["passages.arrow", "tantivy/meta.json", "aliases.arrow"])
-def test_damage_inside_a_file_of_the_right_size(
-    build_folder: Build, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damage_in_a_file(build_folder: Build, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = build_folder()
     (path / name).write_bytes(b"\0" * (path / name).stat().st_size)
     with pytest.raises(IndexUnusable, match="checksum"):
@@ -122,9 +120,7 @@ def test_an_index_of_an_older_version_is_refused_with_the_remedy(build_folder: B
         open_index(path)
 
 
-def test_damage_that_only_a_search_meets(
-    build_folder: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damage_that_a_search_meets(build_folder: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ufo.indexes.manifest._SMALL", -1)
     path = build_folder(name="small")
     store = path / "passages.arrow"

@@ -63,9 +63,7 @@ def test_a_whole_index_is_read(build_folder: Callable[[], Path]) -> None:
         (lambda path: [shutil.rmtree(path), path.touch()], "Not a directory"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_the_remedy(
-    build_folder: Callable[[], Path], damage: Harm, reason: str
-) -> None:
+def test_damage_is_refused(build_folder: Callable[[], Path], damage: Harm, reason: str) -> None:
     path = build_folder()
     damage(path)
     with pytest.raises(IndexUnusable, match=reason) as raised:
@@ -95,9 +93,7 @@ def build_of(folder: Path, text: str) -> Path:
     return folder / "built"
 
 
-def test_it_is_downloaded_once_and_again_where_it_was_built_again(
-    built: Path, tmp_path: Path, cache: Path
-) -> None:
+def test_it_is_downloaded_once_for_each_build(built: Path, tmp_path: Path, cache: Path) -> None:
     first = open_index(f"file://{built}")
     assert first.path.is_relative_to(cache)
     assert first.search(["bridges"], 1)[0][0].passage.title == "Oslo"
@@ -130,9 +126,7 @@ def test_processes_that_ask_at_once_get_the_same(built: Path, cache: Path) -> No
     ],
     ids=["damaged", "outside", "missing", "another", "none"],
 )
-def test_one_that_is_not_whole_is_refused_and_not_kept(
-    built: Path, cache: Path, harm: Harm, message: str
-) -> None:
+def test_what_is_not_whole_is_not_kept(built: Path, cache: Path, harm: Harm, message: str) -> None:
     harm(built)
     with pytest.raises(IndexUnusable, match=message) as raised:
         local_index(f"file://{built}")

@@ -81,18 +81,14 @@ def test_any_text_does(table: NameTable, text: str) -> None:
         ("A>B B>C", "", [-1, -1]),
     ],
 )
-def test_an_alias_leads_to_its_page_also_by_way_of_others(
-    redirects: str, titles: str, expected: list[int]
-) -> None:
+def test_an_alias_leads_to_its_page(redirects: str, titles: str, expected: list[int]) -> None:
     pairs = [pair.split(">") for pair in redirects.split()]
     targets, pages = name_keys([to for _, to in pairs]), name_keys(titles.split())
     assert follow([name for name, _ in pairs], targets, pages).tolist() == expected
 
 
 @given(st.text(), st.data(), st.sets(st.text(), max_size=50))
-def test_a_part_of_a_text_has_the_key_of_the_name_and_other_names_have_other_keys(
-    text: str, data: st.DataObject, names: set[str]
-) -> None:
+def test_a_part_of_a_text_has_its_key(text: str, data: st.DataObject, names: set[str]) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     [key] = keys_in(text, np.array([start]), np.array([end]))

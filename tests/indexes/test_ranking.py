@@ -85,9 +85,7 @@ def test_scores_are_those_of_rank_bm25(build_folder: Build, seed: int, count: in
         assert len({hit.row for hit in hits}) == len(best)
 
 
-def test_words_are_stemmed_rare_ones_weigh_more_and_ties_are_in_order(
-    build_folder: Build,
-) -> None:
+def test_words_are_stemmed_and_rare_ones_weigh_more(build_folder: Build) -> None:
     pages = {"Gödel": "He proved theorems in Vienna.", "What": "Who is who"}
     engine = Bm25(build_folder(pages | {f"T{n}": "A river." for n in range(9)}))
     queries = ["godel", "GÖDEL", "proving a theorem", "what was proven by theorems?"]
@@ -114,9 +112,7 @@ def test_within_ranks_only_the_rows_given_and_scores_as_everywhere(build_folder:
     assert [hit.score for hit in within] == pytest.approx(scores[10:40], abs=1e-5)
 
 
-def test_a_folder_that_may_only_be_read_is_opened_as_it_is(
-    build_folder: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_folder_is_opened(build_folder: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     path = build_folder()
     files = sorted(file.name for file in (path / "tantivy").iterdir())
     monkeypatch.setattr("os.access", lambda *arguments: False)
@@ -141,9 +137,7 @@ class Letters:
         return unit_rows(np.array(counts, np.float32).reshape(len(texts), 26))
 
 
-def test_the_nearest_come_first_and_within_ranks_only_the_rows_given(
-    build_folder: Build, tmp_path: Path
-) -> None:
+def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> None:
     path = build_folder({"Aa": "aaa", "Bb": "bbb", "See also": "", "Cc": "ccc aaa"})
     dense.build(path, Letters(), tmp_path)
     opened = Dense(path, Letters().embed)
@@ -176,9 +170,7 @@ def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
     assert rows(Dense(path, Letters().embed).search(["b"], 9))[0][:2] == [1, 4]
 
 
-def test_codes_of_many_vectors_find_nearly_what_flat_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_codes_find_nearly_what_flat_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(1)
     centres, noise = chance.standard_normal((40, 64)), chance.standard_normal((6_000, 64))
     vectors = unit_rows(centres[chance.integers(0, 40, 6_000)] + 0.5 * noise)
@@ -235,9 +227,7 @@ REDIRECT = (
 
 
 @pytest.mark.parametrize("heading", NOT_RANKED)
-def test_passages_with_the_words_of_aliases_that_the_title_lacks(
-    tmp_path: Path, heading: str
-) -> None:
+def test_passages_have_the_words_of_aliases(tmp_path: Path, heading: str) -> None:
     aliases = map(REDIRECT.format, ("The Danube in Bavaria", "Donau", "Dunaj (river)"))
     empty = "<page><title>A</title><ns>0</ns><revision><text></text></revision></page>"
     pages = [empty, PAGE.format(heading.capitalize()), *aliases]

@@ -64,9 +64,7 @@ def test_site_and_pages() -> None:
 
 
 @given(st.lists(st.integers(0, len(DUMP)), max_size=12), st.integers(0, len(DUMP) - 1))
-def test_pages_do_not_depend_on_how_the_bytes_arrive_and_a_cut_is_told(
-    cuts: list[int], cut: int
-) -> None:
+def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> None:
     edges = [0, *sorted(cuts), len(DUMP)]
     assert list(read_pages([DUMP[a:b] for a, b in pairwise(edges)])) == list(read_pages([DUMP]))
     *whole, last = pages_of(DUMP[:cut])
@@ -158,9 +156,7 @@ def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
         (gzip.compress(LINES), RawDocument),
     ],
 )
-def test_dumps_and_documents_are_told_by_their_content(
-    tmp_path: Path, data: bytes, kind: type
-) -> None:
+def test_dumps_and_documents_are_told_apart(tmp_path: Path, data: bytes, kind: type) -> None:
     [block] = _blocks(tmp_path / "x", data)
     assert [(type(item), item.problem) for item in block.items] == [(kind, "")] * 5
 
@@ -230,9 +226,7 @@ def test_each_slice_is_a_document_of_its_own(dump: Path) -> None:
 
 
 @pytest.mark.parametrize(("harm", "kept"), [("damaged bzip2", 15), ("truncated", 18)])
-def test_damage_costs_its_slice_only_and_a_cut_is_told_once(
-    dump: Path, harm: str, kept: int
-) -> None:
+def test_damage_costs_its_slice_only(dump: Path, harm: str, kept: int) -> None:
     data, at = bytearray(dump.read_bytes()), _dump(dump)[2]
     if harm == "truncated":
         dump.write_bytes(data[:-60])
@@ -244,9 +238,7 @@ def test_damage_costs_its_slice_only_and_a_cut_is_told_once(
     assert len(items) - 1 == kept
 
 
-def test_other_large_files_are_shared_block_by_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
@@ -285,9 +277,7 @@ def _read(path: Path, data: bytes) -> tuple[bytes, str]:
         *((pack(TEXT) + pack(TEXT)[:20] + b"\xff" * 400, " ") for pack in PACKS),
     ],
 )  # fmt: skip
-def test_what_precedes_a_cut_or_damage_is_read_whatever_the_name(
-    tmp_path: Path, data: bytes, problem: str
-) -> None:
+def test_what_precedes_damage_is_read(tmp_path: Path, data: bytes, problem: str) -> None:
     found, said = _read(tmp_path / "dump.xyz", data)
     assert found.startswith(TEXT)
     assert problem in said

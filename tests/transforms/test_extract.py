@@ -181,7 +181,7 @@ TOWERS = "The tower stands. | The bridge is old. | The tower fell."
         ("Ada publishes.", "It rained. | She published much.", [1]),
     ],
 )  # fmt: skip
-def test_each_claim_goes_to_its_sentence(
+def test_a_claim_goes_to_its_sentence(
     claims: str, sentences: str, places: list[int | None]
 ) -> None:
     given = [one.strip() for one in sentences.split("|")] if sentences else []
@@ -192,9 +192,7 @@ TEXTS = st.lists(st.text(max_size=30) | st.text("abcdefgh ", min_size=3, max_siz
 
 
 @given(TEXTS, TEXTS)
-def test_indexes_are_in_range_and_a_sentence_is_placed_under_what_it_shares_words_with(
-    claims: list[str], sentences: list[str]
-) -> None:
+def test_places_share_words_with_their_claims(claims: list[str], sentences: list[str]) -> None:
     placed = align(claims, sentences)
     assert len(placed) == len(claims)
     assert all(index is None or 0 <= index < len(sentences) for index in placed)

@@ -76,9 +76,7 @@ def sentence(words: int, number: int) -> str:
         ([20, 150, 20], [20, 150, 20]),  # no sentence is cut
     ],
 )
-def test_a_long_text_is_cut_at_sentence_ends_into_windows_of_up_to_100_words(
-    lengths: list[int], cut: list[int]
-) -> None:
+def test_a_long_text_is_cut_at_sentence_ends(lengths: list[int], cut: list[int]) -> None:
     text = "  ".join(sentence(length, n) for n, length in enumerate(lengths))
     found = windows(text)
     assert [len(window.split()) for window in found] == cut

@@ -118,9 +118,7 @@ def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:
         ([], True, "error"),
     ],
 )
-def test_a_sentence_has_the_state_of_its_claims(
-    labels: list[int | None], failed: bool, state: str
-) -> None:
+def test_the_state_of_a_sentence(labels: list[int | None], failed: bool, state: str) -> None:
     assert state_of(labels, failed) == state
 
 
@@ -134,7 +132,5 @@ def test_a_sentence_has_the_state_of_its_claims(
         ([], True, "Not scored: the claims could not be extracted"),
     ],
 )
-def test_a_headline_tells_what_became_of_the_claims(
-    states: list[str], failed: bool, words: str
-) -> None:
+def test_a_headline_tells_of_the_claims(states: list[str], failed: bool, words: str) -> None:
     assert headline(states, failed) == words

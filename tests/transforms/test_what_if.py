@@ -184,9 +184,7 @@ def test_passages_can_be_left_out_by_id_and_by_domain(labels: Callable[..., Any]
         (VoteRules(("ref", "wiki"), selection=Selection(without_categories=["other"])), False),
     ],
 )
-def test_a_run_of_mode_seq_knows_only_what_it_asked(
-    labels: Callable[..., Any], rules: VoteRules, known: bool
-) -> None:
+def test_seq_knows_what_it_asked(labels: Callable[..., Any], rules: VoteRules, known: bool) -> None:
     votes = {"u1": {"ref": "s"}, "u2": {"ref": "n", "wiki": "r"}, "u3": {"ref": "n", "wiki": "-"}}
     if known:
         assert labels(votes, rules, "seq")

@@ -159,9 +159,7 @@ def test_neither_shards_nor_parts_change_a_row(
         assert 1 < len(names) <= parts
 
 
-def test_what_an_earlier_try_at_a_chunk_left_is_not_taken_in(
-    responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge
-) -> None:
+def test_stale_parts(responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge) -> None:
     job = job_of(make_sources(False)[1:])
     size = responses.stat().st_size
     (chunk,) = in_chunks([PlainFile(responses.name, str(responses), size)], 100, 10_000)

@@ -218,9 +218,7 @@ def test_a_third_party_s_package_is_declared_like_the_built_in_sources(package: 
         ("nowhere_module", None, "nowhere_module"),
     ],
 )
-def test_a_plug_in_that_does_not_load_names_its_package(
-    package: Package, module: str, code: str | None, message: str
-) -> None:
+def test_a_broken_plug_in(package: Package, module: str, code: str | None, message: str) -> None:
     package("acme", f"broken = {module}:Mine", code)
     # Listing the names loads nothing.
     assert "broken" in SOURCES.types()
@@ -255,9 +253,7 @@ def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
     assert SOURCES.load(f"{mine}:Mine") is kind
 
 
-def test_an_option_beats_the_flag_of_its_name_and_a_flag_it_does_not_take_is_left_out(
-    mine: Path,
-) -> None:
+def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:
     flags = {"passages": 7, "index": "/i"}
     by_flag: Any = make_source(SourceSpec("m", f"{mine}:Strict", {"limit": 1}), flags)
     assert (by_flag.limit, by_flag.name) == (1, "m")

@@ -147,9 +147,7 @@ def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmSe
     assert [set(texts(one)) for one in found] == [set(texts(one)) for one in alone]
 
 
-def test_samples_are_passages_of_their_own_with_what_is_known_of_them(
-    llm_server: LlmServer,
-) -> None:
+def test_samples_are_passages_with_what_is_known_of_them(llm_server: LlmServer) -> None:
     llm_server.knowledge.texts[QUERIES[0]] = ["In 1932.", "In 1932.", "Never."]
     (found,) = look_up(llm_server, QUERIES[0], samples=3)
     ids = [hit.passage.passage_id for hit in found.passages]
@@ -164,9 +162,7 @@ def test_samples_are_passages_of_their_own_with_what_is_known_of_them(
 
 
 @BOTH
-def test_equal_queries_are_asked_once_and_what_was_sent_is_reported_once(
-    llm_server: LlmServer, sampling: str
-) -> None:
+def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: str) -> None:
     queries = [QUERIES[0], QUERIES[2], QUERIES[0]]
     first, second, again = look_up(llm_server, *queries, sampling=sampling)
     assert texts(again) == texts(first) != texts(second)
@@ -209,9 +205,7 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
         (Choice(" \n"), UNPARSABLE),
     ],
 )
-def test_samples_without_an_answer_are_an_error_with_its_reason(
-    choice: Choice, reason: str, sampling: str
-) -> None:
+def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sampling: str) -> None:
     (found,), _ = scripted([choice], QUERIES[0], sampling=sampling)
     assert (found.passages, found.outcome, found.reason) == ((), ERROR, reason)
     assert reason in found.message
@@ -307,9 +301,7 @@ def test_evidence_of_the_offline_judge_has_the_samples_columns(llm_server: LlmSe
     assert len(result.passages) == 2
 
 
-def test_the_knowledge_model_is_at_another_endpoint_than_the_judge(
-    llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_model_of_knowledge(llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with LlmServer(models=["wise"], keys=["sk-of-the-wise-0123456789"]) as other:
         monkeypatch.setenv("KNOWLEDGE_API_KEY", other.key)
         other.knowledge.texts[QUERIES[0]] = [CLAIM]

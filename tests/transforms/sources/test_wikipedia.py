@@ -60,9 +60,7 @@ PAGE = (
 
 
 @pytest.mark.parametrize("name", ["Northern Rock", "Muckle Flugga"])
-def test_a_page_that_the_claim_names_is_considered_wherever_it_ranks(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_page_that_the_claim_names_is_considered(tmp_path: Path, name: str) -> None:
     # Thirty other passages are of more of the claim's words.
     text = f"{name}: its lighthouse was lit in 1860 by keepers from the north. " * 2
     pages = [
@@ -79,9 +77,7 @@ def test_a_page_that_the_claim_names_is_considered_wherever_it_ranks(
     assert "Muckle Flugga" in [hit.passage.title for hit in found.passages]
 
 
-def test_what_is_not_an_index_is_reported_before_anything_is_asked(
-    index: str, tmp_path: Path
-) -> None:
+def test_what_is_not_an_index_is_reported_first(index: str, tmp_path: Path) -> None:
     assert "ufo index build" in (WikipediaSource().unavailable() or "")
     with pytest.raises(IndexUnusable, match="ufo index build"):
         WikipediaSource(str(tmp_path)).unavailable()

@@ -137,9 +137,7 @@ ALT = "Maria Alt was born in Graz in 1920."
         ("Maria Alt was born in 1920.", 15, f"It has a market. {ALT} She wrote novels."),
     ],
 )
-def test_the_sentences_that_share_words_are_kept_in_their_order_and_then_neighbours(
-    claim: str, words: int, kept: str
-) -> None:
+def test_sentences_that_share_words_are_kept(claim: str, words: int, kept: str) -> None:
     assert focus(claim, PASSAGE, words) == kept
 
 

@@ -45,9 +45,7 @@ def test_an_unknown_one_is_reported_what_there_is(name: str) -> None:
     assert ("Did you mean 'overlap'?" in message) == (name == "overlop")
 
 
-def test_a_path_becomes_whole_and_what_cannot_be_used_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_path_becomes_whole_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(STATED).parent)
     assert usable("stated.py:Stated") == STATED
     assert usable("overlap") == "overlap"

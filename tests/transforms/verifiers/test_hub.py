@@ -45,9 +45,7 @@ def outcomes(found: list[Probabilities]) -> list[int]:
 
 
 @pytest.mark.parametrize("labels", [LABELS, ("contradiction", "entailment", "neutral")])
-def test_it_is_asked_by_its_folder_in_any_order_of_labels(
-    tmp_path: Path, labels: tuple[str, ...]
-) -> None:
+def test_a_folder_with_labels_in_any_order(tmp_path: Path, labels: tuple[str, ...]) -> None:
     folder = write_onnx(tmp_path / "tiny-nli", labels)
     verifier = make_verifier(str(folder))
     assert (verifier.name, usable(str(folder))) == ("tiny-nli", str(folder))
@@ -104,9 +102,7 @@ def test_a_long_passage_is_cut_at_sentence_ends_and_the_best_window_counts(tmp_p
         ("alignscore-tiny", (*TWO, "LABEL_2"), "it is [SEP] so"),
     ],
 )
-def test_each_family_reads_its_own_form(
-    tmp_path: Path, name: str, labels: tuple[str, ...], words: str
-) -> None:
+def test_forms_of_families(tmp_path: Path, name: str, labels: tuple[str, ...], words: str) -> None:
     verifier = verifier_of(write_onnx(tmp_path / name, labels))
     (window,) = tokens(verifier, "so", "it is")
     assert " ".join(window[1:]).startswith(words)
@@ -127,18 +123,14 @@ def test_each_family_reads_its_own_form(
         ({"config.json": '{"id2label": {"0": "good"}}'}, "do not say what supports"),
     ],
 )
-def test_a_folder_that_is_no_verifier_is_reported(
-    tmp_path: Path, files: dict[str, str], words: str
-) -> None:
+def test_a_folder_that_is_no_verifier(tmp_path: Path, files: dict[str, str], words: str) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(UsageError, match=words):
         usable(str(tmp_path))
 
 
-def test_what_is_not_installed_or_broken_is_reported_with_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_texts(tmp_path, LABELS, 64)
     for name in ("torch", "transformers"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -178,9 +170,7 @@ def config(*labels: str, **more: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize("labels", [LABELS, ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")])
-def test_three_labels_are_read_by_their_names_in_any_order(
-    labels: tuple[str, ...], order: tuple[int, ...]
-) -> None:
+def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[int, ...]) -> None:
     said = config(*(labels[place] for place in order))
     outputs = outputs_of("any", family_of("any", said), said)
     assert outputs == Outputs(order.index(0), order.index(1))
@@ -202,9 +192,7 @@ def test_three_labels_are_read_by_their_names_in_any_order(
         ("mine", {"model_type": "HHEMv2"}, "hhem", Outputs(1)),
     ],
 )
-def test_a_family_is_known_by_name_or_by_configuration(
-    name: str, said: dict[str, Any], family: str, outputs: Outputs
-) -> None:
+def test_known_families(name: str, said: dict[str, Any], family: str, outputs: Outputs) -> None:
     found = family_of(name, said)
     assert found.name == family
     assert outputs_of(name, found, said) == outputs

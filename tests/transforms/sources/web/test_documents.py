@@ -58,9 +58,7 @@ LINKED = '<script type="application/ld+json">{"@type":"NewsArticle","datePublish
         (TITLE, "https://news.example/2020/11/30/lake.html", "2020-11-30"),
     ],
 )
-def test_the_date_of_publication_is_what_the_page_states(
-    head: str, url: str, date: str | None
-) -> None:
+def test_the_date_is_what_the_page_states(head: str, url: str, date: str | None) -> None:
     page = fetched(html(head=head), url=url or "https://lakes.example/veyra")
     assert document_of(page).published_at == date
 
@@ -209,9 +207,7 @@ UNICODE = "utf-8 utf-16-le utf-16-be utf-32-le"
         *((f"\ufeff{GERMAN}", name, "windows-1251") for name in UNICODE.split()),
     ],
 )  # fmt: skip
-def test_bytes_are_read_by_the_declaration_that_fits(
-    text: str, encoding: str, declared: str | None
-) -> None:
+def test_the_declaration_that_fits_is_used(text: str, encoding: str, declared: str | None) -> None:
     assert text_of(text.encode(encoding), declared) == text.removeprefix("\ufeff")
 
 

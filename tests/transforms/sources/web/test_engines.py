@@ -120,9 +120,7 @@ def test_nothing_found_and_no_answer_differ(name: str, reply: Any, answers: bool
         *((name, status, "", None) for name in APIS for status in (400, 429, 500)),
     ],
 )
-def test_an_api_s_own_refusals_end_the_run_with_the_remedy(
-    name: str, status: int, text: str, says: str | None
-) -> None:
+def test_refusals_with_the_remedy(name: str, status: int, text: str, says: str | None) -> None:
     found = api_of(name).refused(status, text, "http://engine")
     assert says in found if says else found == ""
 

@@ -93,9 +93,7 @@ def test_a_bomb_never_is_in_memory_as_a_whole(web: LocalWeb) -> None:
         tracemalloc.stop()
 
 
-def test_it_says_who_it_is_and_brings_nothing_of_the_user(
-    web: LocalWeb, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_it_says_who_it_is(web: LocalWeb, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password secret\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
@@ -110,9 +108,7 @@ def test_it_says_who_it_is_and_brings_nothing_of_the_user(
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_robots_are_asked_once_a_site_and_before_every_redirect(
-    web: LocalWeb, at_once: bool
-) -> None:
+def test_robots_are_asked_once_and_before_every_redirect(web: LocalWeb, at_once: bool) -> None:
     web.pages["/to-diary"] = Reply(b"", 302, {"location": "/private/diary"})
     pages = get(*map(web.url, ("/lighthouse", "/to-diary", "/ferry")), at_once=at_once)
     assert [page.reason for page in pages] == [None, reasons.BLOCKED_BY_ROBOTS, None]
@@ -136,9 +132,7 @@ def test_robots_are_asked_once_a_site_and_before_every_redirect(
     ],
     ids=["none", "forbidden", "down", "loop", "empty", "odd type", "disallow", "nonsense", "page"],
 )
-def test_a_site_without_rules_allows_all_and_one_that_is_down_nothing(
-    web: LocalWeb, robots: Reply, allowed: bool
-) -> None:
+def test_a_site_without_rules_allows_all(web: LocalWeb, robots: Reply, allowed: bool) -> None:
     web.pages["/robots.txt"] = robots
     (page,) = get(web.url("/lighthouse"))
     assert page.reason == (None if allowed else reasons.BLOCKED_BY_ROBOTS)
@@ -156,9 +150,7 @@ def test_as_many_rules_as_are_read_take_no_longer_than_a_page(web: LocalWeb, rul
     assert time.process_time() - began < readers.SECONDS
 
 
-def test_rules_that_a_library_fails_on_cost_their_site_alone(
-    web: LocalWeb, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rules_that_fail_cost_their_site(web: LocalWeb, monkeypatch: pytest.MonkeyPatch) -> None:
     parse = Protego.parse
 
     def broken(text: str) -> Protego:

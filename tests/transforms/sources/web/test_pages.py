@@ -56,9 +56,7 @@ def page_of(text: str, title: str | None = None, embedder: Letters | None = None
         ("Olsen tower", "A tower stands.|Nothing.|Olsen built much.|A tower stands.", 2, [2, 3]),
     ],
 )  # fmt: skip
-def test_the_sentences_that_say_it_come_first(
-    query: str, text: str, k: int, rows: list[int]
-) -> None:
+def test_sentences_that_say_it_come_first(query: str, text: str, k: int, rows: list[int]) -> None:
     sentences = SENTENCES if text == TEXT else text.split("|")
     assert [row for row, _ in SentenceRanking(sentences).best(query, k)] == rows
 

@@ -36,9 +36,7 @@ def processes() -> set[str]:
     return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
-def test_a_page_comes_with_its_sentences_and_the_process_is_kept(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_read_in_a_process_kept(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     readers, before = made(), processes()
     assert readers.read(fetched("", reason="http_404")).reason == "http_404"
@@ -65,7 +63,7 @@ def test_a_page_comes_with_its_sentences_and_the_process_is_kept(
     ],
     ids=["attributes", "slow pdf", "large pdf", "links"],
 )
-def test_past_its_budget_a_page_is_a_reason_and_the_next_one_is_read(
+def test_budgets_of_pages(
     made: Made, body: bytes, budget: dict[str, float], lost: set[str]
 ) -> None:
     readers = made(**budget)
@@ -78,9 +76,7 @@ def test_past_its_budget_a_page_is_a_reason_and_the_next_one_is_read(
     assert readers.read(fetched(html())).text == "\n".join(PARAGRAPHS)
 
 
-def test_a_process_that_is_killed_is_replaced_and_where_none_starts_the_run_ends(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_process_is_replaced(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     readers, before = made(), processes()
     for remedy in ("", "no process can be started", "does not start"):
         readers.read(fetched(html()))

@@ -80,9 +80,7 @@ def test_a_request_has_no_more_queries_than_the_engine_takes(serper: Engines) ->
     assert (texts(found[229]), len(found)) == (["The last."], 230)
 
 
-def test_what_was_sent_is_reported_once_and_written_into_the_usage_log(
-    serper: Engines, tmp_path: Path
-) -> None:
+def test_what_was_sent_is_reported_and_logged_once(serper: Engines, tmp_path: Path) -> None:
     serper.faults.append(500)
     log = str(tmp_path / "usage.jsonl")
     found = look_up("a?", "b?", "a?", log=log)
@@ -108,9 +106,7 @@ GRAPH = {
 }
 
 
-def test_snippets_answer_box_and_knowledge_graph_are_passages_of_their_own(
-    serper: Engines,
-) -> None:
+def test_snippets_answer_box_and_knowledge_graph_are_passages(serper: Engines) -> None:
     serper.results["q?"] = result(
         snippet("Plain.", title="T", link="https://a.example/x", date="Mar 5, 2021"),
         snippet(None),
@@ -171,9 +167,7 @@ REPLIES = [b'"text"', b"null", b"5", b"[]", b'[{"organic": []}]', b'{"organic": 
         *(([reply], 1, "") for reply in REPLIES),  # not one result a query
     ],
 )
-def test_a_search_that_stays_broken_is_an_error_and_not_nothing_found(
-    serper: Engines, faults: list[Any], requests: int, says: str
-) -> None:
+def test_a_search_that_fails(serper: Engines, faults: list[Any], requests: int, says: str) -> None:
     serper.faults.extend(faults)
     found = look_up("a?", "b?")
     assert says in failed(found)
@@ -197,7 +191,7 @@ ODD = result(snippet("odd"))
 @pytest.mark.parametrize(
     "bad", ["text", None, 5, [], {}, {"message": "Sorry", "statusCode": 500}, ODD], ids=str
 )
-def test_a_result_that_is_none_or_that_its_reader_fails_on_costs_its_query_alone(
+def test_a_bad_result_costs_itself(
     serper: Engines, monkeypatch: pytest.MonkeyPatch, bad: Any
 ) -> None:
     monkeypatch.setitem(APIS, "serper", Fragile)
@@ -217,9 +211,7 @@ def test_a_result_that_is_none_or_that_its_reader_fails_on_costs_its_query_alone
         (402, "top them up"),
     ],
 )
-def test_what_every_search_would_meet_ends_the_run_with_the_remedy(
-    serper: Engines, status: Any, remedy: str
-) -> None:
+def test_what_every_search_would_meet_ends_it(serper: Engines, status: Any, remedy: str) -> None:
     serper.faults.append(status)
     with pytest.raises(RunError, match=remedy) as caught:
         look_up("a?")
@@ -227,9 +219,7 @@ def test_what_every_search_would_meet_ends_the_run_with_the_remedy(
     assert serper.requests == 1
 
 
-def test_an_address_without_a_server_ends_the_run(
-    serper: Engines, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_server_ends_the_run(serper: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     with Engines() as gone:
         monkeypatch.setenv("SERPER_BASE_URL", gone.url)
     with pytest.raises(RunError, match=r"nothing answers at .*; check SERPER_BASE_URL"):

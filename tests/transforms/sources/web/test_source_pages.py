@@ -103,9 +103,7 @@ def test_a_page_tells_its_own_address_title_and_date(engines: Engines) -> None:
         ("/script", "javascript_only"),
     ],
 )
-def test_the_snippet_stands_in_and_the_reason_is_reported(
-    engines: Engines, path: str, reason: str
-) -> None:
+def test_the_snippet_stands_in_with_a_reason(engines: Engines, path: str, reason: str) -> None:
     (found,) = look_up(listed(engines, f"xyzzy {path}", path))
     assert [(hit.passage.text, hit.score) for hit in found.passages] == [("The snippet.", None)]
     (failure,) = found.failures
@@ -115,9 +113,7 @@ def test_the_snippet_stands_in_and_the_reason_is_reported(
 
 
 @pytest.mark.slow
-def test_hostile_documents_cost_themselves_and_the_good_ones_beside_them_are_read(
-    engines: Engines,
-) -> None:
+def test_hostile_documents_cost_themselves_alone(engines: Engines) -> None:
     bad = hostile()
     towers = {f"/good-{n}": f"Tower {n} is {n} metres high, as all who climb." for n in range(50)}
     good = {path: Reply(html("Tower", [said] * 12), 200, TEXT) for path, said in towers.items()}
@@ -132,9 +128,7 @@ def test_hostile_documents_cost_themselves_and_the_good_ones_beside_them_are_rea
     assert lost == {}
 
 
-def test_a_result_that_nothing_can_be_made_of_costs_only_itself(
-    engines: Engines, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_result_costs_itself(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     windows = PageText.windows
 
     def broken(self: PageText, query: str, *given: Any) -> list[tuple[str, float]]:
@@ -232,9 +226,7 @@ LONG = html("Tower", ["The tower is tall. " * 70_000])
     ],
     ids=["kept", "no-store", "private", "redirect", "long", "down", "forbidden", "empty", "gone"],
 )
-def test_a_page_is_kept_where_it_lasts(
-    engines: Engines, tmp_path: Path, reply: Reply, kept: bool
-) -> None:
+def test_what_lasts_is_kept(engines: Engines, tmp_path: Path, reply: Reply, kept: bool) -> None:
     engines.web.pages["/it"] = Reply(reply.body, reply.status, {**TEXT, **reply.headers})
     query = listed(engines, "xyzzy tower", "/it")
     asked = set()
@@ -245,9 +237,7 @@ def test_a_page_is_kept_where_it_lasts(
     assert (len(asked) == 1) == kept
 
 
-def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
-    engines: Engines, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_no_rule_knows_is_asked(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.1"]
 
