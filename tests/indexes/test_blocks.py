@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
 from ufo.indexes.reader import Block, RawDocument, RawPage, Wiki
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from ufo.indexes.wikitext import is_disambiguation, readable_value, sections_of
 
 HERE = Path(__file__).parent

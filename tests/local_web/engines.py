@@ -50,9 +50,10 @@ def result(*organic: dict[str, Any], **more: Any) -> dict[str, Any]:
 class Engines(LocalServer):
     """Three engines at one address; Serper's asks for the `key`, where there is one."""
 
-    def __init__(self, web: LocalWeb | None = None, key: str = "") -> None:
+    def __init__(self, web: Any = None, key: str = "") -> None:
         super().__init__(type("Handler", (_Handler,), {"engines": self}))
-        self.web, self.key = web, key
+        self.web: LocalWeb = web
+        self.key = key
         self.queries: list[Query] = []
         self.bodies: list[Any] = []
         self.requests = 0
@@ -66,9 +67,7 @@ class Engines(LocalServer):
 
     def found(self, query: str) -> list[tuple[str, Listed]]:
         """What is listed for a query, with its address."""
-        if self.web is None:
-            return []
-        listed = [*self.extra.get(query, ()), *self.web.find(query)]
+        listed = [*self.extra.get(query, ()), *(self.web.find(query) if self.web else ())]
         return [(self.web.url(item.path), item) for item in listed]
 
     def serper(self, query: str) -> Any:

@@ -75,7 +75,7 @@ def test_a_unit_with_nothing_but_errors_goes_on_and_is_marked() -> None:
 
 
 def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
-    answers = {"a": OSError("down"), "b": ["supported", "noans"], "d": ["supported"]}
+    answers: Any = {"a": OSError("down"), "b": ["supported", "noans"], "d": ["supported"]}
     found = checked("abcd", ScriptedSource("s", answers))
     assert [(row.outcome, row.reason, row.label) for row in found.evidence] == [
         (ERROR, TRANSPORT, None),

@@ -31,7 +31,7 @@ def run(
 
 
 def test_sentences_are_numbered_and_the_response_holds_what_the_input_said() -> None:
-    said = {"model": "m", "dataset": "d", "question": "q", "language": "en", "metadata": "{}"}
+    said: Any = {"model": "m", "dataset": "d", "question": "q", "language": "en", "metadata": "{}"}
     found = run(
         text="Ätna 😀 erupts.  Etna is high.", **said, human_score=0.5, references=["a", "b"]
     )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from ufo.transforms.sentences import segment
 from ufo.transforms.sources.reference import Ranking, windows
 

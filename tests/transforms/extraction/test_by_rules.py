@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction.by_rules import (
     extract,
@@ -106,7 +106,8 @@ def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
     rows = ["| Name | Born | Field |", "| Ada Lovelace | 1815 | mathematics |"]
     (found,) = extract_sentences(rows)
     assert found.claim == "Ada Lovelace was born in 1815. The field of Ada Lovelace is mathematics."
-    assert extract([]) == extract_sentences([], "Who?") == paragraph_starts("", []) == []
+    assert extract([]) == extract_sentences([], "Who?") == []
+    assert paragraph_starts("", []) == []
     text = "One is. Two is.\n\nThree is.\nFour is.\r\n\r\nFive is."
     assert paragraph_starts(text, segment(text)) == [0, 2, 4]
 

@@ -287,25 +287,11 @@ def _told(row: Evidence) -> tuple[Any, ...]:
     return row.rank, row.sample_index, row.outcome
 
 
-def test_evidence_of_the_offline_judge_has_the_samples_columns(llm_server: LlmServer) -> None:
-    llm_server.knowledge.texts[QUERIES[0]] = [CLAIM, "The Alma Bridge was opened in 1950."]
-    client = over_http(llm_server)
-    source = source_of(client, model="offline-judge", samples=2)
-    result = checked(source, OfflineJudge(), client)
-    assert [_told(row) for row in result.evidence] == [(1, 0, SUPPORTED), (2, 1, "refuted")]
-    hits = {row.request_id for row in result.usage if row.step == "knowledge"}
-    for row in result.evidence:
-        assert row.judge == "offline"
-        assert row.logprob_mean is not None
-        assert row.request_id in hits
-    assert len(result.passages) == 2
-
-
 def test_the_model_of_knowledge(llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with LlmServer(models=["wise"], keys=["sk-of-the-wise-0123456789"]) as other:
         monkeypatch.setenv("KNOWLEDGE_API_KEY", other.key)
         other.knowledge.texts[QUERIES[0]] = [CLAIM]
-        wise = {"knowledge_model": "wise", "knowledge_base_url": other.base_url}
+        wise: Any = {"knowledge_model": "wise", "knowledge_base_url": other.base_url}
         client = OpenAiClient(
             ClientSettings(endpoints("offline-judge", llm_server.base_url, **wise))
         )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.verifiers.overlap import (
     WEIGHTS,

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from ufo.schemas.records import CATEGORIES, TRANSPORT, Passage
 from ufo.schemas.text import host_named
 from ufo.transforms.judges.llm.asking import Asker

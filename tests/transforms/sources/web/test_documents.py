@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from tests.local_web.pdf import pdf
 from tests.transforms.sources.web.pages import ARTICLE, PARAGRAPHS, fetched, html
 from ufo.transforms.sources.web import documents as reasons

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.golden import cases
+from tests.case_files import cases
 from ufo.schemas.errors import UsageError
 from ufo.transforms.sources.web.engines import APIS, SearchResult, api_of
 from ufo.transforms.sources.web.source import WebSource

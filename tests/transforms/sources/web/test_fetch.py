@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from tests.golden import cases
+from tests.case_files import cases
 from tests.local_web import LocalWeb, Reply
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import LONGEST_DELAY, Cached, Fetcher, Hosts, rules_of
+from ufo.transforms.sources.web.fetch import LONGEST_DELAY, Fetcher, Hosts, rules_of
 from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -67,7 +67,7 @@ def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> Non
 
 @pytest.mark.parametrize(("path", "reason"), [row for row in PAGES if len(row) == 2])
 def test_pages_that_do_not(web: LocalWeb, path: str, reason: str) -> None:
-    slow = {"seconds": 0.2} if reason == reasons.TIMEOUT else {}
+    slow: Any = {"seconds": 0.2} if reason == reasons.TIMEOUT else {}
     (page,) = get(web.url(path), most_bytes=300_000, **slow)
     assert (page.reason, page.body, page.url) == (reason, b"", web.url(path))
 
@@ -153,7 +153,7 @@ def test_as_many_rules_as_are_read_take_no_longer_than_a_page(web: LocalWeb, rul
 def test_rules_that_fail_cost_their_site(web: LocalWeb, monkeypatch: pytest.MonkeyPatch) -> None:
     parse = Protego.parse
 
-    def broken(text: str) -> Protego:
+    def broken(text: str) -> Any:
         return 1 / 0 if text else parse(text)
 
     monkeypatch.setattr(Protego, "parse", broken)
@@ -239,37 +239,3 @@ def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
         return found
 
     assert asyncio.run(ask()) == moments
-
-
-def test_a_value_is_made_once_and_again_where_it_is_old_gone_or_failed() -> None:
-    now, made = 0.0, 0
-
-    async def make() -> int:
-        nonlocal made
-        made += 1
-        number = made
-        await asyncio.sleep(0)
-        return number
-
-    async def fail() -> int:
-        raise OSError("down")
-
-    async def asked() -> list[tuple[int, bool]]:
-        nonlocal now
-        cached = Cached[int](1, 60.0, lambda: now)
-        with pytest.raises(OSError, match="down"):
-            await cached.get("a", fail)
-        # Those who ask at once share one value, also where the first gives up.
-        tasks = [asyncio.create_task(cached.get("a", make)) for _ in range(3)]
-        await asyncio.sleep(0)
-        tasks[0].cancel()
-        found = list(await asyncio.gather(*tasks[1:]))
-        now = 59.0
-        found.append(await cached.get("a", make))
-        now = 61.0
-        found.append(await cached.get("a", make))
-        await cached.get("b", make)  # takes the place of the other
-        return [*found, await cached.get("a", make)]
-
-    shared, again = (1, True), [(2, False), (4, False)]
-    assert asyncio.run(asked()) == [shared, shared, shared, *again]

@@ -154,7 +154,7 @@ def failed(found: Sequence[Found]) -> str:
     return message
 
 
-ZIPPED = (200, {}, {"content-encoding": "gzip"})
+ZIPPED: Any = (200, {}, {"content-encoding": "gzip"})
 REPLIES = [b'"text"', b"null", b"5", b"[]", b'[{"organic": []}]', b'{"organic": []}']
 
 
