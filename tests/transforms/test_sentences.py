@@ -83,14 +83,6 @@ def test_a_long_text_is_cut_at_sentence_ends(lengths: list[int], cut: list[int])
     assert "  ".join(found) == text
 
 
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(5, 60))
-def test_no_word_is_lost_or_said_twice(lengths: list[int], words: int) -> None:
-    text = " ".join(sentence(length, n) for n, length in enumerate(lengths))
-    cut = windows(text, whole=words, words=words)
-    assert " ".join(cut) == text
-    assert all(len(window.split()) <= max(words, max(lengths)) for window in cut)
-
-
 def test_the_best_passages_come_first_and_equal_ones_in_their_order() -> None:
     ranking = Ranking(["a cat sat", "a dog ran", "volcano in Sicily", "a cow ate"])
     (first, score), *rest = ranking.best("Where is the volcano of Sicily?", 3)

@@ -77,13 +77,3 @@ def test_pieces_are_in_order_and_lose_no_word(text: str) -> None:
             at = one.end
     if not any(mark in text for mark in ("://", "```", "~~~", "](")):
         assert covered == sum(map(str.isalnum, text))
-
-
-WORD = r"[a-d]{2,6}([ \n][a-d][a-d1,.]{1,5}){0,4}"
-
-
-@given(st.lists(st.from_regex(WORD, fullmatch=True), min_size=1))
-def test_a_plain_text_is_shown_whole(paragraphs: list[str]) -> None:
-    text = "\n\n".join(paragraphs)
-    found = [one.replace("\n", " ") for one in paragraphs]
-    assert [shown(text, one) for one in layout(text)] == [f"paragraph 0 : {one}" for one in found]

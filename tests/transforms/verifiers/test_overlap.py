@@ -141,20 +141,8 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
         assert "\n" not in told.rationale
 
 
-TWICE = "Marie Curie was a physicist. She was the first to win two Nobel Prizes, in 1903 and 1911."
-
-
-def test_a_title_or_a_quotation_supports_more() -> None:
-    pairs = [
-        Pair("Ada Berg was born in Oslo.", "She was born in Oslo.", t) for t in ("", "Ada Berg")
-    ]
-    plain, titled, quoted = OverlapVerifier().predict([*pairs, Pair(TWICE, TWICE)])
-    assert titled.supported > plain.supported
-    assert quoted.supported > 0.8
-    assert OverlapVerifier().fingerprint() == OverlapVerifier().fingerprint() != ""
-
-
 @pytest.mark.parametrize("text", ["Ann " * 20_000, "1867 " * 20_000, "not a. " * 20_000])
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
     (said,) = OverlapVerifier().predict([Pair(text, text, text)])
     assert sum(said) == pytest.approx(1)
+    assert OverlapVerifier().fingerprint() == OverlapVerifier().fingerprint() != ""

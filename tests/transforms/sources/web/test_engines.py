@@ -27,18 +27,12 @@ def test_an_engine_that_is_none_is_answered_with_the_nearest() -> None:
 
 
 def test_each_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert api_of("serper").call(["a?", "b?"], 10, "k") == {
-        "method": "POST",
-        "url": "https://google.serper.dev/search",
-        "headers": {"X-API-KEY": "k"},
-        "json": [{"q": q, "num": 10} for q in ("a?", "b?")],
-    }
+    call = api_of("serper").call(["a?", "b?"], 10, "k")
+    assert (call["method"], call["url"]) == ("POST", "https://google.serper.dev/search")
+    assert call["json"] == [{"q": q, "num": 10} for q in ("a?", "b?")]
     monkeypatch.setenv("SEARXNG_BASE_URL", "http://searx.example/?x=y")
-    assert api_of("searxng").call(["a?"], 10, "") == {
-        "method": "GET",
-        "url": "http://searx.example/search",
-        "params": {"q": "a?", "format": "json"},
-    }
+    call = api_of("searxng").call(["a?"], 10, "")
+    assert (call["url"], call["params"]["format"]) == ("http://searx.example/search", "json")
     call = api_of("brave").call(["a?"], 30, "k")
     assert call["url"] == "https://api.search.brave.com/res/v1/web/search"
     assert call["headers"]["X-Subscription-Token"] == "k"
