@@ -133,13 +133,6 @@ def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "language", ["de", "pt-BR", "", "xx", "日本語", "-", "e" * 500, "\n", "../en"]
-)
-def test_no_name_of_a_language_is_an_error(language: str) -> None:
-    assert run(language=language).sentences[0].text == "Etna is in Sicily."
-
-
-@pytest.mark.parametrize(
     ("spans", "are_errors", "labels"),
     [
         ([LabelledSpan(16, 20, 0)], True, [0, 0, 1]),  # any part of an error is wrong

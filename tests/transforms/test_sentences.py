@@ -35,8 +35,11 @@ FRAGMENTS = """Dr. Smith left. @1. @2) @- @* @# @
 MARKED = st.lists(st.sampled_from([*FRAGMENTS.split("@"), "\r\n"]), max_size=25).map("".join)
 
 
+LANGUAGES = ["en", "de", "zh", "pt-BR", "xx", "", "-", "日本語", "e" * 500, "\n", "../en"]
+
+
 @settings(max_examples=200)
-@given(st.text(max_size=80) | MARKED, st.sampled_from(["en", "de", "zh", "xx", ""]))
+@given(st.text(max_size=80) | MARKED, st.sampled_from(LANGUAGES))
 def test_offsets_hold_for_any_text(text: str, language: str) -> None:
     check_invariants(text, language)
 

@@ -239,3 +239,21 @@ def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
         return found
 
     assert asyncio.run(ask()) == moments
+
+
+def test_no_more_than_a_few_are_under_way_at_a_host() -> None:
+    hosts, under_way, most = Hosts(sleep=_no_pause), [0], [0]
+
+    async def one() -> None:
+        async with hosts.turn("a"):
+            under_way[0] += 1
+            most.append(under_way[0])
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            under_way[0] -= 1
+
+    async def many() -> None:
+        await asyncio.gather(*(one() for _ in range(9)))
+
+    asyncio.run(many())
+    assert max(most) == 2

@@ -12,8 +12,6 @@ import pytest
 from tests.local_web.engines import RESET, Engines, result, snippet
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits
-from ufo.transforms.check import check
-from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import REQUESTS, UsageReader
@@ -236,15 +234,3 @@ def test_the_key_is_nowhere_but_in_the_header(
     assert serper.requests == 1  # answered with the key in it
     assert secret not in caplog.text
     assert secret not in str(caught.value)
-
-
-def test_with_a_judge_nothing_found_and_not_asked_are_distinguished(serper: Engines) -> None:
-    serper.results |= {"a?": result(snippet("Claim 0.")), "c?": "garbage"}
-    checked = wait_for(check(opened("a?", "b?", "c?"), source(), OfflineJudge()))
-    assert [(row.passage_id is None, row.outcome, row.reason) for row in checked.evidence[1:]] == [
-        (True, NOANS, NO_PASSAGES),
-        (True, ERROR, TRANSPORT),
-    ]
-    assert checked.evidence[0].passage_id == checked.passages[0].passage_id
-    assert [(row.step, row.key) for row in checked.failures] == [("source:web", "u2")]
-    assert [row.step for row in checked.usage] == ["search"]
