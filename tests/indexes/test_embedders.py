@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.embedder import write_embedder
-from tests.local_server import LocalServer
+from tests.local_server import JsonHandler, LocalServer
 from ufo.indexes.embedders import ApiEmbedder, OnnxEmbedder, checked_name, make_embedder
 from ufo.indexes.index import open_index
 from ufo.schemas.errors import IndexUnusable, RunError, UsageError
@@ -84,11 +83,11 @@ class _Endpoint(LocalServer):
         self.status, self.model, self.dropped = 200, "small-1", 0
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(JsonHandler):
     endpoint: _Endpoint
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        body = self.body()
         self.endpoint.requests.append(body)
         self.endpoint.keys.add(self.headers["authorization"])
         rows = [
@@ -100,14 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = {"object": "list", "model": self.endpoint.model, "data": rows, "usage": usage}
         if self.endpoint.status != 200 or self.path != "/v1/embeddings":
             answer = {"error": {"message": "no such model"}}
-        data = json.dumps(answer).encode()
-        self.send_response(self.endpoint.status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *arguments: object) -> None: ...
+        self.reply(self.endpoint.status, answer)
 
 
 @pytest.fixture

@@ -10,16 +10,14 @@ reply to a query. `faults` is what is done to the next requests: a status; a (st
 (status, body, headers); bytes, which go as they are; RESET; None does nothing.
 """
 
-import json
 import socket
 import struct
 from collections import deque
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.local_server import LocalServer
+from tests.local_server import JsonHandler, LocalServer
 from tests.local_web.pages import Listed
 from tests.local_web.server import LocalWeb
 
@@ -117,13 +115,11 @@ def _day(item: Listed) -> str | None:
     return "2021-03-05T00:00:00" if item.date else None
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(JsonHandler):
     engines: Engines
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self._answer("serper" if self.path == "/search" else "", body)
+        self._answer("serper" if self.path == "/search" else "", self.body())
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
@@ -141,13 +137,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             self.close_connection = True
             return
-        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        self.send_response(status)
-        sent = {"content-type": "application/json", "content-length": str(len(data))}
-        for name, value in {**sent, **more}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        self.reply(status, payload, more)

@@ -4,10 +4,8 @@ import re
 import threading
 from collections import Counter
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
-from typing import Any
 
-from tests.local_server import LocalServer
+from tests.local_server import JsonHandler, LocalServer
 from tests.local_web.pages import LISTED, PAGES, Listed, Reply
 
 _COMMON = "a and did in is it of on the to was were what when"
@@ -63,8 +61,7 @@ class LocalWeb(LocalServer):
         return reply
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(JsonHandler):
     web: LocalWeb
 
     def do_GET(self) -> None:
@@ -93,9 +90,6 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             self.wfile.write(reply.body)
             sent += 1
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
 
 
 def _words(text: str) -> set[str]:
