@@ -88,6 +88,8 @@ def test_the_first_source_with_a_valid_answer_decides(by_source: list[list[str]]
         assert (row.label, row.tied) == majority(deciding, tie)
         assert (row.n_supported, row.n_refuted) == (deciding.n_supported, deciding.n_refuted)
         before = votes[: votes.index(deciding)]
+        # The errors of the sources that were asked before count, too.
+        assert row.n_error == sum(v.n_error for v in [*before, deciding])
     assert row.past_error == any(only_errors(v) for v in before)
 
 
