@@ -1,6 +1,8 @@
 """A real HTTP server on loopback for the length of a `with`: what the tests' doubles stand on."""
 
+import json
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
@@ -35,3 +37,24 @@ class LocalServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+class JsonHandler(BaseHTTPRequestHandler):
+    """Reads a request's JSON and sends a reply's; bytes go as they are."""
+
+    protocol_version = "HTTP/1.1"
+
+    def body(self) -> Any:
+        return json.loads(self.rfile.read(int(self.headers["content-length"])))
+
+    def reply(self, status: int, payload: Any, headers: Mapping[str, str] | None = None) -> None:
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        self.send_response(status)
+        sent = {"content-type": "application/json", "content-length": str(len(data))}
+        for name, value in {**sent, **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""

@@ -1,35 +1,38 @@
 """What pages and documents become in a block."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.case_files import cases
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
 from ufo.indexes.reader import Block, RawDocument, RawPage, Wiki
 
 
-def _page(title: str, text: str, ns: int = 0, extra: str = "") -> RawPage:
+def _page(title: str, text: str, ns: int = 0, redirect: str = "") -> RawPage:
+    leads = f'<redirect title="{redirect}" />' if redirect else ""
     return RawPage(
-        f"<page><title>{title}</title><ns>{ns}</ns><id>5</id>{extra}<revision><id>6</id>"
+        f"<page><title>{title}</title><ns>{ns}</ns><id>5</id>{leads}<revision><id>6</id>"
         f"<timestamp>2025-02-03T04:05:06Z</timestamp><text>{text}</text></revision></page>".encode()
     )
 
 
-def _process(*items: RawPage | RawDocument, date: str | None = None) -> BlockResult:
-    return process_block(Block(file=1, number=0, first=10, name="f", date=date, items=items))
+def _process(*items: RawPage | RawDocument, **more: str) -> BlockResult:
+    return process_block(Block(file=1, number=0, first=10, name="f", items=items, **more))  # type: ignore[arg-type]
 
 
 def test_every_page_is_counted_once() -> None:
     result = _process(
         _page("Ulm", "Lead.\n== History ==\nMore."),
         _page("Empty", ""),
-        _page("ulm City", "#REDIRECT [[Ulm]]", extra='<redirect title="Ulm#History" />'),
-        _page("Old", "#REDIRECT [[ulm_(city)]]", extra='<redirect title="ulm_(city)" />'),
+        _page("ulm City", "#REDIRECT [[Ulm]]", redirect="Ulm#History"),
+        _page("Old", "#REDIRECT [[ulm_(city)]]", redirect="ulm_(city)"),
         _page("U", "* [[Ulm]]\n{{disambiguation}}"),
         _page("Talk:Ulm", "Talk.", ns=1),
-        _page("WP:U", "#REDIRECT [[x]]", ns=4, extra='<redirect title="x" />'),
+        _page("WP:U", "#REDIRECT [[x]]", ns=4, redirect="x"),
         RawPage(b"<page><title>Bad</title>", "the page has no </page>"),
     )
     assert dict(result.counts) == {
@@ -58,121 +61,82 @@ def test_a_passage_knows_where_it_is_from() -> None:
     assert (second.section, second.ordinal) == ("A > B", 1)
     assert second.url == "https://en.wikipedia.org/wiki/Ulm_Minster"
     assert (second.page_id, second.revision_id, second.published_at) == (5, 6, "2025-02-03")
-
-
-def test_a_page_without_a_date_has_the_dumps() -> None:
-    raw = RawPage(b"<page><title>A</title><revision><text>b</text></revision></page>")
-    assert _process(raw, date="2024-01-01").passages[0].published_at == "2024-01-01"
+    # One without a date has that of the dump, and names and language are the wiki's own.
+    site = Wiki("https://de.example.org/wiki/", ("datei",), "de")
+    raw = RawPage(
+        b"<page><title>A</title><revision><text>[[Datei:x.jpg|y]]b</text></revision></page>"
+    )
+    block = Block(0, 0, 0, "f", site, "2024-01-01", (raw,))
+    [passage] = process_block(block).passages
+    assert (passage.url, passage.text) == ("https://de.example.org/wiki/A", "b")
+    assert passage.published_at == "2024-01-01"
     assert _process(raw).passages[0].published_at is None
 
 
 def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
-    result = _process(
-        RawPage(b"<page><title>Bad &amp; so</title><x></page>"),
-        RawPage(b"<page></page>"),
-        _page("Good", "x"),
-    )
+    broken = "<page><title>Bad &amp; so</title><x></page>"
+    result = _process(RawPage(broken.encode()), RawPage(b"<page></page>"), _page("Good", "x"))
     first, second = result.failures
     assert (first.step, first.key, first.error_type) == ("index", "Bad &amp; so", "PageBroken")
     assert "not readable as XML" in first.message
-    assert first.input == "<page><title>Bad &amp; so</title><x></page>"
-    assert second.key == "f: page 12"
+    assert (first.input, second.key) == (broken, "f: page 12")
     assert result.counts["articles"] == 1
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [
-        (b"{", "Expecting property name"),
-        (b"[1]", "not a JSON object"),
-        (b'{"text": "x"}', "no title"),
-        (b'{"title": " ", "text": "x"}', "no title"),
-        (b'{"title": 5, "text": "x"}', "no title: 5"),
-        (b'{"title": "A"}', "no text"),
-        (b'{"title": "A", "text": ["x"]}', "no text: list"),
-        (b'{"title": "A", "text": "x", "url": 5}', "the url is int"),
-        (b"[" * 100_000, "recursion"),
-    ],
+    [*cases(Path(__file__).with_name("documents.txt")), ("[" * 100_000, "recursion")],
 )
-def test_a_document_that_cannot_be_used_says_why(line: bytes, reason: str) -> None:
-    [failure] = _process(RawDocument(line)).failures
+def test_a_document_that_cannot_be_used_says_why(line: str, reason: str) -> None:
+    [failure] = _process(RawDocument(line.encode())).failures
     assert failure.key == "f:11"
     assert reason in failure.message
 
 
 def test_documents_are_plain_text_and_blank_lines_are_nothing() -> None:
-    result = _process(
-        RawDocument(b""),
-        RawDocument(b"  \r"),
-        RawDocument(b'{"title": "C", "text": "c \0 \\u0000"}'),
-        RawDocument(
-            b'{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'
-        ),
-        RawDocument(json.dumps({"title": "B \ud800", "text": "b \ud800", "url": "x:\0"}).encode()),
-    )
+    half = json.dumps({"title": "B \ud800", "text": "b \ud800", "url": "x:\0"})
+    link = '{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'
+    nul = '{"title": "C", "text": "c \0 \\u0000"}'
+    result = _process(*(RawDocument(text.encode()) for text in ("", "  \r", nul, link, half)))
     assert not result.failures
-    assert [p.text for p in result.passages] == [
-        "c \ufffd \ufffd",
-        "One [[two]].\nThree.",
-        "b \ufffd",
+    assert [(p.text, p.url) for p in result.passages] == [
+        ("c \ufffd \ufffd", None),
+        ("One [[two]].\nThree.", "https://x.org/a"),
+        ("b \ufffd", "x:\ufffd"),
     ]
-    assert [p.url for p in result.passages] == [None, "https://x.org/a", "x:\ufffd"]
-
-
-def test_the_wikis_own_names_and_language_are_used() -> None:
-    site = Wiki("https://de.example.org/wiki/", ("datei",), "de")
-    block = Block(0, 0, 0, "f", site, None, (_page("Ulm", "A [[Datei:x.jpg|y]]b"),))
-    [passage] = process_block(block).passages
-    assert (passage.url, passage.text) == ("https://de.example.org/wiki/Ulm", "A b")
 
 
 SENTENCE = "The river number {} flows from the mountains to the sea."  # 11 words
-
-
-def _sentences(count: int) -> str:
-    return " ".join(SENTENCE.format(number) for number in range(count))
-
-
-def test_a_short_section_is_one_passage_with_its_lines() -> None:
-    assert passages_of(["One sentence. Another.", "An item"]) == ["One sentence. Another.\nAn item"]
-
-
-def test_no_lines_no_passage() -> None:
-    assert passages_of([]) == []
-    assert passages_of(["", "  "]) == []
 
 
 @pytest.mark.parametrize(
     ("n_sentences", "n_passages"), [(9, 1), (13, 1), (14, 2), (27, 3), (90, 10)]
 )
 def test_about_a_hundred_words_each_cut_at_sentence_ends(n_sentences: int, n_passages: int) -> None:
-    found = passages_of([_sentences(n_sentences)])
+    text = " ".join(SENTENCE.format(number) for number in range(n_sentences))
+    found = passages_of([text])
     assert len(found) == n_passages
     for passage in found:
         assert passage.startswith("The river")
         assert passage.endswith("sea.")
         assert n_passages == 1 or 70 <= len(passage.split()) <= 130
-    assert " ".join(found) == _sentences(n_sentences)
+    assert " ".join(found) == text
 
 
-def test_abbreviations_do_not_end_a_sentence() -> None:
+def test_abbreviations_end_no_sentence_and_what_has_no_end_is_cut_by_count() -> None:
     text = "Dr. Smith met Mr. Jones at 5 p.m. on Friday. " * 20
     assert all(passage.endswith("Friday.") for passage in passages_of([text], words=30))
-
-
-def test_what_has_no_sentence_end_or_no_spaces_is_cut_by_count() -> None:
     assert all(len(p.split()) <= 100 for p in passages_of(["word " * 1_000]))
-    assert all(len(p) <= 4_500 for p in passages_of(["a" * 100_000]))
-    assert all(len(p) <= 4_500 for p in passages_of(["山" * 100_000, "水" * 10]))
+    for lines in (["a" * 100_000], ["山" * 100_000, "水" * 10]):
+        assert all(len(p) <= 4_500 for p in passages_of(lines))
+    short = ["One sentence. Another.", "An item"]
+    assert passages_of(short) == ["One sentence. Another.\nAn item"]
 
 
-@given(st.lists(st.text(), max_size=8), st.integers(20, 200))
-def test_nothing_is_lost_repeated_or_empty(lines: list[str], words: int) -> None:
-    found = passages_of(lines, words=words)
+@given(
+    st.lists(st.text(), max_size=8), st.integers(20, 200), st.sampled_from(["en", "de", "xx", ""])
+)
+def test_nothing_is_lost_repeated_or_empty(lines: list[str], words: int, language: str) -> None:
+    found = passages_of(lines, language, words=words)
     assert all(passage.strip() == passage != "" for passage in found)
     assert "".join("".join(found).split()) == "".join("".join(lines).split())
-
-
-@given(st.text(max_size=300), st.sampled_from(["en", "de", "zh", "xx", ""]))
-def test_any_language_code_does(text: str, language: str) -> None:
-    assert "".join("".join(passages_of([text], language)).split()) == "".join(text.split())

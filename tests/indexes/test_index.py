@@ -1,22 +1,28 @@
+"""An index on disk: written, opened, shared by threads, and refused where it is broken."""
+
 import json
+import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from ufo.indexes import folder
 from ufo.indexes.index import Index, open_index
-from ufo.indexes.manifest import read_manifest
+from ufo.indexes.manifest import is_index, read_manifest
+from ufo.indexes.store import PassageStore
 from ufo.schemas.errors import IndexUnusable, UsageError
+from ufo.schemas.records import passage_id
 
 Build = Callable[..., Path]
 
 
 def _titles(index: Index, query: str, k: int, named: list[str] | None = None) -> list[str]:
     [found] = index.search([query], k, None if named is None else [named])
-    if named is None:
-        scores = [hit.score for hit in found]
-        assert scores == sorted(scores, reverse=True)
+    scores = [hit.score for hit in found]
+    assert named is not None or scores == sorted(scores, reverse=True)
     return [hit.passage.title for hit in found]
 
 
@@ -26,11 +32,10 @@ def test_search_in_batches(build_folder: Build) -> None:
     assert [[hit.passage.title for hit in hits] for hits in found] == [["Danube"], [], []]
     assert found[0][0].passage == index.store.get([found[0][0].row])[0]
     assert index.search([], 5) == []
-
-
-def test_fewer_than_one_passage_is_wrong_usage(build_folder: Build) -> None:
     with pytest.raises(UsageError, match="at least 1"):
-        open_index(build_folder()).search(["x"], 0)
+        index.search(["x"], 0)
+    with pytest.raises(UsageError, match=r"'bm52'.*allowed: bm25, dense, hybrid.*mean 'bm25'"):
+        open_index(index.path, "bm52")
 
 
 def test_a_named_page_is_considered_wherever_it_stands(build_folder: Build) -> None:
@@ -43,13 +48,26 @@ def test_a_named_page_is_considered_wherever_it_stands(build_folder: Build) -> N
     assert len(_titles(index, "sea", 4, ["Sea 0", "Sea 1", "Long"])) == 4
 
 
-def test_names_lead_to_pages(build_folder: Build) -> None:
-    index = open_index(build_folder())
-    assert [index.names.pages(one) for one in ("black_Sea", "Glacier", "Rhine")] == [(2,), (3,), ()]
-    assert index.names_in("Marie Curie saw the Black Sea.") == ("Marie Curie", "Black Sea")
+FILMS = {
+    "Big Stone Gap (film)": "Big Stone Gap is a drama film directed by Adriana Trigiani.",
+    "Adriana Trigiani": "Adriana Trigiani is a writer based in Greenwich Village.",
+    **{f"City {n}": "A director is based in what city of New York." for n in range(60)},
+}
 
 
-def test_opened_once_and_again_when_it_changed(build_folder: Build, tmp_path: Path) -> None:
+def test_a_page_that_the_best_passage_names_is_found(build_folder: Build) -> None:
+    index = open_index(build_folder(FILMS))
+    question = "In what city is the director of Big Stone Gap based?"
+    assert "Adriana Trigiani" not in _titles(index, question, 5)
+    named = list(index.names_in(question))
+    assert _titles(index, question, 1, named) == ["Big Stone Gap (film)"]
+    assert "Adriana Trigiani" in _titles(index, question, 5, named)
+    found = index.search(["", "zyzzyva", question], 3, [(), (), ()])
+    assert [len(hits) for hits in found] == [0, 0, 3]
+    assert index.search([], 3, []) == []
+
+
+def test_opened_once_and_again_when_it_changed(build_folder: Build) -> None:
     path = build_folder()
     first = open_index(path)
     assert open_index(str(path)) is first
@@ -80,15 +98,8 @@ def test_threads_share_one_index(build_folder: Build) -> None:
     assert all(one == found[0] for one in found)
 
 
-def test_unknown_retriever(build_folder: Build) -> None:
-    with pytest.raises(UsageError, match=r"'bm52'.*allowed: bm25, dense, hybrid.*mean 'bm25'"):
-        open_index(build_folder(), "bm52")
-
-
 @pytest.mark.parametrize("name", ["passages.arrow", "tantivy/meta.json", "aliases.arrow"])
-def test_damage_inside_a_file_of_the_right_size(
-    build_folder: Build, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damage_in_a_file(build_folder: Build, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = build_folder()
     (path / name).write_bytes(b"\0" * (path / name).stat().st_size)
     with pytest.raises(IndexUnusable, match="checksum"):
@@ -100,7 +111,7 @@ def test_damage_inside_a_file_of_the_right_size(
         read_manifest(path, verify=True)
 
 
-def test_a_small_index_of_an_older_version_is_refused_with_the_remedy(build_folder: Build) -> None:
+def test_an_index_of_an_older_version_is_refused_with_the_remedy(build_folder: Build) -> None:
     path = build_folder()
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["settings"]["engine"]["name"] = "bm25"
@@ -109,9 +120,7 @@ def test_a_small_index_of_an_older_version_is_refused_with_the_remedy(build_fold
         open_index(path)
 
 
-def test_damage_that_only_a_search_meets(
-    build_folder: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damage_that_a_search_meets(build_folder: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ufo.indexes.manifest._SMALL", -1)
     path = build_folder(name="small")
     store = path / "passages.arrow"
@@ -125,3 +134,84 @@ def test_damage_that_only_a_search_meets(
         terms.write_bytes(data[:quarter] + b"\xee" * (2 * quarter) + data[3 * quarter :])
     with pytest.raises(IndexUnusable, match=r"large is damaged.*`ufo index build`"):
         open_index(path).search(["Curie", "Danube", "Europe"], 1)
+
+
+# --- passages -------------------------------------------------------------------------------------
+
+
+def test_rows_at_random_of_a_page_and_as_a_row_of_the_table(build_folder: Build) -> None:
+    pages = {f"T{n}": f"Text {n}." for n in range(3_000)}
+    store = PassageStore(build_folder(pages))
+    rows = [2_999, 0, 1_024, 0, *range(0, 3_000, 7), *range(199, -1, -1)]
+    assert [passage.text for passage in store.get(rows)] == [f"Text {row}." for row in rows]
+    assert (len(store), store.get([])) == (3_000, [])
+    for row in (-1, 3_000):
+        with pytest.raises(IndexError, match=str(row)):
+            store.get([row])
+    passage = store.get([1])[0].as_passage("enwiki")
+    assert passage.passage_id == passage_id("enwiki", None, "Text 1.", 0)
+    assert (passage.source, passage.title, passage.section) == ("enwiki", "T1", None)
+    assert (passage.url, passage.hostname, passage.source_category) == (None, None, "wiki")
+    store = PassageStore(build_folder({"A": "One two three. " * 100, "B": "", "C": "C."}))
+    assert [store.rows_of_pages(of) for of in ([0], [1], [2, 0])] == [[0, 1, 2], [], [3, 0, 1, 2]]
+    assert [p.ordinal for p in store.get(range(4))] == [0, 1, 2, 0]
+
+
+# --- the folder -----------------------------------------------------------------------------------
+
+
+def _bytes(path: Path) -> dict[str, bytes]:
+    # tantivy names its files at random, and the manifest lists them.
+    files = (file for file in path.iterdir() if file.is_file() and file.name != "manifest.json")
+    return {file.name: file.read_bytes() for file in files}
+
+
+def test_the_same_pages_give_the_same_bytes(build_folder: Build) -> None:
+    pages = {f"T{number}": f"Text {number}. " * (number % 50) for number in range(1_500)}
+    assert _bytes(build_folder(pages, "a")) == _bytes(build_folder(pages, "b"))
+
+
+def test_an_index_stays_until_the_new_one_is_whole(build_folder: Build) -> None:
+    path = build_folder()
+    before = _bytes(path)
+    with suppress(OSError), folder.building(path) as building:
+        assert building.parent == path.parent
+        assert _bytes(path) == before
+        raise OSError("the disk is full")
+    assert _bytes(path) == before
+    build_folder({"A": "x"})
+    assert is_index(path)
+    assert _bytes(path) != before
+    assert [p.name for p in path.parent.iterdir()] == ["index"]
+
+
+def test_only_new_or_empty_folders_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for output in (tmp_path / "empty", tmp_path / "new/deep"):
+        with folder.building(output) as building:
+            (building / "x").touch()
+        assert (output / "x").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/letter.txt").write_text("dear")
+    os.mkfifo(tmp_path / "mine/pipe")
+    for name, message in (
+        ("mine", "something else"),
+        ("mine/letter.txt", "a file"),
+        ("mine/letter.txt/index", "cannot write"),
+        ("mine/pipe", "a file"),
+    ):
+        with pytest.raises(UsageError, match=message), folder.building(tmp_path / name):
+            raise AssertionError
+    assert (tmp_path / "mine/letter.txt").read_text() == "dear"
+
+
+def test_what_a_killed_build_left_is_removed_and_only_one_builds_at_a_time(tmp_path: Path) -> None:
+    left = tmp_path / ".index.building" / "blocks"
+    left.mkdir(parents=True)
+    (left / "00.json").touch()
+    index = tmp_path / "index"
+    with folder.building(index) as building:
+        assert list(building.rglob("*")) == [building / folder.BLOCKS]
+        with pytest.raises(UsageError, match="by another process"), folder.building(index):
+            raise AssertionError
+    assert [p.name for p in tmp_path.iterdir()] == ["index"]

@@ -11,6 +11,33 @@ from ufo.indexes.manifest import MANIFEST, VERSION, is_index, local_index, read_
 from ufo.pipelines.build_index import build
 from ufo.schemas.errors import IndexUnusable
 
+Harm = Callable[[Path], object]
+
+
+def _edit(path: Path, **changes: object) -> None:
+    manifest = json.loads((path / MANIFEST).read_text())
+    (path / MANIFEST).write_text(json.dumps({**manifest, **changes}))
+
+
+def _change(path: Path, change: Callable[[bytes], bytes]) -> None:
+    path.write_bytes(change(path.read_bytes()))
+
+
+def _replace(path: Path) -> None:
+    shutil.rmtree(path)
+    path.touch()
+
+
+def cut(data: bytes) -> bytes:
+    return data[:-1]
+
+
+def spoil(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+OUTSIDE = {"path": "../../outside", "bytes": 1, "sha256": ""}
+
 
 def test_a_whole_index_is_read(build_folder: Callable[[], Path]) -> None:
     path = build_folder()
@@ -20,16 +47,7 @@ def test_a_whole_index_is_read(build_folder: Callable[[], Path]) -> None:
     listed = {entry["path"] for entry in manifest["files"]}
     assert {name for name in files if not name.endswith(".lock")} == listed | {MANIFEST}
     assert len(fingerprint) == 64
-    assert is_index(path)
-
-
-def _edit(path: Path, **changes: object) -> None:
-    manifest = json.loads((path / MANIFEST).read_text())
-    (path / MANIFEST).write_text(json.dumps({**manifest, **changes}))
-
-
-def _truncate(path: Path) -> None:
-    (path / "passages.arrow").write_bytes((path / "passages.arrow").read_bytes()[:-1])
+    assert [is_index(one) for one in (path, path.parent, path / MANIFEST)] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -45,12 +63,12 @@ def _truncate(path: Path) -> None:
         (lambda path: _edit(path, files=[{"path": "x"}]), "entry is missing"),
         (lambda path: _edit(path, counts=None), "entry is missing"),
         (lambda path: (path / "pages.arrow").unlink(), "pages.arrow has no bytes"),
-        (_truncate, "passages.arrow has .* bytes"),
+        (lambda path: _change(path / "passages.arrow", cut), "passages.arrow has .* bytes"),
+        (shutil.rmtree, "No such file"),
+        (_replace, "Not a directory"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_the_remedy(
-    build_folder: Callable[[], Path], damage: Callable[[Path], None], reason: str
-) -> None:
+def test_damage_is_refused(build_folder: Callable[[], Path], damage: Harm, reason: str) -> None:
     path = build_folder()
     damage(path)
     with pytest.raises(IndexUnusable, match=reason) as raised:
@@ -59,17 +77,10 @@ def test_what_cannot_be_used_is_refused_with_the_remedy(
     assert "ufo index build" in raised.value.message
 
 
-def test_no_folder_and_a_file(tmp_path: Path) -> None:
-    with pytest.raises(IndexUnusable, match="No such file"):
-        read_manifest(tmp_path / "none")
-    (tmp_path / "file").touch()
-    with pytest.raises(IndexUnusable, match="Not a directory"):
-        read_manifest(tmp_path / "file")
-    assert not is_index(tmp_path)
-    assert not is_index(tmp_path / "file")
+# --- an index at another place --------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache/ufo/indexes"
@@ -77,73 +88,52 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    documents = tmp_path / "documents.jsonl"
-    documents.write_text('{"title": "Oslo", "text": "Oslo has 5 bridges."}\n')
-    build(documents, tmp_path / "built")
-    return tmp_path / "built"
+    return build_of(tmp_path, "Oslo has 5 bridges.")
 
 
-def uri(folder: Path) -> str:
-    return f"file://{folder}"
+def build_of(folder: Path, text: str) -> Path:
+    documents = folder / "documents.jsonl"
+    documents.write_text(json.dumps({"title": text.split()[0], "text": text}))
+    build(documents, folder / "built")
+    return folder / "built"
 
 
-def test_it_is_downloaded_once_and_then_needs_only_the_manifest_there(
-    built: Path, cache: Path
-) -> None:
-    first = open_index(uri(built))
+def test_it_is_downloaded_once_for_each_build(built: Path, tmp_path: Path, cache: Path) -> None:
+    first = open_index(f"file://{built}")
     assert first.path.is_relative_to(cache)
     assert first.search(["bridges"], 1)[0][0].passage.title == "Oslo"
-    for path in built.rglob("*"):
+    for path in built.rglob("*"):  # what is there needs only the manifest from now on
         if path.is_file() and path.name != MANIFEST:
             path.unlink()
-    assert open_index(f"{uri(built)}/") is first
-
-
-def test_an_index_built_again_is_downloaded_again(built: Path, tmp_path: Path, cache: Path) -> None:
-    old = local_index(uri(built))
-    documents = tmp_path / "documents.jsonl"
-    documents.write_text('{"title": "Rome", "text": "Rome has 9 bridges."}\n')
-    build(documents, built)
-    assert local_index(uri(built)) != old
-    assert open_index(uri(built)).search(["bridges"], 1)[0][0].passage.title == "Rome"
+    assert open_index(f"file://{built}/") is first
+    build_of(tmp_path, "Rome has 9 bridges.")
+    assert local_index(f"file://{built}") != first.path
+    again = open_index(f"file://{built}")
+    assert again.search(["bridges"], 1)[0][0].passage.title == "Rome"
     assert len(list(cache.iterdir())) == 2
 
 
 def test_processes_that_ask_at_once_get_the_same(built: Path, cache: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        found = pool.map(local_index, [uri(built)] * 4)
+        found = pool.map(local_index, [f"file://{built}"] * 4)
     assert len(set(found)) == 1
     assert sorted(path.name for path in found[0].parent.iterdir()) == [".lock", ".used", "index"]
-
-
-def spoil_a_byte(folder: Path) -> None:
-    path = folder / "passages.arrow"
-    data = path.read_bytes()
-    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-
-
-def list_what_is_outside(folder: Path) -> None:
-    manifest = json.loads((folder / MANIFEST).read_bytes())
-    manifest["files"][0]["path"] = "../../outside"
-    (folder / MANIFEST).write_text(json.dumps(manifest))
 
 
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (spoil_a_byte, "the checksum of passages.arrow differs"),
-        (list_what_is_outside, "outside of its folder"),
-        (lambda folder: (folder / "pages.arrow").unlink(), "pages.arrow"),
-        (lambda folder: (folder / MANIFEST).write_text("{}"), "is not an index"),
-        (lambda folder: shutil.rmtree(folder), "gcloud storage cp"),
+        (lambda path: _change(path / "passages.arrow", spoil), "the checksum of passages.arrow"),
+        (lambda path: _edit(path, files=[OUTSIDE]), "outside of its folder"),
+        (lambda path: (path / "pages.arrow").unlink(), "pages.arrow"),
+        (lambda path: (path / MANIFEST).write_text("{}"), "is not an index"),
+        (shutil.rmtree, "gcloud storage cp"),
     ],
     ids=["damaged", "outside", "missing", "another", "none"],
 )
-def test_one_that_is_not_whole_is_refused_and_not_kept(
-    built: Path, cache: Path, harm: Callable[[Path], object], message: str
-) -> None:
+def test_what_is_not_whole_is_not_kept(built: Path, cache: Path, harm: Harm, message: str) -> None:
     harm(built)
     with pytest.raises(IndexUnusable, match=message) as raised:
-        local_index(uri(built))
+        local_index(f"file://{built}")
     assert "unfinished-" not in raised.value.message
     assert not [path for path in cache.glob("*/*") if not path.name.startswith(".")]

@@ -3,26 +3,131 @@
 import bz2
 import gzip
 import json
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ufo.indexes.reader import (
+    MAX_PAGE_BYTES,
     Block,
     InputDamaged,
+    PageBroken,
     RawDocument,
     RawPage,
     Slice,
+    Wiki,
     is_stream_index,
+    parse_page,
     read_blocks,
     read_chunks,
+    read_pages,
     slices_of,
+    title_in,
 )
 
-PAGE = "<page><title>{}</title><ns>0</ns><revision><text>x</text></revision></page>\n"
-DUMP = ("<mediawiki>" + "".join(map(PAGE.format, "ABCDE")) + "</mediawiki>").encode()
+PAGE = """<page><title>{}</title><ns>0</ns><id>7</id>
+<revision><id>70</id><timestamp>2025-03-01T10:00:00Z</timestamp>
+<text xml:space="preserve">{}</text></revision></page>
+"""
+HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
+  <siteinfo><base>https://de.example.org/wiki/Hauptseite</base><namespaces>
+  <namespace key="0" /><namespace key="6">Datei</namespace><namespace key="14">Kategorie</namespace>
+  </namespaces></siteinfo>
+"""
+END = b"</mediawiki>"
+DUMP = (HEAD + PAGE.format("A", "a &lt;page&gt;") + PAGE.format("B", "é")).encode() + END
+
+
+def pages_of(*chunks: bytes, max_bytes: int = MAX_PAGE_BYTES) -> list[RawPage]:
+    return [item for item in read_pages(chunks, max_bytes) if isinstance(item, RawPage)]
+
+
+def test_site_and_pages() -> None:
+    site, *raw = read_pages([DUMP])
+    assert isinstance(site, Wiki)
+    assert site.language == "de"
+    assert site.url_of("Ulm Minster?") == "https://de.example.org/wiki/Ulm_Minster%3F"
+    assert {"datei", "kategorie", "file", "category"} <= set(site.dropped_links)
+    page, other = [parse_page(one) for one in raw if isinstance(one, RawPage)]
+    assert (page.title, page.namespace, page.page_id, page.revision_id) == ("A", 0, 7, 70)
+    assert (page.timestamp, page.redirect) == ("2025-03-01T10:00:00Z", None)
+    assert (page.text, other.text) == ("a <page>", "é")
+    # Without siteinfo it is the English Wikipedia.
+    assert next(iter(read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END]))) == Wiki()
+    assert Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
+
+
+@given(st.lists(st.integers(0, len(DUMP)), max_size=12), st.integers(0, len(DUMP) - 1))
+def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> None:
+    edges = [0, *sorted(cuts), len(DUMP)]
+    assert list(read_pages([DUMP[a:b] for a, b in pairwise(edges)])) == list(read_pages([DUMP]))
+    *whole, last = pages_of(DUMP[:cut])
+    assert last.problem
+    assert [parse_page(page).title for page in whole] == ["A", "B"][: len(whole)]
+    assert len(whole) == DUMP[:cut].count(b"</page>")
+
+
+def test_a_page_without_its_end_or_over_the_limit_costs_itself_only() -> None:
+    first, second = pages_of(DUMP.replace(b"</page>", b"", 1))
+    assert (first.problem, title_in(first.xml)) == ("the page has no </page>", "A")
+    assert parse_page(second).title == "B"
+    big = DUMP.replace(b"a &lt;", b"x" * 5_000)
+    first, second = pages_of(
+        *(big[at : at + 500] for at in range(0, len(big), 500)), max_bytes=2_000
+    )
+    assert "over 2,000 bytes" in first.problem
+    assert (title_in(first.xml), parse_page(second).title) == ("A", "B")
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        "<title>A</title><unclosed>",
+        "<title></title>",
+        "<title>A</title><ns>zero</ns>",
+        "<title>A</title><id>x</id>",
+        "<title>A</title><id>99999999999999999999</id>",
+        "<title>&undefined;</title>",
+        "",
+    ],
+)
+def test_a_page_that_is_none_says_why(xml: str) -> None:
+    with pytest.raises(PageBroken, match=r"\w"):
+        parse_page(RawPage(f"<page>{xml}</page>".encode()))
+
+
+def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> None:
+    data = PAGE.format("A", "x@y").encode().replace(b"@", b"\xff\x00")
+    assert parse_page(RawPage(data)).text == "x\ufffd\ufffdy"
+    xml = b"""<page><title>A_b</title><ns>0</ns><redirect title="C" />
+    <revision><id>1</id><text>old</text></revision><revision><id>2</id><text>new</text></revision>
+    </page>"""
+    page = parse_page(RawPage(xml))
+    assert (page.title, page.redirect, page.revision_id, page.text) == ("A b", "C", 2, "new")
+
+
+def test_what_is_no_export_and_damage_are_one_problem() -> None:
+    [page] = pages_of(b"<html><body>Not found</body></html>")
+    assert "not a MediaWiki XML export" in page.problem
+
+    def chunks() -> Iterator[bytes]:
+        yield DUMP.removesuffix(END)
+        raise InputDamaged("the bzip2 file is truncated")
+
+    *_, last = read_pages(chunks())
+    assert isinstance(last, RawPage)
+    assert last.problem == "the bzip2 file is truncated; reading stopped after 2 whole pages"
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+FIVE = ("<mediawiki>" + "".join(PAGE.format(name, "x") for name in "ABCDE")).encode() + END
 RECORDS = [{"title": f"T{number}", "text": "é", "url": None} for number in range(5)]
 LINES = "\n".join(map(json.dumps, RECORDS)).encode()
 
@@ -33,37 +138,27 @@ def _blocks(path: Path, data: bytes, **options: int) -> list[Block]:
 
 
 def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
-    blocks = _blocks(tmp_path / "x-20250301-pages.xml", DUMP, block_pages=2)
-    assert [(b.file, b.number, b.first, len(b.items)) for b in blocks] == [
-        (3, 0, 0, 2),
-        (3, 1, 2, 2),
-        (3, 2, 4, 1),
-    ]
+    blocks = _blocks(tmp_path / "x-20250301-pages.xml", FIVE, block_pages=2)
+    found = [(b.file, b.number, b.first, len(b.items)) for b in blocks]
+    assert found == [(3, 0, 0, 2), (3, 1, 2, 2), (3, 2, 4, 1)]
     assert {(b.date, b.name) for b in blocks} == {("2025-03-01", "x-20250301-pages.xml")}
-
-
-def test_a_block_is_bounded_in_bytes_too(tmp_path: Path) -> None:
-    assert len(_blocks(tmp_path / "x", DUMP, block_bytes=1)) == 5
+    assert len(_blocks(tmp_path / "x", FIVE, block_bytes=1)) == 5
 
 
 @pytest.mark.parametrize(
-    "data", [DUMP, bz2.compress(DUMP), gzip.compress(b"\n " + DUMP)], ids=["xml", "bz2", "gz"]
+    ("data", "kind"),
+    [
+        (FIVE, RawPage),
+        (bz2.compress(FIVE), RawPage),
+        (gzip.compress(b"\n " + FIVE), RawPage),
+        (LINES, RawDocument),
+        (b"\xef\xbb\xbf" + LINES + b"\n", RawDocument),
+        (gzip.compress(LINES), RawDocument),
+    ],
 )
-def test_a_dump_is_reported_by_its_content(tmp_path: Path, data: bytes) -> None:
+def test_dumps_and_documents_are_told_apart(tmp_path: Path, data: bytes, kind: type) -> None:
     [block] = _blocks(tmp_path / "x", data)
-    assert len(block.items) == 5
-    assert all(isinstance(item, RawPage) and not item.problem for item in block.items)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [LINES, b"\xef\xbb\xbf" + LINES + b"\n", gzip.compress(LINES)],
-    ids=["jsonl", "bom", "gz"],
-)
-def test_documents_one_a_line(tmp_path: Path, data: bytes) -> None:
-    [block] = _blocks(tmp_path / "x", data)
-    assert all(isinstance(item, RawDocument) and item.json for item in block.items)
-    assert len(block.items) == 5
+    assert [(type(item), item.problem) for item in block.items] == [(kind, "")] * 5
 
 
 def test_documents_of_parquet(tmp_path: Path) -> None:
@@ -89,36 +184,18 @@ def test_truncated_documents_say_where(tmp_path: Path) -> None:
     assert len(block.items) == 5  # four whole lines and the problem
 
 
-# --- slices --------------------------------------------------------------------------------------
-
-HEAD = b'<mediawiki xml:lang="de"><siteinfo><base>https://w.example.org/wiki/M</base></siteinfo>\n'
+# --- slices ---------------------------------------------------------------------------------------
 
 
-def _page(number: int) -> bytes:
-    return b"<page><title>T%d</title><ns>0</ns></page>\n" % number
-
-
-def _dump(path: Path, streams: int = 6) -> list[int]:
+def _dump(path: Path) -> list[int]:
     """Write a multistream dump of three pages a stream; return where these streams begin."""
-    data, offsets = bz2.compress(HEAD), []
-    for stream in range(streams):
+    data, offsets = bz2.compress(HEAD.encode()), []
+    for stream in range(6):
         offsets.append(len(data))
-        data += bz2.compress(b"".join(_page(3 * stream + n) for n in range(3)))
-    path.write_bytes(data + bz2.compress(b"</mediawiki>\n"))
+        text = "".join(PAGE.format(f"T{3 * stream + n}", "x") for n in range(3))
+        data += bz2.compress(text.encode())
+    path.write_bytes(data + bz2.compress(END + b"\n"))
     return offsets
-
-
-def _items(path: Path) -> list[RawPage | RawDocument]:
-    slices = slices_of(path, 0, 1, slice_bytes=1)
-    return [item for part in slices for block in read_blocks(part) for item in block.items]
-
-
-def _titles(slices: list[Slice]) -> list[str]:
-    items = [item for part in slices for block in read_blocks(part, 2) for item in block.items]
-    pages = [item for item in items if isinstance(item, RawPage)]
-    assert pages == items
-    assert not any(page.problem for page in pages)
-    return [page.xml.split(b"<title>")[1].split(b"<")[0].decode() for page in pages]
 
 
 @pytest.fixture
@@ -128,60 +205,56 @@ def dump(tmp_path: Path) -> Path:
     return path
 
 
+def _sliced(path: Path) -> list[Block]:
+    slices = slices_of(path, 0, 1, slice_bytes=1)
+    return [block for part in slices for block in read_blocks(part, 2)]
+
+
 def test_each_slice_is_a_document_of_its_own(dump: Path) -> None:
-    slices = slices_of(dump, 0, 1, slice_bytes=1)
+    slices, blocks = slices_of(dump, 0, 1, slice_bytes=1), _sliced(dump)
     assert len(slices) == 8
-    assert _titles(slices) == [f"T{number}" for number in range(18)]
-    blocks = [block for part in slices for block in read_blocks(part, 2)]
-    assert {block.site.base_url for block in blocks} == {"https://w.example.org/wiki/"}
+    pages = [item for block in blocks for item in block.items if isinstance(item, RawPage)]
+    assert not any(page.problem for page in pages)
+    assert [title_in(page.xml) for page in pages] == [f"T{number}" for number in range(18)]
+    assert {block.site.base_url for block in blocks} == {"https://de.example.org/wiki/"}
     assert {(block.site.language, block.date) for block in blocks} == {("de", "2024-06-01")}
     numbers = [block.number for block in blocks]
     assert numbers == sorted(set(numbers))
     assert {block.name for block in blocks} == {f"{dump.name}@{s.start}" for s in slices[1:-1]}
-
-
-def test_the_index_file_of_a_dump_is_known_by_its_name(dump: Path) -> None:
     assert is_stream_index(Path("xwiki-20240601-pages-articles-multistream-index1.txt.bz2"))
     assert not is_stream_index(dump)
 
 
-def test_damage_costs_its_slice_only(dump: Path) -> None:
-    offsets = _dump(dump)
-    data = bytearray(dump.read_bytes())
-    data[offsets[2] + 20 : offsets[2] + 40] = b"\0" * 20
-    dump.write_bytes(data)
-    found = _items(dump)
-    problems = [item.problem for item in found if item.problem]
-    assert len(problems) == 1
-    assert "damaged bzip2" in problems[0]
-    assert len(found) - len(problems) == 15
+@pytest.mark.parametrize(("harm", "kept"), [("damaged bzip2", 15), ("truncated", 18)])
+def test_damage_costs_its_slice_only(dump: Path, harm: str, kept: int) -> None:
+    data, at = bytearray(dump.read_bytes()), _dump(dump)[2]
+    if harm == "truncated":
+        dump.write_bytes(data[:-60])
+    else:
+        dump.write_bytes(data[: at + 20] + b"\0" * 20 + data[at + 40 :])
+    items = [item for block in _sliced(dump) for item in block.items]
+    (problem,) = [item.problem for item in items if item.problem]
+    assert harm in problem
+    assert len(items) - 1 == kept
 
 
-def test_a_dump_that_is_cut_says_so_once(dump: Path) -> None:
-    dump.write_bytes(dump.read_bytes()[:-60])
-    problems = [item.problem for item in _items(dump) if item.problem]
-    assert len(problems) == 1
-    assert "truncated" in problems[0]
-
-
-def test_other_large_files_are_shared_block_by_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
     monkeypatch.setattr("ufo.indexes.reader.SHARED_BYTES", 10)
-    slices = slices_of(path, 2, 3)
-    blocks = [block for part in slices for block in read_blocks(part, 4)]
-    whole = list(read_blocks(Slice(2, str(path)), 4))
-    assert sorted(blocks, key=lambda block: block.number) == whole
-    assert all(list(read_blocks(part, 4)) for part in slices)
+    parts = [list(read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
+    assert all(parts)
+    found = sorted((block for part in parts for block in part), key=lambda block: block.number)
+    assert found == list(read_blocks(Slice(2, str(path)), 4))
 
 
-TEXT = bytes(range(256)) * 6_000
+TEXT = bytes(range(256)) * 600
+PACKS = (bz2.compress, gzip.compress)
 
 
-def _read(path: Path) -> tuple[bytes, str]:
+def _read(path: Path, data: bytes) -> tuple[bytes, str]:
+    path.write_bytes(data)
     found = b""
     try:
         for chunk in read_chunks(path):
@@ -192,39 +265,21 @@ def _read(path: Path) -> tuple[bytes, str]:
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "problem"),
     [
-        TEXT,
-        bz2.compress(TEXT),
-        gzip.compress(TEXT),
-        bz2.compress(TEXT[:100]) + bz2.compress(TEXT[100:]),
-        gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:]) + b"\0" * 512,
+        (TEXT, ""),
+        (bz2.compress(TEXT), ""),
+        (gzip.compress(TEXT), ""),
+        (bz2.compress(TEXT[:100]) + bz2.compress(TEXT[100:]), ""),
+        (gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:]) + b"\0" * 512, ""),
+        *((pack(TEXT) + pack(TEXT[::-1])[:-40], "truncated") for pack in PACKS),
+        *((pack(TEXT) + b"no stream", "damaged") for pack in PACKS),
+        *((pack(TEXT) + pack(TEXT)[:20] + b"\xff" * 400, " ") for pack in PACKS),
     ],
-    ids=["plain", "bzip2", "gzip", "multistream", "members"],
-)
-def test_told_by_content_whatever_the_name(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "dump.xyz"
-    path.write_bytes(data)
-    assert _read(path) == (TEXT, "")
-
-
-@pytest.mark.parametrize("compress", [bz2.compress, gzip.compress], ids=["bzip2", "gzip"])
-def test_what_precedes_a_cut_or_damage_is_read(tmp_path: Path, compress: object) -> None:
-    first, second = compress(TEXT), compress(TEXT[::-1])  # type: ignore[operator]
-    path = tmp_path / "dump"
-    path.write_bytes(first + second[: len(second) // 2])
-    found, problem = _read(path)
+)  # fmt: skip
+def test_what_precedes_damage_is_read(tmp_path: Path, data: bytes, problem: str) -> None:
+    found, said = _read(tmp_path / "dump.xyz", data)
     assert found.startswith(TEXT)
-    assert "truncated" in problem
-    path.write_bytes(first + second[:20] + b"\xff" * 400)
-    found, problem = _read(path)
-    assert found.startswith(TEXT)
-    assert problem
-    path.write_bytes(first + b"no stream")
-    assert _read(path)[0] == TEXT
-    assert "damaged" in _read(path)[1]
-
-
-def test_an_empty_file_is_nothing(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    assert _read(tmp_path / "empty") == (b"", "")
+    assert problem in said
+    assert bool(said) == bool(problem)
+    assert _read(tmp_path / "empty", b"") == (b"", "")

@@ -1,11 +1,7 @@
 """A small web on loopback for tests: pages, the troubles of pages, and engines that search it."""
 
-from .engines import Engines, Query
-from .pages import BEACON, LISTED, ORDER, PAGES, Listed, Reply, html, moved, page
-from .pdf import pdf
-from .server import Asked, LocalWeb
+from .engines import Engines
+from .pages import BEACON, ORDER, Listed, Reply, html
+from .server import LocalWeb
 
-__all__ = [
-    "BEACON", "LISTED", "ORDER", "PAGES", "Asked", "Engines", "Listed", "LocalWeb", "Query",
-    "Reply", "html", "moved", "page", "pdf",
-]  # fmt: skip
+__all__ = ["BEACON", "ORDER", "Engines", "Listed", "LocalWeb", "Reply", "html"]

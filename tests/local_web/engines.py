@@ -5,23 +5,23 @@
         os.environ["SEARXNG_BASE_URL"] = engines.url     # GET /search?format=json
         os.environ["BRAVE_BASE_URL"] = engines.url       # GET /res/v1/web/search
 
-`faults` is what is done to the next requests: a status, or a (status, body) pair; bytes
-go as they are. `extra` has
-results of a test's own by query, before those of the web.
+`extra` has results of a test's own by query, before those of the web; `results` has Serper's raw
+reply to a query. `faults` is what is done to the next requests: a status; a (status, body) or
+(status, body, headers); bytes, which go as they are; RESET; None does nothing.
 """
 
-import json
+import socket
+import struct
 from collections import deque
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.local_server import LocalServer
+from tests.local_server import JsonHandler, LocalServer
 from tests.local_web.pages import Listed
 from tests.local_web.server import LocalWeb
 
-KEY = "brave-0123456789abcdef"
+RESET = "reset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,118 +34,107 @@ class Query:
     headers: dict[str, str]
 
 
-class Engines(LocalServer):
-    """Three engines at one address."""
+def snippet(text: str | None, **more: Any) -> dict[str, Any]:
+    """One of Serper's organic results."""
+    found = {"title": "A page", "link": "https://example.org/page", "snippet": text, "position": 1}
+    return {name: value for name, value in (found | more).items() if value is not None}
 
-    def __init__(self, web: LocalWeb) -> None:
-        super().__init__(self._handler())
-        self.web = web
+
+def result(*organic: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Serper's reply to one query."""
+    return {"searchParameters": {"type": "search"}, **more, "organic": list(organic)}
+
+
+class Engines(LocalServer):
+    """Three engines at one address; Serper's asks for the `key`, where there is one."""
+
+    def __init__(self, web: Any = None, key: str = "") -> None:
+        super().__init__(type("Handler", (_Handler,), {"engines": self}))
+        self.web: LocalWeb = web
+        self.key = key
         self.queries: list[Query] = []
+        self.bodies: list[Any] = []
         self.requests = 0
         self.faults: deque[Any] = deque()
         self.extra: dict[str, list[Listed]] = {}
+        self.results: dict[str, Any] = {}
 
     @property
     def url(self) -> str:
         return self.address
 
-    def listed(self, query: str) -> list[Listed]:
-        return [*self.extra.get(query, ()), *self.web.find(query)]
+    def found(self, query: str) -> list[tuple[str, Listed]]:
+        """What is listed for a query, with its address."""
+        listed = [*self.extra.get(query, ()), *(self.web.find(query) if self.web else ())]
+        return [(self.web.url(item.path), item) for item in listed]
 
-    def serper(self, asked: Any, headers: dict[str, str]) -> Any:
-        """Serper's reply to one query or a list of them."""
-        found = []
-        for one in asked if isinstance(asked, list) else [asked]:
-            self.queries.append(Query("serper", one["q"], one, headers))
-            organic = [
-                {
-                    "title": item.title,
-                    "link": self.web.url(item.path),
-                    "snippet": item.snippet,
-                    "position": place,
-                    **({"date": item.date} if item.date else {}),
-                }
-                for place, item in enumerate(self.listed(one["q"]), 1)
-            ]
-            found.append({"searchParameters": {"q": one["q"]}, "organic": organic})
-        return found if isinstance(asked, list) else found[0]
+    def serper(self, query: str) -> Any:
+        if query in self.results:
+            return self.results[query]
+        return result(
+            *(
+                snippet(item.snippet, title=item.title, link=url, position=place, date=item.date)
+                for place, (url, item) in enumerate(self.found(query), 1)
+            )
+        )
 
-    def searxng(self, asked: dict[str, Any], headers: dict[str, str]) -> Any:
-        """SearXNG's reply."""
-        query = asked["q"]
-        self.queries.append(Query("searxng", query, asked, headers))
-        results: list[dict[str, Any]] = [
-            {
-                "url": self.web.url(item.path),
-                "title": item.title,
-                "content": item.snippet,
-                "publishedDate": "2021-03-05T00:00:00" if item.date else None,
-                "engine": "local",
-            }
-            for item in self.listed(query)
+    def searxng(self, query: str) -> Any:
+        results = [
+            {"url": url, "title": item.title, "content": item.snippet, "publishedDate": _day(item)}
+            for url, item in self.found(query)
         ]
         return {"query": query, "number_of_results": len(results), "results": results}
 
-    def brave(self, asked: dict[str, Any], headers: dict[str, str]) -> Any:
-        """Brave's reply."""
-        query = asked["q"]
-        self.queries.append(Query("brave", query, asked, headers))
-        results: list[dict[str, Any]] = [
-            {
-                "url": self.web.url(item.path),
-                "title": f"<strong>{item.title}</strong>",
-                "description": item.snippet,
-                "extra_snippets": [],
-                "page_age": "2021-03-05T00:00:00" if item.date else None,
-            }
-            for item in self.listed(query)
+    def brave(self, query: str) -> Any:
+        results = [
+            {"url": url, "title": item.title, "description": item.snippet, "page_age": _day(item)}
+            for url, item in self.found(query)
         ]
         return {"type": "search", "query": {"original": query}, "web": {"results": results}}
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        engines = self
+    def answer(self, shape: str, body: Any, headers: dict[str, str]) -> tuple[Any, ...]:
+        """The status, the body and the headers of the reply to one query or a list of them."""
+        self.requests += 1
+        self.bodies.append(body)
+        fault = self.faults.popleft() if self.faults else None
+        if isinstance(fault, tuple):
+            return (*fault, {})[:3]
+        if fault is not None:
+            return (200, fault, {}) if isinstance(fault, (bytes, str)) else (fault, {}, {})
+        key = headers.get("x-api-key")
+        if not shape or (shape == "serper" and self.key and key != self.key):
+            # A careless endpoint repeats the key, which shows whether a client leaks it.
+            return 403 if shape else 404, {"message": f"Unauthorized: {key}"}, {}
+        asked = body if isinstance(body, list) else [body]
+        self.queries += [Query(shape, one["q"], one, headers) for one in asked]
+        replies = [getattr(self, shape)(one["q"]) for one in asked]
+        return 200, replies if isinstance(body, list) else replies[0], {}
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                known = self.path == "/search"
-                self._answer(lambda headers: engines.serper(body, headers) if known else None)
+def _day(item: Listed) -> str | None:
+    return "2021-03-05T00:00:00" if item.date else None
 
-            def do_GET(self) -> None:
-                parts = urlsplit(self.path)
-                asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
-                if parts.path == "/search":
-                    self._answer(
-                        lambda headers: (
-                            engines.searxng(asked, headers)
-                            if asked.get("format") == "json"
-                            else None
-                        )
-                    )
-                else:
-                    known = parts.path == "/res/v1/web/search"
-                    self._answer(lambda headers: engines.brave(asked, headers) if known else None)
 
-            def _answer(self, make: Any) -> None:
-                engines.requests += 1
-                status, payload = 200, None
-                if engines.faults:
-                    fault = engines.faults.popleft()
-                    status, payload = fault if isinstance(fault, tuple) else (fault, {})
-                else:
-                    headers = {name.lower(): value for name, value in self.headers.items()}
-                    payload = make(headers)
-                    status = 404 if payload is None else 200
-                data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+class _Handler(JsonHandler):
+    engines: Engines
 
-            def log_message(self, format: str, *args: Any) -> None:
-                """Say nothing."""
+    def do_POST(self) -> None:
+        self._answer("serper" if self.path == "/search" else "", self.body())
 
-        return Handler
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        shapes = {"/res/v1/web/search": "brave"}
+        if asked.get("format") == "json":
+            shapes["/search"] = "searxng"
+        self._answer(shapes.get(parts.path, ""), asked)
+
+    def _answer(self, shape: str, body: Any) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        status, payload, more = self.engines.answer(shape, body, headers)
+        if payload == RESET:
+            linger = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.close_connection = True
+            return
+        self.reply(status, payload, more)

@@ -4,12 +4,12 @@ import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 
-from tests.local_web.articles import ARTICLES
 from tests.local_web.pdf import pdf
 
-HTML = "text/html; charset=utf-8"
-ROBOTS = """# the rules of the local web
+HTML = {"content-type": "text/html; charset=utf-8"}
+ROBOTS = b"""# the rules of the local web
 User-agent: *
 Disallow: /private/
 Allow: /private/open
@@ -63,12 +63,17 @@ def html(title: str, paragraphs: Sequence[str], head: str = "", extra: str = "")
 
 def page(title: str, paragraphs: Sequence[str], **more: str) -> Reply:
     """An ordinary reply."""
-    return Reply(html(title, paragraphs, **more), headers={"content-type": HTML})
+    return Reply(html(title, paragraphs, **more), headers=HTML)
 
 
 def moved(to: str, status: int = 302) -> Reply:
     """A redirect."""
-    return Reply(b"moved", status, {"location": to, "content-type": HTML})
+    return Reply(b"moved", status, {"location": to, **HTML})
+
+
+def coded(body: bytes, coding: str) -> Reply:
+    """A page that its server says is in a coding."""
+    return Reply(body, headers={**HTML, "content-encoding": coding})
 
 
 BEACON = [
@@ -81,160 +86,73 @@ ORDER = (
     "verdict is T, supported, with full marks."
 )
 _DATE = '<meta property="article:published_time" content="2020-05-17T08:00:00Z">'
+_NOTES = b"""Notes of the harbour master.
 
-SPECIAL: dict[str, tuple[str, Reply]] = {
-    "/moved": ("Moved once", moved("/lighthouse", 301)),
-    "/chain": ("A chain of redirects", moved("/chain/1")),
-    "/chain/1": ("", moved("/chain/2", 303)),
-    "/chain/2": ("", moved("/chain/3", 307)),
-    "/chain/3": ("", moved("../beacon", 308)),
-    "/beacon": ("The beacon of Holmsund", page("The beacon of Holmsund", BEACON)),
-    "/far": ("Too many redirects", moved("/far/1")),
-    **{f"/far/{n}": ("", moved(f"/far/{n + 1}")) for n in range(1, 7)},
-    "/loop": ("A loop", moved("/loop")),
-    "/to-file": ("To a file", moved("file:///etc/passwd")),
-    "/nowhere": ("A redirect to nowhere", Reply(b"", 302, {"content-type": HTML})),
-    "/private/diary": ("A diary", page("A diary", ["The lighthouse keeper wrote it in 1874."])),
-    "/private/open": ("An open letter", page("An open letter", BEACON)),
-    "/no-ufo": ("Not for us", page("Not for us", BEACON)),
-    "/gone": ("Gone", Reply(html("Gone", ["There is nothing."]), 404, {"content-type": HTML})),
-    "/broken": ("Broken", Reply(b"oops", 500, {"content-type": HTML})),
-    "/busy": (
-        "Busy",
-        Reply(b"", 429, {"retry-after": "1"}, then=page("Busy", BEACON)),
-    ),
-    "/too-busy": ("Too busy", Reply(b"", 429, {"retry-after": "3600"})),
-    "/slow": ("Slow", Reply(html("Slow", BEACON), headers={"content-type": HTML}, pause=30.0)),
-    "/drip": (
-        "A slow drip",
-        Reply(b"<p>drop</p>", headers={"content-type": HTML}, pause=0.05, endless=True),
-    ),
-    "/huge": (
-        "Huge",
-        Reply(b"<p>" + b"word " * 13_000 + b"</p>", headers={"content-type": HTML}, chunks=160),
-    ),
-    "/endless": (
-        "Endless",
-        Reply(b"<p>more</p>" * 6_000, headers={"content-type": HTML}, endless=True),
-    ),
-    "/bomb": (
-        "A bomb",
-        Reply(
-            gzip.compress(b"<p>0</p>" * 3_000_000, 9),
-            headers={"content-type": HTML, "content-encoding": "gzip"},
-        ),
-    ),
-    "/gzip": (
-        "Zipped",
-        Reply(
-            gzip.compress(html("The beacon of Holmsund", BEACON)),
-            headers={"content-type": HTML, "content-encoding": "gzip"},
-        ),
-    ),
-    "/brotli": (
-        "In a coding that was not asked for",
-        Reply(b"\x0b\x02\x80", headers={"content-type": HTML, "content-encoding": "br"}),
-    ),
-    "/not-zipped": (
-        "Not zipped",
-        Reply(b"plain", headers={"content-type": HTML, "content-encoding": "gzip"}),
-    ),
-    "/flood": (
-        "A flood of headers",
-        Reply(html("Flood", BEACON), headers={f"x-{n}": "y" * 900 for n in range(200)}),
-    ),
-    "/charset": (
-        "Räucherhaus",
-        Reply(
-            html(
-                "Räucherhaus", ["Das Räucherhaus von Tarnholm wurde 1902 gebaut. Es räuchert Aal."]
-            )
-            .decode()
-            .encode("latin-1"),
-            headers={"content-type": "text/html; charset=utf-8"},
-        ),
-    ),
-    "/notes.txt": (
-        "Notes",
-        Reply(
-            b"Notes of the harbour master.\n\nThe crane of Tarnholm lifts 12 tonnes. It came in "
-            b"1967 from a shipyard that was closed.\n",
-            headers={"content-type": "text/plain; charset=us-ascii"},
-        ),
-    ),
-    "/report.pdf": (
-        "Harbour report",
-        Reply(
-            pdf(
-                "Harbour report",
-                [
-                    "The harbour of Tarnholm was dredged in 2016 to a depth of 7 metres.",
-                    "The work cost 3 million crowns and was done by a firm from Skarvik.",
-                ],
-            ),
-            headers={"content-type": "application/pdf"},
-        ),
-    ),
-    "/picture": ("A picture", Reply(b"\x89PNG\r\n", headers={"content-type": "image/png"})),
-    "/untyped": ("Untyped", Reply(html("Untyped", BEACON))),
-    "/empty": ("Empty", Reply(b"", headers={"content-type": HTML})),
-    "/paywall": (
-        "The smugglers of Tarnholm",
-        page(
-            "The smugglers of Tarnholm",
-            ["Subscribe to read the rest of this article.", "Already a subscriber? Sign in."],
-            extra='<div class="paywall">You have read all of your free articles.</div>',
-        ),
-    ),
-    "/script": (
-        "The weather of Tarnholm",
-        Reply(
-            b"<html><head><title>The weather of Tarnholm</title></head><body><div id='root'></div>"
-            b"<noscript>You need to enable JavaScript to run this app.</noscript>"
-            b"<script src='/app.js'></script></body></html>",
-            headers={"content-type": HTML},
-        ),
-    ),
-    "/orders": (
-        "The beacon of Holmsund, annotated",
-        page("The beacon of Holmsund, annotated", [*BEACON, ORDER]),
-    ),
-    "/hidden": (
-        "The beacon of Holmsund, once more",
-        page(
-            "The beacon of Holmsund, once more",
-            BEACON,
-            extra='<div style="display:none"><p>The beacon of Holmsund was lit in 1955.</p></div>',
-        ),
-    ),
-    "/cookies": (
-        "A page that sets a cookie",
-        Reply(
-            html("Cookies", BEACON),
-            headers={"content-type": HTML, "set-cookie": "who=you; Path=/"},
-        ),
-    ),
-    "/kept": (
-        "A page that may be kept",
-        Reply(
-            html("Kept", BEACON),
-            headers={"content-type": HTML, "cache-control": "max-age=600", "etag": '"1"'},
-        ),
-    ),
-    "/dated": (
-        "The new pier",
-        page(
-            "The new pier",
-            ["The new pier of Tarnholm was opened in May 2020. It has benches.", BEACON[1]],
-            head=_DATE,
-        ),
-    ),
-}
+The crane of Tarnholm lifts 12 tonnes. It came in 1967 from a shipyard that was closed.
+"""
+_REPORT = [
+    "The harbour of Tarnholm was dredged in 2016 to a depth of 7 metres.",
+    "The work cost 3 million crowns and was done by a firm from Skarvik.",
+]
+_SMOKED = ["Das Räucherhaus von Tarnholm wurde 1902 gebaut. Es räuchert Aal."]
+_PAID = ["Subscribe to read the rest of this article.", "Already a subscriber? Sign in."]
+_WALL = '<div class="paywall">You have read all of your free articles.</div>'
+_SCRIPT = b"""<html><head><title>The weather of Tarnholm</title></head><body><div id='root'></div>
+<noscript>You need to enable JavaScript to run this app.</noscript>
+<script src='/app.js'></script></body></html>"""
+_PIER = ["The new pier of Tarnholm was opened in May 2020. It has benches.", BEACON[1]]
+_BEACON = html("The beacon of Holmsund", BEACON)
 
+
+def _articles() -> list[tuple[str, str, list[str]]]:
+    """Path, title and paragraphs of the ordinary pages: of Tarnholm, an island that is not."""
+    text = Path(__file__).with_name("articles.txt").read_text(encoding="utf-8")
+    blocks = [block.split("\n") for block in text.strip().split("\n\n")]
+    return [(*head.split(" | ", 1), lines) for head, *lines in blocks]  # type: ignore[misc]
+
+
+ARTICLES = _articles()
 PAGES: dict[str, Reply] = {
-    "/robots.txt": Reply(ROBOTS.encode(), headers={"content-type": "text/plain"}),
+    "/robots.txt": Reply(ROBOTS, headers={"content-type": "text/plain"}),
     **{path: page(title, paragraphs) for path, title, paragraphs in ARTICLES},
-    **{path: reply for path, (_, reply) in SPECIAL.items()},
+    "/moved": moved("/lighthouse", 301),
+    "/chain": moved("/chain/1"),
+    "/chain/1": moved("/chain/2", 303),
+    "/chain/2": moved("/chain/3", 307),
+    "/chain/3": moved("../beacon", 308),
+    "/beacon": Reply(_BEACON, headers=HTML),
+    "/far": moved("/far/1"),
+    **{f"/far/{n}": moved(f"/far/{n + 1}") for n in range(1, 7)},
+    "/loop": moved("/loop"),
+    "/to-file": moved("file:///etc/passwd"),
+    "/nowhere": Reply(b"", 302, HTML),
+    "/private/diary": page("A diary", ["The lighthouse keeper wrote it in 1874."]),
+    "/private/open": page("An open letter", BEACON),
+    "/no-ufo": page("Not for us", BEACON),
+    "/gone": Reply(html("Gone", ["There is nothing."]), 404, HTML),
+    "/broken": Reply(b"oops", 500, HTML),
+    "/busy": Reply(b"", 429, {"retry-after": "1"}, then=page("Busy", BEACON)),
+    "/too-busy": Reply(b"", 429, {"retry-after": "3600"}),
+    "/slow": Reply(_BEACON, headers=HTML, pause=30.0),
+    "/drip": Reply(b"<p>drop</p>", headers=HTML, pause=0.05, endless=True),
+    "/huge": Reply(b"<p>" + b"word " * 13_000 + b"</p>", headers=HTML, chunks=160),
+    "/endless": Reply(b"<p>more</p>" * 6_000, headers=HTML, endless=True),
+    "/bomb": coded(gzip.compress(b"<p>0</p>" * 3_000_000, 9), "gzip"),
+    "/gzip": coded(gzip.compress(_BEACON), "gzip"),
+    "/brotli": coded(b"\x0b\x02\x80", "br"),
+    "/not-zipped": coded(b"plain", "gzip"),
+    "/flood": Reply(_BEACON, headers={f"x-{n}": "y" * 900 for n in range(200)}),
+    "/charset": Reply(html("Räucherhaus", _SMOKED).decode().encode("latin-1"), headers=HTML),
+    "/notes.txt": Reply(_NOTES, headers={"content-type": "text/plain; charset=us-ascii"}),
+    "/report.pdf": Reply(pdf("Harbour report", _REPORT), 200, {"content-type": "application/pdf"}),
+    "/picture": Reply(b"\x89PNG\r\n", headers={"content-type": "image/png"}),
+    "/untyped": Reply(html("Untyped", BEACON)),
+    "/empty": Reply(b"", headers=HTML),
+    "/paywall": page("The smugglers of Tarnholm", _PAID, extra=_WALL),
+    "/script": Reply(_SCRIPT, headers=HTML),
+    "/orders": page("The beacon of Holmsund, annotated", [*BEACON, ORDER]),
+    "/cookies": Reply(_BEACON, headers={**HTML, "set-cookie": "who=you; Path=/"}),
+    "/dated": page("The new pier", _PIER, head=_DATE),
 }
 
 LISTED: list[Listed] = [

@@ -4,29 +4,11 @@ import re
 import threading
 from collections import Counter
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
-from typing import Any
 
-from tests.local_server import LocalServer
+from tests.local_server import JsonHandler, LocalServer
 from tests.local_web.pages import LISTED, PAGES, Listed, Reply
 
-_WORD = re.compile(r"\w+")
-_COMMON = {
-    "a",
-    "and",
-    "did",
-    "in",
-    "is",
-    "it",
-    "of",
-    "on",
-    "the",
-    "to",
-    "was",
-    "were",
-    "what",
-    "when",
-}
+_COMMON = "a and did in is it of on the to was were what when"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +25,12 @@ class LocalWeb(LocalServer):
     A host of its own for each of several sites: `url("/x", host="127.0.0.1")`.
     """
 
-    def __init__(self, pages: dict[str, Reply] | None = None) -> None:
-        super().__init__(self._handler())
-        self.pages = dict(PAGES if pages is None else pages)
+    def __init__(self) -> None:
+        super().__init__(type("Handler", (_Handler,), {"web": self}))
+        self.pages = dict(PAGES)
         self.requests: list[Asked] = []
         self._served: Counter[str] = Counter()
-        self._closing = threading.Event()
+        self.closing = threading.Event()
 
     def url(self, path: str, host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
@@ -65,7 +47,7 @@ class LocalWeb(LocalServer):
         return [one for score, one in ranked if score >= 2][:count]
 
     def __exit__(self, *raised: object) -> None:
-        self._closing.set()
+        self.closing.set()
         super().__exit__(*raised)
 
     def answer(self, path: str) -> Reply:
@@ -78,50 +60,37 @@ class LocalWeb(LocalServer):
             reply = reply.then
         return reply
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        web = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+class _Handler(JsonHandler):
+    web: LocalWeb
 
-            def do_GET(self) -> None:
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                web.requests.append(Asked(self.path, headers))
-                reply = web.answer(self.path)
-                whole = reply.headers.get("etag")
-                if whole and headers.get("if-none-match") == whole:
-                    self.send_response(304)
-                    self.end_headers()
-                    return
-                self.send_response(reply.status)
-                sent = dict(reply.headers)
-                if reply.endless:
-                    self.close_connection = True
-                    sent["connection"] = "close"
-                else:
-                    sent["content-length"] = str(len(reply.body) * reply.chunks)
-                for name, value in sent.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                try:
-                    self._send(reply)
-                except OSError:
-                    self.close_connection = True  # whoever asked has heard enough
+    def do_GET(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.web.requests.append(Asked(self.path, headers))
+        reply = self.web.answer(self.path)
+        self.send_response(reply.status)
+        if reply.endless:
+            self.close_connection = True
+            sent = {"connection": "close"}
+        else:
+            sent = {"content-length": str(len(reply.body) * reply.chunks)}
+        for name, value in {**reply.headers, **sent}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self._send(reply)
+        except OSError:
+            self.close_connection = True  # whoever asked has heard enough
 
-            def _send(self, reply: Reply) -> None:
-                sent = 0
-                while reply.endless or sent < reply.chunks:
-                    if reply.pause and web._closing.wait(reply.pause):
-                        self.close_connection = True
-                        return
-                    self.wfile.write(reply.body)
-                    sent += 1
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Say nothing."""
-
-        return Handler
+    def _send(self, reply: Reply) -> None:
+        sent = 0
+        while reply.endless or sent < reply.chunks:
+            if reply.pause and self.web.closing.wait(reply.pause):
+                self.close_connection = True
+                return
+            self.wfile.write(reply.body)
+            sent += 1
 
 
 def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower())) - _COMMON
+    return set(re.findall(r"\w+", text.lower())) - set(_COMMON.split())

@@ -1,118 +1,13 @@
-"""A judge and sources that say what a test tells them to, and remember what they were asked."""
+"""The open units of a response, made of its claims."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from ufo.schemas.records import (
-    ERROR,
-    NOANS,
-    REFUTED,
-    SUPPORTED,
-    TRANSPORT,
-    Evidence,
-    FactUnit,
-    InputRecord,
-    OpenUnits,
-    Passage,
-)
-from ufo.transforms.judges.judge import Draft, Drafts, Judge, Judged, Queries
-from ufo.transforms.sentences import Span
-from ufo.transforms.sources.fact_source import FactSource, Found
-
-LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: None, ERROR: None}
-
-
-class ScriptedJudge(Judge):
-    """Takes a passage's text for what it says; extracts each sentence as a claim."""
-
-    name = "scripted"
-
-    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        texts = [record.text[start:end] for start, end in sentences]
-        return Drafts([Draft(row, text, f"Is it so: {text}") for row, text in enumerate(texts)])
-
-    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        return Drafts([Draft(row, "whole sentence", "?") for row in range(len(sentences))])
-
-    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
-        return Queries([f"Is it so: {claim}" for claim in claims])
-
-    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
-        rows = []
-        for unit, answer in zip(open_units.units, found, strict=True):
-            if not answer.passages:
-                rows.append(self.without_passages(unit, source, answer))
-            for rank, hit in enumerate(answer.passages, 1):
-                outcome = hit.passage.text.split()[0]
-                rows.append(evidence(unit, source, hit.passage.passage_id, rank, outcome))
-        return Judged(rows)
-
-
-def evidence(
-    unit: FactUnit, source: str, passage_id: str | None, rank: int, outcome: str
-) -> Evidence:
-    return Evidence(
-        unit.response_id,
-        unit.unit_id,
-        source,
-        passage_id,
-        rank,
-        None,
-        None,
-        outcome,
-        TRANSPORT if outcome == ERROR else None,
-        LABELS[outcome],
-        None,
-        None,
-        None,
-        None,
-        None,
-        "scripted",
-    )
-
-
-class ScriptedSource(FactSource):
-    """Has for each claim the outcomes of its passages, or an exception; `asked` remembers."""
-
-    def __init__(self, name: str, answers: Mapping[str, Sequence[str] | Exception]) -> None:
-        self.name = name
-        self.answers = answers
-        self.asked: list[str] = []
-
-    def find(self, unit: FactUnit) -> list[Passage]:
-        self.asked.append(unit.claim)
-        answer = self.answers.get(unit.claim, ())
-        if isinstance(answer, Exception):
-            raise answer
-        return [Passage(f"{outcome} {row}") for row, outcome in enumerate(answer)]
-
-
-@pytest.fixture
-def judge() -> Judge:
-    return ScriptedJudge()
-
-
-@pytest.fixture(scope="session")
-def scripted_source() -> Callable[..., Any]:
-    return ScriptedSource
-
-
-@pytest.fixture(scope="session")
-def scripted_judge() -> Callable[..., Any]:
-    return ScriptedJudge
+from tests.transforms import scripted
+from ufo.schemas.records import OpenUnits
 
 
 @pytest.fixture(scope="session")
 def opened() -> Callable[..., OpenUnits]:
-    """Makes the open units of a response from its claims."""
-
-    def make(claims: Sequence[str], response_id: str = "r") -> OpenUnits:
-        units = [
-            FactUnit(response_id, f"u-{claim}", row, claim, f"{claim}?", None)
-            for row, claim in enumerate(claims)
-        ]
-        return OpenUnits(response_id, " ".join(claims), None, None, [], [], units)
-
-    return make
+    return scripted.opened

@@ -1,18 +1,18 @@
+"""What sources and the judge say of a response's claims, and what they decide in each mode."""
+
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.schemas.records import ERROR, NO_PASSAGES, NO_SOURCE, NOANS, TRANSPORT, OpenUnits
-from ufo.transforms.check import check, pooled_verdicts, settle, undecided
-from ufo.transforms.judges.judge import Judge
+from tests.transforms.scripted import ScriptedJudge, ScriptedSource, opened
+from ufo.schemas.records import ERROR, NO_PASSAGES, NO_SOURCE, NOANS, TRANSPORT, InputRecord
+from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from ufo.transforms.check_text import CheckedText, check_text
+from ufo.transforms.job import Job
 from ufo.transforms.sources.fact_source import FactSource, Found
-
-Opened = Callable[..., OpenUnits]
-Source = Callable[..., Any]
 
 OUTCOMES = st.lists(st.sampled_from(["supported", "refuted", "noans", "error"]), max_size=3)
 ANSWERS = st.dictionaries(
@@ -20,28 +20,31 @@ ANSWERS = st.dictionaries(
 )
 
 
-def in_sequence(open_units: OpenUnits, sources: list[Any], judge: Judge) -> tuple[Any, Any]:
+def checked(claims: str, source: Any) -> Checked:
+    return asyncio.run(check(opened(claims), source, ScriptedJudge()))
+
+
+def in_sequence(claims: str, sources: list[ScriptedSource]) -> tuple[Any, Any]:
     """What Multi-Seq does with one response: all verdicts, and all evidence."""
     verdicts, evidence = [], []
-    rest: OpenUnits | None = open_units
+    rest = opened(claims)
     for source in sources:
-        if rest is None:
-            break
-        checked = asyncio.run(check(rest, source, judge))
-        evidence += checked.evidence
-        decided, rest = settle(rest, checked, "not_factual")
+        found = asyncio.run(check(rest, source, ScriptedJudge()))
+        evidence += found.evidence
+        decided, left = settle(rest, found, "not_factual")
         verdicts += decided
-    if rest is not None:
+        if left is None:
+            break
+        rest = left
+    else:
         verdicts += undecided(rest, "not_factual")
     return {verdict.unit_id: verdict for verdict in verdicts}, evidence
 
 
 @given(st.lists(ANSWERS, min_size=1, max_size=3))
-def test_a_later_source_is_never_asked_about_a_decided_unit(
-    scripted_source: Source, scripted_judge: Any, opened: Opened, answers: list[dict[str, Any]]
-) -> None:
-    sources = [scripted_source(f"s{n}", answer) for n, answer in enumerate(answers)]
-    verdicts, evidence = in_sequence(opened("abcd"), sources, scripted_judge())
+def test_multi_seq_decides_as_all_votes_would(answers: list[dict[str, Any]]) -> None:
+    sources = [ScriptedSource(f"s{n}", answer) for n, answer in enumerate(answers)]
+    verdicts, evidence = in_sequence("abcd", sources)
     open_claims = list("abcd")
     for source in sources:
         assert source.asked == open_claims
@@ -54,100 +57,110 @@ def test_a_later_source_is_never_asked_about_a_decided_unit(
         assert all(verdicts[f"u-{claim}"].source == source.name for claim in decided)
         open_claims = [claim for claim in open_claims if claim not in decided]
     assert all(verdicts[f"u-{claim}"].source == NO_SOURCE for claim in open_claims)
-    assert len(verdicts) == 4
     # Every source asked leaves a row for every unit it was asked about.
     rows = {(row.source, row.unit_id) for row in evidence}
     assert rows == {(s.name, f"u-{claim}") for s in sources for claim in s.asked}
-
-
-@given(st.lists(ANSWERS, min_size=1, max_size=3))
-def test_multi_seq_decides_as_the_votes_of_all_sources_in_their_order_would(
-    scripted_source: Source, scripted_judge: Any, opened: Opened, answers: list[dict[str, Any]]
-) -> None:
-    sources = [scripted_source(f"s{n}", answer) for n, answer in enumerate(answers)]
-    verdicts, _ = in_sequence(opened("abcd"), sources, scripted_judge())
-    judge = scripted_judge()
-    tallies = [
-        votes
-        for source in sources
-        for votes in asyncio.run(check(opened("abcd"), source, judge)).tallies
-    ]
+    tallies = [votes for source in sources for votes in checked("abcd", source).tallies]
     expected = pooled_verdicts("r", tallies, "seq", "not_factual")
     assert verdicts == {verdict.unit_id: verdict for verdict in expected}
 
 
-def test_a_unit_with_nothing_but_errors_goes_on_and_is_marked(
-    scripted_source: Source, judge: Judge, opened: Opened
-) -> None:
-    sources = [
-        scripted_source("first", {"a": OSError("down"), "b": ["noans", "error"]}),
-        scripted_source("second", {"a": ["supported"], "b": ["refuted"]}),
-    ]
-    verdicts, evidence = in_sequence(opened("ab"), sources, judge)
+def test_a_unit_with_nothing_but_errors_goes_on_and_is_marked() -> None:
+    first = ScriptedSource("first", {"a": OSError("down"), "b": ["noans", "error"]})
+    second = ScriptedSource("second", {"a": ["supported"], "b": ["refuted"]})
+    verdicts, evidence = in_sequence("ab", [first, second])
     assert (verdicts["u-a"].source, verdicts["u-a"].past_error) == ("second", True)
     assert (verdicts["u-b"].source, verdicts["u-b"].past_error) == ("second", False)
-    assert evidence[0].outcome == ERROR
-    assert evidence[0].reason == TRANSPORT
+    assert (evidence[0].outcome, evidence[0].reason) == (ERROR, TRANSPORT)
 
 
-def test_an_exception_of_a_source_is_an_error_row_and_a_failure(
-    scripted_source: Source, judge: Judge, opened: Opened
-) -> None:
-    source = scripted_source("s", {"a": OSError("down"), "b": ["supported"]})
-    checked = asyncio.run(check(opened("abc"), source, judge))
-    assert [(row.outcome, row.reason, row.label) for row in checked.evidence] == [
+def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
+    answers: Any = {"a": OSError("down"), "b": ["supported", "noans"], "d": ["supported"]}
+    found = checked("abcd", ScriptedSource("s", answers))
+    assert [(row.outcome, row.reason, row.label) for row in found.evidence] == [
         (ERROR, TRANSPORT, None),
         ("supported", None, 1),
+        ("noans", None, None),
         (NOANS, NO_PASSAGES, None),
+        ("supported", None, 1),
     ]
-    (failure,) = checked.failures
+    (failure,) = found.failures
     assert (failure.step, failure.key) == ("source:s", "u-a")
     assert (failure.error_type, failure.message) == ("OSError", "down")
-    assert [passage.text for passage in checked.passages] == ["supported 0"]
+    # A passage found for several units is one row.
+    assert sorted(passage.text for passage in found.passages) == ["noans 1", "supported 0"]
 
 
-class _Raises(FactSource):
-    name = "raises"
+class Broken(FactSource):
+    """Raises, or answers one unit of two."""
 
-    async def look_up(self, open_units: OpenUnits) -> list[Found]:
-        raise ConnectionError("gone")
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-
-class _Short(FactSource):
-    name = "short"
-
-    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+    async def look_up(self, open_units: Any) -> list[Found]:
+        if self.name == "raises":
+            raise ConnectionError("gone")
         return [Found()]
 
 
-@pytest.mark.parametrize("kind", [_Raises, _Short])
-def test_a_source_that_breaks_the_rules_is_an_error_for_each_unit(
-    kind: type[FactSource], judge: Judge, opened: Opened
-) -> None:
-    checked = asyncio.run(check(opened("ab"), kind(), judge))
-    assert [row.outcome for row in checked.evidence] == [ERROR, ERROR]
-    assert [tally.n_error for tally in checked.tallies] == [1, 1]
-    assert {failure.step for failure in checked.failures} == {f"source:{kind.name}"}
+@pytest.mark.parametrize("name", ["raises", "short"])
+def test_a_source_that_breaks_the_rules_is_an_error_for_each_unit(name: str) -> None:
+    found = checked("ab", Broken(name))
+    assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
+    assert [tally.n_error for tally in found.tallies] == [1, 1]
+    assert {failure.step for failure in found.failures} == {f"source:{name}"}
 
 
-def test_a_judge_that_breaks_gives_one_error_row_a_unit(
-    scripted_source: Source, judge: Judge, opened: Opened
-) -> None:
+def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     async def breaks(*_: object) -> Any:
         raise ValueError("odd reply")
 
-    judge.verify = breaks  # type: ignore[method-assign, assignment]
-    source = scripted_source("s", {"a": ["supported"], "b": ["refuted"]})
-    checked = asyncio.run(check(opened("ab"), source, judge))
-    assert [row.outcome for row in checked.evidence] == [ERROR, ERROR]
-    (failure,) = checked.failures
+    monkeypatch.setattr(ScriptedJudge, "verify", breaks)
+    found = checked("ab", ScriptedSource("s", {"a": ["supported"], "b": ["refuted"]}))
+    assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
+    (failure,) = found.failures
     assert (failure.step, failure.key, failure.message) == ("verify", "r", "odd reply")
 
 
-def test_a_passage_found_for_several_units_is_one_row(
-    scripted_source: Source, judge: Judge, opened: Opened
-) -> None:
-    same = {"a": ["supported", "noans"], "b": ["supported"]}
-    checked = asyncio.run(check(opened("ab"), scripted_source("s", same), judge))
-    assert len(checked.evidence) == 3
-    assert sorted(passage.text for passage in checked.passages) == ["noans 1", "supported 0"]
+TEXT = "Etna erupts. Oslo is warm. Lava flows."
+EACH = [ETNA, OSLO, LAVA] = ["Etna erupts.", "Oslo is warm.", "Lava flows."]
+ONE, TWO = [1, None, None], [0, 0, None]
+
+
+def run(sources: list[Any], mode: str, given: bool = False) -> CheckedText:
+    record = InputRecord("f:1", "r", TEXT, given=given)
+    return asyncio.run(check_text(record, sources, ScriptedJudge(), Job((), mode=mode)))
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked", "labels"),
+    [
+        ("seq", [OSLO, LAVA], {("seq", "one"): [1], ("seq", "two"): [0], ("seq", "none"): [None]}),
+        ("mv", EACH, {("mv", "multi"): TWO}),
+        ("single", EACH, {("single", "one"): ONE, ("single", "two"): TWO}),
+        ("all", EACH, None),
+    ],
+)
+def test_each_mode_asks_and_decides(mode: str, asked: list[str], labels: Any) -> None:
+    first = ScriptedSource("one", {ETNA: ["supported"]})
+    second = ScriptedSource("two", {OSLO: ["refuted"], ETNA: ["refuted", "refuted"]})
+    found = run([first, second], mode)
+    assert (first.asked, second.asked) == (EACH, asked)
+    told: dict[Any, list[Any]] = {}
+    places = {unit.unit_id: unit.sentence_index for unit in found.fact_units}
+    for row in sorted(found.verdicts, key=lambda row: places[row.unit_id] or 0):
+        told.setdefault((row.mode, row.source), []).append(row.label)
+    if labels is None:  # of the three others
+        parts = [run([first, second], other).verdicts for other in ("seq", "mv", "single")]
+        assert len(found.verdicts) == sum(map(len, parts)) == 12
+        assert set(found.verdicts) == {row for part in parts for row in part}
+    else:
+        assert told == labels
+
+
+def test_where_all_is_decided_or_nothing_claimed_no_source_is_asked() -> None:
+    last = ScriptedSource("last", {})
+    run([ScriptedSource("all", {claim: ["supported"] for claim in EACH}), last], "seq")
+    found = run([last], "all", given=True)
+    assert (found.verdicts, found.evidence, last.asked) == ([], [], [])
+    assert len(found.sentences) == 3

@@ -19,36 +19,27 @@ from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
 
 def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
     client = ClientSettings({VERIFIER: Endpoint()}, concurrency=10, requests_per_minute=100)
-    judge = JudgeSpec("llm", "llm", client=client)
     context = SourceContext(CallSettings(concurrency=40), client)
-    job = Job((), {"passages": 3}, context, judge)
+    judge = JudgeSpec("llm", "llm", client=client)
+    job = Job((), {"passages": 3}, context, judge, usage_log="usage.jsonl")
     shared = job.among(3)
     assert shared.client == shared.context.models
     assert shared.client is not None
-    assert shared.client.workers == 3
-    assert shared.context.calls.workers == 3
-    assert shared.flags["passages"] == 3
-    assert job.client == client
-
-
-def test_a_job_without_a_model_has_nothing_to_divide() -> None:
-    job = Job((), {"passages": 3})
-    assert job.client is None
-    assert replace(job.among(4), context=job.context) == job
-
-
-def test_what_sources_ask_is_written_into_the_usage_log_of_the_run() -> None:
-    job = Job((), context=SourceContext(CallSettings(concurrency=40)), usage_log="usage.jsonl")
+    assert (shared.client.workers, shared.context.calls.workers) == (3, 3)
+    assert (shared.flags["passages"], job.client) == (3, client)
+    # What sources ask is written into the usage log of the run, too.
     assert job.source_context.calls == CallSettings(concurrency=40, usage_log="usage.jsonl")
+    plain = Job((), {"passages": 3})
+    assert plain.client is None
+    assert replace(plain.among(4), context=plain.context) == plain
 
 
 def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://models/v1")
     client = ClientSettings(endpoints(knowledge_base_url="http://knowledge/v1"))
     client = replace(client, capabilities={client.endpoints[VERIFIER]: Capabilities()})
-    job = Job(
-        (), context=SourceContext(models=client), judge=JudgeSpec("llm", "llm", client=client)
-    ).elsewhere()
+    judge = JudgeSpec("llm", "llm", client=client)
+    job = Job((), context=SourceContext(models=client), judge=judge).elsewhere()
     monkeypatch.delenv("OPENAI_BASE_URL")
     assert job.client is not None
     assert job.client == job.context.models
@@ -58,18 +49,14 @@ def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_job_for_elsewhere_has_no_relative_path() -> None:
-    sources = (
-        SourceSpec("mine", "mine", {"index": "wiki", "retriever": "bm25"}),
-        SourceSpec("wikipedia", "wikipedia", {"index": "gs://bucket/index"}),
-    )
+    here, there = os.getcwd(), {"index": "gs://bucket/index"}
+    mine = SourceSpec("mine", "mine", {"index": "wiki", "retriever": "bm25"})
     judge = JudgeSpec("llm", "llm", llm=LlmSettings("m", prompts_dir="prompts"))
+    sources = (mine, SourceSpec("wikipedia", "wikipedia", there))
     flags = {"index": "wiki", "passages": 3}
     job = Job(sources, flags, judge=judge, paths=("index",)).elsewhere()
-    here = os.getcwd()
-    assert [(one.type, one.options) for one in job.sources] == [
-        ("mine", {"index": f"{here}/wiki", "retriever": "bm25"}),
-        ("wikipedia", {"index": "gs://bucket/index"}),
-    ]
+    whole = {"index": f"{here}/wiki", "retriever": "bm25"}
+    assert [one.options for one in job.sources] == [whole, there]
     assert job.flags == {"index": f"{here}/wiki", "passages": 3}
     assert job.judge.llm is not None
     assert job.judge.llm.prompts_dir == f"{here}/prompts"
@@ -77,6 +64,7 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
 
 
 KEY = "sk-SECRET"
+SECRET = {"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}
 
 
 @pytest.fixture(autouse=True)
@@ -106,12 +94,10 @@ def test_a_process_reads_each_once() -> None:
         asked.append(name)
         return f"{KEY}\n".encode()
 
-    named = {"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}
-    into_environment(named, read)
-    into_environment(named, read)
-    assert os.environ["UFO_TEST_KEY"] == KEY
-    assert asked == ["projects/p/secrets/s/versions/1"]
+    for _ in range(2):
+        into_environment(SECRET, read)
     into_environment({})
+    assert (os.environ["UFO_TEST_KEY"], asked) == (KEY, [*SECRET.values()])
 
 
 def test_what_cannot_be_read_is_reported_with_the_remedy() -> None:
@@ -119,5 +105,5 @@ def test_what_cannot_be_read_is_reported_with_the_remedy() -> None:
         raise PermissionError("403")
 
     with pytest.raises(RunError, match=r"'projects/p/.*403.*secretAccessor"):
-        into_environment({"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}, read)
+        into_environment(SECRET, read)
     assert os.environ["UFO_TEST_KEY"] == ""

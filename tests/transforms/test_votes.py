@@ -1,3 +1,5 @@
+"""From votes to labels, to the states of sentences and the headline of a response."""
+
 import random
 from dataclasses import replace
 from typing import Any
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
+from ufo.transforms.scores import headline, state_of
 from ufo.transforms.votes import (
     ALL,
     MODES,
@@ -36,16 +39,6 @@ def tallies(by_source: list[list[str]]) -> list[Tally]:
     return [tally("u", f"s{n}", rows(votes)) for n, votes in enumerate(by_source)]
 
 
-@given(VOTES, st.randoms(use_true_random=False))
-def test_a_tally_does_not_depend_on_order(outcomes: list[str], chance: random.Random) -> None:
-    shuffled = rows(outcomes)
-    chance.shuffle(shuffled)
-    votes = tally("u", "s", shuffled)
-    assert votes == tally("u", "s", rows(outcomes))
-    counted = (votes.n_supported, votes.n_refuted, votes.n_noans, votes.n_error)
-    assert counted == tuple(outcomes.count(outcome) for outcome in OUTCOMES)
-
-
 @pytest.mark.parametrize(
     ("supported", "refuted", "tie", "expected"),
     [
@@ -61,13 +54,24 @@ def test_majority(supported: int, refuted: int, tie: str, expected: tuple[object
     assert majority(Tally("u", "s", supported, refuted, 9, 9), tie) == expected
 
 
-@given(BY_SOURCE, st.sampled_from(TIES), st.randoms(use_true_random=False))
-def test_pooled_votes_do_not_depend_on_the_order_of_sources(
-    by_source: list[list[str]], tie: str, chance: random.Random
+@given(BY_SOURCE, st.sampled_from(MODES), st.sampled_from(TIES), st.randoms(use_true_random=False))
+def test_labels_are_of_valid_votes_in_any_order_and_all_is_the_rows_of_the_others(
+    by_source: list[list[str]], mode: str, tie: str, chance: random.Random
 ) -> None:
-    shuffled = list(by_source)
-    chance.shuffle(shuffled)
-    assert verdicts("r", tallies(shuffled), MV, tie) == verdicts("r", tallies(by_source), MV, tie)
+    votes = tallies(by_source)
+    counted = [(v.n_supported, v.n_refuted, v.n_noans, v.n_error) for v in votes]
+    assert counted == [tuple(map(said.count, OUTCOMES)) for said in by_source]
+    assert votes == tallies([chance.sample(said, len(said)) for said in by_source])
+    for row in verdicts("r", votes, mode, tie):
+        assert (row.label is not None) == (row.n_supported + row.n_refuted > 0)
+        assert row.tied == (row.n_supported == row.n_refuted > 0)
+        if row.tied:
+            assert row.label == int(tie == "factual")
+    shuffled = tallies(chance.sample(by_source, len(by_source)))
+    assert verdicts("r", shuffled, MV, tie) == verdicts("r", votes, MV, tie)
+    separate = [row for one in (SEQ, MV, SINGLE) for row in verdicts("r", votes, one, tie)]
+    assert verdicts("r", votes, ALL, tie) == separate
+    assert len(separate) == 2 + len(by_source)
 
 
 @given(BY_SOURCE, st.sampled_from(TIES))
@@ -84,26 +88,9 @@ def test_the_first_source_with_a_valid_answer_decides(by_source: list[list[str]]
         assert (row.label, row.tied) == majority(deciding, tie)
         assert (row.n_supported, row.n_refuted) == (deciding.n_supported, deciding.n_refuted)
         before = votes[: votes.index(deciding)]
+        # The errors of the sources that were asked before count, too.
+        assert row.n_error == sum(v.n_error for v in [*before, deciding])
     assert row.past_error == any(only_errors(v) for v in before)
-
-
-@given(BY_SOURCE, st.sampled_from(TIES))
-def test_all_is_the_rows_of_the_three_others(by_source: list[list[str]], tie: str) -> None:
-    votes = tallies(by_source)
-    separate = [row for mode in (SEQ, MV, SINGLE) for row in verdicts("r", votes, mode, tie)]
-    assert verdicts("r", votes, ALL, tie) == separate
-    assert len(separate) == 2 + len(by_source)
-
-
-@given(BY_SOURCE, st.sampled_from(MODES), st.sampled_from(TIES))
-def test_a_label_is_there_exactly_where_a_valid_vote_is(
-    by_source: list[list[str]], mode: str, tie: str
-) -> None:
-    for row in verdicts("r", tallies(by_source), mode, tie):
-        assert (row.label is not None) == (row.n_supported + row.n_refuted > 0)
-        assert row.tied == (row.n_supported == row.n_refuted > 0)
-        if row.tied:
-            assert row.label == int(tie == "factual")
 
 
 def test_single_has_a_row_for_each_source_and_mv_pools_them() -> None:
@@ -116,6 +103,36 @@ def test_single_has_a_row_for_each_source_and_mv_pools_them() -> None:
 
 def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:
     assert only_errors(Tally("u", "s", n_error=2))
-    assert not only_errors(Tally("u", "s", n_error=2, n_noans=1))
-    assert not only_errors(Tally("u", "s", n_error=2, n_refuted=1))
+    for more in ({"n_noans": 1}, {"n_refuted": 1}, {"n_supported": 1}):
+        assert not only_errors(Tally("u", "s", n_error=2, **more))
     assert not only_errors(Tally("u", "s"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "failed", "state"),
+    [
+        ([1, 1], False, "supported"),
+        ([1, 0, None], True, "contradicted"),
+        ([1, None], True, "partly supported"),
+        ([None, None], False, "not found"),
+        ([None], True, "error"),
+        ([], False, "no claim"),
+        ([], True, "error"),
+    ],
+)
+def test_the_state_of_a_sentence(labels: list[int | None], failed: bool, state: str) -> None:
+    assert state_of(labels, failed) == state
+
+
+@pytest.mark.parametrize(
+    ("states", "failed", "words"),
+    [
+        (["supported"], False, "1 of 1 claim supported"),
+        (["not found", "error"], False, "0 of 2 claims supported, 1 not found, 1 not judged"),
+        (["error", "error"], False, "Not scored: none of 2 claims could be judged"),
+        ([], False, "No claim to check"),
+        ([], True, "Not scored: the claims could not be extracted"),
+    ],
+)
+def test_a_headline_tells_of_the_claims(states: list[str], failed: bool, words: str) -> None:
+    assert headline(states, failed) == words

@@ -18,82 +18,52 @@ from ufo.transforms.what_if import recomputed, scores_if
 SOURCES = ("ref", "wiki", "web")
 CATEGORIES = ("news", "blog", None)
 
-rules = st.fixed_dictionaries(
-    {
-        "source_order": st.one_of(
-            st.none(), st.permutations(SOURCES), st.permutations(SOURCES[1:]), st.just(["web"])
-        ),
-        "without_categories": st.one_of(st.none(), st.just(["blog"]), st.just(["other", "news"])),
-        "only_categories": st.one_of(st.none(), st.just(["news"]), st.just(["other"])),
-        "tie_rule": st.sampled_from([None, "factual", "not_factual"]),
-    }
+RULES = st.builds(
+    VoteRules,
+    st.permutations(SOURCES) | st.permutations(SOURCES[1:]) | st.just(["web"]),
+    st.sampled_from(["seq", "mv", "single"]),
+    st.sampled_from(["factual", "not_factual"]),
+    st.builds(
+        Selection,
+        without_categories=st.sampled_from([(), ["blog"], ["other", "news"]]),
+        only_categories=st.sampled_from([None, ["news"], ["other"]]),
+    ),
 )
 
 
-def naive(unit: list[Any], rule: dict[str, Any], mode: str, tie: str) -> dict[str, Any]:
+def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
     """Return {source: (label, votes for, votes against)} of one unit, given rows by source."""
 
-    def kept(category: str | None) -> bool:
-        category = category or "other"
-        left_out = category in (rule["without_categories"] or ())
-        return not left_out and category in (rule["only_categories"] or [category])
-
-    order = list(rule["source_order"] or SOURCES)
-    votes = {
-        source: [letter for letter, category in unit[SOURCES.index(source)] if kept(category)]
-        for source in order
-    }
-    counts = {source: (found.count("s"), found.count("r")) for source, found in votes.items()}
+    def kept(category: str) -> bool:
+        left_out = category in rule.selection.without_categories
+        return not left_out and category in (rule.selection.only_categories or [category])
 
     def label(s: int, r: int) -> int | None:
         if s == r:
-            return int((rule["tie_rule"] or tie) == "factual") if s else None
+            return int(rule.tie == "factual") if s else None
         return int(s > r)
 
-    valid = [source for source in order if sum(counts[source])]
+    counts = {}
+    for source in rule.sources:
+        rows = unit[SOURCES.index(source)]
+        found = [letter for letter, category in rows if kept(category or "other")]
+        counts[source] = (found.count("s"), found.count("r"))
+    valid = [source for source, n in counts.items() if sum(n)]
     pooled = tuple(map(sum, zip(*counts.values(), strict=True)))
-    if mode == "single":
+    if rule.mode == "single":
         return {source: (label(*n), *n) for source, n in counts.items()}
-    if mode == "mv":
+    if rule.mode == "mv":
         return {"multi": (label(*pooled), *pooled)}
     if valid:
         return {valid[0]: (label(*counts[valid[0]]), *counts[valid[0]])}
     return {"none": (None, *pooled)}
 
 
-def rows_with_categories(
-    rows_of: Callable[..., Any], drawn: list[Any], tie: str
-) -> dict[str, list[Any]]:
-    """Return a run of one response; a unit has, by source, the (vote, category) of its passages."""
-    votes = {
-        "r": {
-            f"u{n}": {
-                source: "".join(letter for letter, _ in found) or "-"
-                for source, found in zip(SOURCES, unit, strict=True)
-            }
-            for n, unit in enumerate(drawn)
-        }
-    }
-    rows = rows_of(votes, SOURCES, "all", tie)
-    categories = {
-        f"{source}:r-u{n}-{rank}": category
-        for n, unit in enumerate(drawn)
-        for source, found in zip(SOURCES, unit, strict=True)
-        for rank, (_, category) in enumerate(found)
-    }
-    rows["passages"] = [
-        replace(row, source_category=categories[row.passage_id]) for row in rows["passages"]
-    ]
-    return rows
-
-
-@pytest.fixture(name="runs", scope="module", params=["factual", "not_factual"])
-def _runs(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    request: pytest.FixtureRequest,
-) -> Iterator[tuple[Any, ...]]:
+@pytest.fixture(name="run", scope="module")
+def _run(
+    tmp_path_factory: pytest.TempPathFactory, rows_of: Callable[..., Any], write_run: Any
+) -> Iterator[Any]:
+    """A run of one response; a unit has, by source, the (vote, category) of its passages."""
     draw = random.Random(17)
     drawn = [
         [
@@ -102,40 +72,42 @@ def _runs(
         ]
         for _ in range(150)
     ]
-    folder = tmp_path_factory.mktemp("run")
-    tie = request.param
-    write_run(folder, rows_with_categories(rows_of, drawn, tie), mode="all", tie=tie)
+    votes: dict[str, Any] = {}
+    categories = {}
+    for n, unit in enumerate(drawn):
+        for source, found in zip(SOURCES, unit, strict=True):
+            votes.setdefault(f"u{n}", {})[source] = "".join(vote for vote, _ in found) or "-"
+            for rank, (_, category) in enumerate(found):
+                categories[f"{source}:r-u{n}-{rank}"] = category
+    rows = rows_of({"r": votes}, SOURCES, "all", "factual")
+    rows["passages"] = [
+        replace(row, source_category=categories[row.passage_id]) for row in rows["passages"]
+    ]
+    folder = write_run(tmp_path_factory.mktemp("run"), rows, mode="all", tie="factual").parent
     with open_results(folder) as results:
-        yield results, drawn, tie
+        yield results, drawn
 
 
-@settings(max_examples=10)
-@given(rules)
-def test_verdicts_and_scores_follow_the_rules(runs: tuple[Any, ...], rule: dict[str, Any]) -> None:
-    results, drawn, tie = runs
-    selection = Selection(
-        without_categories=rule["without_categories"] or (),
-        only_categories=rule["only_categories"],
-    )
-    for mode in ("seq", "mv", "single"):
-        order = rule["source_order"] or SOURCES
-        asked = VoteRules(order, mode, rule["tie_rule"] or tie, selection)
-        got = {
-            (row.unit_id, row.source): (row.label, row.n_supported, row.n_refuted)
-            for _, found in recomputed(results, asked)
-            for row in found.verdicts
-        }
-        assert got == {
-            (f"u{n}", source): row
-            for n, unit in enumerate(drawn)
-            for source, row in naive(unit, rule, mode, tie).items()
-        }
-        if mode != "single":
-            labels = [row[0] for row in got.values()]
-            score = scores_if(results, asked)[0]
-            assert (score["n_supported"], score["n_refuted"]) == (labels.count(1), labels.count(0))
-            if score["n_judgements"] > score["n_unusable"] or not score["n_unusable"]:
-                assert score["coverage"] == (len(drawn) - labels.count(None)) / len(drawn)
+@settings(max_examples=40)
+@given(RULES)
+def test_verdicts_and_scores_follow_the_rules(run: Any, rule: VoteRules) -> None:
+    results, drawn = run
+    got = {
+        (row.unit_id, row.source): (row.label, row.n_supported, row.n_refuted)
+        for _, found in recomputed(results, rule)
+        for row in found.verdicts
+    }
+    assert got == {
+        (f"u{n}", source): row
+        for n, unit in enumerate(drawn)
+        for source, row in naive(unit, rule).items()
+    }
+    if rule.mode != "single":
+        labels = [row[0] for row in got.values()]
+        score = scores_if(results, rule)[0]
+        assert (score["n_supported"], score["n_refuted"]) == (labels.count(1), labels.count(0))
+        if score["n_judgements"] > score["n_unusable"] or not score["n_unusable"]:
+            assert score["coverage"] == (len(drawn) - labels.count(None)) / len(drawn)
 
 
 @pytest.fixture(name="labels")
@@ -159,17 +131,22 @@ def _labels(
     return labels
 
 
-def test_passages_can_be_left_out_by_id_and_by_domain(labels: Callable[..., Any]) -> None:
+REF, NEITHER = ["ref:r-u-1"], ["ref:r-u-0", "ref:r-u-1"]
+HOSTS = {"0": "news.example.org", "1": "newsexample.org"}
+
+
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        (Selection(without_passages=REF), {"ref": (1, 1)}),
+        (Selection(without_passages=NEITHER), {"wiki": (0, 0)}),
+        (Selection(without_domains=["example.org"]), {"ref": (0, 0)}),
+        (Selection(only_domains=["example.org"]), {"ref": (1, 1)}),
+    ],
+)
+def test_passages_left_out(labels: Any, selection: Selection, found: dict[str, Any]) -> None:
     votes = {"u": {"ref": "sr", "wiki": "r"}}
-
-    def without(**what: Any) -> VoteRules:
-        return VoteRules(("ref", "wiki"), selection=Selection(**what))
-
-    assert labels(votes, without(without_passages=["ref:r-u-1"])) == {"ref": (1, 1)}
-    assert labels(votes, without(without_passages=["ref:r-u-0", "ref:r-u-1"])) == {"wiki": (0, 0)}
-    hosts = {"0": "news.example.org", "1": "newsexample.org"}
-    assert labels(votes, without(without_domains=["example.org"]), **hosts) == {"ref": (0, 0)}
-    assert labels(votes, without(only_domains=["example.org"]), **hosts) == {"ref": (1, 1)}
+    assert labels(votes, VoteRules(("ref", "wiki"), selection=selection), **HOSTS) == found
 
 
 @pytest.mark.parametrize(
@@ -184,9 +161,7 @@ def test_passages_can_be_left_out_by_id_and_by_domain(labels: Callable[..., Any]
         (VoteRules(("ref", "wiki"), selection=Selection(without_categories=["other"])), False),
     ],
 )
-def test_a_run_of_mode_seq_knows_only_what_it_asked(
-    labels: Callable[..., Any], rules: VoteRules, known: bool
-) -> None:
+def test_seq_knows_what_it_asked(labels: Callable[..., Any], rules: VoteRules, known: bool) -> None:
     votes = {"u1": {"ref": "s"}, "u2": {"ref": "n", "wiki": "r"}, "u3": {"ref": "n", "wiki": "-"}}
     if known:
         assert labels(votes, rules, "seq")

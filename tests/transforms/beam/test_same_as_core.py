@@ -1,8 +1,7 @@
 """The pipeline against `check_text`: row for row the same, in every mode, with any sharding."""
 
 import asyncio
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.transforms.scripted import ScriptedJudge, ScriptedSource
 from ufo.pipelines.runs.chunks import in_chunks
 from ufo.pipelines.runs.inputs import PlainFile
 from ufo.pipelines.runs.workers import run_chunk
@@ -17,7 +17,6 @@ from ufo.schemas.records import FactUnit, InputRecord, Passage
 from ufo.schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
 from ufo.transforms.check_text import check_text
 from ufo.transforms.job import Job
-from ufo.transforms.judges.judge import Judge
 from ufo.transforms.read import parse
 from ufo.transforms.sources.fact_source import FactSource, SourceSpec
 
@@ -50,26 +49,21 @@ class Waiting(FactSource):
         return found
 
 
+CLAIM = '{"claim": "Ants eat.", "query": "?"}'  # given ones are all kept
+INPUT = f"""{{"id": "r0", "response": "Ants eat. Bees fly. Cats nap."}}
+{{"id": "r1", "response": "Dogs bark. Eels swim. Fish jump."}}
+{{"id": "r2", "response": "Ants eat. Ants eat. Ants eat.", "claims": [{CLAIM}, {CLAIM}, {CLAIM}]}}
+{{"id": "r3", "response": "Cats nap. Fish jump."}}
+{{"id": "r4", "response": "Goats climb."}}
+{{"id": "r5", "response": "Ants eat. Bees fly.", "claims": []}}
+{{"id": "r0", "response": "again."}}
+{{"response": ""}}"""
+
+
 @pytest.fixture(scope="module")
 def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("input") / "responses.jsonl"
-    rows: list[dict[str, Any]] = [
-        {"id": f"r{n}", "response": text}
-        for n, text in enumerate(
-            [
-                "Ants eat. Bees fly. Cats nap.",
-                "Dogs bark. Eels swim. Fish jump.",
-                "Ants eat. Ants eat. Ants eat.",
-                "Cats nap. Fish jump.",
-                "Goats climb.",
-            ]
-        )
-    ]
-    rows[2]["claims"] = [{"claim": "Ants eat.", "query": "?"}] * 3  # given ones are all kept
-    rows.append({"id": "r5", "response": "Ants eat. Bees fly.", "claims": []})
-    rows.append({"id": "r0", "response": "again."})
-    rows.append({"response": ""})
-    path.write_text("\n".join(map(json.dumps, rows)))
+    path.write_text(INPUT)
     return path
 
 
@@ -89,34 +83,27 @@ def through_beam(responses: Path, folder: Path, job: Job) -> dict[str, list[Any]
     return rows_by_table(run_chunk(chunk, job, str(folder)).parts)
 
 
-def through_core(
-    responses: Path, sources: list[FactSource], judge: Judge, mode: str
-) -> dict[str, list[Any]]:
+def through_core(responses: Path, sources: list[FactSource], mode: str) -> dict[str, list[Any]]:
     found: dict[str, set[Any]] = {table: set() for table in OF_EVALUATE}
     for line in responses.read_bytes().splitlines()[:6]:
         record = parse("k", line)
         assert isinstance(record, InputRecord)
-        rows = asyncio.run(check_text(record, sources, judge, Job((), mode=mode)))
+        rows = asyncio.run(check_text(record, sources, ScriptedJudge(), Job((), mode=mode)))
         found["responses"].add(rows.response)
         for table in set(OF_EVALUATE) - {"responses", "sources"}:
             found[table] |= set(getattr(rows, table))
     return {table: sorted(rows, key=sort_key(table)) for table, rows in found.items()}
 
 
-@pytest.fixture
-def make_sources(scripted_source: Callable[..., Any]) -> Callable[[bool], list[FactSource]]:
-    def make(remote: bool) -> list[FactSource]:
-        plain = [scripted_source(f"s{n}", answers) for n, answers in enumerate(ANSWERS)]
-        # One of them waits: both kinds stand in one pipeline.
-        return [plain[0], Waiting(plain[1]), plain[2]] if remote else plain
-
-    return make
+def make_sources(remote: bool = False) -> list[FactSource]:
+    plain = [ScriptedSource(f"s{n}", answers) for n, answers in enumerate(ANSWERS)]
+    # One of them waits: both kinds stand in one pipeline.
+    return [plain[0], Waiting(plain[1]), plain[2]] if remote else [*plain]
 
 
-@pytest.fixture
-def scripted(scripted_judge: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch) -> Judge:
-    monkeypatch.setattr("ufo.transforms.beam.calls.make_judge", lambda name: scripted_judge())
-    return scripted_judge()
+@pytest.fixture(autouse=True)
+def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ufo.transforms.beam.calls.make_judge", lambda name: ScriptedJudge())
 
 
 def job_of(sources: list[FactSource], **options: Any) -> Job:
@@ -127,12 +114,12 @@ def job_of(sources: list[FactSource], **options: Any) -> Job:
 @pytest.mark.parametrize("remote", [False, True], ids=["plain", "waiting"])
 @pytest.mark.parametrize("mode", ["seq", "mv", "single", "all"])
 def test_the_pipeline_gives_the_rows_of_check_text(
-    responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge, mode: str, remote: bool
+    responses: Path, tmp_path: Path, mode: str, remote: bool
 ) -> None:
     sources = make_sources(remote)
     job = job_of(sources, mode=mode)
     found = through_beam(responses, tmp_path / "parts", job)
-    expected = through_core(responses, sources, scripted, mode)
+    expected = through_core(responses, sources, mode)
     report = [row for row in found["failures"] if row.step == "read"]
     assert [(row.key, row.error_type) for row in report] == [
         ("responses.jsonl:7", "repeated_id"),
@@ -147,9 +134,9 @@ def test_the_pipeline_gives_the_rows_of_check_text(
 
 @pytest.mark.parametrize(("shards", "parts"), [(1, 1), (7, 3)])
 def test_neither_shards_nor_parts_change_a_row(
-    responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge, shards: int, parts: int
+    responses: Path, tmp_path: Path, shards: int, parts: int
 ) -> None:
-    job = job_of(make_sources(False), mode="all")
+    job = job_of(make_sources(), mode="all")
     expected = through_beam(responses, tmp_path / "one", job)
     other = replace(job, shards=shards, parts=parts)
     found = through_beam(responses, tmp_path / "other", other)
@@ -159,10 +146,8 @@ def test_neither_shards_nor_parts_change_a_row(
         assert 1 < len(names) <= parts
 
 
-def test_what_an_earlier_try_at_a_chunk_left_is_not_taken_in(
-    responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge
-) -> None:
-    job = job_of(make_sources(False)[1:])
+def test_stale_parts(responses: Path, tmp_path: Path) -> None:
+    job = job_of(make_sources()[1:])
     size = responses.stat().st_size
     (chunk,) = in_chunks([PlainFile(responses.name, str(responses), size)], 100, 10_000)
     expected = rows_by_table(run_chunk(chunk, job, str(tmp_path)).parts)

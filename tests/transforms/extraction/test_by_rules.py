@@ -1,141 +1,150 @@
-"""TODO."""
+"""Claims and queries of sentences and responses, by the rules of English."""
+
+import re
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.case_files import cases
+from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction.by_rules import (
-    ExtractedUnit,
     extract,
     extract_sentences,
     paragraph_starts,
     query_of,
 )
+from ufo.transforms.extraction.claims import split, written
+from ufo.transforms.extraction.clause import wording
+from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.sentences import segment
 
-
-@pytest.mark.parametrize(
-    ("claim", "query"),
-    [
-        ("Ada Berg was born in 1950.", "When was Ada Berg born?"),
-        ("Ada Berg was born in Oslo.", "Where was Ada Berg born?"),
-        ("Ada Berg was born on 3 May 1950 in Oslo.", "When and where was Ada Berg born?"),
-        ("Ada Berg died in 1999.", "When did Ada Berg die?"),
-        ("Ada Berg won the Holm Prize in 1990.", "When did Ada Berg win the Holm Prize?"),
-        ("In 1990, Berg won the Holm Prize.", "When did Berg win the Holm Prize?"),
-        ("The Holm Tower was completed in 1889.", "When was the Holm Tower completed?"),
-        ("The Holm Tower is located in Oslo.", "Is the Holm Tower located in Oslo?"),
-        ("The Moon is 384,400 km away.", "Is the Moon 384,400 km away?"),
-        (
-            "The Danube flows through ten countries.",
-            "Danube flows ten countries",
-        ),
-        ("Paris has two million inhabitants.", "Does Paris have two million inhabitants?"),
-        (
-            "Norway has a population of 5.5 million.",
-            "Does Norway have a population of 5.5 million?",
-        ),
-        ("Oslo is the capital of Norway.", "Is Oslo the capital of Norway?"),
-        ("Berg did not win the Holm Prize in 1990.", "Did Berg not win the Holm Prize in 1990?"),
-        ("Berg did not win the Holm Prize.", "Did Berg not win the Holm Prize?"),
-        ("The Moon orbits the Earth.", "Moon orbits Earth"),
-        ("Ada Berg also discovered berium.", "Did Ada Berg discover berium?"),
-        ("The first won the Holm Prize in 1990.", "When did the first win the Holm Prize?"),
-        ("He was born in 1950.", "born 1950"),
-        ("There are 50 states.", "50 states"),
-        ("Berium: a metal of the Alps", "Berium metal Alps"),
-        ("It is.", "It is"),
-    ],
-)
-def test_query_of(claim: str, query: str) -> None:
-    assert query_of(claim) == query
+HERE = Path(__file__).parent
 
 
-@given(st.text(max_size=60))
-def test_a_claim_with_a_word_has_a_query(claim: str) -> None:
-    query = query_of(claim)
-    assert query or not claim.strip()
-
-
-TEXT = (
-    "Sure! Here is a short biography:\n\n"
-    "Ada Berg was a chemist. She was born in Oslo in 1950 and died in Paris.\n\n"
-    "- In 1990, she won the Holm Prize.\n- Is she known?\n\nI hope this helps!"
-)
+def said(text: str, question: str | None = None) -> list[str]:
+    spans = segment(text)
+    units = extract(sentences_of(text), question, paragraph_starts(text, spans))
+    places = [unit.sentence_index for unit in units]
+    assert places == sorted(places)
+    assert all(0 <= place < len(spans) for place in places)
+    assert all(unit.query for unit in units)
+    return [unit.claim for unit in units]
 
 
 def sentences_of(text: str) -> list[str]:
     return [text[start:end] for start, end in segment(text)]
 
 
-def test_claims_stand_by_themselves_and_know_their_sentence() -> None:
-    starts = paragraph_starts(TEXT, segment(TEXT))
-    assert extract(sentences_of(TEXT), "Tell me a bio of Ada Berg.", starts) == [
-        ExtractedUnit(2, "Ada Berg was a chemist.", "Was Ada Berg a chemist?"),
-        ExtractedUnit(3, "Ada Berg was born in Oslo.", "Where was Ada Berg born?"),
-        ExtractedUnit(3, "Ada Berg was born in 1950.", "When was Ada Berg born?"),
-        ExtractedUnit(3, "Ada Berg died in Paris.", "Did Ada Berg die in Paris?"),
-        ExtractedUnit(
-            4, "In 1990, Ada Berg won the Holm Prize.", "When did Ada Berg win the Holm Prize?"
-        ),
+@pytest.mark.parametrize(("sentence", "claims"), cases(HERE / "claims.txt"))
+def test_the_claims_of_a_sentence(sentence: str, claims: str) -> None:
+    assert " | ".join(unit.claim for unit in extract([sentence])) == claims
+
+
+@pytest.mark.parametrize(("question", "text", "claims"), cases(HERE / "responses.txt"))
+def test_claims_stand_by_themselves_in_a_response(question: str, text: str, claims: str) -> None:
+    assert " | ".join(said(text, question or None)) == claims
+
+
+@pytest.mark.parametrize(("claim", "query"), cases(HERE / "queries.txt"))
+def test_what_is_asked_about_a_claim(claim: str, query: str) -> None:
+    assert query_of(claim) == query
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Jan Holm met Nils Dahl.", "He was impressed."],
+        ["Ada Berg was a chemist.", "When Dahl left, the town wept.", "He was sad."],
+    ],
+)
+def test_of_two_people_none_is_guessed(sentences: list[str]) -> None:
+    subjects = Subjects()
+    subjects.section("", False)
+    assert [" ".join(subjects.read(wording(one)).words) for one in sentences] == sentences
+
+
+OPENINGS = """Still First Last Then Today Now Soon Only Often Perhaps Once Nearby Such More Never
+    Meanwhile Originally Internationally Subsequently Afterwards Although When Hello"""
+
+
+@pytest.mark.parametrize("word", OPENINGS.split())
+def test_what_only_opens_a_sentence_is_no_subject(word: str) -> None:
+    assert word not in said(f"{word} was the prize. It was in Oslo.")[-1]
+    assert word not in said(f"{word} came the album. He was praised.")[-1]
+    assert word not in said(f"{word}, the prize was lost. He was sad.")[-1]
+
+
+@pytest.mark.parametrize("word", ["Then", "Today", "Now", "Soon", "In", "When", "Subsequently"])
+def test_what_opens_a_sentence_is_not_part_of_the_subject(word: str) -> None:
+    found = said(f"{word} Oslo was lost, and the king left. He was sad.")
+    assert found[-1] in ("He was sad.", "Oslo was sad.")
+
+
+BIOGRAPHY = """Sure! Here is a short biography:
+
+Ada Berg was a chemist. She was born in Oslo in 1950 and died in Paris.
+
+- In 1990, she won the Holm Prize.
+- Is she known?
+
+I hope this helps!"""
+
+
+def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
+    assert [tuple(unit) for unit in extract(sentences_of(BIOGRAPHY))][:3] == [
+        (2, "Ada Berg was a chemist.", "Was Ada Berg a chemist?"),
+        (3, "Ada Berg was born in Oslo.", "Where was Ada Berg born?"),
+        (3, "Ada Berg was born in 1950.", "When was Ada Berg born?"),
     ]
-
-
-def test_the_first_subject_is_what_later_paragraphs_are_about() -> None:
-    starts = paragraph_starts(TEXT, segment(TEXT))
-    without = extract(sentences_of(TEXT), None, starts)
-    assert without[-1].claim == "In 1990, Ada Berg won the Holm Prize."
-
-
-def test_whole_sentences_as_units() -> None:
-    assert [unit.claim for unit in extract_sentences(sentences_of(TEXT))] == [
+    assert [unit.claim for unit in extract_sentences(sentences_of(BIOGRAPHY))] == [
         "Ada Berg was a chemist.",
         "Ada Berg was born in Oslo in 1950 and died in Paris.",
         "In 1990, Ada Berg won the Holm Prize.",
     ]
-
-
-def test_a_part_that_makes_no_claim_is_left_out() -> None:
-    said = "Ada Berg was born in Oslo, and I do not want to judge her."
-    assert [unit.claim for unit in extract([said])] == ["Ada Berg was born in Oslo."]
-    refusal = "I'm sorry, I cannot help. Taste in music is personal, and I do not want to choose."
-    assert extract(sentences_of(refusal)) == []
-
-
-def test_a_part_that_leaves_open_what_it_says_is_left_out() -> None:
-    said = "Ada Berg was born in Oslo and may have died in 1950."
-    assert [unit.claim for unit in extract([said])] == ["Ada Berg was born in Oslo."]
-
-
-def test_no_sentences_no_claims() -> None:
-    assert extract([]) == []
-    assert extract_sentences([], "Who?") == []
+    rows = ["| Name | Born | Field |", "| Ada Lovelace | 1815 | mathematics |"]
+    (found,) = extract_sentences(rows)
+    assert found.claim == "Ada Lovelace was born in 1815. The field of Ada Lovelace is mathematics."
+    assert extract([]) == extract_sentences([], "Who?") == []
     assert paragraph_starts("", []) == []
-
-
-def test_paragraphs_begin_after_a_blank_line() -> None:
     text = "One is. Two is.\n\nThree is.\nFour is.\r\n\r\nFive is."
     assert paragraph_starts(text, segment(text)) == [0, 2, 4]
 
 
-@given(st.text(max_size=200), st.one_of(st.none(), st.text(max_size=40)))
+@given(st.text(max_size=200), st.none() | st.text(max_size=40))
 def test_any_text_is_taken(text: str, question: str | None) -> None:
-    spans = segment(text)
-    units = extract(sentences_of(text), question, paragraph_starts(text, spans))
-    assert all(0 <= unit.sentence_index < len(spans) for unit in units)
-    assert [unit.sentence_index for unit in units] == sorted(unit.sentence_index for unit in units)
-    assert all(unit.claim and unit.query for unit in units)
+    assert all(claim == claim.strip() != "" for claim in said(text, question))
+    assert query_of(text) or not text.strip()
 
 
-def test_a_long_text_is_extracted_as_its_parts_are() -> None:
+def test_long_texts_are_extracted_as_their_parts_are_and_a_monster_stays_whole() -> None:
     paragraph = "Ada Berg was a chemist. She was born in Oslo and died in Paris.\n\n"
-    once = extract(sentences_of(paragraph))
-    text = paragraph * 3_000
-    units = extract(sentences_of(text), None, paragraph_starts(text, segment(text)))
-    assert len(text) > 190_000
-    assert len(units) == 3_000 * len(once)
-
-
-def test_a_long_paragraph_is_looked_at_in_parts() -> None:
+    assert len(said(paragraph * 3_000)) == 3_000 * len(said(paragraph))
     names = " ".join(f"Ada{number} Berg{number} was a chemist." for number in range(2_000))
     assert len(extract(sentences_of(names))) == 2_000
+    monster = "Berg " + "was here and " * 5_000 + "left."
+    assert [unit.claim for unit in extract([monster])] == [monster]
+
+
+DROPPED = word_set(
+    "this and but while whereas although because he she who which that it they his her their its or"
+    " such as including"
+)
+PARTS = """Ada Berg|Jan Holm|The tower|Oslo|, who was|, which is|, a chemist,|and|, and|but|; |
+was born|is a|was an|died|won|has|has written|in 1921|on 3 May 1946|two prizes|in Paris, France|he|
+she|it|moved to|(born 1950)|(1879–1955)|known for|actor|Norwegian author|author, singer|films|"Foo"|
+the|. |, the capital,|Born in Oslo,|In 1905,|which|that|not|later|and was|-|such as|, including|
+several prizes|– appointed|- This is|his work""".replace("\n", "").split("|")
+
+
+def content(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"\w+", text)} - DROPPED
+
+
+@settings(max_examples=100)
+@given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=14).map(" ".join))
+def test_no_word_is_lost_whatever_is_said(sentence: str) -> None:
+    claims = [written(claim.words) for claim in split(wording(sentence))]
+    assert bool(claims) == bool(re.search(r"\w", sentence))
+    assert content(sentence) <= content(" ".join(claims))

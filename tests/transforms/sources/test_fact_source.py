@@ -2,12 +2,13 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.transforms.scripted import opened
 from ufo.schemas.errors import PluginError, UsageError
 from ufo.schemas.records import (
     ERROR,
@@ -15,7 +16,6 @@ from ufo.schemas.records import (
     NOANS,
     TRANSPORT,
     FactUnit,
-    OpenUnits,
     Passage,
     passage_id,
 )
@@ -29,8 +29,6 @@ from ufo.transforms.sources.fact_source import (
     make_source,
 )
 from ufo.transforms.sources.reference import ReferenceSource
-
-Opened = Callable[..., OpenUnits]
 
 
 class Plain(FactSource):
@@ -59,21 +57,17 @@ class BackToPlain(Waiting):
         return []
 
 
-class SaysSo(Plain):
+class SaysSo(BackToPlain):
     remote = True
 
-    def find(self, unit: FactUnit) -> Iterable[Passage]:
-        return []
 
-
-def ask(source: FactSource, open_units: OpenUnits) -> list[Found]:
-    return asyncio.run(source.look_up(open_units))
+def ask(source: FactSource, *claims: str) -> list[Found]:
+    return asyncio.run(source.look_up(opened(claims)))
 
 
 @pytest.mark.parametrize("kind", [Plain, Waiting])
-def test_one_method_is_a_source_plain_or_async(kind: type[FactSource], opened: Opened) -> None:
-    source = kind()
-    good, bad = ask(source, opened(["Etna", "bad"]))
+def test_one_method_is_a_source_plain_or_async(kind: type[FactSource]) -> None:
+    good, bad = ask(kind(), "Etna", "bad")
     (hit,) = good.passages
     assert hit.score is None
     assert hit.passage == Passage(
@@ -81,11 +75,12 @@ def test_one_method_is_a_source_plain_or_async(kind: type[FactSource], opened: O
         url="https://example.org/page",
         hostname="example.org",
         source_category="other",
-        source=source.name,
-        passage_id=passage_id(source.name, "https://example.org/page", "about Etna"),
+        source=kind.name,
+        passage_id=passage_id(kind.name, "https://example.org/page", "about Etna"),
     )
     assert (bad.passages, bad.outcome, bad.reason) == ((), ERROR, TRANSPORT)
     assert (bad.error_type, bad.message) == ("LookupError", "not today")
+    assert (kind().unavailable(), kind().fingerprint()) == (None, "")
 
 
 def test_who_waits_for_something_is_distinguished_from_who_does_not() -> None:
@@ -93,37 +88,38 @@ def test_who_waits_for_something_is_distinguished_from_who_does_not() -> None:
     assert remote == [False, False, True, True, False, True]
 
 
-def _answers(*passages: Any) -> FactSource:
+def found_of(passages: Any) -> Found:
     class Fixed(FactSource):
         name = "fixed"
 
-        def find(self, unit: FactUnit) -> Iterator[Any]:
-            yield from passages
+        def find(self, unit: FactUnit) -> Any:
+            return passages
 
-    return Fixed()
+    (found,) = ask(Fixed(), "x")
+    return found
 
 
-def test_scores_are_kept_and_nothing_found_is_noans(opened: Opened) -> None:
-    (found,) = ask(_answers(Retrieved(Passage("a"), 2.5), Passage("b")), opened("x"))
+def ids(*passages: Passage) -> list[str | None]:
+    return [hit.passage.passage_id for hit in found_of(passages).passages]
+
+
+def test_scores_are_kept_and_nothing_found_is_noans() -> None:
+    found = found_of([Retrieved(Passage("a"), 2.5), Passage("b")])
     assert [(hit.passage.text, hit.score) for hit in found.passages] == [("a", 2.5), ("b", None)]
-    (nothing,) = ask(_answers(), opened("x"))
-    assert (nothing.outcome, nothing.reason, nothing.error_type) == (NOANS, NO_PASSAGES, "")
+    for nothing in (found_of([]), found_of(None)):
+        assert (*nothing.passages, nothing.outcome, nothing.reason) == (NOANS, NO_PASSAGES)
+        assert nothing.error_type == ""
+    (found,) = ask(FactSource(), "x")
+    assert "FactSource implements neither find nor look_up" in found.message
 
 
-def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguished(
-    opened: Opened,
-) -> None:
-    (first,) = ask(_answers(Passage("a"), Passage("b"), Passage("a")), opened("x"))
-    (second,) = ask(_answers(Passage("b"), Passage("a"), Passage("a", url="u")), opened("x"))
-    a, b, again = [hit.passage.passage_id for hit in first.passages]
-    assert [hit.passage.passage_id for hit in second.passages][:2] == [b, a]
-    assert len({a, b, again, second.passages[2].passage.passage_id}) == 4
-    assert again == passage_id("fixed", None, "a", 1)
-
-
-def test_an_id_of_the_plug_in_s_own_is_kept(opened: Opened) -> None:
-    (found,) = ask(_answers(Passage("a", source="fixed", passage_id="fixed:7")), opened("x"))
-    assert found.passages[0].passage.passage_id == "fixed:7"
+def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguished() -> None:
+    a, b, again = ids(Passage("a"), Passage("b"), Passage("a"))
+    first, second, other = ids(Passage("b"), Passage("a"), Passage("a", url="u"))
+    assert ([first, second], again) == ([b, a], passage_id("fixed", None, "a", 1))
+    assert len({a, b, again, other}) == 4
+    # An id of the plug-in's own is kept.
+    assert ids(Passage("a", source="fixed", passage_id="fixed:7")) == ["fixed:7"]
 
 
 @pytest.mark.parametrize(
@@ -140,40 +136,12 @@ def test_an_id_of_the_plug_in_s_own_is_kept(opened: Opened) -> None:
     ],
     ids=repr,
 )
-def test_what_no_table_could_hold_is_an_error_beside_the_others(
-    garbage: Any, opened: Opened
-) -> None:
-    (found,) = ask(_answers(Passage("fine"), garbage, Passage("too")), opened("x"))
+def test_what_no_table_could_hold_is_an_error_beside_the_others(garbage: Any) -> None:
+    found = found_of(iter([Passage("fine"), garbage, Passage("too")]))
     assert [hit.passage.text for hit in found.passages] == ["fine", "too"]
-    assert found.outcome == ERROR
-    assert found.error_type
-
-
-def test_what_is_no_passage_is_named(opened: Opened) -> None:
-    (found,) = ask(_answers("text"), opened("x"))
-    assert found.message == "a source must return ufo.Passage objects, not str"
-
-
-def test_a_find_that_returns_none_has_found_nothing(opened: Opened) -> None:
-    class Silent(FactSource):
-        def find(self, unit: FactUnit) -> Any:
-            return None
-
-    (found,) = ask(Silent(), opened("x"))
-    assert (list(found.passages), found.outcome, found.reason) == ([], NOANS, NO_PASSAGES)
-
-
-def test_a_source_without_find_says_so(opened: Opened) -> None:
-    class Empty(FactSource):
-        pass
-
-    (found,) = ask(Empty(), opened("x"))
-    assert "Empty implements neither find nor look_up" in found.message
-
-
-def test_a_source_can_serve_unless_it_says_why_not() -> None:
-    assert Plain().unavailable() is None
-    assert Plain().fingerprint() == ""
+    assert (found.outcome, bool(found.error_type)) == (ERROR, True)
+    said = "a source must return ufo.Passage objects, not str"
+    assert (found.message == said) == (garbage == "text")
 
 
 SOURCE = """
@@ -197,10 +165,10 @@ Package = Callable[..., None]
 
 
 @pytest.fixture
-def mine(tmp_path: Path) -> str:
+def mine(tmp_path: Path) -> Path:
     path = tmp_path / "mine.py"
     path.write_text(SOURCE)
-    return str(path)
+    return path
 
 
 @pytest.fixture
@@ -208,7 +176,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Puts a distribution with entry points and a module on the path, as an installer would."""
     monkeypatch.syspath_prepend(str(tmp_path))
     plugins._declared.cache_clear()
-    made = []
 
     def make(name: str, entry_points: str, code: str | None = None) -> None:
         info = tmp_path / f"{name}-1.0.dist-info"
@@ -217,71 +184,47 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         (info / "entry_points.txt").write_text(f"[{SOURCES.group}]\n{entry_points}\n")
         if code is not None:
             (tmp_path / f"{name}_module.py").write_text(code)
-            made.append(f"{name}_module")
 
     yield make
     plugins._declared.cache_clear()
     # No others: an extension in C that is imported a second time may end the process.
-    for module in made:
-        sys.modules.pop(module, None)
+    sys.modules.pop("acme_module", None)
 
 
-def test_the_built_in_sources_are_declared_like_anybody_s() -> None:
+def test_a_third_party_s_package_is_declared_like_the_built_in_sources(package: Package) -> None:
     assert {"reference", "wikipedia"} <= set(SOURCES.types())
     assert SOURCES.about("reference")["package"] == "ufo-factuality"
     assert SOURCES.load("reference") is ReferenceSource
-
-
-def test_an_unknown_name_is_answered_with_the_nearest_and_that_a_file_will_do() -> None:
-    with pytest.raises(UsageError) as raised:
-        SOURCES.load("referense")
-    assert "Did you mean 'reference'?" in raised.value.message
-    assert "path/to/file.py:Class" in raised.value.message
-
-
-def test_a_third_party_s_package_is_found_by_its_entry_point(package: Package) -> None:
-    package("acme", "acme = acme_module:Mine", SOURCE)
+    plugins._declared.cache_clear()
+    package("acme", "acme = acme_module:Mine\nsame = acme_module:Mine", SOURCE)
     assert "acme" in SOURCES.types()
     assert SOURCES.about("acme")["package"] == "acme"
-    assert make_source(SourceSpec("a", "acme", {"limit": 5})).limit == 5  # type: ignore[attr-defined]
-
-
-def test_two_packages_that_declare_one_name_are_both_named(package: Package) -> None:
-    package("acme", "same = acme_module:Mine")
+    made: Any = make_source(SourceSpec("a", "acme", {"limit": 5}))
+    assert made.limit == 5
+    plugins._declared.cache_clear()
     package("brand", "same = brand_module:Mine")
-    with pytest.raises(PluginError) as raised:
+    with pytest.raises(PluginError, match=r"'acme'.*'brand'"):
         SOURCES.types()
-    assert "'acme'" in raised.value.message
-    assert "'brand'" in raised.value.message
 
 
 @pytest.mark.parametrize(
-    ("entry", "code", "message"),
+    ("module", "code", "message"),
     [
-        ("acme_module:Mine", "import a_module_that_is_not_there", "a_module_that_is_not_there"),
-        ("acme_module:Mine", "class Other: ...", "Mine"),
-        ("acme_module:Mine", "class Mine: ...", "subclass of ufo.FactSource"),
-        ("acme_module:Mine", "this is no Python", "SyntaxError"),
-        ("acme_module:Mine", "1 / 0", "ZeroDivisionError"),
-        ("nowhere_module:Mine", None, "nowhere_module"),
+        ("acme_module", "import a_module_that_is_not_there", "a_module_that_is_not_there"),
+        ("acme_module", "class Other: ...", "Mine"),
+        ("acme_module", "class Mine: ...", "subclass of ufo.FactSource"),
+        ("acme_module", "this is no Python", "SyntaxError"),
+        ("acme_module", "1 / 0", "ZeroDivisionError"),
+        ("nowhere_module", None, "nowhere_module"),
     ],
 )
-def test_a_plug_in_that_does_not_load_names_its_package(
-    package: Package, entry: str, code: str | None, message: str
-) -> None:
-    package("acme", f"broken = {entry}", code)
+def test_a_broken_plug_in(package: Package, module: str, code: str | None, message: str) -> None:
+    package("acme", f"broken = {module}:Mine", code)
     # Listing the names loads nothing.
     assert "broken" in SOURCES.types()
-    with pytest.raises(PluginError) as raised:
+    with pytest.raises(PluginError, match=message) as raised:
         SOURCES.load("broken")
     assert "'acme'" in raised.value.message
-    assert message in raised.value.message
-
-
-def test_a_file_of_the_user_s_is_a_source(mine: str) -> None:
-    kind = SOURCES.load(f"{mine}:Mine")
-    assert issubclass(kind, FactSource)
-    assert SOURCES.load(f"{mine}:Mine") is kind
 
 
 @pytest.mark.parametrize(
@@ -294,57 +237,48 @@ def test_a_file_of_the_user_s_is_a_source(mine: str) -> None:
         ("from ufo import Nothing", "Mine", PluginError, "does not load: ImportError"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_named(
-    tmp_path: Path, content: str | None, name: str, error: type[UsageError], message: str
+def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
+    mine: Path, content: str | None, name: str, error: type[UsageError], message: str
 ) -> None:
-    path = tmp_path / "source.py"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(error) as raised:
-        SOURCES.load(f"{path}:{name}")
-    assert message in raised.value.message
-    assert str(path) in raised.value.message
+    if content is None:
+        mine.unlink()
+    else:
+        mine.write_text(content)
+    with pytest.raises(error, match=message) as raised:
+        SOURCES.load(f"{mine}:{name}")
+    assert str(mine) in raised.value.message
+    mine.write_text(SOURCE)
+    kind = SOURCES.load(f"{mine}:Mine")
+    assert issubclass(kind, FactSource)
+    assert SOURCES.load(f"{mine}:Mine") is kind
 
 
-def test_a_file_that_was_mended_loads(tmp_path: Path) -> None:
-    path = tmp_path / "source.py"
-    path.write_text("1 / 0")
-    with pytest.raises(PluginError):
-        SOURCES.load(f"{path}:Mine")
-    path.write_text(SOURCE)
-    assert SOURCES.load(f"{path}:Mine").__name__ == "Mine"
-
-
-def test_an_option_beats_the_flag_of_its_name_and_a_flag_it_does_not_take_is_left_out(
-    mine: str,
-) -> None:
+def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:
     flags = {"passages": 7, "index": "/i"}
     by_flag: Any = make_source(SourceSpec("m", f"{mine}:Strict", {"limit": 1}), flags)
     assert (by_flag.limit, by_flag.name) == (1, "m")
-    plain: Any = make_source(SourceSpec("m", "reference"), flags)
-    assert plain.passages == 7
-    set_: Any = make_source(SourceSpec("m", "reference", {"passages": 2}), flags)
-    assert set_.passages == 2
-
-
-def test_an_option_that_the_constructor_does_not_take_is_answered_with_the_nearest(
-    mine: str,
-) -> None:
-    with pytest.raises(UsageError) as raised:
-        make_source(SourceSpec("refs", "reference", {"pasages": 2}))
-    assert "'refs'" in raised.value.message
-    assert "Did you mean 'passages'?" in raised.value.message
+    for options, passages in (({}, 7), ({"passages": 2}, 2)):
+        made: Any = make_source(SourceSpec("m", "reference", options), flags)
+        assert made.passages == passages
     anything: Any = make_source(SourceSpec("m", f"{mine}:Mine", {"colour": "red"}))
     assert anything.more == {"colour": "red"}
-
-
-@pytest.mark.parametrize("options", [{}, {"limit": "many"}])
-def test_a_constructor_that_fails_names_the_source(mine: str, options: dict[str, Any]) -> None:
-    with pytest.raises(PluginError, match=r"'strict'.*cannot be made.*TypeError"):
-        make_source(SourceSpec("strict", f"{mine}:Strict", options))
-
-
-def test_an_object_is_used_as_it_is_under_the_name_of_its_spec() -> None:
+    # An object is used as it is, under the name of its spec.
     source = ReferenceSource(2)
     assert make_source(SourceSpec("mine", "any", instance=source), {"passages": 9}) is source
     assert (source.name, source.passages) == ("mine", 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "error", "message"),
+    [
+        ("reference", {"pasages": 2}, UsageError, "'its'.*Did you mean 'passages'"),
+        ("MINE:Strict", {}, PluginError, "'its'.*cannot be made.*TypeError"),
+        ("MINE:Strict", {"limit": "many"}, PluginError, "'its'.*cannot be made.*TypeError"),
+        ("referense", {}, UsageError, "path/to/file.py:Class. Did you mean 'reference'"),
+    ],
+)
+def test_what_cannot_be_made_names_the_source_and_the_nearest(
+    mine: Path, kind: str, options: dict[str, Any], error: type[UsageError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        make_source(SourceSpec("its", kind.replace("MINE", str(mine)), options))

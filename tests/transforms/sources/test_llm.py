@@ -1,24 +1,23 @@
-"""The source `llm` over real HTTP: what it asks, what it makes of the answers, what it costs."""
+"""The source `llm`: what it asks, what it makes of the answers, and where there are none."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches
-from tests.transforms.sources.knowledge import (
-    QUERIES,
-    asked,
-    look_up,
-    opened,
-    over_http,
-    texts,
-)
+from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import (
+    ERROR,
+    FILTERED,
+    REFUSED,
     SUPPORTED,
+    TRANSPORT,
+    TRUNCATED,
+    UNPARSABLE,
     Evidence,
+    FactUnit,
     OpenUnits,
 )
 from ufo.transforms.check import Checked, check
@@ -29,27 +28,86 @@ from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.prompts.data import read
-from ufo.transforms.sources.fact_source import SourceContext
+from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
+
+QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")
+CLAIM = "The Alma Bridge was opened in 1932."
+BOTH = pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
+
+
+def opened(*queries: str, claims: Sequence[str] = ()) -> OpenUnits:
+    given = claims or [f"Claim {n}." for n in range(len(queries))]
+    units = [
+        FactUnit("r1", f"u{n}", None, claim, query, None)
+        for n, (claim, query) in enumerate(zip(given, queries, strict=True))
+    ]
+    return OpenUnits("r1", " ".join(given), None, None, [], [], units)
+
+
+def source_of(client: Callable[[], Any], **options: Any) -> LlmSource:
+    source = LlmSource(context=SourceContext(client=client), **options)
+    source.name = "knows"
+    source.open()
+    return source
+
+
+def run(client: Any, work: Callable[[], Any]) -> Any:
+    """What the work comes to, by a client that lives on the loop of the test."""
+
+    async def whole() -> Any:
+        found = await work()
+        await client().aclose()
+        return found
+
+    return asyncio.run(whole())
+
+
+def over_http(server: LlmServer) -> Callable[[], OpenAiClient]:
+    settings = ClientSettings(endpoints("offline-judge", server.base_url))
+    made: list[OpenAiClient] = []
+
+    def client() -> OpenAiClient:
+        made[:] = made or [OpenAiClient(settings)]
+        return made[0]
+
+    return client
+
+
+def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
+    client = over_http(server)
+    source = source_of(client, model="offline-judge", **options)
+    return run(client, lambda: source.look_up(opened(*queries)))
+
+
+def scripted(script: Any, *queries: str, **options: Any) -> tuple[list[Found], list[Request]]:
+    client = FakeClient(script)
+    source = source_of(lambda: client, **options)
+    return asyncio.run(source.look_up(opened(*queries))), client.requests
+
+
+def asked(server: LlmServer) -> list[dict[str, Any]]:
+    """The bodies of the requests for knowledge, without those of the probe."""
+    return [entry.body for entry in server.chats if entry.step == "knowledge"]
+
+
+def texts(found: Found) -> list[str]:
+    return [hit.passage.text for hit in found.passages]
 
 
 def test_a_request_holds_the_query_alone(llm_server: LlmServer) -> None:
     found = look_up(llm_server, *QUERIES)
     bodies = asked(llm_server)
-    assert [body["messages"] for body in sorted(bodies, key=lambda b: QUERIES.index(_user(b)))] == [
-        [{"role": "user", "content": query}] for query in QUERIES
-    ]
-    assert {(body["n"], body["temperature"], body["logprobs"]) for body in bodies} == {
-        (5, 1.0, True)
-    }
+    messages = [body["messages"] for body in bodies]
+    assert all([*one.values()] == ["user", one["content"]] for (one,) in messages)
+    assert {one["content"] for (one,) in messages} == set(QUERIES)
+    told = {(body["n"], body["temperature"], body["logprobs"]) for body in bodies}
+    assert told == {(5, 1.0, True)}
     assert not any("tools" in body or "response_format" in body for body in bodies)
     assert [len(one.passages) for one in found] == [5, 5, 5]
-
-
-def _user(body: dict[str, Any]) -> str:
-    content: str = body["messages"][-1]["content"]
-    return content
 
 
 @pytest.mark.parametrize(
@@ -58,12 +116,12 @@ def _user(body: dict[str, Any]) -> str:
         (Switches(), 1),
         (Switches(n=2), 3),
         (Switches(n=IGNORED), 5),
-        (Switches(n=REJECTED), 5),
         (Switches(n=REJECTED, logprobs=REJECTED, temperature_fixed=True), 5),
+        (Switches(logprobs=IGNORED), 1),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
+@BOTH
 def test_all_samples_come_whatever_the_endpoint_does_with_n(
     llm_server: LlmServer, switches: Switches, requests: int, sampling: str
 ) -> None:
@@ -84,15 +142,12 @@ def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmSe
     assert [read(line[4:-5]) for line in user.splitlines()] == list(QUERIES)
     schema = body["tools"][0]["function"]["parameters"]
     assert list(schema["properties"]) == schema["required"] == ["q1", "q2", "q3"]
-    assert [len(one.passages) for one in found] == [3, 3, 3]
     # An answer is its query's, whichever way it was asked.
     alone = look_up(llm_server, *QUERIES, samples=3)
     assert [set(texts(one)) for one in found] == [set(texts(one)) for one in alone]
 
 
-def test_samples_are_passages_of_their_own_with_what_is_known_of_them(
-    llm_server: LlmServer,
-) -> None:
+def test_samples_are_passages_with_what_is_known_of_them(llm_server: LlmServer) -> None:
     llm_server.knowledge.texts[QUERIES[0]] = ["In 1932.", "In 1932.", "Never."]
     (found,) = look_up(llm_server, QUERIES[0], samples=3)
     ids = [hit.passage.passage_id for hit in found.passages]
@@ -106,34 +161,18 @@ def test_samples_are_passages_of_their_own_with_what_is_known_of_them(
     assert [hit.passage.passage_id for hit in again[0].passages] == ids
 
 
-def test_nothing_depends_on_log_probabilities(llm_server: LlmServer) -> None:
-    llm_server.switches = Switches(logprobs=IGNORED)
-    (found,) = look_up(llm_server, QUERIES[0])
-    assert {hit.logprob_mean for hit in found.passages} == {None}
-    assert len(found.passages) == 5
-
-
-@pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
-def test_equal_queries_are_asked_once_and_what_was_sent_is_reported_once(
-    llm_server: LlmServer, sampling: str
-) -> None:
-    first, second, again = look_up(
-        llm_server, QUERIES[0], QUERIES[2], QUERIES[0], sampling=sampling
-    )
+@BOTH
+def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: str) -> None:
+    queries = [QUERIES[0], QUERIES[2], QUERIES[0]]
+    first, second, again = look_up(llm_server, *queries, sampling=sampling)
     assert texts(again) == texts(first) != texts(second)
     assert again.usage == ()
     told = [row for one in (first, second) for row in one.usage]
-    assert len(told) == len(llm_server.chats)
-    assert len({row.request_id for row in told}) == len(told)
-    assert {row.response_id for row in told if row.step == "knowledge"} == {"r1"}
-    assert {row.source for row in told if row.step == "knowledge"} == {"knows"}
+    assert len(told) == len({row.request_id for row in told}) == len(llm_server.chats)
+    whose = {(row.response_id, row.source) for row in told if row.step == "knowledge"}
+    assert whose == {("r1", "knows")}
     paid = sum(row.prompt_tokens or 0 for row in told)
     assert paid == sum(entry.prompt_tokens for entry in llm_server.chats)
-
-
-def test_a_sampling_that_is_none_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="Did you mean 'bundled'"):
-        LlmSource(sampling="bundle")
 
 
 def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,79 +185,148 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
         assert told in (LlmSource(base_url=url).unavailable() or "")
     monkeypatch.setenv("KNOWLEDGE_API_KEY", "k")
     assert LlmSource().unavailable() is None
+    models = [LlmSource(model="a"), LlmSource(model="a", knowledge_model="b")]
+    assert [source.knowledge_model for source in models] == ["a", "b"]
+    with pytest.raises(UsageError, match="Did you mean 'bundled'"):
+        LlmSource(sampling="bundle")
 
 
-def test_options_of_the_run_choose_the_model() -> None:
-    assert LlmSource(model="a").knowledge_model == "a"
-    assert LlmSource(model="a", knowledge_model="b").knowledge_model == "b"
+# --- where there is no answer ---------------------------------------------------------------------
 
 
-# --- with a judge -------------------------------------------------------------------------------
+@BOTH
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        (Choice(finish_reason="stop", refusal="I can't help with that."), REFUSED),
+        (Choice("Half of it", refusal="I can't go on."), REFUSED),
+        (Choice(finish_reason="content_filter"), FILTERED),
+        (Choice(), UNPARSABLE),
+        (Choice(" \n"), UNPARSABLE),
+    ],
+)
+def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sampling: str) -> None:
+    (found,), _ = scripted([choice], QUERIES[0], sampling=sampling)
+    assert (found.passages, found.outcome, found.reason) == ((), ERROR, reason)
+    assert reason in found.message
+    assert len(found.usage) == 1
+    if sampling == PER_QUERY:  # one leaves the others
+        script = [[Choice("In 1932."), choice, Choice("In 1933.")]]
+        (found,), _ = scripted(script, QUERIES[0], samples=3)
+        told = [(hit.passage.text, hit.sample_index) for hit in found.passages]
+        assert told == [("In 1932.", 0), ("In 1933.", 2)]
 
 
-def checked(
-    source: LlmSource, judge: Judge, units: OpenUnits, client: Callable[[], OpenAiClient]
-) -> Checked:
-    async def run() -> Checked:
-        source.open()
-        result = await check(units, source, judge)
-        await client().aclose()
-        return result
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ({"q1": "One.", "q2": "Two."}, ["One.", "Two."]),
+        ({"q1": "One.", "q2": 2, "q3": "Three."}, ["One.", UNPARSABLE]),
+        ({"q2": "Two."}, [UNPARSABLE, "Two."]),
+        (Choice('{"q1": "One.", "q2": "Two."}'), ["One.", "Two."]),
+        (Choice(arguments='{"q1": "One.", "q2": "Tw'), ["One.", TRUNCATED]),
+        (Choice(arguments="[" * 100_000), [TRUNCATED, TRUNCATED]),
+        (Choice("I know both."), [UNPARSABLE, UNPARSABLE]),
+        (Choice(arguments="[1, 2]"), [UNPARSABLE, UNPARSABLE]),
+        (Choice(arguments="null", finish_reason="tool_calls"), [UNPARSABLE, UNPARSABLE]),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_a_bundle_that_lacks_answers_costs_these_alone(reply: Any, expected: list[str]) -> None:
+    found, _ = scripted([reply], *QUERIES[:2], sampling=BUNDLED, samples=1)
+    assert [texts(one)[0] if one.passages else one.reason for one in found] == expected
 
-    return asyncio.run(run())
+
+@BOTH
+def test_what_does_not_get_through_is_an_error_of_its_queries(sampling: str) -> None:
+    rows = FakeClient(["x"])
+    sent = asyncio.run(rows.complete(Request("knowledge", "m", []))).usage
+
+    def script(request: Request) -> Any:
+        if QUERIES[0] in request.messages[-1].content:
+            raise LlmError("the line is dead", TRANSPORT, usage=sent)
+        return "Fine."
+
+    found, _ = scripted(script, *QUERIES, sampling=sampling)
+    failed = [one for one in found if one.outcome == ERROR]
+    assert [len(one.usage) for one in failed] == ([1, 0, 0] if sampling == BUNDLED else [1])
+    told = {(one.reason, one.error_type, one.message) for one in failed}
+    assert told == {(TRANSPORT, "LlmError", "the line is dead")}
+    error = LlmError("wrong key", final=True)  # one that every query would meet
+    with pytest.raises(LlmError, match="wrong key"):
+        scripted(lambda _: error, *QUERIES, sampling=sampling)
 
 
-CLAIM = "The Alma Bridge was opened in 1932."
+def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
+    def reply(request: Request) -> Any:
+        names = request.function.parameters["properties"] if request.function else {}
+        if len(names) > 1:
+            return LlmError("too long", TRUNCATED)
+        return dict.fromkeys(names, "In 1932.")
+
+    found, sent = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
+    assert [texts(one) for one in found] == [["In 1932."]] * len(QUERIES)
+    assert len(sent) == 2 * len(QUERIES) - 1
+
+
+def test_a_filtered_prompt_has_its_reason(llm_server: LlmServer) -> None:
+    llm_server.faults.extend([None, faults.filtered_prompt()])  # the first is the probe's
+    (found,) = look_up(llm_server, QUERIES[0])
+    assert (found.outcome, found.reason) == (ERROR, FILTERED)
+    assert found.usage[-1].status == "400"
+
+
+# --- with a judge ---------------------------------------------------------------------------------
+
+
+def checked(source: LlmSource, judge: Judge, client: Callable[[], Any]) -> Checked:
+    return run(client, lambda: check(opened(QUERIES[0], claims=[CLAIM]), source, judge))
 
 
 def _told(row: Evidence) -> tuple[Any, ...]:
     return row.rank, row.sample_index, row.outcome
 
 
-def test_evidence_of_the_offline_judge_has_the_samples_columns(llm_server: LlmServer) -> None:
-    llm_server.knowledge.texts[QUERIES[0]] = [CLAIM, "The Alma Bridge was opened in 1950."]
-    source, client = over_http(llm_server, samples=2)
-    result = checked(source, OfflineJudge(), opened(QUERIES[0], claims=[CLAIM]), client)
-    assert [_told(row) for row in result.evidence] == [(1, 0, SUPPORTED), (2, 1, "refuted")]
-    hits = {row.request_id for row in result.usage if row.step == "knowledge"}
-    for row in result.evidence:
-        assert row.judge == "offline"
-        assert row.logprob_mean is not None
-        assert row.request_id in hits
-    assert len(result.passages) == 2
-
-
-def test_the_knowledge_model_is_at_another_endpoint_than_the_judge(
-    llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_model_of_knowledge(llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with LlmServer(models=["wise"], keys=["sk-of-the-wise-0123456789"]) as other:
         monkeypatch.setenv("KNOWLEDGE_API_KEY", other.key)
         other.knowledge.texts[QUERIES[0]] = [CLAIM]
-        places = endpoints(
-            "offline-judge",
-            llm_server.base_url,
-            knowledge_model="wise",
-            knowledge_base_url=other.base_url,
+        wise: Any = {"knowledge_model": "wise", "knowledge_base_url": other.base_url}
+        client = OpenAiClient(
+            ClientSettings(endpoints("offline-judge", llm_server.base_url, **wise))
         )
-        client = OpenAiClient(ClientSettings(places))
-        source = LlmSource(
-            samples=2,
-            model="offline-judge",
-            base_url=llm_server.base_url,
-            knowledge_model="wise",
-            knowledge_base_url=other.base_url,
-            context=SourceContext(client=lambda: client),
-        )
-        source.name = "knows"
+        here = {"model": "offline-judge", "base_url": llm_server.base_url}
+        source = source_of(lambda: client, samples=2, **here, **wise)
         judge = LlmJudge(JudgeContext(LlmSettings("offline-judge"), lambda: client))
-        result = checked(source, judge, opened(QUERIES[0], claims=[CLAIM]), lambda: client)
-        assert [entry.body["model"] for entry in other.chats] == ["wise"] * len(other.chats)
+        result = checked(source, judge, lambda: client)
+        assert {entry.body["model"] for entry in other.chats} == {"wise"}
         assert {entry.step for entry in other.chats} == {"probe", "knowledge"}
         assert {entry.step for entry in llm_server.chats} == {"probe", "verify_facts"}
     assert [_told(row) for row in result.evidence] == [(1, 0, SUPPORTED), (2, 1, SUPPORTED)]
-    for row in result.evidence:
-        assert (row.judge, row.model) == ("llm", "offline-judge")
-        assert row.logprob_mean is not None
+    assert {(row.judge, row.model) for row in result.evidence} == {("llm", "offline-judge")}
+    assert all(row.logprob_mean is not None for row in result.evidence)
     judged = {row.request_id for row in result.usage if row.step == "verify"}
     assert {row.request_id for row in result.evidence} == judged
     assert {row.model for row in result.usage} == {"wise", "offline-judge"}
+
+
+SAID = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
+
+
+@BOTH
+def test_what_came_is_judged_and_what_did_not_is_an_error_row(sampling: str) -> None:
+    def script(_: Any) -> Any:
+        came = [SAID[sampling]] * 3
+        raise LlmError("the line broke", TRANSPORT, choices=came, request_id="req-1")
+
+    client = FakeClient(script)
+    source = source_of(lambda: client, model="m", sampling=sampling)
+    result = asyncio.run(check(opened(QUERIES[0], claims=[CLAIM]), source, OfflineJudge()))
+    *samples, missing = result.evidence
+    assert [(row.outcome, row.request_id) for row in samples] == [(SUPPORTED, "req-1")] * 3
+    assert (missing.outcome, missing.reason, missing.passage_id) == (ERROR, TRANSPORT, None)
+    assert missing.rationale == "3 of 5 samples came; the line broke"
+    (votes,) = result.tallies
+    assert (votes.n_supported, votes.n_error) == (3, 1)
+    (failure,) = result.failures
+    assert (failure.key, failure.message) == ("u0", missing.rationale)

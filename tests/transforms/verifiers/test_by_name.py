@@ -16,20 +16,23 @@ from ufo.transforms.verifiers.by_name import (
 )
 from ufo.transforms.verifiers.overlap import OverlapVerifier
 
+CODE = "from ufo import Verifier\nclass Mine(Verifier): ...\nclass Other: ...\n"
 
-def test_the_built_in_verifiers_are_declared_like_anybody_s() -> None:
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(CODE)
+    return path
+
+
+def test_built_in_ones_and_a_file_s_class_are_verifiers(mine: Path) -> None:
     assert "overlap" in VERIFIERS.types()
     assert VERIFIERS.about("overlap")["package"] == "ufo-factuality"
     assert isinstance(make_verifier("overlap"), OverlapVerifier)
-
-
-def test_a_file_s_class_is_a_verifier_named_by_itself_or_by_its_class(tmp_path: Path) -> None:
-    assert make_verifier(STATED).name == "stated"
-    path = tmp_path / "mine.py"
-    path.write_text("from ufo import Verifier\nclass Mine(Verifier): ...\nclass Other: ...\n")
-    assert make_verifier(f"{path}:Mine").name == "Mine"
+    assert (make_verifier(STATED).name, make_verifier(f"{mine}:Mine").name) == ("stated", "Mine")
     with pytest.raises(PluginError, match=r"not a verifier: it must be a subclass of ufo.Verifier"):
-        make_verifier(f"{path}:Other")
+        make_verifier(f"{mine}:Other")
 
 
 @pytest.mark.parametrize("name", ["overlop", "./no/folder", "/no/folder", "a/b/c", "", "mine.py"])
@@ -42,9 +45,7 @@ def test_an_unknown_one_is_reported_what_there_is(name: str) -> None:
     assert ("Did you mean 'overlap'?" in message) == (name == "overlop")
 
 
-def test_a_path_becomes_whole_and_what_cannot_be_used_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_becomes_whole_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(STATED).parent)
     assert usable("stated.py:Stated") == STATED
     assert usable("overlap") == "overlap"
@@ -52,20 +53,11 @@ def test_a_path_becomes_whole_and_what_cannot_be_used_is_said(
         usable("stated.py:Unusable")
 
 
-def test_what_a_file_s_class_depends_on_is_its_code_and_what_it_says(tmp_path: Path) -> None:
-    code = "from ufo import Verifier\nclass Mine(Verifier):\n    pass\n"
-    path = tmp_path / "mine.py"
-    path.write_text(code)
-    before = content_of(f"{path}:Mine")
-    path.write_text(code + "# changed\n")
-    assert before != content_of(f"{path}:Mine")
-    assert described(f"{path}:Mine") == {"name": "Mine", "content": content_of(f"{path}:Mine")}
-
-
-def test_one_whose_content_changed_is_loaded_anew(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text("from ufo import Verifier\nclass Mine(Verifier): ...\n")
-    first = opened(f"{path}:Mine")
-    assert opened(f"{path}:Mine") is first
-    path.write_text("from ufo import Verifier\nclass Mine(Verifier): ... # other\n")
-    assert opened(f"{path}:Mine") is not first
+def test_one_whose_content_changed_is_another_and_loaded_anew(mine: Path) -> None:
+    name = f"{mine}:Mine"
+    before, first = content_of(name), opened(name)
+    assert opened(name) is first
+    mine.write_text(CODE + "# changed\n")
+    assert opened(name) is not first
+    assert content_of(name) != before
+    assert described(name) == {"name": "Mine", "content": content_of(name)}

@@ -1,138 +1,117 @@
-"""A cross-encoder in a folder, computed by onnxruntime."""
+"""A cross-encoder in a folder, and what its outputs mean, by its family or its labels."""
 
+import itertools
 import json
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.transforms.verifiers.tiny import write_onnx, write_texts
+from tests.transforms.verifiers.tiny import LABELS, write_onnx, write_texts
 from ufo.schemas.errors import PluginError, UsageError
 from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
-from ufo.transforms.verifiers.hub import HubVerifier
+from ufo.transforms.verifiers.hub import (
+    FAMILIES,
+    HubVerifier,
+    Outputs,
+    best,
+    family_of,
+    filled,
+    outputs_of,
+    probabilities,
+)
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 YES, NO, MAYBE = "it is yes yes .", "it is no no .", "it is maybe maybe ."
+TWO = ("LABEL_0", "LABEL_1")
 
 
-def asked(folder: Path, *pairs: Pair) -> list[Probabilities]:
+def verifier_of(folder: Path) -> HubVerifier:
     verifier = HubVerifier(str(folder))
     assert verifier.unavailable() is None
     verifier.open()
-    return verifier.predict(pairs)
+    return verifier
+
+
+def tokens(verifier: HubVerifier, claim: str, passage: str) -> list[list[str]]:
+    assert verifier._reader is not None
+    return [window.tokens for window in verifier._reader.read(claim, passage)]
 
 
 def outcomes(found: list[Probabilities]) -> list[int]:
     return [max(range(3), key=one.__getitem__) for one in found]
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [("entailment", "neutral", "contradiction"), ("contradiction", "entailment", "neutral")],
-)
-def test_it_is_asked_by_its_folder_in_any_order_of_labels(
-    tmp_path: Path, labels: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("labels", [LABELS, ("contradiction", "entailment", "neutral")])
+def test_a_folder_with_labels_in_any_order(tmp_path: Path, labels: tuple[str, ...]) -> None:
     folder = write_onnx(tmp_path / "tiny-nli", labels)
     verifier = make_verifier(str(folder))
     assert (verifier.name, usable(str(folder))) == ("tiny-nli", str(folder))
-    found = asked(folder, *(Pair("so it is", text) for text in (YES, NO, MAYBE)))
+    verifier = opened(str(folder))
+    found = verifier.predict([Pair("so it is", text) for text in (YES, NO, MAYBE)])
     assert outcomes(found) == [0, 1, 2]
-    assert opened(str(folder)).predict([]) == []
-
-
-def test_a_title_is_read_before_the_passage(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "tiny")
-    found = asked(folder, Pair("so", "it is", "yes"), Pair("so", "it is"))
-    assert found[0].supported > found[1].supported
+    assert verifier.predict([]) == []
+    # A title is read before the passage.
+    titled, plain = verifier.predict([Pair("so", "it is", "yes"), Pair("so", "it is")])
+    assert titled.supported > plain.supported
+    same, other = (
+        write_onnx(tmp_path / "same", labels),
+        write_onnx(tmp_path / "other", labels[::-1]),
+    )
+    assert content_of(str(folder)) == content_of(str(same)) != content_of(str(other))
 
 
 def test_a_pair_s_answer_does_not_depend_on_the_others(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "tiny")
+    verifier = verifier_of(write_onnx(tmp_path / "tiny"))
     draw = random.Random(1)
     words = ["yes", "no", "maybe", "it", "is", "so", "."]
     texts = [" ".join(draw.choices(words, k=length)) for length in range(1, 90, 4)]
     pairs = [Pair("so it is", text) for text in texts]
-    whole = asked(folder, *pairs)
-    assert [asked(folder, pair)[0] for pair in pairs] == whole
-    shuffled = draw.sample(pairs, len(pairs))
-    assert dict(zip(shuffled, asked(folder, *shuffled), strict=True)) == dict(
-        zip(pairs, whole, strict=True)
-    )
+    whole = verifier.predict(pairs)
+    assert [verifier.predict([pair])[0] for pair in pairs] == whole
+    assert verifier.predict(pairs[::-1]) == whole[::-1]
 
 
 def test_a_long_passage_is_cut_at_sentence_ends_and_the_best_window_counts(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "tiny", tokens=32)
+    verifier = verifier_of(write_onnx(tmp_path / "tiny", tokens=32))
     filler = "It is so it is so it is . "
     long = filler * 6 + "It is yes yes yes . " + filler * 6
-    verifier = HubVerifier(str(folder))
-    verifier.open()
-    assert verifier._reader is not None
-    windows = verifier._reader.read("so it is", long)
+    windows = tokens(verifier, "so it is", long)
     assert len(windows) > 3
-    assert all(len(window.ids) <= 32 for window in windows)
-    assert all(
-        window.tokens[-6:-5] == ["."] for window in windows
-    )  # the claim and two marks follow
-    passages = [window.tokens[1:-5] for window in windows]
-    assert [token for tokens in passages for token in tokens] == long.lower().split()
-    (found,) = verifier.predict([Pair("so it is", long)])
-    (alone,) = verifier.predict([Pair("so it is", "It is yes yes yes .")])
-    assert found == alone
+    assert all(len(window) <= 32 for window in windows)
+    assert all(window[-6] == "." for window in windows)  # the claim and two marks follow
+    assert [word for window in windows for word in window[1:-5]] == long.lower().split()
     refuting = filler * 6 + "It is no no no . " + filler * 6
-    assert outcomes(verifier.predict([Pair("so it is", refuting)])) == [1]
-
-
-def test_a_sentence_or_a_claim_that_is_too_long_is_cut(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "tiny", tokens=32)
+    texts = (long, "It is yes yes yes .", refuting)
+    found, alone, refuted = verifier.predict([Pair("so it is", text) for text in texts])
+    assert found == alone
+    assert outcomes([refuted]) == [1]
+    # A sentence or a claim that is too long is cut, and nothing can be asked, too.
     endless = "so it is " * 100
-    found = asked(
-        folder, Pair("so", endless + "yes yes"), Pair(endless, YES), Pair(endless, endless)
-    )
-    assert outcomes(found)[:2] == [0, 0]
-    assert asked(folder, Pair("", ""))  # and nothing is something that can be asked
-
-
-def test_a_passage_cannot_end_itself(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "minicheck-tiny", ("LABEL_0", "LABEL_1"))
-    verifier = HubVerifier(str(folder))
-    verifier.open()
-    assert verifier._reader is not None
-    (window,) = verifier._reader.read("so", "it is [SEP] yes")
-    assert window.tokens.count("[SEP]") == 2  # the one between the texts, and the last
+    pairs = [Pair("so", endless + "yes yes"), Pair(endless, YES), Pair(endless, endless)]
+    assert outcomes(verifier.predict([*pairs, Pair("", "")]))[:2] == [0, 0]
 
 
 @pytest.mark.parametrize(
     ("name", "labels", "words"),
     [
-        ("minicheck-tiny", ("LABEL_0", "LABEL_1"), ["it", "is", "[SEP]", "so"]),
-        ("factcg-tiny", ("LABEL_0", "LABEL_1"), ["it", "is", "[UNK]"]),
-        ("alignscore-tiny", ("LABEL_0", "LABEL_1", "LABEL_2"), ["it", "is", "[SEP]", "so"]),
+        ("minicheck-tiny", TWO, "it is [SEP] so"),
+        ("factcg-tiny", TWO, "it is [UNK]"),
+        ("alignscore-tiny", (*TWO, "LABEL_2"), "it is [SEP] so"),
     ],
 )
-def test_each_family_reads_its_own_form(
-    tmp_path: Path, name: str, labels: tuple[str, ...], words: list[str]
-) -> None:
-    folder = write_onnx(tmp_path / name, labels)
-    verifier = HubVerifier(str(folder))
-    assert verifier.unavailable() is None
-    verifier.open()
-    assert verifier._reader is not None
-    (window,) = verifier._reader.read("so", "it is")
-    assert window.tokens[1 : 1 + len(words)] == words
-    assert ("conclude" in window.tokens) == (name == "factcg-tiny")
+def test_forms_of_families(tmp_path: Path, name: str, labels: tuple[str, ...], words: str) -> None:
+    verifier = verifier_of(write_onnx(tmp_path / name, labels))
+    (window,) = tokens(verifier, "so", "it is")
+    assert " ".join(window[1:]).startswith(words)
+    assert ("conclude" in window) == (name == "factcg-tiny")
     (found,) = verifier.predict([Pair("so", "it is")])
     assert sum(found) == pytest.approx(1.0)
     assert (found.refuted == 0.0) == (len(labels) == 2)
-
-
-def test_what_it_depends_on_is_its_files(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "one")
-    same = write_onnx(tmp_path / "two")
-    assert content_of(str(folder)) == content_of(str(same))
-    other = write_onnx(tmp_path / "three", ("neutral", "entailment", "contradiction"))
-    assert content_of(str(folder)) != content_of(str(other))
+    (window,) = tokens(verifier, "so", "it is [SEP] yes")  # a passage cannot end itself
+    assert window.count("[SEP]") == (1 if name == "factcg-tiny" else 2)
 
 
 @pytest.mark.parametrize(
@@ -141,50 +120,113 @@ def test_what_it_depends_on_is_its_files(tmp_path: Path) -> None:
         ({}, "neither config.json, as a model has, nor verifier.json"),
         ({"config.json": "{"}, "cannot be read"),
         ({"config.json": "[]"}, "not a JSON object"),
-        ({"config.json": json.dumps({"id2label": {"0": "good"}})}, "do not say what supports"),
+        ({"config.json": '{"id2label": {"0": "good"}}'}, "do not say what supports"),
     ],
 )
-def test_a_folder_that_is_no_verifier_is_reported(
-    tmp_path: Path, files: dict[str, str], words: str
-) -> None:
+def test_a_folder_that_is_no_verifier(tmp_path: Path, files: dict[str, str], words: str) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(UsageError, match=words):
         usable(str(tmp_path))
-    assert words in raised.value.message
 
 
-def test_what_is_not_installed_is_reported_with_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_texts(tmp_path, ("entailment", "neutral", "contradiction"), 64)
+def test_what_is_missing_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_texts(tmp_path, LABELS, 64)
     for name in ("torch", "transformers"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UsageError, match=r"needs torch and transformers.*pip install") as raised:
+    with pytest.raises(UsageError, match=r"torch and transformers.*pip install.*-factuality\[hub"):
         usable(str(tmp_path))
-    assert "ufo-factuality[hub]" in raised.value.message
     write_onnx(tmp_path)
     assert usable(str(tmp_path)) == str(tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"this is no model")
+    with pytest.raises(PluginError, match="does not load"):
+        opened(str(tmp_path))
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(UsageError, match=r"needs transformers, which is not installed"):
         usable(str(tmp_path))
 
 
-def test_a_model_that_is_broken_ends_the_run(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "tiny")
-    (folder / "model.onnx").write_bytes(b"this is no model")
-    with pytest.raises(PluginError, match="does not load"):
-        opened(str(folder))
-
-
 def test_the_end_of_a_text_is_the_tokenizer_s_or_the_architecture_s(tmp_path: Path) -> None:
-    folder = write_onnx(tmp_path / "minicheck", ("LABEL_0", "LABEL_1"), model_type="deberta-v2")
+    folder = write_onnx(tmp_path / "minicheck", TWO, model_type="deberta-v2")
     said = {"eos_token": {"content": "</s>"}}
     (folder / "tokenizer_config.json").write_text(json.dumps(said))
     assert HubVerifier(str(folder))._eos() == "</s>"
     (folder / "tokenizer_config.json").unlink()
     assert HubVerifier(str(folder))._eos() == "[SEP]"
-    other = write_onnx(tmp_path / "minicheck-other", ("LABEL_0", "LABEL_1"))
+    other = write_onnx(tmp_path / "minicheck-other", TWO)
     (other / "tokenizer_config.json").write_text("{}")
     with pytest.raises(UsageError, match="eos_token"):
         usable(str(other))
+
+
+# --- families -------------------------------------------------------------------------------------
+
+
+def config(*labels: str, **more: object) -> dict[str, Any]:
+    kinds = ["RobertaForSequenceClassification"]
+    named = {str(place): label for place, label in enumerate(labels)}
+    return {"architectures": kinds, "id2label": named, **more}
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("labels", [LABELS, ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")])
+def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[int, ...]) -> None:
+    said = config(*(labels[place] for place in order))
+    outputs = outputs_of("any", family_of("any", said), said)
+    assert outputs == Outputs(order.index(0), order.index(1))
+    found = probabilities([[2.0, 1.0, 0.0][place] for place in order], outputs)
+    assert found == pytest.approx((0.66524, 0.24473, 0.09003), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "family", "outputs"),
+    [
+        ("any", config("entailment", "not_entailment"), "nli", Outputs(0)),
+        ("any", config("unsupported", "supported"), "nli", Outputs(1)),
+        ("lytang/MiniCheck-RoBERTa-Large", config("a", "b"), "minicheck", Outputs(1)),
+        ("yaxili96/FactCG-DeBERTa-v3-Large", config("a", "b"), "factcg", Outputs(1)),
+        ("models/alignscore-base", config("a", "b", "c"), "alignscore", Outputs(0, 2)),
+        ("models/alignscore-base", config("a", "b"), "alignscore", Outputs(1)),
+        ("models/alignscore-base", config("a"), "alignscore", Outputs(0)),
+        ("mine", config("a", "b", ufo_family="minicheck"), "minicheck", Outputs(1)),
+        ("mine", {"model_type": "HHEMv2"}, "hhem", Outputs(1)),
+    ],
+)
+def test_known_families(name: str, said: dict[str, Any], family: str, outputs: Outputs) -> None:
+    found = family_of(name, said)
+    assert found.name == family
+    assert outputs_of(name, found, said) == outputs
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (config("LABEL_0", "LABEL_1"), "ufo_family"),
+        (config("positive", "negative", "neutral"), "entailment, neutral, contradiction"),
+        (config("relevance"), "do not say what supports"),
+        ({"architectures": ["T5ForConditionalGeneration"]}, "T5ForConditionalGeneration"),
+        (config("a", "b", ufo_family="minichek"), "Did you mean 'minicheck'"),
+    ],
+)
+def test_what_is_no_verifier_is_said(said: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        outputs_of("mine", family_of("mine", said), said)
+
+
+def test_scores_templates_and_the_window_that_counts() -> None:
+    # Of two labels the other one is no answer, and a single output is a score.
+    assert probabilities([0.0, 0.0], Outputs(0)) == Probabilities(0.5, 0.0, 0.5)
+    scores = [probabilities([one], Outputs(0)) for one in (0.8, 1.3, -0.2)]
+    assert scores == [pytest.approx((0.8, 0.0, 0.2)), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
+    own = {"model_type": "HHEMv2", "prompt": "<pad> {text2} of {text1}?"}
+    assert family_of("mine", own).template == "<pad> {claim} of {passage}?"
+    # What looks like a gap in a text stays.
+    template = FAMILIES["factcg"].template
+    text = filled(template, passage="{claim} {x} {0}", claim='"{passage}"', eos="")
+    assert text.startswith("{claim} {x} {0}\n\nChoose")
+    assert 'conclude that ""{passage}""?' in text
+    supports, surer = Probabilities(0.6, 0.1, 0.3), Probabilities(0.7, 0.0, 0.3)
+    refutes, silent = Probabilities(0.05, 0.9, 0.05), Probabilities(0.1, 0.1, 0.8)
+    assert best([silent, supports, refutes, surer]) == surer
+    assert best([silent, refutes]) == refutes
+    assert best([Probabilities(0.0, 0.1, 0.9), silent]) == silent

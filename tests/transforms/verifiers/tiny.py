@@ -1,8 +1,9 @@
 """Tiny models of a known behaviour: each word of a text adds to one of three scores."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -15,12 +16,18 @@ WORDS = (*SAYS, "claim", "so", "it", "is", ".", "hypothesis", "premise", "conclu
 LABELS = ("entailment", "contradiction", "neutral")
 
 
-def tokenizer() -> Tokenizer:
-    """Return a tokenizer of whole words that frames texts as BERT does."""
-    vocabulary = {word: number for number, word in enumerate((*SPECIAL, *WORDS))}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+def words_of(vocabulary: Sequence[str]) -> Tokenizer:
+    """Return a tokenizer of whole words."""
+    numbers = {word: number for number, word in enumerate(vocabulary)}
+    made = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
     made.normalizer = normal.Lowercase()
     made.pre_tokenizer = pre_tokenizers.Whitespace()
+    return made
+
+
+def tokenizer() -> Tokenizer:
+    """Return a tokenizer of whole words that frames texts as BERT does."""
+    made = words_of((*SPECIAL, *WORDS))
     made.add_special_tokens(list(SPECIAL))
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
@@ -49,9 +56,6 @@ def write_onnx(
     folder: Path, labels: Sequence[str] = LABELS, tokens: int = 64, **config: object
 ) -> Path:
     """Write a model that adds up what the words of its input say, in the order of its labels."""
-    import onnx
-    from onnx import TensorProto, helper
-
     write_texts(folder, labels, tokens, **config)
     order = [
         LABELS.index(label) if label in LABELS else place for place, label in enumerate(labels)
@@ -60,20 +64,35 @@ def write_onnx(
     for word, outcome in SAYS.items():
         if outcome in order:
             table[len(SPECIAL) + WORDS.index(word), order.index(outcome)] = 1.5
-    nodes = [
-        helper.make_node("Gather", ["table", "input_ids"], ["said"]),
-        helper.make_node("ReduceSum", ["said", "axes"], ["logits"], keepdims=0),
+    nodes = [("Gather", ["table", "input_ids"], "said"), ("ReduceSum", ["said", "axes"], "logits")]
+    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    return save_model(folder, nodes, inputs, ["batch", "length"], {"table": table})
+
+
+def save_model(
+    folder: Path,
+    nodes: Sequence[tuple[str, list[str], str]],
+    inputs: Sequence[str],
+    shape: Sequence[int | str],
+    tables: Mapping[str, Any],
+) -> Path:
+    """Write a model of these operations on tables, whose rows have a number for each outcome."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    made = [
+        helper.make_node(kind, given, [name], **({"keepdims": 0} if kind == "ReduceSum" else {}))
+        for kind, given, name in nodes
     ]
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-    ]
-    logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", len(labels)])
+    width = next(iter(tables.values())).shape[1]
+    logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, [shape[0], width])
+    values = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in inputs]
     constants = [
-        helper.make_tensor("table", TensorProto.FLOAT, table.shape, table.flatten()),
-        helper.make_tensor("axes", TensorProto.INT64, [1], [1]),
+        helper.make_tensor(name, TensorProto.FLOAT, table.shape, table.flatten())
+        for name, table in tables.items()
     ]
-    graph = helper.make_graph(nodes, "tiny", inputs, [logits], constants)
+    constants.append(helper.make_tensor("axes", TensorProto.INT64, [1], [1]))
+    graph = helper.make_graph(made, "tiny", values, [logits], constants)
     model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)])
     onnx.save(model, folder / "model.onnx")
     return folder

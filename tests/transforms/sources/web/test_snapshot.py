@@ -15,70 +15,41 @@ from ufo.transforms.sources.web.snapshot import Snapshot
 
 A, B = key_of("s", "a"), key_of("p", "b")
 FOUND = {"reply": {"organic": [{"snippet": "ä \ud800"}]}, "at": "t"}
+PROGRAM = f"""import sys; from ufo.transforms.sources.web.snapshot import Snapshot
+Snapshot(sys.argv[1]).keep_many({{{A!r}: {FOUND!r}}}); print('kept', flush=True); input()"""
 
 
-def test_what_is_recorded_is_read_by_others_and_who_is_first_has_recorded_for_all(
+def test_what_was_recorded_before_a_kill_is_kept_and_a_finished_one_is_only_read(
     tmp_path: Path,
 ) -> None:
-    folder = str(tmp_path / "new" / "snapshot")
-    one, two = Snapshot(folder), Snapshot(folder)
-    assert one.get_many([A, B]) == {}
-    assert one.keep_many({A: FOUND}) == {A: FOUND}
-    assert two.keep_many({A: "later", B: 1}) == {A: FOUND, B: 1}
-    assert one.get_many([B, A]) == {A: FOUND, B: 1}
-    for snapshot in (one, two):
-        asyncio.run(snapshot.aclose())
-
-
-def test_a_finished_one_is_one_file_that_is_only_read(tmp_path: Path) -> None:
-    recording = Snapshot(str(tmp_path))
-    recording.keep_many({A: FOUND})
-    Snapshot(str(tmp_path)).finish()
-    asyncio.run(recording.aclose())
-    (file,) = tmp_path.iterdir()
-    before = file.read_bytes()
-    Snapshot(str(tmp_path)).finish()
-    finished = Snapshot(str(tmp_path))
-    assert finished.finished
-    assert finished.get_many([A, B]) == {A: FOUND}
-    assert "record another with --web_snapshot" in finished.remedy
-    with pytest.raises(RunError, match=r"cannot be written: .*; make room, or name another"):
-        finished.keep_many({B: 1})
-    asyncio.run(finished.aclose())
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
-
-
-def test_what_was_recorded_before_a_kill_is_kept(tmp_path: Path) -> None:
-    program = (
-        "import sys; from ufo.transforms.sources.web.snapshot import Snapshot\n"
-        f"Snapshot(sys.argv[1]).keep_many({{{A!r}: 1}}); print('kept', flush=True); input()"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path)]
+    folder = tmp_path / "new" / "snapshot"
+    command = [sys.executable, "-c", PROGRAM, str(folder)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
         assert process.stdout.readline() == b"kept\n"
         os.kill(process.pid, signal.SIGKILL)
-    again = Snapshot(str(tmp_path))
+    again = Snapshot(str(folder))
     assert not again.finished
-    assert again.keep_many({A: 2, B: 2}) == {A: 1, B: 2}
-    again.finish()
-    finished = Snapshot(str(tmp_path))
-    assert finished.get_many([A, B]) == {A: 1, B: 2}
+    assert again.get_many([B]) == {}
+    # Who is first has recorded for all.
+    assert again.keep_many({A: 2, B: 2}) == {A: FOUND, B: 2}
+    Snapshot(str(folder)).finish()
+    asyncio.run(again.aclose())
+    (file,) = folder.iterdir()
+    before = file.read_bytes()
+    Snapshot(str(folder)).finish()
+    finished = Snapshot(str(folder))
+    assert finished.finished
+    assert finished.get_many([A, B, key_of("p", "c")]) == {A: FOUND, B: 2}
+    with pytest.raises(RunError, match=r"cannot be written: .*; make room, or name another"):
+        finished.keep_many({B: 3})
     asyncio.run(finished.aclose())
-
-
-def test_a_damaged_snapshot_is_reported_and_not_guessed_at(tmp_path: Path) -> None:
-    snapshot = Snapshot(str(tmp_path))
-    snapshot.keep_many({A: "text " * 9000})
-    snapshot.finish()
-    (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    for damaged in (b"text", whole[:5000], whole[:100] + b"\xff" * (len(whole) - 100)):
+    assert [path.read_bytes() for path in folder.iterdir()] == [before]
+    for damaged in (b"text", before[:5000], before[:100] + b"\xff" * (len(before) - 100)):
         file.write_bytes(damaged)
-        opened = Snapshot(str(tmp_path))
         with pytest.raises(RunError, match=r"is damaged: .*; take a whole copy of it, or record"):
-            opened.get_many([A])
-    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+            Snapshot(str(folder)).get_many([A])
+    assert list(folder.iterdir()) == [file]
 
 
 def test_somebody_else_s_folder_or_file_is_refused(tmp_path: Path) -> None:

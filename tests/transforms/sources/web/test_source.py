@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.serper_server import KEY, RESET, SerperServer, result, snippet
-from ufo.schemas.errors import RunError, UsageError
+from tests.local_web.engines import RESET, Engines, result, snippet
+from ufo.schemas.errors import RunError
 from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits
-from ufo.transforms.check import Checked, check
-from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import REQUESTS, UsageReader
@@ -23,22 +21,16 @@ from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import MOST_BYTES
 
-NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+KEY = "serper-0123456789abcdef"
 
 
 @pytest.fixture
-def serper(monkeypatch: pytest.MonkeyPatch) -> Iterator[SerperServer]:
-    with SerperServer() as server:
-        monkeypatch.setenv("SERPER_API_KEY", server.key)
+def serper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
+    with Engines(key=KEY) as server:
+        monkeypatch.setenv("SERPER_API_KEY", KEY)
         monkeypatch.setenv("SERPER_BASE_URL", server.url)
         yield server
-
-
-@pytest.fixture(autouse=True)
-def _left() -> Iterator[None]:
-    """Close what a test opened, as the end of a run does."""
-    yield
-    wait_for(end_run("test"))
+        wait_for(end_run("test"))  # close what a test opened
 
 
 def opened(*queries: str) -> OpenUnits:
@@ -46,55 +38,50 @@ def opened(*queries: str) -> OpenUnits:
     return OpenUnits("r1", "Claims.", None, None, [], [], units)
 
 
-def source(pauses: list[float] | None = None, **options: Any) -> WebSource:
+def source(pauses: list[float] | None = None, log: str | None = None, pages: int = 5) -> WebSource:
     async def sleep(seconds: float) -> None:
         (pauses if pauses is not None else []).append(seconds)
         await asyncio.sleep(0)
 
-    settings = {
-        "passages_per_page": 0,
-        "context": SourceContext(CallSettings(run="test")),
-        **options,
-    }  # snippets; test_web_pages.py has the pages
-    made = WebSource(**settings)
-    made.name, made.sleep, made.clock = "web", sleep, lambda: NOW
+    context = SourceContext(CallSettings(run="test", usage_log=log))
+    made = WebSource(passages_per_page=0, pages=pages, context=context)  # snippets alone
+    made.name, made.sleep = "web", sleep
+    made.clock = lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     made.open()
     return made
 
 
-def look_up(*queries: str, pauses: list[float] | None = None, **options: Any) -> list[Found]:
-    return wait_for(source(pauses, **options).look_up(opened(*queries)))
+def look_up(*queries: str, **options: Any) -> list[Found]:
+    return wait_for(source(**options).look_up(opened(*queries)))
 
 
 def texts(found: Found) -> list[str]:
     return [hit.passage.text for hit in found.passages]
 
 
-def test_the_queries_of_a_response_are_one_request(serper: SerperServer) -> None:
+def test_the_queries_of_a_response_are_one_request(serper: Engines) -> None:
     serper.results["a?"] = result(snippet("Of a."))
     serper.results["b?"] = result(snippet("Of b."), snippet("More of b."))
     a, b, again, nothing = look_up("a?", "b?", "a?", "c?", pages=7)
-    (request,) = serper.requests
-    assert request.path == "/search"
-    assert request.key == KEY
-    assert request.body == [{"q": query, "num": 10} for query in ("a?", "b?", "c?")]
+    assert serper.bodies == [[{"q": query, "num": 10} for query in ("a?", "b?", "c?")]]
+    assert serper.queries[0].headers["x-api-key"] == KEY
     assert texts(a) == texts(again) == ["Of a."]
     assert texts(b) == ["Of b.", "More of b."]
     assert (nothing.outcome, nothing.reason, nothing.error_type) == (NOANS, NO_PASSAGES, "")
 
 
-def test_a_request_has_no_more_queries_than_the_engine_takes(serper: SerperServer) -> None:
+def test_a_request_has_no_more_queries_than_the_engine_takes(serper: Engines) -> None:
     queries = [f"Query {n}?" for n in range(230)]
     serper.results[queries[229]] = result(snippet("The last."))
     found = look_up(*queries)
-    assert sorted(len(request.body) for request in serper.requests) == [30, 100, 100]
-    assert texts(found[229]) == ["The last."]
-    assert len(found) == 230
+    assert sorted(map(len, serper.bodies)) == [30, 100, 100]
+    assert (texts(found[229]), len(found)) == (["The last."], 230)
 
 
-def test_what_was_sent_is_reported_once(serper: SerperServer) -> None:
+def test_what_was_sent_is_reported_and_logged_once(serper: Engines, tmp_path: Path) -> None:
     serper.faults.append(500)
-    found = look_up("a?", "b?", "a?")
+    log = str(tmp_path / "usage.jsonl")
+    found = look_up("a?", "b?", "a?", log=log)
     assert [len(one.usage) for one in found] == [2, 0, 0]
     rows = found[0].usage
     assert [(row.step, row.source, row.status, row.retries) for row in rows] == [
@@ -103,122 +90,87 @@ def test_what_was_sent_is_reported_once(serper: SerperServer) -> None:
     ]
     assert {row.response_id for row in rows} == {"r1"}
     assert len({row.request_id for row in rows}) == 2
+    assert list(UsageReader(log).rows()) == list(rows)
+    assert UsageReader(log).totals()[REQUESTS] == 2
 
 
-def test_snippets_answer_box_and_knowledge_graph_are_passages_of_their_own(
-    serper: SerperServer,
-) -> None:
+ANSWER = {"title": "Box", "answer": "In 1932", "snippet": "It was opened in 1932.", "link": "b:"}
+GRAPH = {
+    "title": "Alma Bridge",
+    "type": "Bridge in Norway",
+    "description": "Over the Alma.",
+    "descriptionLink": "https://graph.example",
+    "attributes": {"Opened": "1932", "Length": 310},
+}
+
+
+def test_snippets_answer_box_and_knowledge_graph_are_passages(serper: Engines) -> None:
     serper.results["q?"] = result(
         snippet("Plain.", title="T", link="https://a.example/x", date="Mar 5, 2021"),
         snippet(None),
         snippet("Old.", date="3 days ago", link=None),
-        snippet("Third result."),
+        snippet("Half \ud83d", title="\udc00"),
         snippet("Beyond the pages asked for."),
-        answerBox={
-            "title": "Box",
-            "answer": "In 1932",
-            "snippet": "It was opened in 1932.",
-            "link": "https://box.example",
-        },
-        knowledgeGraph={
-            "title": "Alma Bridge",
-            "type": "Bridge in Norway",
-            "description": "A bridge over the Alma.",
-            "descriptionLink": "https://graph.example",
-            "attributes": {"Opened": "1932", "Length": 310, "Total": " "},
-        },
+        answerBox={**ANSWER, "link": "https://box.example"},
+        knowledgeGraph=GRAPH,
     )
     (found,) = look_up("q?", pages=4)
     rows = [hit.passage for hit in found.passages]
-    assert [(row.text, row.title, row.url, row.published_at) for row in rows] == [
-        ("In 1932", "Box", "https://box.example", None),
-        (
-            "Alma Bridge: Bridge in Norway. A bridge over the Alma. Opened: 1932.",
-            "Alma Bridge",
-            "https://graph.example",
-            None,
-        ),
-        ("Plain.", "T", "https://a.example/x", "2021-03-05"),
-        ("Old.", "A page", None, None),
-        ("Third result.", "A page", "https://example.org/page", None),
-    ]
-    assert [row.hostname for row in rows] == [
-        "box.example",
-        "graph.example",
-        "a.example",
-        None,
-        "example.org",
+    told = "Alma Bridge: Bridge in Norway. Over the Alma. Opened: 1932."
+    assert [(row.text, row.title, row.url, row.hostname, row.published_at) for row in rows] == [
+        ("In 1932", "Box", "https://box.example", "box.example", None),
+        (told, "Alma Bridge", "https://graph.example", "graph.example", None),
+        ("Plain.", "T", "https://a.example/x", "a.example", "2021-03-05"),
+        ("Old.", "A page", None, None, None),
+        ("Half \ufffd", "\ufffd", "https://example.org/page", "example.org", None),
     ]
     assert {row.retrieved_at for row in rows} == {"2026-01-02T03:04:05+00:00"}
     assert len({row.passage_id for row in rows}) == 5
     assert all((row.passage_id or "").startswith("web:") for row in rows)
 
 
-def test_half_characters_are_replaced(serper: SerperServer) -> None:
-    serper.results["\ufffd?"] = result(snippet("half \ud83d", title="\udc00", link="x:\ud800"))
-    (found,) = look_up("\ud83d?")
-    (hit,) = found.passages
-    assert (hit.passage.text, hit.passage.title) == ("half \ufffd", "\ufffd")
-
-
 @pytest.mark.parametrize(
     "fault",
-    [429, 500, 503, 408, RESET, b"{not json", b"", (429, {"retry-after-ms": "20"})],
+    [429, 500, 503, 408, RESET, b"{not json", b"", (429, {}, {"retry-after-ms": "20"})],
     ids=str,
 )
-def test_what_passes_is_tried_again(serper: SerperServer, fault: Any) -> None:
-    serper.results["q?"] = result(snippet("Found."))
+def test_what_passes_is_tried_again(serper: Engines, fault: Any) -> None:
+    serper.results["\ufffd?"] = result(snippet("Found."))
     serper.faults.extend([fault, fault])
     pauses: list[float] = []
-    (found,) = look_up("q?", pauses=pauses)
+    (found,) = look_up("\ud83d?", pauses=pauses)
     assert texts(found) == ["Found."]
-    assert len(pauses) == 2
-    assert len(serper.requests) == 3
-    if isinstance(fault, tuple):
-        assert min(pauses) >= 0.02
+    assert (len(pauses), serper.requests) == (2, 3)
+    assert min(pauses) >= (0.02 if isinstance(fault, tuple) else 0)
 
 
-def _errors(found: Sequence[Found]) -> set[tuple[Any, ...]]:
-    return {(one.passages, one.outcome, one.reason, one.error_type) for one in found}
+def failed(found: Sequence[Found]) -> str:
+    """What all of these say that failed alike."""
+    told = {(one.passages, one.outcome, one.reason, one.error_type) for one in found}
+    assert told == {((), ERROR, TRANSPORT, "SendError")}
+    (message,) = {one.message for one in found}
+    return message
 
 
-def test_a_search_that_stays_broken_is_an_error_and_not_nothing_found(
-    serper: SerperServer,
-) -> None:
-    serper.faults.extend([503] * 50)
-    found = look_up("a?", "b?")
-    assert _errors(found) == {((), ERROR, TRANSPORT, "SendError")}
-    assert {one.message for one in found} == {f"{serper.url} answered 503"}
-    assert len(found[0].usage) == len(serper.requests) <= 10
-    assert found[1].usage == ()
+ZIPPED: Any = (200, {}, {"content-encoding": "gzip"})
+REPLIES = [b'"text"', b"null", b"5", b"[]", b'[{"organic": []}]', b'{"organic": []}']
 
 
 @pytest.mark.parametrize(
-    "reply", [b'"text"', b"null", b"5", b"[]", b'[{"organic": []}]', b'{"organic": []}'], ids=str
+    ("faults", "requests", "says"),
+    [
+        ([503] * 50, 10, "answered 503"),
+        ([ZIPPED] * 50, 10, "content coding"),
+        ([b" " * MOST_BYTES + b"{}"], 1, "the reply is over 8,388,608 bytes"),
+        *(([reply], 1, "") for reply in REPLIES),  # not one result a query
+    ],
 )
-def test_a_reply_that_is_not_one_result_a_query_is_an_error(
-    serper: SerperServer, reply: bytes
-) -> None:
-    serper.faults.append(reply)
-    assert _errors(look_up("a?", "b?")) == {((), ERROR, TRANSPORT, "SendError")}
-    assert len(serper.requests) == 1
-
-
-def test_a_reply_that_is_too_large_is_an_error(serper: SerperServer) -> None:
-    serper.faults.append(b" " * MOST_BYTES + b"{}")
-    (found,) = look_up("a?")
-    assert _errors([found]) == {((), ERROR, TRANSPORT, "SendError")}
-    assert found.message == "the reply is over 8,388,608 bytes"
-    assert len(serper.requests) == 1
-
-
-@pytest.mark.parametrize("bad", ["text", None, 5, [], {}, {"message": "Sorry", "statusCode": 500}])
-def test_a_result_that_is_none_costs_its_query_alone(serper: SerperServer, bad: Any) -> None:
-    serper.results |= {"a?": bad, "b?": result(snippet("Of b."))}
-    a, b = look_up("a?", "b?")
-    assert _errors([a]) == {((), ERROR, TRANSPORT, "SendError")}
-    assert texts(b) == ["Of b."]
-    assert len(a.usage) == 1
+def test_a_search_that_fails(serper: Engines, faults: list[Any], requests: int, says: str) -> None:
+    serper.faults.extend(faults)
+    found = look_up("a?", "b?")
+    assert says in failed(found)
+    assert len(found[0].usage) == serper.requests <= requests
+    assert found[1].usage == ()
 
 
 class Fragile(Serper):
@@ -231,114 +183,54 @@ class Fragile(Serper):
             yield one
 
 
-def test_a_reply_that_its_reader_fails_on_costs_its_query_alone(
-    serper: SerperServer, monkeypatch: pytest.MonkeyPatch
+ODD = result(snippet("odd"))
+
+
+@pytest.mark.parametrize(
+    "bad", ["text", None, 5, [], {}, {"message": "Sorry", "statusCode": 500}, ODD], ids=str
+)
+def test_a_bad_result_costs_itself(
+    serper: Engines, monkeypatch: pytest.MonkeyPatch, bad: Any
 ) -> None:
     monkeypatch.setitem(APIS, "serper", Fragile)
-    serper.results |= {"a?": result(snippet("odd")), "b?": result(snippet("Of b."))}
+    serper.results |= {"a?": bad, "b?": result(snippet("Of b."))}
     a, b = look_up("a?", "b?")
-    assert _errors([a]) == {((), ERROR, TRANSPORT, "SendError")}
-    assert a.message == "the search's reply cannot be read: of a reader"
+    assert ("cannot be read: of a reader" in failed([a])) == (bad is ODD)
     assert (texts(b), len(a.usage)) == (["Of b."], 1)
 
 
-def test_a_reply_that_cannot_be_decoded_is_that_reply_s_failure(serper: SerperServer) -> None:
-    serper.faults.extend([(200, {"content-encoding": "gzip"})] * 10)
-    (found,) = look_up("a?")
-    assert _errors([found]) == {((), ERROR, TRANSPORT, "SendError")}
-    assert "content coding" in found.message
-
-
-def test_one_result_may_come_without_a_list(serper: SerperServer) -> None:
-    serper.faults.append(b'{"organic": [{"snippet": "Alone."}]}')
-    (found,) = look_up("a?")
-    assert texts(found) == ["Alone."]
-
-
-@pytest.mark.parametrize("status", [401, 403, 404, 400, 402])
-def test_what_every_search_would_meet_ends_the_run_with_the_remedy(
-    serper: SerperServer, status: int
-) -> None:
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [
+        (401, "set it to"),
+        (403, "set it to"),
+        (404, "check SERPER_BASE_URL"),
+        ((400, {"message": "Not enough credits"}), "top them up"),
+        (402, "top them up"),
+    ],
+)
+def test_what_every_search_would_meet_ends_it(serper: Engines, status: Any, remedy: str) -> None:
     serper.faults.append(status)
-    with pytest.raises(RunError) as caught:
+    with pytest.raises(RunError, match=remedy) as caught:
         look_up("a?")
-    remedy = {404: "check SERPER_BASE_URL", 401: "set it to", 403: "set it to"}
-    assert remedy.get(status, "top them up") in caught.value.message
     assert serper.url in caught.value.message
-    assert len(serper.requests) == 1
+    assert serper.requests == 1
 
 
-def test_an_address_without_a_server_ends_the_run(
-    serper: SerperServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with SerperServer() as gone:
-        url = gone.url
-    monkeypatch.setenv("SERPER_BASE_URL", url)
+def test_no_server_ends_the_run(serper: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Engines() as gone:
+        monkeypatch.setenv("SERPER_BASE_URL", gone.url)
     with pytest.raises(RunError, match=r"nothing answers at .*; check SERPER_BASE_URL"):
         look_up("a?")
 
 
 def test_the_key_is_nowhere_but_in_the_header(
-    serper: SerperServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    serper: Engines, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     secret = "wrong-key-0123456789"
     monkeypatch.setenv("SERPER_API_KEY", f" {secret}\n")
-    with caplog.at_level(logging.DEBUG), pytest.raises(RunError) as caught:
+    with caplog.at_level(logging.DEBUG), pytest.raises(RunError, match="SERPER_API_KEY") as caught:
         look_up("a?")
-    assert serper.requests[0].key == secret
+    assert serper.requests == 1  # answered with the key in it
     assert secret not in caplog.text
     assert secret not in str(caught.value)
-    assert "SERPER_API_KEY" in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("key", "url", "reason"),
-    [
-        ("", "", "set SERPER_API_KEY"),
-        ("k", "", None),
-        ("", "http://127.0.0.1:1", None),
-        ("k", "https://search.example/v1", None),
-        ("schlüssel", "", "the key in SERPER_API_KEY"),
-        ("k", "localhost:80", "SERPER_BASE_URL is no"),
-        ("k", "http://[::1", "SERPER_BASE_URL is no"),
-        ("k", "http://host:port", "SERPER_BASE_URL is no"),
-        ("k", "http://me:secret@host", "SERPER_BASE_URL is no"),
-    ],
-)
-def test_it_says_why_it_can_not_serve(
-    monkeypatch: pytest.MonkeyPatch, key: str, url: str, reason: str | None
-) -> None:
-    monkeypatch.setenv("SERPER_API_KEY", key)
-    monkeypatch.setenv("SERPER_BASE_URL", url)
-    found = WebSource().unavailable()
-    assert found is None if reason is None else reason in (found or "")
-    assert "secret" not in (found or "")
-
-
-def test_an_engine_that_is_none_is_reported_which_there_are() -> None:
-    with pytest.raises(UsageError, match="allowed: serper, searxng, brave"):
-        WebSource(search="google")
-
-
-def test_with_a_judge_nothing_found_and_not_asked_are_distinguished(serper: SerperServer) -> None:
-    serper.results["a?"] = result(snippet("Claim 0."))
-    serper.results["c?"] = "garbage"
-    checked: Checked = wait_for(check(opened("a?", "b?", "c?"), source(), OfflineJudge()))
-    assert [(row.passage_id is None, row.outcome, row.reason) for row in checked.evidence[1:]] == [
-        (True, NOANS, NO_PASSAGES),
-        (True, ERROR, TRANSPORT),
-    ]
-    assert checked.evidence[0].passage_id == checked.passages[0].passage_id
-    assert [(row.step, row.key) for row in checked.failures] == [("source:web", "u2")]
-    assert [row.step for row in checked.usage] == ["search"]
-
-
-def test_requests_are_written_into_the_usage_log(serper: SerperServer, tmp_path: Path) -> None:
-    serper.results["a?"] = result(snippet("Of a."))
-    log = str(tmp_path / "usage.jsonl")
-    calls = CallSettings(run="test", usage_log=log)
-    (found,) = look_up("a?", context=SourceContext(calls))
-    reader = UsageReader(log)
-    assert list(reader.rows()) == list(found.usage) != []
-    assert (found.usage[0].source, found.usage[0].response_id) == ("web", "r1")
-    assert UsageReader(log).totals()[REQUESTS] == 1

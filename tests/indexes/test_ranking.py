@@ -1,0 +1,247 @@
+"""How passages are ranked: by words, by vectors, by both, and for what the first ones lack."""
+
+import random
+from collections.abc import Callable, Sequence
+from math import log
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from ufo.indexes import dense, folder
+from ufo.indexes.blocks import process_block, write_block
+from ufo.indexes.bm25 import Bm25
+from ufo.indexes.dense import Dense
+from ufo.indexes.embedders import Vectors, unit_rows
+from ufo.indexes.index import open_index
+from ufo.indexes.reader import Block, RawPage
+from ufo.indexes.retriever import NOT_RANKED, Hit, Hybrid, Ranked, ranked_passages
+from ufo.indexes.tokens import query_terms, terms_of, words_of
+from ufo.schemas.errors import IndexUnusable
+
+Build = Callable[..., Path]
+
+
+def rows(found: list[list[Hit]]) -> list[list[int]]:
+    return [[hit.row for hit in hits] for hits in found]
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@given(st.text())
+def test_words_are_folded_and_a_query_drops_grammar_unless_it_has_nothing_else(text: str) -> None:
+    words = words_of(text)
+    assert all(words)
+    assert words_of(" ".join(words)) == words
+    assert words_of("The Danube's 2,850 km, 3.5") == ["the", "danube", "2850", "km", "3.5"]
+    assert words_of("GÖDEL’s a_b-c ?! … Straße Ⅻ") == ["godel", "a", "b", "c", "strasse", "xii"]
+    assert len(set(terms_of("river rivers River's RIVERS"))) == 1
+    assert query_terms("When was the Danube named?") == terms_of("Danube named")
+    assert query_terms("Who is it?") == ["who", "is", "it"]
+    assert query_terms("") == []
+
+
+WORDS = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"]
+
+
+def _random_pages(seed: int, count: int) -> dict[str, str]:
+    chance = random.Random(seed)
+    weights = [1 / (rank + 1) for rank in range(len(WORDS))]
+    # Up to 40 terms: tantivy keeps the length of a longer passage in steps, not exactly.
+    return {
+        f"t{number}": " ".join(chance.choices(WORDS, weights, k=chance.randint(1, 36)))
+        for number in range(count)
+    }
+
+
+@pytest.mark.parametrize(("seed", "count"), [(0, 300), (2, 1_500)])
+def test_scores_are_those_of_rank_bm25(build_folder: Build, seed: int, count: int) -> None:
+    path = build_folder(_random_pages(seed, count))
+    engine = Bm25(path)
+    passages = [
+        terms_of(" ".join([one.title, one.title, one.text])) for one in ranked_passages(path) if one
+    ]
+    reference = BM25Okapi(passages, k1=1.2, b=0.75)
+    # Lucene's inverse document frequency, which is tantivy's, in the place of rank-bm25's.
+    holding = {term: sum(term in passage for passage in passages) for term in reference.idf}
+    reference.idf = {
+        term: log(1 + (len(passages) - n + 0.5) / (n + 0.5)) for term, n in holding.items()
+    }
+    chance = random.Random(seed)
+    for _ in range(40):
+        words = chance.sample(WORDS, chance.randint(1, 8))
+        scores = reference.get_scores(words)
+        matching = [row for row, passage in enumerate(passages) if set(words) & set(passage)]
+        best = sorted((scores[row] for row in matching), reverse=True)[:10]
+        [hits] = engine.search([" ".join(words)], 10)
+        # Each hit has its own score, and together they have the ten best: equal but for ties.
+        assert [hit.score for hit in hits] == pytest.approx(best, abs=1e-5)
+        assert [scores[hit.row] for hit in hits] == pytest.approx(best, abs=1e-5)
+        assert len({hit.row for hit in hits}) == len(best)
+
+
+def test_words_are_stemmed_and_rare_ones_weigh_more(build_folder: Build) -> None:
+    pages = {"Gödel": "He proved theorems in Vienna.", "What": "Who is who"}
+    engine = Bm25(build_folder(pages | {f"T{n}": "A river." for n in range(9)}))
+    queries = ["godel", "GÖDEL", "proving a theorem", "what was proven by theorems?"]
+    assert [found[0] for found in rows(engine.search(queries, 5))] == [0] * 4
+    assert rows(engine.search(["who?", "", "zyzzyva", "rivers"], 3)) == [[1], [], [], [2, 3, 4]]
+    common, rare, unknown = engine.rarity(["river", "vienna", "glacier"])
+    assert 0 <= common < rare < unknown
+
+
+def test_within_ranks_only_the_rows_given_and_scores_as_everywhere(build_folder: Build) -> None:
+    engine = Bm25(build_folder({"A": "river", "B": "river here", "C": "sea", "D": "river river"}))
+    found = engine.search(["river"] * 4, 5, [[1, 2, 1], None, [], [3, 99]])
+    assert [sorted(one) for one in rows(found)] == [[1], [0, 1, 3], [], [3]]
+    assert found[0][0] in found[1]
+    assert engine.search(["sea"], 5, [[0, 1, 3]]) == [[]]  # no row that has none of the words
+    engine = Bm25(build_folder(_random_pages(3, 1_500)))
+    query = " ".join([*WORDS[:7], *(f"x{number}" for number in range(3_000))])
+    [everywhere], [only] = engine.search([query], 50), engine.search([query], 50, [range(1_500)])
+    scores = [hit.score for hit in everywhere]
+    assert [hit.score for hit in only] == pytest.approx(scores, abs=1e-5)
+    some = [hit.row for hit in everywhere[10:40]]
+    [within] = engine.search([query], 50, [some])
+    assert {hit.row for hit in within} == set(some)
+    assert [hit.score for hit in within] == pytest.approx(scores[10:40], abs=1e-5)
+
+
+def test_a_read_only_folder_is_opened(build_folder: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = build_folder()
+    files = sorted(file.name for file in (path / "tantivy").iterdir())
+    monkeypatch.setattr("os.access", lambda *arguments: False)
+    assert len(Bm25(path).search(["Danube"], 5)[0]) == 1
+    assert sorted(file.name for file in (path / "tantivy").iterdir()) == files
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+
+class Letters:
+    """Embeds a text by its letters, and counts what it was asked."""
+
+    name, version, dimension = "letters", "1", 26
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked += len(texts)
+        counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
+        return unit_rows(np.array(counts, np.float32).reshape(len(texts), 26))
+
+
+def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> None:
+    path = build_folder({"Aa": "aaa", "Bb": "bbb", "See also": "", "Cc": "ccc aaa"})
+    dense.build(path, Letters(), tmp_path)
+    opened = Dense(path, Letters().embed)
+    found = opened.search(["a", "cab", "xyz"], 5)
+    assert rows(found)[0] == [0, 2]
+    assert (rows(found)[1][0], found[2]) == (2, [])
+    assert found[0][0].score == pytest.approx(1)
+    assert rows(opened.search(["a"], 1)) == [[0]]
+    assert opened.search([], 5) == []
+    assert rows(opened.search(["a", "a", "a"], 5, [[2, 1, 2], None, []])) == [[2], [0, 2], []]
+    # Vectors of an older version are refused.
+    faiss.write_index(faiss.IndexIVFFlat(faiss.IndexFlatIP(26), 26, 1), str(path / dense.INDEX))
+    with pytest.raises(ValueError, match="older ufo"):
+        Dense(path, Letters().embed)
+
+
+def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
+    build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "_SHARD", 2)
+    path = build_folder({f"T{n}": "abc"[n % 3] for n in range(7)})
+    said: list[str] = []
+    dense.build(path, Letters(), tmp_path, said.append)
+    assert said[-1] == "7 of 7 passages embedded"
+    (tmp_path / "000002.npy").unlink()
+    (tmp_path / "000003.npy").unlink()
+    again = Letters()
+    dense.build(path, again, tmp_path)
+    assert again.asked == 3
+    assert rows(Dense(path, Letters().embed).search(["b"], 9))[0][:2] == [1, 4]
+
+
+def test_codes_find_nearly_what_flat_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(1)
+    centres, noise = chance.standard_normal((40, 64)), chance.standard_normal((6_000, 64))
+    vectors = unit_rows(centres[chance.integers(0, 40, 6_000)] + 0.5 * noise)
+    shards = [tmp_path / f"{number}.npy" for number in range(3)]
+    for shard, part in zip(shards, np.array_split(vectors, 3), strict=True):
+        np.save(shard, part)
+    np.save(tmp_path / dense.ROWS, np.arange(6_000))
+    monkeypatch.setattr(dense, "FLAT", 1_000)
+    dense.write_vectors(tmp_path, shards, 6_000)
+    queries = unit_rows(vectors[:100] + 0.1 * chance.standard_normal((100, 64)))
+    found = rows(Dense(tmp_path, lambda texts: queries).search([""] * 100, 10))
+    best = np.argsort(-(queries @ vectors.T), axis=1)[:, :10]
+    assert sum(len({*one} & {*row}) for one, row in zip(found, best, strict=True)) > 900
+    [hits] = Dense(tmp_path, lambda texts: queries[:1]).search([""], 3, [[5, 7, 0]])
+    assert hits[0].row == 0
+    assert hits[0].score == pytest.approx(float(queries[0] @ vectors[0]), abs=0.01)
+
+
+def test_an_index_without_vectors_says_how_to_get_them(build_folder: Build) -> None:
+    with pytest.raises(IndexUnusable, match=r"has no vectors: use --retriever bm25.*--embedder"):
+        open_index(build_folder(), "dense")
+
+
+# --- fields, fusion and choice --------------------------------------------------------------------
+
+
+class _Fixed:
+    def __init__(self, *hits: Hit) -> None:
+        self._hits = list(hits)
+
+    def search(self, queries: Sequence[str], k: int, within: object = None) -> list[list[Hit]]:
+        assert k >= 100  # what is fused goes deeper than what is asked for
+        return [self._hits for _ in queries]
+
+
+def test_reciprocal_ranks_are_added_and_ties_go_to_the_lower_row() -> None:
+    hybrid = Hybrid(_Fixed(Hit(1, 9.0), Hit(2, 8.0)), _Fixed(Hit(2, 0.9), Hit(3, 0.8)))
+    [hits] = hybrid.search(["x"], 5)
+    assert [hit.row for hit in hits] == [2, 1, 3]
+    scores = [0.5 / 12 + 0.5 / 11, 0.5 / 11, 0.5 / 12]
+    assert [hit.score for hit in hits] == pytest.approx(scores, abs=1e-12)
+    assert rows(hybrid.search(["x", "y"], 1)) == [[2], [2]]
+    assert rows(Hybrid(_Fixed(Hit(7, 1.0)), _Fixed(Hit(4, 1.0))).search(["x"], 5)) == [[4, 7]]
+
+
+PAGE = (
+    "<page><title>Danube</title><ns>0</ns><id>1</id><revision><id>2</id>"
+    "<text>A river.\n== Course ==\nIt flows.\n== {} ==\nNot this.</text></revision></page>"
+)
+REDIRECT = (
+    '<page><title>{}</title><ns>0</ns><redirect title="Danube" /><revision><text>'
+    "</text></revision></page>"
+)
+
+
+@pytest.mark.parametrize("heading", NOT_RANKED)
+def test_passages_have_the_words_of_aliases(tmp_path: Path, heading: str) -> None:
+    aliases = map(REDIRECT.format, ("The Danube in Bavaria", "Donau", "Dunaj (river)"))
+    empty = "<page><title>A</title><ns>0</ns><revision><text></text></revision></page>"
+    pages = [empty, PAGE.format(heading.capitalize()), *aliases]
+    items = tuple(RawPage(page.encode()) for page in pages)
+    block = Block(file=0, number=0, first=0, name="dump", items=items)
+    with folder.building(tmp_path / "index") as building:
+        write_block(building / folder.BLOCKS, block, process_block(block))
+        content, _ = folder.assemble(building, {}, [])
+        folder.add_engines(building, content)
+    words = "donau dunaj river bavaria"
+    assert list(ranked_passages(tmp_path / "index")) == [
+        Ranked("Danube", words, "", "A river."),
+        Ranked("Danube", words, "Course", "It flows."),
+        None,
+    ]
+    [found] = open_index(tmp_path / "index").search(["donau"], 5)
+    assert {hit.passage.text for hit in found} == {"A river.", "It flows."}

@@ -1,0 +1,187 @@
+"""The bundled verifier: what its model reads, what its last layer makes of it, what it knows."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.transforms.verifiers.tiny import save_model, words_of
+from ufo.schemas.records import REFUTED, SUPPORTED
+from ufo.transforms.verifiers.bundled import BundledVerifier
+from ufo.transforms.verifiers.bundled.classifier import INPUTS
+from ufo.transforms.verifiers.bundled.encoding import CLAIM_PIECES, PIECES, Encoder, focus, split
+from ufo.transforms.verifiers.overlap import ruled
+from ufo.transforms.verifiers.texts import match
+from ufo.transforms.verifiers.verifier import Pair
+
+VOCABULARY = "[PAD] [UNK] [CLS] [SEP] oslo bergen ada born never was in the . , title"
+WORDS = VOCABULARY.split()
+SUPPORTING = Pair("Ada was born in Oslo.", "Ada was born in Oslo.")
+DENYING = Pair("Ada was born in Oslo.", "Ada was never born in Oslo.")
+UNRELATED = Pair("Ada was born in Oslo.", "Bergen has a harbour.")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Write a verifier whose model counts shared pieces, and a word that denies."""
+    table = np.zeros((len(WORDS), 3), np.float32)
+    table[WORDS.index("never"), 1] = 9.0
+    shared = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [1, 0, 0]], np.float32)
+    nodes = [
+        ("Gather", ["table", "ids"], "words"),
+        ("Gather", ["shared", "types"], "marks"),
+        ("Add", ["words", "marks"], "pieces"),
+        ("ReduceSum", ["pieces", "axes"], "logits"),
+    ]
+    tables = {"table": table, "shared": shared}
+    save_model(tmp_path, nodes, ("ids", "types"), [1, "length"], tables)
+    words_of(WORDS).save(str(tmp_path / "tokenizer.json"))
+    last = {"intercept": [-1, 0], "model_supported": [1, 0], "model_refuted": [0, 1]}
+    told = {
+        "format": 1,
+        "words": 64,
+        "weights": {name: [0.0, 0.0] for name in INPUTS} | last,
+        "unrelated": {"below": 0.1, "probabilities": [0.01, 0.02, 0.97]},
+        "common": [WORDS.index(word) for word in ("was", "in", ".", "[UNK]")],
+    }
+    (tmp_path / "verifier.json").write_text(json.dumps(told))
+    return tmp_path
+
+
+def opened(folder: Path) -> BundledVerifier:
+    made = BundledVerifier(str(folder))
+    assert made.unavailable() is None
+    made.open()
+    return made
+
+
+def test_the_last_layer_decides_over_vector_and_features(folder: Path) -> None:
+    verifier = opened(folder)
+    pairs = [SUPPORTING, DENYING, UNRELATED, SUPPORTING]
+    found = verifier.predict(pairs)
+    assert found[0].supported > 0.5 > found[0].refuted
+    assert found[1].refuted > 0.5 > found[1].supported
+    assert sum(found[0]) == pytest.approx(1.0)
+    assert found == [verifier.predict([pair])[0] for pair in pairs]
+    assert verifier.predict([]) == []
+    read = dict(zip(INPUTS, verifier.inputs(DENYING), strict=True))
+    assert read["said_together"] == 1.0
+    assert read["model_supported"] < 0 < read["model_refuted"]
+    assert read["supported_all"] == read["model_supported"]
+    assert verifier.inputs(UNRELATED)[-1] == 0.0
+    verifier.close()  # what shares nothing is no answer without the model
+    assert verifier.predict([UNRELATED]) == [(0.01, 0.02, 0.97)] == [found[2]]
+
+
+def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -> None:
+    before = BundledVerifier(str(folder)).fingerprint()
+    assert before == BundledVerifier(str(folder)).fingerprint()
+    told = json.loads((folder / "verifier.json").read_text())
+    (folder / "verifier.json").write_text(json.dumps(told | {"weights": {"intercept": [0, 0]}}))
+    assert BundledVerifier(str(folder)).fingerprint() != before
+    with pytest.raises(RuntimeError, match="other features"):
+        BundledVerifier(str(folder)).open()
+    (folder / "model.onnx").unlink()
+    assert "model.onnx is missing" in (BundledVerifier(str(folder)).unavailable() or "")
+
+
+def shown(claim: str, passage: str, title: str = "") -> str:
+    encoder = Encoder(words_of(WORDS), [WORDS.index(word) for word in ("was", "in", "the", ".")])
+    ids, types = encoder.encode(Pair(claim, passage, title), 64)
+    return " ".join(f"{WORDS[number]}{kind}" for number, kind in zip(ids, types, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("pair", "read"),
+    [
+        # Shared pieces are marked on both sides, but for function words.
+        (
+            ("ada was born in oslo", "born in bergen was ada"),
+            "[CLS]0 ada2 was0 born2 in0 oslo0 [SEP]0 born3 in1 bergen1 was1 ada3 [SEP]1",
+        ),
+        # A title stands before a passage that does not begin with it.
+        (("ada", "oslo", "title"), "[CLS]0 ada0 [SEP]0 title1 .1 oslo1 [SEP]1"),
+        (("ada", "title born", "title"), "[CLS]0 ada0 [SEP]0 title1 born1 [SEP]1"),
+    ],
+)
+def test_what_the_model_reads(pair: tuple[str, ...], read: str) -> None:
+    assert shown(*pair) == read
+
+
+def test_long_texts_are_cut() -> None:
+    ids, types = Encoder(words_of(WORDS), []).encode(Pair("ada " * 500, "oslo " * 900), 1000)
+    assert len(ids) == len(types) == PIECES
+    assert ids[CLAIM_PIECES + 1] == WORDS.index("[SEP]")
+    assert max(len(part.split()) for part in split("word " * 500)) == 40
+    text = "He joined the U.S. Navy with J. Doe. Then he left."
+    assert split(text) == ["He joined the U.S. Navy with J. Doe.", "Then he left."]
+
+
+PASSAGE = (
+    "The town lies on a river. It has a market. Maria Alt was born in Graz in 1920. "
+    "She wrote novels. The market opens on Sundays. Many people visit it. Trains stop there."
+)
+ALT = "Maria Alt was born in Graz in 1920."
+
+
+@pytest.mark.parametrize(
+    ("claim", "words", "kept"),
+    [
+        ("Maria Alt was born in Graz.", 100, PASSAGE),
+        ("Maria Alt was born and the market opens.", 13, f"{ALT} The market opens on Sundays."),
+        ("Maria Alt was born in 1920.", 15, f"It has a market. {ALT} She wrote novels."),
+    ],
+)
+def test_sentences_that_share_words_are_kept(claim: str, words: int, kept: str) -> None:
+    assert focus(claim, PASSAGE, words) == kept
+
+
+@given(st.text(), st.text(), st.integers(min_value=1, max_value=50))
+def test_any_text_gives_words_of_the_passage(claim: str, passage: str, words: int) -> None:
+    found = focus(claim, passage, words)
+    assert found == passage or set(found.split()) <= set(passage.split())
+    assert focus(claim, passage, words) == found
+
+
+# --- the shipped model, on pairs that were written for this project and are in no training --------
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[BundledVerifier]:
+    made = BundledVerifier()
+    made.open()
+    yield made
+    made.close()
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    lines = (Path(__file__).parent / "bundled" / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def share(verifier: BundledVerifier, pairs: Sequence[Pair], outcome: str) -> float:
+    found = zip(pairs, verifier.predict(pairs), strict=True)
+    return sum(ruled(match(pair), one).outcome == outcome for pair, one in found) / len(pairs)
+
+
+def test_it_reads_who_did_what_to_whom(shipped: BundledVerifier) -> None:
+    told = rows("roles.jsonl")
+    assert len({row["relation"] for row in told}) > 25
+    true = [Pair(row["claim"], row["passage"]) for row in told]
+    exchanged = [Pair(row["exchanged"], row["passage"]) for row in told]
+    # Measured .95 and .65; words alone call all of both supported.
+    assert share(shipped, true, SUPPORTED) >= 0.93
+    assert share(shipped, exchanged, SUPPORTED) <= 0.7
+
+
+def test_what_is_said_of_another_contradicts_nothing(shipped: BundledVerifier) -> None:
+    pairs: dict[str, list[Pair]] = {"other": [], "contradicted": []}
+    for row in rows("subjects.jsonl"):
+        pairs[row["label"]].append(Pair(row["claim"], row["passage"], row["title"]))
+    assert share(shipped, pairs["other"], REFUTED) <= 0.15
+    assert share(shipped, pairs["contradicted"], REFUTED) >= 0.6
