@@ -124,7 +124,7 @@ def test_other_errors_leave_the_limit_and_one_at_a_time_is_always_left() -> None
             found.append(its.limit)
         return found
 
-    assert simulate(main) == [8.0, 8.0, 8.0, 4.0, 2.0, *[1.0] * 18]
+    assert simulate(main) == [8.0] * 3 + [1.0] * 20
 
 
 def test_it_starts_low_and_grows_fast_until_the_first_overload() -> None:
