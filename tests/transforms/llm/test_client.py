@@ -1,4 +1,4 @@
-"""The client over real HTTP: calls, usage, roles, connections, and what is never shown."""
+"""The client over real HTTP: calls, usage, roles, choices, lengths, and what is never shown."""
 
 import asyncio
 import logging
@@ -6,12 +6,19 @@ import os
 import pickle
 import socket
 import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
+from tests.llm_server import IGNORED, PROFILES, REJECTED, LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, call, sample
+from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm import wire
+from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.connection import Transport
@@ -19,43 +26,34 @@ from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.request import (
     KNOWLEDGE,
     VERIFIER,
+    Completion,
+    LlmError,
+    Message,
     Request,
 )
+from ufo.transforms.llm.shared import shared_memory
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:
     completion = Asked(llm_server, [call()]).completion
     assert [choice.arguments for choice in completion.choices] == ['{"word": "x"}']
     (row,) = completion.usage
-    logged = llm_server.chats[0]
+    (logged,) = llm_server.chats
     assert completion.request_id == row.request_id
     assert (row.step, row.source, row.response_id) == ("verify", "reference", "r1")
     assert (row.model, row.status, row.retries) == ("offline-judge", "ok", 0)
-    assert (row.prompt_tokens, row.completion_tokens) == (
-        logged.prompt_tokens,
-        logged.completion_tokens,
-    )
+    said = (logged.prompt_tokens, logged.completion_tokens)
+    assert (row.prompt_tokens, row.completion_tokens) == said
     assert row.worker_id == f"{socket.gethostname()}:{os.getpid()}"
-    assert row.seconds is not None
-    assert 0 < row.seconds < 10
+    assert 0 < (row.seconds or 0) < 10
     assert (row.cached, row.coalesced, row.cost_usd) == (False, False, None)
 
 
 def test_the_endpoint_is_probed_once_however_many_ask(llm_server: LlmServer) -> None:
     asked = Asked(llm_server, [call()] * 20, known=None, at_once=True)
-    assert len(llm_server.chats) == 21
     rows = [row for completion in asked.results for row in completion.usage]
     assert sorted(row.step for row in rows) == ["probe", *["verify"] * 20]
-
-
-def test_the_run_uses_what_the_probe_found(llm_server: LlmServer) -> None:
-    llm_server.switches = Switches(tools=IGNORED, temperature_fixed=True)
-    completion = Asked(llm_server, [call()], known=None).completion
-    assert completion.choices[0].arguments is None
-    assert completion.choices[0].text == '{"word": "x"}'
-    body = llm_server.chats[-1].body
-    assert body["response_format"]["type"] == "json_schema"
-    assert not {"tools", "temperature"} & set(body)
+    assert len(llm_server.chats) == 21
 
 
 @pytest.mark.parametrize(
@@ -65,6 +63,7 @@ def test_the_run_uses_what_the_probe_found(llm_server: LlmServer) -> None:
         (Switches(logprobs=REJECTED), sample(1, logprobs=True), "logprobs"),
         (Switches(max_tokens=REJECTED), call(max_tokens=9), "max_tokens"),
         (Switches(strict=REJECTED), call(), "strict"),
+        (PROFILES["ollama"], call(), "tools"),
     ],
 )
 def test_a_parameter_that_is_refused_later_is_left_out_from_then_on(
@@ -80,20 +79,15 @@ def test_a_parameter_that_is_refused_later_is_left_out_from_then_on(
 def test_the_key_is_nowhere_but_in_the_header(
     llm_server: LlmServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secret = "sk-very-secret-4711"
-    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-4711")
     caplog.set_level(logging.DEBUG)
     asked = Asked(llm_server, [call()])
-    assert llm_server.chats[0].authorization == f"Bearer {secret}"
-    shown = [
-        str(asked.error),
-        repr(asked.error.args),
-        "".join(traceback.format_exception(asked.error)),
-        repr(asked.settings),
-        caplog.text,
-    ]
-    assert all("4711" not in text for text in shown)
-    assert b"4711" not in pickle.dumps((asked.error, asked.settings))
+    error = asked.error
+    assert llm_server.chats[0].authorization == "Bearer sk-very-secret-4711"
+    frames = "".join(traceback.format_exception(error))
+    shown = (str(error), repr(error.args), frames, repr(asked.settings), caplog.text)
+    assert "4711" not in "".join(shown)
+    assert b"4711" not in pickle.dumps((error, asked.settings))
 
 
 def test_no_more_requests_are_under_way_than_allowed(llm_server: LlmServer) -> None:
@@ -121,40 +115,140 @@ def test_256_requests_under_way_keep_their_connections(llm_server: LlmServer) ->
     assert llm_server.connections <= 256
 
 
-def test_roles_may_have_models_of_their_own(llm_server: LlmServer) -> None:
-    base_url = llm_server.base_url
-    endpoints = {
-        VERIFIER: Endpoint("offline-judge", base_url),
-        KNOWLEDGE: Endpoint("offline-knowledge", base_url),
-    }
+def test_roles_may_have_models_of_their_own_and_a_closed_client_opens_again(
+    llm_server: LlmServer,
+) -> None:
+    judge, knowledge = (
+        Endpoint(model, llm_server.base_url) for model in ("offline-judge", "offline-knowledge")
+    )
+    small = call(model="offline-judge-small")
 
     async def ask() -> None:
-        client = OpenAiClient(ClientSettings(endpoints))
-        await client.complete(call())
-        await client.complete(sample(2))
-        await client.complete(call(role="extractor"))
-        await client.complete(call(model="offline-judge-small"))
-        await client.aclose()
-
-    asyncio.run(ask())
-    bodies = [entry.body for entry in llm_server.chats if entry.step != "probe"]
-    assert [body["model"] for body in bodies] == [
-        "offline-judge",
-        "offline-knowledge",
-        "offline-judge",
-        "offline-judge-small",
-    ]
-    assert len(llm_server.chats) == 4 + 3  # one probe for each model
-    assert llm_server.connections == 1
-
-
-def test_a_closed_client_opens_again(llm_server: LlmServer) -> None:
-    async def ask() -> None:
-        endpoint = Endpoint("offline-judge", llm_server.base_url)
-        client = OpenAiClient(ClientSettings({VERIFIER: endpoint}))
-        for _ in range(2):
-            await client.complete(call())
+        client = OpenAiClient(ClientSettings({VERIFIER: judge, KNOWLEDGE: knowledge}))
+        for requests in ([call(), sample(2), call(role="extractor"), small], [small]):
+            for request in requests:
+                await client.complete(request)
             await client.aclose()
 
     asyncio.run(ask())
-    assert len(llm_server.chats) == 3
+    models = [entry.body["model"] for entry in llm_server.chats if entry.step != "probe"]
+    names = ("judge", "knowledge", "judge", "judge-small", "judge-small")
+    assert models == [f"offline-{name}" for name in names]
+    assert len(llm_server.chats) == 5 + 3  # one probe for each model
+    assert llm_server.connections == 2
+
+
+# --- several choices of one request ---
+
+
+@pytest.mark.parametrize(
+    ("n", "requests"), [("works", 1), (IGNORED, 5), (REJECTED, 6), (1, 5), (2, 3), (4, 2)]
+)
+def test_the_choices_wanted_come_whatever_is_done_with_n(
+    llm_server: LlmServer, n: Any, requests: int
+) -> None:
+    llm_server.switches = Switches(n=n)
+    llm_server.latency = faults.fixed(0.01)
+    asked = Asked(llm_server, [sample(5), sample(3, messages=[Message("user", "And then?")])])
+    assert [len(one.choices) for one in asked.results] == [5, 3]
+    assert len(asked.completion.usage) == requests
+    assert [entry.status for entry in llm_server.chats].count(400) == (n == REJECTED)
+    # What has to be asked one by one is asked at once.
+    assert llm_server.chats[0].in_flight == 1
+    assert (llm_server.max_in_flight > 1) == (requests > 3)
+
+
+def test_an_endpoint_that_gives_more_than_asked(llm_server: LlmServer) -> None:
+    completion = Asked(llm_server, [sample(1)], known=Capabilities(n=False)).completion
+    assert len(completion.choices) == 1
+
+
+class Spoiled:
+    """Passes over `n`, and refuses some of the requests that follow with an error."""
+
+    def __init__(self, fault: faults.Fault, bad: Sequence[int]) -> None:
+        self.fault, self.bad, self.seen = fault, bad, 0
+
+    def next(self, body: bytes) -> faults.Fault | None:
+        self.seen += 1
+        return self.fault if self.seen in self.bad else faults.ignored_n()
+
+
+@pytest.mark.parametrize(
+    ("fault", "final"), [(faults.filtered_prompt(), False), (faults.quota_spent(), True)]
+)
+def test_choices_that_came_are_reported_where_others_failed(
+    llm_server: LlmServer, fault: faults.Fault, final: bool
+) -> None:
+    llm_server.mix = Spoiled(fault, (3, 4))  # type: ignore[assignment]
+    error = Asked(llm_server, [sample(5)], concurrency=1).error
+    assert error.final == final
+    assert len(error.choices) == (2 if final else 3)
+    rows = [row for row in error.usage if row.status == "ok"]
+    assert len(rows) == len(error.choices)
+    assert error.request_id == rows[0].request_id
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.message, again.final, again.usage) == (error.message, final, error.usage)
+    assert (again.choices, again.request_id) == (error.choices, error.request_id)
+
+
+def test_choices_that_came_are_kept_and_not_asked_for_again(
+    llm_server: LlmServer, tmp_path: Path
+) -> None:
+    endpoint = Endpoint("offline-judge", llm_server.base_url)
+    cache = str(tmp_path / "c.sqlite")
+    settings = ClientSettings({VERIFIER: endpoint}, capabilities={endpoint: ALL}, cache=cache)
+    memory = shared_memory(settings)
+
+    async def ask() -> Completion:
+        client = OpenAiClient(settings)
+        try:
+            return await CachingClient(client, settings, memory).complete(sample(5))
+        finally:
+            await client.aclose()
+
+    llm_server.mix = Spoiled(faults.filtered_prompt(), (3, 4))  # type: ignore[assignment]
+    with pytest.raises(LlmError) as error:
+        asyncio.run(ask())
+    llm_server.mix = None
+    llm_server.requests.clear()
+    assert list(asyncio.run(ask()).choices[:3]) == list(error.value.choices)
+    assert [(entry.body["n"], entry.status) for entry in llm_server.chats] == [(2, 200)]
+
+
+# --- what is too long ---
+
+
+def long() -> Request:
+    return sample(1, messages=[Message("user", "word " * 3000)], max_tokens=300, expects=40)
+
+
+def test_a_reply_is_limited_to_what_the_context_has_left(llm_server: LlmServer) -> None:
+    llm_server.switches = replace(PROFILES["vllm"], context=3200)
+    Asked(llm_server, [long(), long()])
+    assert [entry.status for entry in llm_server.chats] == [400, 200, 200]
+    assert llm_server.chats[0].body["max_tokens"] == 300
+    assert 40 <= llm_server.chats[1].body["max_tokens"] < 200
+
+
+def test_what_certainly_does_not_fit_is_sent_once(llm_server: LlmServer) -> None:
+    llm_server.switches = replace(PROFILES["llamacpp"], context=1000)
+    first, second, _ = Asked(llm_server, [long(), long(), sample(1)]).results
+    assert [entry.status for entry in llm_server.chats] == [400, 200]
+    assert [(one.reason, one.final) for one in (first, second)] == [(TRUNCATED, False)] * 2
+    assert "exceeds the available context size" in first.message
+    assert "was not sent" in second.message
+    assert all("-c for llama.cpp" in error.message for error in (first, second))
+    assert second.usage == ()
+
+
+def test_a_cut_prompt_is_no_answer(llm_server: LlmServer, caplog: pytest.LogCaptureFixture) -> None:
+    llm_server.switches = Switches(context=2048, cuts=True)
+    with caplog.at_level(logging.WARNING, "ufo.llm"):
+        asked = Asked(llm_server, [long(), long()])
+    assert [error.reason for error in asked.results] == [TRUNCATED, TRUNCATED]
+    assert "read 1,026 tokens of a prompt of about 3,004" in asked.error.message
+    assert "--context" in asked.error.message
+    (row,) = asked.error.usage  # it was paid for
+    assert (row.status, row.prompt_tokens) == ("ok", 1026)
+    assert len(caplog.records) == 1  # told once
