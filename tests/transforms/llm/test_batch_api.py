@@ -1,7 +1,7 @@
 """A provider's batches through the `openai` package: submitted, found again, and read."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -64,11 +64,8 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     ]
     replies = dict(api.replies(states[-1]))
     assert set(replies) == {f"a{number}" for number in range(6)}
-    assert (
-        replies["a5"]
-        .payload["choices"][0]["message"]["content"]
-        .startswith("As far as I know, ? 5")
-    )
+    message = replies["a5"].payload["choices"][0]["message"]
+    assert message["content"].startswith("As far as I know, ? 5")
     assert {reply.status for reply in replies.values()} == {"200"}
     assert len({reply.request_id for reply in replies.values()}) == 6
     assert len(llm_server.batches.files) == 2
@@ -98,37 +95,27 @@ def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer)
     assert len(llm_server.requests) == sent + 1
 
 
-def test_an_upload_without_a_reply_is_repeated(submit: Submitting, llm_server: LlmServer) -> None:
-    llm_server.batches.loses_files = 1
-    submit(body(0))
-    assert llm_server.batches.sent == 1
-
-
-def test_a_download_that_breaks_is_tried_again(submit: Submitting, llm_server: LlmServer) -> None:
-    llm_server.batches.breaks = 1
+def test_an_upload_is_repeated_and_a_download_that_breaks_is_tried_again(
+    submit: Submitting, llm_server: LlmServer
+) -> None:
+    llm_server.batches.loses_files = llm_server.batches.breaks = 1
     state = submit.api.state(submit(body(0), body(1)))
+    assert llm_server.batches.sent == 2
     with pytest.raises(SendError, match="broke"):
         list(submit.api.replies(state))
     assert len(list(submit.api.replies(state))) == 2
 
 
-@pytest.mark.parametrize(
-    ("spoil", "status"),
-    [
-        (lambda batches: batches.expires.append(1), "expired"),
-        (lambda batches: batches.cancels.append(1), "cancelled"),
-    ],
-    ids=["expired", "cancelled"],
-)
+@pytest.mark.parametrize("status", ["expired", "cancelled"])
 def test_a_batch_that_ends_early_has_the_replies_there_are(
-    submit: Submitting, llm_server: LlmServer, spoil: Callable[[Any], None], status: str
+    submit: Submitting, llm_server: LlmServer, status: str
 ) -> None:
-    spoil(llm_server.batches)
+    batches = llm_server.batches
+    (batches.expires if status == "expired" else batches.cancels).append(1)
     state, replies = submit.ended(body(0), body(1))
     assert (state.code, state.done) == (status, 1)
     assert replies["a0"].status == "200"
-    assert replies["a1"].status == f"batch_{status}"
-    assert replies["a1"].payload is None
+    assert (replies["a1"].status, replies["a1"].payload) == (f"batch_{status}", None)
     assert "was not executed" in replies["a1"].message or "expired" in replies["a1"].message
 
 
@@ -196,19 +183,11 @@ def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> 
 @pytest.mark.parametrize("path", ["", "/openai/deployments/my-deployment"])
 def test_azure_is_asked_beside_its_deployments(llm_server: LlmServer, path: str) -> None:
     llm_server.switches = Switches(azure="my-deployment")
-    llm_server.batches.loses = 1
-    llm_server.batches.pending = 1
-    address = llm_server.base_url.removesuffix("/v1")
-    url = f"{address}{path}?api-version=2024-10-21"
+    llm_server.batches.loses = llm_server.batches.pending = 1
+    url = f"{llm_server.base_url.removesuffix('/v1')}{path}?api-version=2024-10-21"
     with closing(api_of(Endpoint("my-deployment", url))) as api:
-        _ask_azure(Submitting(api))
+        assert Submitting(api).error(body(0, model="my-deployment")).transient
+        state = api.state(api.find("a", LONG_AGO) or "")
+        assert (state.code, len(state.files)) == ("completed", 1)
+        assert [reply.status for _, reply in api.replies(state)] == ["200"]
     assert {entry.path.split("/")[2] for entry in llm_server.requests} == {"files", "batches"}
-
-
-def _ask_azure(submit: Submitting) -> None:
-    assert submit.error(body(0, model="my-deployment")).transient
-    found = submit.api.find("a", LONG_AGO)
-    assert found is not None
-    state = submit.api.state(found)
-    assert (state.code, len(state.files)) == ("completed", 1)
-    assert [reply.status for _, reply in submit.api.replies(state)] == ["200"]

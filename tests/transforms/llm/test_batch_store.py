@@ -30,19 +30,18 @@ def store(tmp_path: Path) -> Iterator[BatchStore]:
 def test_a_request_is_asked_for_until_it_has_a_reply(store: BatchStore) -> None:
     for _ in range(2):
         assert store.ask("k-1", PLACE, BODY, ROW) == (None, ROW)
-    assert store.new() == [PLACE]
+    store.take_back(store.plan(PLACE, 1, {"k-1": 0.0}))  # a batch that was not accepted
+    assert (store.under_way(), store.new()) == ([], [PLACE])
     assert list(store.bodies(PLACE, 9)) == [("k-1", BODY)]
     batch = store.plan(PLACE, 1, {"k-1": 0.5})
-    assert store.new() == []
-    assert store.under_way() == [batch]
+    assert (store.under_way(), store.new()) == ([batch], [])
     assert store.reserved() == 0.5
     assert store.sent(batch) == {"k-1": (0, ROW)}
     lost = Reply("expired", None, "b/k-1", "the batch expired")
     store.put("k-1", AGAIN, lost, replace(ROW, request_id="b/k-1"))
     assert store.note(batch, ended=True, id="batch_1", done=1).id == "batch_1"
     assert store.counts(1) == (1, 1)
-    assert store.under_way() == []
-    assert store.new() == []  # until a pass asks for it again
+    assert (store.under_way(), store.new()) == ([], [])  # until a pass asks for it again
     assert store.ask("k-1", PLACE, BODY, ROW)[0] is None
     again = store.plan(PLACE, 2, {"k-1": 0.5})
     assert store.sent(again)["k-1"][0] == 1
@@ -54,13 +53,6 @@ def test_a_request_is_asked_for_until_it_has_a_reply(store: BatchStore) -> None:
     assert (store.held()["batch_requests"], store.held()["batch_replies"]) == (0, 1)
     store.forget()
     assert store.last_round() == 0
-
-
-def test_a_batch_that_was_not_accepted_gives_its_requests_back(store: BatchStore) -> None:
-    store.ask("k-1", PLACE, BODY, ROW)
-    store.take_back(store.plan(PLACE, 1, {"k-1": 0.0}))
-    assert store.under_way() == []
-    assert store.new() == [PLACE]
 
 
 def test_a_pass_forgets_what_none_asks_for_any_more(store: BatchStore) -> None:
@@ -79,9 +71,8 @@ def test_a_pass_forgets_what_none_asks_for_any_more(store: BatchStore) -> None:
 
 
 def test_runs_do_not_see_each_other(tmp_path: Path, store: BatchStore) -> None:
-    path = str(tmp_path / "b.batches")
     store.ask("k-1", PLACE, BODY, ROW)
-    with closing(BatchStore(path, "other")) as other:
+    with closing(BatchStore(str(tmp_path / "b.batches"), "other")) as other:
         assert other.new() == []
         other.ask("k-1", PLACE, BODY, ROW)
         other.forget()
@@ -110,10 +101,7 @@ _STEPS = st.lists(st.tuples(st.sampled_from(["r1", "r2", "r3"]), _KEYS, st.boole
 def test_a_judgement_is_asked_for_by_one_response_at_a_time(
     steps: list[tuple[str, list[str], bool]],
 ) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        closing(BatchStore(f"{folder}/b.batches", "run")) as store,
-    ):
+    with tempfile.TemporaryDirectory() as folder, closing(BatchStore(f"{folder}/b", "r")) as store:
         owner_of: dict[str, str] = {}
         settled: set[str] = set()
         for owner, keys, settles in steps:
