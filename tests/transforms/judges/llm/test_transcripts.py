@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.transforms.judges.llm.conftest import as_tags, asked_for, open_units, passages, record
+from tests.transforms.judges.llm.scripted import as_tags, asked_for, open_units, passages, record
 from ufo.schemas.records import TRUNCATED, RecallAnswer, RecallInput
 from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
