@@ -35,31 +35,28 @@ def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
     return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
 
 
-@pytest.mark.parametrize(
-    ("control", "fields"),
-    [
-        (Control(), ("answer", "rationale", "verdict")),
-        (Control(citation=True), ("answer", "citation", "rationale", "verdict")),
-        (Control(explain="none"), ("verdict",)),
-        (Control(explain="none", citation=True), ("citation", "verdict")),
-    ],
-)
-def test_grounds_are_asked_for_before_the_verdict(
-    control: Control, fields: tuple[str, ...]
+CONTROLS = [
+    Control(options, explain, citation)
+    for options in ("tfn", "tf")
+    for explain in ("short", "none")
+    for citation in (False, True)
+]
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=str)
+def test_grounds_are_asked_for_before_the_verdict_and_only_tfn_can_abstain(
+    control: Control,
 ) -> None:
-    assert control.fields == fields
-    single = FactFunction([Fact("c", "q", [1])], control).parameters(Named())
-    several = FactFunction([Fact("c", "q", [1, 2])], control).parameters(Named())
-    assert tuple(single["$defs"]["fact"]["properties"]) == fields
-    checks = several["$defs"]["fact"]["properties"]["checks"]["items"]["properties"]
+    single = FactFunction([Fact("c", "q", [1])], control).parameters(Named())["$defs"]["fact"]
+    several = FactFunction([Fact("c", "q", [1, 2])], control).parameters(Named())["$defs"]["fact"]
+    checks = several["properties"]["checks"]["items"]["properties"]
+    short = control.explain == "short"
+    asked = {"answer": short, "citation": control.citation, "rationale": short, "verdict": True}
+    fields = tuple(name for name, wanted in asked.items() if wanted)
+    assert control.fields == tuple(single["properties"]) == fields
     assert tuple(checks) == ("passage" if control.citation else "passages", *fields)
-
-
-def test_only_tfn_can_abstain() -> None:
-    for options, verdicts in (("tfn", ["T", "F", "N"]), ("tf", ["T", "F"])):
-        value = function([1, 2], options=options).parameters(Named())["$defs"]["fact"]["properties"]
-        assert value["checks"]["items"]["properties"]["verdict"]["enum"] == verdicts
-        assert ("noans" in value) == (options == "tfn")
+    assert checks["verdict"]["enum"] == [*control.options.upper()]
+    assert ("noans" in several["properties"]) == (control.options == "tfn")
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
@@ -70,154 +67,106 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
             yield from objects(below)
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        function([1]).parameters(Named()),
-        function([1, 2], [2], citation=True).parameters(Named()),
-        extraction_parameters(Named(), [1, 2]),
-        query_parameters(Named(), 3),
-        facts_parameters(Named(), 2),
-    ],
-)
-def test_every_property_is_required_and_no_other_allowed(schema: dict[str, Any]) -> None:
-    found = list(objects(schema))
-    assert found
-    for value in found:
-        assert value["required"] == list(value["properties"])
-        assert value["additionalProperties"] is False
-    assert json.loads(json.dumps(schema)) == schema
-
-
-def test_arguments_are_named_by_number_and_never_after_the_fact() -> None:
+def test_every_property_is_required_and_no_other_allowed() -> None:
     facts = [Fact(text, text, [1]) for text in ('"x"-y\n1', "事実", "", "f2 " * 99)]
-    schema = FactFunction(facts, Control()).parameters(Named())
-    assert list(schema["properties"]) == ["f1", "f2", "f3", "f4"]
-    assert "事実" not in json.dumps(schema, ensure_ascii=False)
+    of_facts = FactFunction(facts, Control()).parameters(Named())
+    # Arguments are named by number and never after the fact.
+    assert list(of_facts["properties"]) == ["f1", "f2", "f3", "f4"]
+    assert "事実" not in json.dumps(of_facts, ensure_ascii=False)
+    several = function([1, 2], [2], citation=True).parameters(Named())
+    others = extraction_parameters(Named(), [1, 2]), query_parameters(Named(), 3)
+    for schema in (of_facts, several, *others, facts_parameters(Named(), 2)):
+        found = list(objects(schema))
+        assert found
+        assert all(value["required"] == list(value["properties"]) for value in found)
+        assert all(value["additionalProperties"] is False for value in found)
+        assert json.loads(json.dumps(schema)) == schema
+
+
+def test_allowed_numbers_are_named_and_lists_are_bounded() -> None:
+    schema = function([2, 5], [5]).parameters(Named())
+    assert schema["$defs"]["passage"] == {"type": "integer", "enum": [2, 5]}
+    fact = schema["$defs"]["fact"]["properties"]
+    assert (fact["checks"]["maxItems"], fact["noans"]["maxItems"]) == (2, 2)
+    claims = extraction_parameters(Named(), [3, 4], 1)
+    assert claims["$defs"]["sentence"]["enum"] == [3, 4]
+    assert claims["properties"]["facts"]["maxItems"] == 2
+    queries = query_parameters(Named(), 2)["properties"]["queries"]
+    assert (queries["maxItems"], queries["items"]["properties"]["claim"]["enum"]) == (2, [1, 2])
+
+
+SAME, NOANS = FactCheck("T", "T", "a", None, "r"), FactCheck("N", "NOANS")
+FALSE = FactCheck("F", "F", "a", None, "r")
 
 
 def test_a_reply_gives_a_check_for_each_pair() -> None:
-    asked = function([1, 2, 3], [2], citation=True)
-    found = asked.invoke(
+    found = function([1, 2, 3], [2], citation=True).invoke(
         {
             "f1": {"checks": [check(2, citation=" q ", verdict="F")], "noans": [1, 3]},
             "f2": {"checks": [check(2, verdict="N", answer="maybe")], "noans": []},
         }
     )
-    assert found == {
-        (1, 1): FactCheck("N", "NOANS"),
-        (1, 2): FactCheck("F", "F", "a", "q", "r"),
-        (1, 3): FactCheck("N", "NOANS"),
-        (2, 2): FactCheck("N", "N", "maybe", None, "r"),
-    }
+    false, unclear = FactCheck("F", "F", "a", "q", "r"), FactCheck("N", "N", "maybe", None, "r")
+    assert found == {(1, 1): NOANS, (1, 2): false, (1, 3): NOANS, (2, 2): unclear}
 
 
 def test_passages_that_give_the_same_answer_share_a_check() -> None:
-    asked = function([1, 2, 3, 4], [2, 3])
-    found = asked.invoke(
+    found = function([1, 2, 3, 4], [2, 3]).invoke(
         {
             "f1": {"checks": [check(passages=[1, 3, 9]), check(2, verdict="F")], "noans": [4]},
             "f2": {"checks": [check(passages=[2, "3", None, True])], "noans": []},
         }
     )
-    same = FactCheck("T", "T", "a", None, "r")
-    assert found == {
-        (1, 1): same,
-        (1, 2): FactCheck("F", "F", "a", None, "r"),
-        (1, 3): same,
-        (1, 4): FactCheck("N", "NOANS"),
-        (2, 2): same,
-    }
+    assert found == {(1, 1): SAME, (1, 2): FALSE, (1, 3): SAME, (1, 4): NOANS, (2, 2): SAME}
     # One that stands in two checks that differ has none.
     twice = {"checks": [check(passages=[1, 2]), check(passages=[2], verdict="F")], "noans": []}
-    assert function([1, 2]).invoke({"f1": twice}) == {(1, 1): same}
+    assert function([1, 2]).invoke({"f1": twice}) == {(1, 1): SAME}
 
 
 def test_one_passage_is_the_literal_form() -> None:
     asked = function([1], [1])
     assert asked.single
     found = asked.invoke({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
-    assert found == {
-        (1, 1): FactCheck("T", "T", "a", None, "r"),
-        (2, 1): FactCheck("N", "N", None, None, "r"),
-    }
+    assert found == {(1, 1): SAME, (2, 1): FactCheck("N", "N", None, None, "r")}
     assert asked.invoke({"f1": {"checks": [check(1)], "noans": []}}).keys() == {(1, 1)}
 
 
-@pytest.mark.parametrize(
-    ("raw", "verdict"),
-    [("T", "T"), ("true", "T"), (" False ", "F"), ("Not clear", "N"), ("NOANS", "N")],
-)
-def test_a_verdict_is_kept_as_it_was_given(raw: str, verdict: str) -> None:
-    (found,) = function([1]).invoke({"f1": check(verdict=raw)}).values()
-    assert (found.verdict, found.raw_verdict) == (verdict, raw)
+def verdict_of(given: Any, options: str = "tfn", **fields: Any) -> str | None:
+    """The verdict of a fact with one passage, None where there is none; kept as it was given."""
+    found = function([1], options=options).invoke({"f1": check(verdict=given, **fields)})
+    assert all(one.raw_verdict == given for one in found.values())
+    return found[1, 1].verdict if found else None
 
 
-BAD_VERDICTS = [None, "", "maybe", 1, 0, True, ["T"], {"verdict": "T"}, "T F", "yes"]
-
-
-@pytest.mark.parametrize("verdict", BAD_VERDICTS)
-def test_a_malformed_verdict_costs_its_pair_alone(verdict: Any) -> None:
-    asked = function([1, 2], [1])
-    arguments = {
-        "f1": {"checks": [check(1, verdict=verdict), check(2)], "noans": []},
-        "f2": {"checks": [check(1)], "noans": []},
-    }
-    assert asked.invoke(arguments).keys() == {(1, 2), (2, 1)}
-
-
-def test_a_null_verdict_beside_an_empty_citation_is_no_judgement() -> None:
-    asked = function([1], citation=True)
-    assert asked.invoke({"f1": check(citation="", verdict=None)}) == {}
-    assert asked.invoke({"f1": check(answer="NOANS", citation="", verdict=None)}) == {}
-
-
-def test_an_answer_that_contradicts_its_verdict_is_no_judgement_unless_it_is_forced() -> None:
-    value = {"f1": check(answer="NOANS", verdict="T")}
-    assert function([1]).invoke(value) == {}
-    (forced,) = function([1], options="tf").invoke(value).values()
-    assert (forced.verdict, forced.answer) == ("T", None)
-
-
-@pytest.mark.parametrize("verdict", ["N", "NOANS", "Not clear"])
-def test_tf_takes_no_abstention(verdict: str) -> None:
-    assert function([1], options="tf").invoke({"f1": check(verdict=verdict)}) == {}
-    several = {"f1": {"checks": [check(1, verdict=verdict)], "noans": [2]}}
-    assert function([1, 2], options="tf").invoke(several) == {}
-
-
-def test_a_malformed_answer_costs_the_answer() -> None:
+def test_a_verdict_is_one_of_the_words_asked_for() -> None:
+    words = {"T": "T", "true": "T", " False ": "F", "Not clear": "N", "NOANS": "N"}
+    assert {word: verdict_of(word) for word in words} == words
+    assert [verdict_of(word, "tf") for word in words] == ["T", "T", "F", None, None]
+    bad: list[Any] = [None, "", "maybe", 1, 0, True, ["T"], {"verdict": "T"}, "T F", "yes"]
+    assert [verdict_of(one) for one in bad] == [None] * 10
+    # An answer that contradicts the verdict is no judgement unless it was forced.
+    assert (verdict_of("T", answer="NOANS"), verdict_of("T", "tf", answer="NOANS")) == (None, "T")
     (found,) = function([1]).invoke({"f1": check(answer=5, rationale=None)}).values()
     assert found == FactCheck("T", "T")
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("checks", "noans", "left"),
     [
-        {"checks": [check(1), check(1, verdict="F")], "noans": [2]},
-        {"checks": [check(1)], "noans": [1, 2]},
-        {"checks": [check(1, verdict=None), check(1)], "noans": [2]},
+        ([check(1, verdict="maybe"), check(2)], [], {2}),
+        ([check(1), check(1, verdict="F")], [2], {2}),
+        ([check(1)], [1, 2], {2}),
+        ([check(1, verdict=None), check(1)], [2], {2}),
+        ([check(1, extra=1), check(7)], [2, 9], {1, 2}),
+        *(([{**check(), "passage": one}], [one], set()) for one in ("1", 1.0, True, None, [1])),
     ],
 )
-def test_what_is_said_twice_and_differently_is_not_taken(value: dict[str, list[Any]]) -> None:
-    assert function([1, 2]).invoke({"f1": value}).keys() == {(1, 2)}
-
-
-def test_what_was_not_asked_for_is_passed_over() -> None:
-    asked = function([1, 2], explain="none")
-    arguments = {
-        "f1": {"checks": [{**check(1), "extra": 1}, check(7)], "noans": [2, 9], "more": {}},
-        "f2": {"checks": [check(1)], "noans": []},
-        "f": check(),
-    }
-    assert asked.invoke(arguments) == {(1, 1): FactCheck("T", "T"), (1, 2): FactCheck("N", "NOANS")}
-
-
-@pytest.mark.parametrize("passage", ["1", 1.0, True, None, [1]])
-def test_a_passage_is_named_by_its_number(passage: Any) -> None:
-    asked = function([1, 2])
-    value = {"checks": [{**check(), "passage": passage}], "noans": [passage]}
-    assert asked.invoke({"f1": value}) == {}
+def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
+    checks: list[Any], noans: list[Any], left: set[int]
+) -> None:
+    other = {"f2": {"checks": [check(1)], "noans": []}, "f": check(), "f9": check()}
+    found = function([1, 2], [1]).invoke({"f1": {"checks": checks, "noans": noans}, **other})
+    assert found.keys() == {*((1, passage) for passage in left), (2, 1)}
 
 
 def test_noans_is_known_however_it_is_written() -> None:
@@ -225,18 +174,10 @@ def test_noans_is_known_however_it_is_written() -> None:
     assert not any(map(is_noans, (None, "", "NOANS because", "no")))
 
 
+NAMES = st.sampled_from(["f1", "f2", "checks", "noans", "passage", "passages", "answer", "verdict"])
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                ["f1", "f2", "checks", "noans", "passage", "passages", "answer", "verdict"]
-            ),
-            inner,
-            max_size=5,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5),
     max_leaves=25,
 )
 
@@ -253,26 +194,6 @@ def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> Non
             assert value.raw_verdict == "NOANS" or value.raw_verdict in repr(arguments)
 
 
-def test_allowed_numbers_are_named_and_lists_are_bounded() -> None:
-    schema = function([2, 5], [5]).parameters(Named())
-    assert schema["$defs"]["passage"] == {"type": "integer", "enum": [2, 5]}
-    fact = schema["$defs"]["fact"]["properties"]
-    assert (fact["checks"]["maxItems"], fact["noans"]["maxItems"]) == (2, 2)
-    claims = extraction_parameters(Named(), [3, 4], 1)
-    assert claims["$defs"]["sentence"]["enum"] == [3, 4]
-    assert claims["properties"]["facts"]["maxItems"] == 2
-    queries = query_parameters(Named(), 2)["properties"]["queries"]
-    assert (queries["maxItems"], queries["items"]["properties"]["claim"]["enum"]) == (2, [1, 2])
-
-
-CONTROLS = [
-    Control(options, explain, citation)
-    for options in ("tfn", "tf")
-    for explain in ("short", "none")
-    for citation in (False, True)
-]
-
-
 @pytest.mark.parametrize("passages", [([1], [1], [1], [1]), ([1, 2, 3], [2], [1, 3], [3])])
 @pytest.mark.parametrize("control", CONTROLS, ids=str)
 def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
@@ -281,9 +202,9 @@ def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
     asked = FactFunction([Fact("c", "q", found) for found in passages], control)
     example = asked.example()
     if control.explain == "short":
-        judged = asked.invoke(example)
-        assert {check.verdict for check in judged.values()} <= {"N", "F"}
-        assert all(check.answer is None for check in judged.values())
+        judged = asked.invoke(example).values()
+        assert {check.verdict for check in judged} <= {"N", "F"}
+        assert all(check.answer is None for check in judged)
     own = json.loads(json.dumps(example).replace("1932", "1933").replace("310", "311"))
     assert set(asked.invoke(own)) == set(asked.pairs)
 
