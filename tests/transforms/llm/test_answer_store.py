@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -50,25 +49,6 @@ def test_what_was_put_is_there_for_the_next_one(opened: Open) -> None:
     again.put_many(MANY)
     assert again.get_many(list(MANY)) == MANY
     again.close()
-
-
-WRITER = """
-import sys
-from ufo.transforms.llm.memory import key_of
-from ufo.transforms.llm.answer_store import open_store
-store = open_store(sys.argv[1])
-for n in range(100):
-    store.put_many({key_of("r", sys.argv[2], n): sys.argv[2].encode()})
-"""
-
-
-def test_several_processes_write_one_store(opened: Open) -> None:
-    run = [sys.executable, "-c", WRITER, *opened.args]
-    writers = [subprocess.Popen([*run, name], stderr=subprocess.PIPE) for name in ("one", "two")]
-    assert [writer.communicate(timeout=60)[1] for writer in writers] == [b"", b""]
-    store = opened()
-    assert len(list(store.entries())) == 200
-    store.close()
 
 
 def of_another(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, Switches
-from tests.llm_server.errors import ApiError, bad, overloaded, quota_spent
+from tests.llm_server.errors import ApiError, overloaded
 from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchState, OpenAiBatches, api_of
 from ufo.transforms.llm.batch_store import Reply
 from ufo.transforms.llm.endpoint import Endpoint
@@ -145,32 +145,6 @@ def test_errors_of_single_requests_have_their_status(
     assert "flux" in str(replies["a2"].payload)
     assert replies["a3"].payload["error"]["param"] == "temperature"
     assert {reply.message for reply in replies.values()} == {""}
-
-
-@pytest.mark.parametrize(
-    ("error", "words", "transient", "final"),
-    [
-        (bad("No batches here.", None), "No batches here", False, False),
-        (ApiError(404, "Invalid URL (POST /v1/batches)"), "404", False, True),
-        (quota_spent(), "quota", False, True),
-        (overloaded(), "503", True, False),
-    ],
-    ids=["400", "404", "quota", "503"],
-)
-def test_why_no_batch_is_taken(
-    submit: Submitting,
-    llm_server: LlmServer,
-    error: ApiError,
-    words: str,
-    transient: bool,
-    final: bool,
-) -> None:
-    llm_server.batches.refuses = error
-    found = submit.error(body(0))
-    assert words in found.message
-    assert (found.transient, found.final) == (transient, final)
-    assert llm_server.batches.sent == 0
-    assert [entry.path for entry in llm_server.requests].count("/v1/batches") == 1
 
 
 def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> None:

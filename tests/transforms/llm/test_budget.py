@@ -12,7 +12,7 @@ import yaml
 
 from ufo.schemas.errors import CostCapped, RunError, UsageError
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.budget import Budget, Price, load_prices, priced
+from ufo.transforms.llm.budget import Budget, Price, load_prices
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
@@ -152,17 +152,6 @@ def test_what_is_no_price_is_reported(tmp_path: Path, text: str | None, said: st
     with pytest.raises(UsageError, match=re.escape(said)) as error:
         load_prices(str(path))
     assert "wrong.yaml" in error.value.message
-
-
-def test_a_cost_that_nobody_knows_is_none_and_not_zero() -> None:
-    def cost(model: str | None, prompt: int | None, completion: int | None) -> float | None:
-        one = replace(row(1), model=model, prompt_tokens=prompt, completion_tokens=completion)
-        return priced(one, {"m": Price(1.0, 4.0)}).cost_usd
-
-    assert cost("m", 10, 5) == pytest.approx(30e-6)
-    assert cost("m", 0, 0) == 0.0
-    unknown = (("other", 10, 5), (None, 10, 5), ("m", None, 5), ("m", 10, None))
-    assert [cost(*one) for one in unknown] == [None] * 4
 
 
 # --- the log: what is written is there, whatever ended the process ---

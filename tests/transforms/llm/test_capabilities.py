@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import IGNORED, PROFILES, REJECTED, WORKS, LlmServer, Switches
+from tests.llm_server import IGNORED, PROFILES, REJECTED, LlmServer, Switches
 from tests.transforms.llm.asked import call
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm.capabilities import (
     CALL,
     FORMS,
     JSON_OBJECT,
-    JSON_OBJECT_SCHEMA,
     JSON_SCHEMA,
     REQUIRED,
     SAMPLE,
@@ -109,22 +108,6 @@ def test_probe(
     llm_server.switches = switches
     assert probe(llm_server, *shapes) == Capabilities(**expected)
     assert requests in (None, len(llm_server.chats))
-
-
-@pytest.mark.parametrize(
-    ("switches", "form"),
-    [
-        (replace(LM, tools=PASSED), JSON_SCHEMA),
-        (replace(LM, tools=PASSED, json_schema=PASSED), WORDS),
-        (Switches(tools=PASSED, json_schema=NO, json_object_schema=WORKS), JSON_OBJECT_SCHEMA),
-        (Switches(tools=PASSED, json_schema=NO), JSON_OBJECT),
-    ],
-)
-def test_the_best_form_that_brings_the_arguments_is_used(
-    llm_server: LlmServer, switches: Switches, form: str
-) -> None:
-    llm_server.switches = switches
-    assert probe(llm_server, CALL).form == form
 
 
 def test_an_endpoint_that_refuses_the_plainest_request_is_unusable(llm_server: LlmServer) -> None:

@@ -18,13 +18,11 @@ from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm import wire
 from ufo.transforms.llm.cache import CachingClient
-from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.connection import Transport
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.request import (
-    KNOWLEDGE,
     VERIFIER,
     Completion,
     LlmError,
@@ -90,14 +88,6 @@ def test_the_key_is_nowhere_but_in_the_header(
     assert b"4711" not in pickle.dumps((error, asked.settings))
 
 
-def test_no_more_requests_are_under_way_than_allowed(llm_server: LlmServer) -> None:
-    # At an address on this machine it begins with two, and one more with each reply.
-    llm_server.latency = faults.fixed(0.02)
-    Asked(llm_server, [call()] * 60, at_once=True, concurrency=7)
-    assert max(entry.in_flight for entry in llm_server.chats[:2]) <= 2
-    assert 2 < llm_server.max_in_flight <= 7
-
-
 def test_256_requests_under_way_keep_their_connections(llm_server: LlmServer) -> None:
     # The pool of the `openai` package keeps 100: what is beyond opens a new one each time.
     llm_server.latency = faults.fixed(0.25)
@@ -113,29 +103,6 @@ def test_256_requests_under_way_keep_their_connections(llm_server: LlmServer) ->
     asyncio.run(ask())
     assert llm_server.max_in_flight > 128
     assert llm_server.connections <= 256
-
-
-def test_roles_may_have_models_of_their_own_and_a_closed_client_opens_again(
-    llm_server: LlmServer,
-) -> None:
-    judge, knowledge = (
-        Endpoint(model, llm_server.base_url) for model in ("offline-judge", "offline-knowledge")
-    )
-    small = call(model="offline-judge-small")
-
-    async def ask() -> None:
-        client = OpenAiClient(ClientSettings({VERIFIER: judge, KNOWLEDGE: knowledge}))
-        for requests in ([call(), sample(2), call(role="extractor"), small], [small]):
-            for request in requests:
-                await client.complete(request)
-            await client.aclose()
-
-    asyncio.run(ask())
-    models = [entry.body["model"] for entry in llm_server.chats if entry.step != "probe"]
-    names = ("judge", "knowledge", "judge", "judge-small", "judge-small")
-    assert models == [f"offline-{name}" for name in names]
-    assert len(llm_server.chats) == 5 + 3  # one probe for each model
-    assert llm_server.connections == 2
 
 
 # --- several choices of one request ---
@@ -156,11 +123,6 @@ def test_the_choices_wanted_come_whatever_is_done_with_n(
     # What has to be asked one by one is asked at once.
     assert llm_server.chats[0].in_flight == 1
     assert (llm_server.max_in_flight > 1) == (requests > 3)
-
-
-def test_an_endpoint_that_gives_more_than_asked(llm_server: LlmServer) -> None:
-    completion = Asked(llm_server, [sample(1)], known=Capabilities(n=False)).completion
-    assert len(completion.choices) == 1
 
 
 class Spoiled:

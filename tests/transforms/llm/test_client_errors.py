@@ -1,21 +1,15 @@
 """Errors over real HTTP: what is tried again, what ends a request, what ends the run."""
 
-import asyncio
 import socket
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, call, sample
-from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from ufo.schemas.records import FILTERED, TRUNCATED
 from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client import OpenAiClient, Shared
-from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER, Completion, Message
-from ufo.transforms.llm.retry import Retry, Stop
+from ufo.transforms.llm.request import Completion, Message
 
 
 @pytest.mark.parametrize(
@@ -41,14 +35,6 @@ def test_what_passes_is_tried_again(
     assert [(row.status, row.retries) for row in rows] == [(status, 0), (status, 1), ("ok", 2)]
     assert asked.pauses == [0.25, 0.5]
     assert len({row.request_id for row in rows}) == 3
-
-
-def test_attempts_are_bounded_and_all_accounted_for(llm_server: LlmServer) -> None:
-    llm_server.faults.extend([faults.rate_limited(30), *[faults.status(503)] * 9])
-    asked = Asked(llm_server, [call()], retry=Retry(attempts=4))
-    assert (asked.error.final, asked.error.reason) == (False, TRANSPORT)
-    assert [row.status for row in asked.error.usage] == ["429", *["503"] * 3]
-    assert asked.pauses[0] == 30.0  # as asked for
 
 
 @pytest.mark.parametrize(
@@ -114,31 +100,3 @@ def test_an_address_without_a_server_is_final(
     assert asked.error.final
     assert f"nothing answers at {url}" in asked.error.message
     assert asked.pauses == []
-
-
-@pytest.mark.parametrize("of_a_run", [True, False])
-def test_a_final_error_at_one_endpoint_stops_the_others_of_a_run(
-    llm_server: LlmServer, of_a_run: bool
-) -> None:
-    with LlmServer(keys=None) as other:
-        places = {
-            VERIFIER: Endpoint("offline-judge", llm_server.base_url),
-            KNOWLEDGE: Endpoint("offline-judge", other.base_url),
-        }
-        settings = ClientSettings(places, capabilities=dict.fromkeys(places.values(), ALL))
-        llm_server.faults.append(faults.quota_spent())
-
-        async def ask() -> list[Any]:
-            client = OpenAiClient(settings, shared=Shared(Stop() if of_a_run else None))
-            results: list[Any] = []
-            for request in (sample(1), call(), sample(1)):
-                results += await asyncio.gather(client.complete(request), return_exceptions=True)
-            await client.aclose()
-            return results
-
-        first, spent, last = asyncio.run(ask())
-    assert isinstance(first, Completion)
-    assert spent.final
-    assert isinstance(last, Completion) != of_a_run
-    assert not of_a_run or (last.final, last.message) == (True, spent.message)
-    assert len(other.chats) == (1 if of_a_run else 2)

@@ -18,9 +18,7 @@ from ufo.transforms.llm.endpoint import (
     DEFAULT_MODEL,
     NO_KEY,
     OPENAI_URL,
-    Azure,
     Endpoint,
-    azure_of,
     endpoints,
 )
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
@@ -101,20 +99,6 @@ def test_which_addresses_are_on_this_machine() -> None:
     local = [host for host in here + away if Endpoint("m", f"http://{host}/v1").local]
     assert local == here
     assert Endpoint("m", "http://0.0.0.0:8080/v1").local
-
-
-@pytest.mark.parametrize(
-    ("url", "found"),
-    [
-        ("https://a.openai.azure.com", Azure("https://a.openai.azure.com", "2024-10-21")),
-        ("https://a.openai.azure.com/openai/v1", None),
-        ("https://a.openai.azure.com/openai/v1?api-version=preview", None),
-        ("http://gate/team/openai?api-version=7", Azure("http://gate/team", "7")),
-        ("https://api.openai.com/v1", None),
-    ],
-)
-def test_what_is_azure(url: str, found: Azure | None) -> None:
-    assert azure_of(url) == found
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,6 @@ def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
     assert "wants a key: set OPENAI_API_KEY (401: no)" in failure(401, NO_KEY, message="no").message
 
 
-@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-def test_what_passes_is_tried_again(status: int) -> None:
-    found = failure(status, headers={"retry-after": "3"}, message="later")
-    assert (found.transient, found.final, found.retry_after) == (True, False, 3.0)
-
-
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
 def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: int) -> None:
     said = f"No entry <{KEY}>, nor Bearer sk-other-key-999999, for\nmodel gpt-x {'x' * 10_000}"

@@ -46,16 +46,6 @@ def test_a_schema_is_written_out_before_a_form_is_given_up(
     assert tool["function"]["parameters"] == written_out
 
 
-def test_the_next_form_is_taken_once_for_all_requests_in_flight(llm_server: LlmServer) -> None:
-    llm_server.switches = replace(of_example("schema", GRAMMARS[0]), grammar='"enum"')
-    llm_server.latency = faults.fixed(0.01)
-    assert said(Asked(llm_server, [ASKED] * 12, at_once=True)) == [SAID] * 12
-    assert llm_server.chats[-1].body["response_format"] == {"type": "json_object"}
-    # Each of the simpler schema and the forms was refused by no more than were under way.
-    forms = {str(entry.body.get("tool_choice")) for entry in llm_server.chats}
-    assert forms == {"{'type': 'function', 'function': {'name': 'choose'}}", "required", "None"}
-
-
 def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) -> None:
     refused = ApiError(400, "the tools of the trade in this text are not allowed")
     llm_server.faults.extend([None, *[faults.Fault("error", refused)] * 5])

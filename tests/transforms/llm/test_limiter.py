@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -31,17 +30,6 @@ def test_no_minute_has_more_requests_than_allowed_and_nine_tenths_are_used(slowe
     assert most_in(seen, 60.0) <= 120
     times = sorted(entry.started for entry in seen)
     assert len(times) / 120 * 60.0 / (times[-1] - times[0] + 1.0) >= 0.9
-
-
-def test_requests_are_spread_over_the_minute() -> None:
-    async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, RateLimits(64, requests_per_minute=60))
-        sent = await asyncio.gather(*(exchange(its, loop, 2.0) for _ in range(30)))
-        return [start for start, _ in sent]
-
-    times = simulate(main)
-    assert max(times) == pytest.approx(30, abs=4)
-    assert all(later - now >= 0.99 for now, later in pairwise(times[5:]))
 
 
 def test_no_minute_has_more_tokens_than_allowed_and_nine_tenths_are_used() -> None:
@@ -219,30 +207,3 @@ def test_shares_never_come_to_more_than_the_whole(whole: RateLimits, workers: in
         assert (limit is None) == (part is None)
         if limit is not None:
             assert 1 <= part * workers <= limit
-
-
-def test_it_knows_for_how_long_an_endpoint_that_is_asked_does_not_answer() -> None:
-    async def main(loop: Simulated) -> None:
-        its = limiter(loop, RateLimits(requests_per_minute=6))
-        assert its.silence() == 0.0
-        with its.asked(), its.asked():
-            async with its.admitted(BODY) as first:
-                await asyncio.sleep(4.0)
-                assert its.silence() == 4.0
-                # No answer: the next attempt waits on, also while nothing is under way.
-                its.failed(first, refused("connection"))
-            await asyncio.sleep(2.0)
-            assert its.silence() == 6.0
-            async with its.admitted(BODY) as second:
-                await asyncio.sleep(3.0)
-                # An error is an answer as well; what waits for its turn waits for no endpoint.
-                its.failed(second, refused("429"))
-            await asyncio.sleep(5.0)
-            assert its.silence() == 0.0
-            async with its.admitted(BODY) as third:
-                await asyncio.sleep(1.0)
-                its.failed(third, refused("timeout"))
-            assert its.silence() == 1.0
-        assert its.silence() == 0.0
-
-    simulate(main)

@@ -72,23 +72,11 @@ def test_a_function_is_asked_for_in_the_form_that_the_endpoint_takes() -> None:
     assert told == {JSON_OBJECT, WORDS}
 
 
-def test_without_tools_an_example_is_shown_in_place_of_the_schema() -> None:
-    described = {**SCHEMA, "properties": {"word": {"type": "string", "description": "One word."}}}
-    shown = wire.in_words(Function("report", "Reports a word.", described, {"word": "tree"}))
-    assert shown.endswith('as in this example of other data:\n{"word": "tree"}\nword: One word.')
-    assert "Schema" not in shown
-
-
 def test_a_temperature_that_cannot_be_chosen_is_not_sent() -> None:
     fixed, never_one = Capabilities(temperature_zero=False), Capabilities(temperature_one=False)
     asked = [(0.0, ALL), (0.0, fixed), (0.7, fixed), (1.0, fixed), (1.0, never_one)]
     bodies = [wire.body(call(temperature=chosen), "m", known, 1) for chosen, known in asked]
     assert [body.get("temperature") for body in bodies] == [0.0, None, None, 1.0, None]
-
-
-def test_lone_surrogates_can_be_sent() -> None:
-    body = wire.body(call(messages=[Message("user", "a\ud800b \U0001f600")]), "m", ALL, 1)
-    assert body["messages"][0]["content"].encode() == "a�b \U0001f600".encode()
 
 
 MARKS = (
@@ -257,16 +245,3 @@ def test_tokens_of_thoughts_that_are_in_the_total_alone_are_counted() -> None:
     assert found == [(7, 2), (7, 92), (7, 2)]
     assert wire.tokens({"usage": {"prompt_tokens": 7, "total_tokens": 3}}) == (7, None)
     assert wire.tokens({"usage": {}}) == (None, None)
-
-
-def test_whether_a_model_thinks_is_seen_in_its_reply() -> None:
-    def thinks(details: Any, **message: Any) -> bool:
-        usage = {"completion_tokens_details": details}
-        return wire.answer({"choices": [{"message": message}], "usage": usage}, None).thinks
-
-    assert thinks({"reasoning_tokens": 64}, content="Yes.")
-    assert thinks({}, content="Yes.", reasoning_content="Well.")
-    assert thinks({}, content="Yes.", reasoning="Well.")
-    assert thinks({}, content="<think>Well.</think> Yes.")
-    assert not thinks({"reasoning_tokens": 0}, content="Yes.")
-    assert not thinks("none", content=None)
