@@ -24,8 +24,8 @@ from .chat import Chat, Reply
 class OfflineAnswers:
     """Answers whatever the LLM judge asks; matches by the task or the name of the function."""
 
-    def __init__(self) -> None:
-        self._judge = OfflineJudge()
+    def __init__(self, judge: OfflineJudge | None = None) -> None:
+        self._judge = judge or OfflineJudge()
         self._claims: dict[str, list[str]] = {}
         self._queries: dict[str, str] = {}
         self._answers: dict[tuple[str, str], prompts.Passage] = {}
