@@ -2,7 +2,6 @@
 
 import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,14 +15,6 @@ from ufo.transforms.judges.llm.fact_function import (
     FactFunction,
     is_noans,
 )
-from ufo.transforms.llm.request import extraction_parameters, facts_parameters, query_parameters
-
-
-class Named(dict[str, str]):
-    """A description for whatever is asked for."""
-
-    def __missing__(self, name: str) -> str:
-        return f"what {name} is"
 
 
 def function(*passages: list[int], **control: Any) -> FactFunction:
@@ -41,58 +32,6 @@ CONTROLS = [
     for explain in ("short", "none")
     for citation in (False, True)
 ]
-
-
-@pytest.mark.parametrize("control", CONTROLS, ids=str)
-def test_grounds_are_asked_for_before_the_verdict_and_only_tfn_can_abstain(
-    control: Control,
-) -> None:
-    single = FactFunction([Fact("c", "q", [1])], control).parameters(Named())["$defs"]["fact"]
-    several = FactFunction([Fact("c", "q", [1, 2])], control).parameters(Named())["$defs"]["fact"]
-    checks = several["properties"]["checks"]["items"]["properties"]
-    short = control.explain == "short"
-    asked = {"answer": short, "citation": control.citation, "rationale": short, "verdict": True}
-    fields = tuple(name for name, wanted in asked.items() if wanted)
-    assert control.fields == tuple(single["properties"]) == fields
-    assert tuple(checks) == ("passage" if control.citation else "passages", *fields)
-    assert checks["verdict"]["enum"] == [*control.options.upper()]
-    assert ("noans" in several["properties"]) == (control.options == "tfn")
-
-
-def objects(schema: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(schema, dict):
-        if schema.get("type") == "object":
-            yield schema
-        for below in schema.values():
-            yield from objects(below)
-
-
-def test_every_property_is_required_and_no_other_allowed() -> None:
-    facts = [Fact(text, text, [1]) for text in ('"x"-y\n1', "事実", "", "f2 " * 99)]
-    of_facts = FactFunction(facts, Control()).parameters(Named())
-    # Arguments are named by number and never after the fact.
-    assert list(of_facts["properties"]) == ["f1", "f2", "f3", "f4"]
-    assert "事実" not in json.dumps(of_facts, ensure_ascii=False)
-    several = function([1, 2], [2], citation=True).parameters(Named())
-    others = extraction_parameters(Named(), [1, 2]), query_parameters(Named(), 3)
-    for schema in (of_facts, several, *others, facts_parameters(Named(), 2)):
-        found = list(objects(schema))
-        assert found
-        assert all(value["required"] == list(value["properties"]) for value in found)
-        assert all(value["additionalProperties"] is False for value in found)
-        assert json.loads(json.dumps(schema)) == schema
-
-
-def test_allowed_numbers_are_named_and_lists_are_bounded() -> None:
-    schema = function([2, 5], [5]).parameters(Named())
-    assert schema["$defs"]["passage"] == {"type": "integer", "enum": [2, 5]}
-    fact = schema["$defs"]["fact"]["properties"]
-    assert (fact["checks"]["maxItems"], fact["noans"]["maxItems"]) == (2, 2)
-    claims = extraction_parameters(Named(), [3, 4], 1)
-    assert claims["$defs"]["sentence"]["enum"] == [3, 4]
-    assert claims["properties"]["facts"]["maxItems"] == 2
-    queries = query_parameters(Named(), 2)["properties"]["queries"]
-    assert (queries["maxItems"], queries["items"]["properties"]["claim"]["enum"]) == (2, [1, 2])
 
 
 SAME, NOANS = FactCheck("T", "T", "a", None, "r"), FactCheck("N", "NOANS")

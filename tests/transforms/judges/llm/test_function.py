@@ -69,12 +69,6 @@ def test_without_passages_there_is_no_call() -> None:
     assert verify([], open_units([]), []).result.evidence == []
 
 
-def test_what_a_model_sees_twice_is_asked_once() -> None:
-    asked = ask(always_yes, "Same.", "Same.", "Other.")
-    assert len(asked_for(asked.client.requests[0])[1]) == 2
-    assert [row.rank for row in asked.result.evidence] == [1, 2, 3]
-
-
 def test_a_citation_that_is_not_there_is_reported() -> None:
     reply = {"f1": YES | {"citation": "in 1816"}, "f2": YES | {"citation": "a &lt;b> in  1815"}}
     found = [passages("Born a <b>\nin 1815.")] * 2
@@ -228,13 +222,6 @@ def test_only_what_is_missing_is_asked_again() -> None:
     ]
     assert not asked.result.failures
     assert len(asked.result.usage) == 2
-
-
-def test_a_step_that_went_well_is_not_repeated() -> None:
-    asked = ask(["1815", "It depends.", "Not clear"], formulation="stepwise")
-    assert outcomes(asked) == [("u0", "noans", None)]
-    tasks = [system.splitlines()[0] for system in asked.systems]
-    assert tasks[1:] == ["Task: stepwise_consistency"] * 2
 
 
 def test_a_copy_of_the_example_is_asked_again_without_the_example() -> None:

@@ -152,17 +152,6 @@ def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
     assert [claim for claim in lean + alone if leans_on_context(claim)] == lean
 
 
-def test_an_error_is_asked_about_again_and_what_was_paid_for_is_not(scene: Scene) -> None:
-    scene.reply = lambda request: {"f1": whole(request)["f1"]}
-    (first,) = scene.run(units("r1", ROME, OSLO))
-    assert [row.reason for row in first.evidence] == [None, "unparsable"]
-    scene.reply = whole
-    for _ in range(2):
-        (later,) = scene.run(units("r1", ROME, OSLO))
-        assert outcomes(later) == ["supported", "supported"]
-    assert scene.asked() == [[ROME, OSLO], [OSLO]]
-
-
 def test_of_several_passages_only_those_without_a_judgement_are_asked_about(scene: Scene) -> None:
     one, two, three = texts = ("One passage.", "Two passages.", "Three passages.")
     scene.reply = lambda request: {
