@@ -27,21 +27,6 @@ def test_what_is_escaped_is_read_back_and_holds_no_tag(text: str) -> None:
     assert not re.search(r"<[A-Za-z/!?]", escape(text))
 
 
-@given(pieces, pieces)
-def test_elements_are_read_back_from_among_others(text: str, title: str) -> None:
-    whole = f"{block('p1', text, title=title)}\n{element('p2', title, query=text)}"
-    first = re.fullmatch(r'<p1(?: title="([^"]*)")?>\n(.*)\n</p1>', whole.split("\n<p2")[0], re.S)
-    second = re.fullmatch(
-        r'p2(?: query="([^"]*)")?>([^<]*(?:<[^/][^<]*)*)</p2>', whole.split("\n<")[-1]
-    )
-    assert first is not None
-    assert read(first[1] or "") == sendable(title)
-    assert read(first[2]) == sendable(text)
-    assert whole.count("</p1>") == 1
-    assert whole.count("<p2") == 1
-    assert second is None or read(second[2]) == sendable(title)
-
-
 @pytest.mark.parametrize("text", ["a < b", "AT&T", "x <= 3 & y", "5 > 4", "a&b;c", 'say "hi"'])
 def test_what_is_no_tag_is_shown_as_it_is(text: str) -> None:
     assert escape(text) == text

@@ -44,13 +44,9 @@ def labels(record: RecallInput) -> set[tuple[str, int, int]]:
 
 
 def test_a_record_of_json_lines() -> None:
-    found = used(
-        id=5,
-        question="Q?",
-        ground_truth="T.",
-        answers={"rag": "A", "none": None, "silent": ""},
-        facts=["F1.", {"fact": "F2.", "labels": {"rag": True, "silent": 0}}],
-    )
+    facts = ["F1.", {"fact": "F2.", "labels": {"rag": True, "silent": 0}}]
+    given = {"rag": "A", "none": None, "silent": ""}
+    found = used(id=5, question="Q?", ground_truth="T.", answers=given, facts=facts)
     assert (found.record_id, found.question, found.ground_truth) == ("5", "Q?", "T.")
     assert answers(found) == {"rag": "A", "silent": ""}
     assert (found.given, found.facts) == (True, ["F1.", "F2."])
@@ -167,33 +163,16 @@ def test_any_other_cell_is_a_failure_and_raises_nothing(text: str) -> None:
     assert isinstance(labelled(text), RecallInput | Failure)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "{'a'}",
-        "{'a': True",
-        "{'a': True,, 'b': False}",
-        "{'a': True} {'b': False}",
-        "{True: 'a'}",
-        "{'a': True, 'a': False}",
-        '{"a": true, "a": false}',
-        "{'a': {'b': True}}",
-        "{'a': __import__('os').system('true')}",
-        "{'a': 9**9**9}",
-        "{'a': 'b' * 1000000000}",
-        "{**{'a': True}}",
-        "{'a': True for _ in range(9)}",
-        "{'a': f'{1}'}",
-        "{'a': b'x'}",
-        "{'a': 'unclosed}",
-        "{" * 200_000,
-        "{'a': " * 100_000,
-        "-" * 200_000 + "1",
-        "'" * 200_001,
-    ],
-    ids=lambda text: text[:30],
+HOSTILE = (
+    *("{", "{'a'}", "{'a': True", "{'a': True,, 'b': False}", "{'a': True} {'b': False}"),
+    *("{True: 'a'}", "{'a': True, 'a': False}", '{"a": true, "a": false}', "{'a': {'b': True}}"),
+    *("{'a': __import__('os').system('true')}", "{'a': 9**9**9}", "{'a': 'b' * 1000000000}"),
+    *("{**{'a': True}}", "{'a': True for _ in range(9)}", "{'a': f'{1}'}", "{'a': b'x'}"),
+    *("{'a': 'unclosed}", "{" * 200_000, "{'a': " * 100_000, "-" * 200_000 + "1", "'" * 200_001),
 )
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:30])
 def test_a_hostile_cell_is_a_failure(text: str) -> None:
     found = labelled(text)
     assert isinstance(found, Failure)
