@@ -151,8 +151,7 @@ class LlmServer:
         fault = self._fault(request) if request.method == "POST" else None
         entry.fault = fault.kind if fault else None
         kind = entry.fault or ""
-        seconds = self.latency() + (fault.value if fault and kind == faults.LATENCY else 0.0)
-        if seconds:
+        if seconds := self.latency():
             await asyncio.sleep(seconds)
         if kind == faults.RESET:
             http.reset(writer)
