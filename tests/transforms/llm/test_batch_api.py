@@ -117,6 +117,11 @@ def test_a_batch_that_ends_early_has_the_replies_there_are(
     assert replies["a0"].status == "200"
     assert (replies["a1"].status, replies["a1"].payload) == (f"batch_{status}", None)
     assert "was not executed" in replies["a1"].message or "expired" in replies["a1"].message
+    # The server sees what is asked twice: what was answered, not what was left.
+    submit(body(1), name="b")
+    assert batches.repeated() == []
+    submit(body(0), name="c")
+    assert len(batches.repeated()) == 1
 
 
 def test_what_is_wrong_with_a_whole_batch_is_said(
