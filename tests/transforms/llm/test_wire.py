@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.tables import tables
 from tests.transforms.llm.asked import ALL, FUNCTION, call
 from ufo.transforms.llm import wire
 from ufo.transforms.llm.capabilities import (
@@ -21,6 +22,7 @@ from ufo.transforms.llm.capabilities import (
 )
 from ufo.transforms.llm.request import Choice, Function, Message
 
+TABLES = tables("replies")
 SCHEMA = FUNCTION.parameters
 LEAST = Capabilities(
     (WORDS,), n=False, logprobs=False, temperature_zero=False, temperature_one=False,
@@ -117,45 +119,11 @@ def test_what_is_no_mark_stays() -> None:
     assert [wire.without_marks(text) for text in texts] == texts
 
 
-def called(arguments: Any, name: str = "report") -> dict[str, Any]:
-    return {"function": {"name": name, "arguments": arguments}}
-
-
-CUT_OFF = Choice("", None, "length")
-
-
-@pytest.mark.parametrize(
-    ("message", "finish", "expected", "unfinished"),
-    [
-        ({"content": "x"}, None, Choice("x"), False),
-        ({"content": None, "tool_calls": [called('{"word":"ok"}')]}, "stop",
-         Choice("", '{"word":"ok"}'), False),
-        ({"content": None, "tool_calls": []}, "stop", Choice(""), False),
-        ({"tool_calls": ["report"]}, "stop", Choice(""), False),
-        ({"tool_calls": [called("{}", "other")]}, "stop", Choice("", "{}"), False),
-        ({"tool_calls": [called("1", "other"), called("2")]}, "stop", Choice("", "2"), False),
-        ({"tool_calls": [called({"word": "é"})]}, "stop", Choice("", '{"word": "é"}'), False),
-        ({"function_call": called("{")["function"]}, "stop", Choice("", "{"), False),
-        ({"content": None, "refusal": "No."}, "stop", Choice("", refusal="No."), False),
-        ({"content": "hal"}, "length", Choice("hal", None, "length"), False),
-        ({"content": [{"type": "text", "text": "a"}, {"type": "image"},
-                      {"type": "text", "text": "b"}]}, "stop", Choice("ab"), False),
-        ({"content": [{"type": "thinking", "text": "No"}, {"type": "text", "text": "Yes"}]},
-         "stop", Choice("Yes"), False),
-        ({"content": "<think>No"}, "stop", CUT_OFF, True),
-        ({"content": "", "reasoning_content": "No"}, "stop", CUT_OFF, True),
-        ({"content": None, "reasoning": "No"}, "length", CUT_OFF, True),
-        ({"content": "Yes", "reasoning": "No"}, "length", Choice("Yes", None, "length"), False),
-        ({"content": ""}, "length", CUT_OFF, False),
-        ({"content": "", "reasoning": "No"}, "content_filter",
-         Choice("", None, "content_filter"), False),
-    ],
-)  # fmt: skip
-def test_replies_of_all_shapes_are_read(
-    message: dict[str, Any], finish: str | None, expected: Choice, unfinished: bool
-) -> None:
-    found = wire.answer(reply(message, finish_reason=finish), "report")
-    assert (found.choices, found.unfinished) == ([expected], unfinished)
+@pytest.mark.parametrize("row", TABLES["messages"], ids=str)
+def test_replies_of_all_shapes_are_read(row: dict[str, Any]) -> None:
+    found = wire.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
+    assert found.choices == [Choice(**{"text": "", **row["choice"]})]
+    assert found.unfinished == row.get("unfinished", False)
     assert (found.tokens, found.id) == ((7, 2), "c1")
 
 
@@ -168,10 +136,7 @@ def test_the_mean_of_log_probabilities() -> None:
     assert {mean(one) for one in (None, {"content": None}, {"content": []}, "x")} == {None}
 
 
-NO_CHOICE: list[Any] = [{}, {"choices": []}, {"choices": [None]}, {"choices": [{"message": None}]}]
-
-
-@pytest.mark.parametrize("payload", [None, [], "x", {"choices": None}, *NO_CHOICE])
+@pytest.mark.parametrize("payload", TABLES["garbled"], ids=str)
 def test_what_is_no_reply_is_garbled(payload: Any) -> None:
     with pytest.raises(wire.Garbled):
         wire.answer(payload, None)
@@ -196,25 +161,7 @@ def test_no_reply_breaks_the_reader(
     assert all(tokens is None or tokens >= 0 for tokens in answer.tokens)
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("<think>No.</think>\n\nYes.", "Yes."),
-        ("\n<thinking>No.\n</thinking> Yes.", "Yes."),
-        ("No, I think not.</think>Yes.", "Yes."),
-        ('{"a": "F"} or not</think>{"a": "T"}', '{"a": "T"}'),
-        ("<think>No. I write <think> first.</think>Yes.", "Yes."),
-        ("<think></think><think>No.</think>Yes.", "Yes."),
-        ("Sure! <think>No.</think> Yes.", "Sure! Yes."),
-        ("<think>No, that is", ""),
-        ("No.</think>", ""),
-        ('{"a": "uses <think> and </think>"}', '{"a": "uses <think> and </think>"}'),
-        ('Here: {"a": "ends with </think> always"}', 'Here: {"a": "ends with </think> always"}'),
-        ("It ends with `</think>` and", "It ends with `</think>` and"),
-        ('The tag "</think>" ends it.', 'The tag "</think>" ends it.'),
-        ("```\n<think>\n</think>\n```", "```\n<think>\n</think>\n```"),
-    ],
-)
+@pytest.mark.parametrize(("text", "left"), TABLES["thoughts"])
 def test_thoughts_are_left_out_and_their_names_are_not(text: str, left: str) -> None:
     assert wire.without_thoughts(text) == left
 
@@ -239,9 +186,16 @@ def test_no_thought_is_in_what_is_left_and_nothing_else_is_lost(
     assert wire.without_thoughts(f"{opening}{thoughts} {PLAIN}") == ""
 
 
-def test_tokens_of_thoughts_that_are_in_the_total_alone_are_counted() -> None:
-    said = {"prompt_tokens": 7, "completion_tokens": 2}
-    found = [wire.tokens({"usage": said | {"total_tokens": total}}) for total in (9, 99, 3)]
-    assert found == [(7, 2), (7, 92), (7, 2)]
-    assert wire.tokens({"usage": {"prompt_tokens": 7, "total_tokens": 3}}) == (7, None)
-    assert wire.tokens({"usage": {}}) == (None, None)
+@pytest.mark.parametrize(("usage", "expected"), TABLES["tokens"])
+def test_tokens_of_thoughts_that_are_in_the_total_alone_are_counted(
+    usage: dict[str, int], expected: list[int]
+) -> None:
+    assert [*wire.tokens({"usage": usage})] == expected
+
+
+@pytest.mark.parametrize(("message", "details", "thinks"), TABLES["thinks"])
+def test_whether_a_model_thinks_is_seen_in_its_reply(
+    message: dict[str, Any], details: Any, thinks: bool
+) -> None:
+    usage = {"completion_tokens_details": details}
+    assert wire.answer({"choices": [{"message": message}], "usage": usage}, None).thinks is thinks
