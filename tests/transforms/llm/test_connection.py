@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.tables import tables
 from tests.local_server import LocalServer
 from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.connection import Transport, completion_of
@@ -18,11 +19,14 @@ from ufo.transforms.llm.endpoint import (
     DEFAULT_MODEL,
     NO_KEY,
     OPENAI_URL,
+    Azure,
     Endpoint,
+    azure_of,
     endpoints,
 )
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
+TABLES = tables("endpoints")
 LOCAL = "http://localhost:8000/v1"
 WHOLE = {"choices": [{"message": {"role": "assistant", "content": "yes"}}]}
 NAMES = (
@@ -75,17 +79,7 @@ def test_a_key_is_needed_at_openai_alone_and_never_shown(monkeypatch: pytest.Mon
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("localhost:8000", "is not an http"),
-        ("ftp://x/v1", "is not an http"),
-        ("http://", "is not an http"),
-        ("http://a..b/v1", "is not an http"),
-        ("http://x:port/v1", "base URL"),
-        ("http://me:secret@x/v1", "put the key into the environment variable"),
-    ],
-)
+@pytest.mark.parametrize(("url", "message"), TABLES["urls"])
 def test_urls_that_cannot_be_used(url: str, message: str) -> None:
     with pytest.raises(LlmError, match=message) as error:
         _ = Endpoint("m", url).url
@@ -101,16 +95,12 @@ def test_which_addresses_are_on_this_machine() -> None:
     assert Endpoint("m", "http://0.0.0.0:8080/v1").local
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"header": ["X-Title"]}, "NAME=VARIABLE"),
-        ({"header": ["X Title=A"]}, "NAME=VARIABLE"),
-        ({"body_json": "{"}, "is not JSON"),
-        ({"body_json": "[]"}, "is not a JSON object"),
-        ({"body_json": '{"messages": []}'}, "'messages', a field that ufo writes itself"),
-    ],
-)
+@pytest.mark.parametrize(("url", "found"), TABLES["azure"])
+def test_what_is_azure(url: str, found: list[str] | None) -> None:
+    assert azure_of(url) == (found and Azure(*found))
+
+
+@pytest.mark.parametrize(("given", "said"), TABLES["flags"], ids=str)
 def test_what_is_no_header_or_body_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         endpoints("m", **given)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.golden.tables import tables
 from tests.llm_server.profiles import refusals
 from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
@@ -25,22 +26,10 @@ def failure(status: int, key: str = KEY, headers: Any = None, **error: Any) -> S
     return of_response(ENDPOINT, key, status, headers or {}, payload, now=0.0)
 
 
-SPENT = {"message": "Spent", "type": "insufficient_quota", "code": None}
+TABLES = tables("endpoints")
 
 
-@pytest.mark.parametrize(
-    ("status", "error", "remedy"),
-    [
-        (401, {"message": f"Incorrect API key provided: {KEY}"}, "set it to one that is valid"),
-        (402, {"message": "Payment required"}, "top it up"),
-        (403, {"message": "Country not supported"}, "--model"),
-        (404, {"message": "The model `gpt-x` does not exist", "code": "model_not_found"}, "gpt-x"),
-        (404, {"message": "Invalid URL (POST /chat)"}, "/v1"),
-        (405, {}, "/v1"),
-        (429, {"message": "You exceeded your quota", "code": "insufficient_quota"}, "top it up"),
-        (429, SPENT, "top it up"),
-    ],
-)
+@pytest.mark.parametrize(("status", "error", "remedy"), TABLES["remedies"])
 def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
     found = failure(status, **error)
     assert (found.final, found.transient, found.status) == (True, False, str(status))
@@ -59,18 +48,7 @@ def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: 
     assert len(message) < 600
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "600"}, 600.0),
-        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
-        ({"retry-after": "Thu, 01 Jan 1970 00:02:00 GMT"}, 20.0),
-        ({"retry-after": "Thu, 01 Jan 1970 00:00:01 GMT"}, 0.0),
-        *(({"retry-after": wrong}, None) for wrong in ("soon", "-3", "nan", "inf")),
-        ({}, None),
-    ],
-)
+@pytest.mark.parametrize(("headers", "seconds"), TABLES["waits"], ids=str)
 def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, now=100.0) == seconds
 
@@ -143,19 +121,7 @@ def test_errors_of_other_shapes_are_read() -> None:
     assert of_response(ENDPOINT, KEY, 400, {}, listed, 0.0).transient
 
 
-@pytest.mark.parametrize(
-    ("payload", "expected"),
-    [
-        ({"error": {"message": "x", "code": 429}}, 429),
-        ({"error": {"message": "x", "code": "502"}, "choices": []}, 502),
-        ({"error": "x"}, 400),
-        ({"error": {"message": "x", "code": "server_error"}}, 400),
-        ({"choices": [{"error": {"code": 503}, "message": {"content": "The ri"}}]}, 503),
-        ({"choices": [{"message": {}}], "error": {"code": 500}}, 500),
-        ({"error": None, "choices": []}, None),
-        ("x", None),
-    ],
-)
+@pytest.mark.parametrize(("payload", "expected"), TABLES["inside"], ids=str)
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
     found = inside(payload)
     assert (found and found[0]) == expected
