@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.tables import tables
 from ufo.transforms.judges.llm.fact_function import Control, Fact, FactCheck, FactFunction
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
@@ -17,25 +18,21 @@ A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
 TEXT = json.dumps(A)
 
 
+TABLES = tables("replies_of_judges")
+
+
 def found(text: str, *names: str, **choice: Any) -> dict[str, Any]:
     return arguments_of(Choice(text, **choice), names or ("f1", "f2"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        TEXT,
-        f"Sure! Here it is:\n```json\n{json.dumps(A, indent=2)}\n```\nAnything else?",
-        f"I use {{braces}} and {{}} first. {TEXT}",
-        json.dumps({"name": "verify_facts", "arguments": A}),
-        json.dumps({"name": "verify_facts", "arguments": TEXT}),
-        json.dumps({"verify_facts": A}),
-        f"{TEXT} or, once more: {TEXT}",
-        TEXT[:-1] + ", ",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["found"])
 def test_arguments_are_found_in_a_text(text: str) -> None:
     assert found(text) == A
+
+
+@pytest.mark.parametrize(("text", "part"), TABLES["part"])
+def test_what_is_not_complete_or_given_twice_is_not_taken(text: str, part: dict[str, Any]) -> None:
+    assert found(text) == part
 
 
 def test_a_call_comes_before_the_text_beside_it() -> None:
@@ -49,62 +46,23 @@ def test_half_a_json_has_what_was_complete(end: int) -> None:
     assert found(TEXT[:end]) == (expected if end >= TEXT.index(', "f2"') else {})
 
 
-def test_of_what_breaks_off_the_complete_items_are_taken() -> None:
-    assert found('{"f1": 1', "f1") == {}  # it may have lost digits
-    assert found('{"f1": 1}', "f1") == {"f1": 1}
-    assert found('{"f1": {"answer": "1815", "verdict": "T", "cit', "f1") == {}
-    facts = found('{"facts": [{"sentence": 1}, {"sentence": 2', "facts")
-    assert facts == {"facts": [{"sentence": 1}]}
-    assert found('{"no_claim": [3, 1', "no_claim") == {"no_claim": [3]}
-    first = '{"checks": [{"passage": 1}]}'
-    cut = found(f'{{"f1": {first}, "f2": {{"checks": [{{"passage": 1}}, {{"passage": 2, "v')
-    assert cut == {"f1": json.loads(first), "f2": json.loads(first)}
+@pytest.mark.parametrize(("said", "reason"), TABLES["reasons"], ids=str)
+def test_no_reply_has_no_arguments_and_a_reason(said: dict[str, str], reason: str) -> None:
+    assert arguments_of(Choice(**said), ["f1", "f2"]) == {}
+    assert reason_of(Choice(**said)) == reason
 
 
-def test_a_name_given_twice_and_differently_is_not_taken() -> None:
-    assert found('{"f1": {"verdict": "T"}, "f1": {"verdict": "F"}, "f2": 1}') == {"f2": 1}
-    assert found('{"f1": 1} {"f1": 2}') == {}
-    assert found('{"f1": {"verdict": "T", "verdict": "F"}}') == {"f1": {}}
-    assert found(json.dumps({"arguments": '{"f1": 1, "f1": 2}'})) == {}
+@pytest.mark.parametrize("text", ['{"a":' * 50_000, "[" * 50_000, '{"f1":' + "[" * 50_000], ids=len)
+def test_deep_nesting_is_no_reply(text: str) -> None:
+    assert found(text) == {}
 
 
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        (Choice(TEXT, refusal="no", finish_reason="length"), "refused"),
-        (Choice(TEXT, finish_reason="content_filter"), "filtered"),
-        (Choice(arguments=TEXT, finish_reason="content_filter"), "filtered"),
-        (Choice("x", finish_reason="length"), "truncated"),
-        (Choice("", finish_reason="tool_calls"), "unparsable"),
-        (Choice("The first fact is true and the second is false."), "unparsable"),
-        (Choice("[1, 2, {}]"), "unparsable"),
-        (Choice("null"), "unparsable"),
-        (Choice(arguments="[]"), "unparsable"),
-        *((Choice(sign * 50_000), "unparsable") for sign in ('{"a":', "[", "{")),
-        (Choice('{"f1":' + "[" * 50_000), "unparsable"),
-    ],
-)
-def test_no_reply_has_no_arguments_and_a_reason(choice: Choice, reason: str) -> None:
-    assert arguments_of(choice, ["f1", "f2"]) == {}
-    assert reason_of(choice) == reason
-
-
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        (Choice(arguments='{"f1": {"verdict": "T"}', finish_reason="stop"), "truncated"),
-        (Choice(arguments='{"f1": "a } in a text', finish_reason="tool_calls"), "truncated"),
-        (Choice('```json\n{"f1": ["a\\"'), "truncated"),
-        (Choice('{"f1": "}"} and {'), "unparsable"),
-        (Choice("{f1: \n"), "truncated"),
-        (Choice("It says {"), "unparsable"),
-    ],
-)
+@pytest.mark.parametrize(("said", "reason"), TABLES["broken"], ids=str)
 def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(
-    choice: Choice, reason: str
+    said: dict[str, str], reason: str
 ) -> None:
-    assert reason_of(choice, asked_json=True) == reason
-    assert reason_of(choice) == "unparsable"  # a text may well begin with a bracket
+    assert reason_of(Choice(**said), asked_json=True) == reason
+    assert reason_of(Choice(**said)) == "unparsable"
 
 
 PIECES = (
@@ -172,20 +130,7 @@ def test_tags_are_the_same_function() -> None:
     assert xml(wrapped, [1]) == {(1, 1): FactCheck("F", "F", "a")}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<f1><verdict>T</verdict>",
-        "<f1><verdict>T</f1>",
-        "<f1><verdict></verdict></f1>",
-        "<f1><verdict>T</verdict><verdict>F</verdict></f1>",
-        "<f1><verdict>T</verdict></f1><f1><verdict>F</verdict></f1>",
-        "<f1><citation></citation><verdict>T</verdict></citation><verdict>F</verdict></f1>",
-        "<f2><verdict>T</verdict></f2>",
-        "<verdict>T</verdict>",
-        "T",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["tags"])
 def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text: str) -> None:
     assert xml(text, [1]) == {}
 
@@ -195,27 +140,7 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none() -> None:
         assert xml(f"<f1><noans>{noans}</noans></f1>", [1, 2]) == {}
 
 
-NONE, NEGATED = "it has none of True, False and Unclear", "it negates a verdict"
-
-
-@pytest.mark.parametrize(
-    ("text", "verdict", "wrong"),
-    [
-        ("True", "supported", ""),
-        ("**False**", "refuted", ""),
-        ("The claim is true.", "supported", ""),
-        ("FALSE: the passage says otherwise.", "refuted", ""),
-        ("Not clear", "noans", ""),
-        ("It is unclear.", "noans", ""),
-        ("True or False?", None, "it has more than one of True, False and Unclear"),
-        ("It is not true.", None, NEGATED),
-        ("That isn't really true", None, NEGATED),
-        ("This cannot be true", None, NEGATED),
-        ("untrue", None, NONE),
-        ("", None, NONE),
-        ("I cannot help with that.", None, NONE),
-    ],
-)
+@pytest.mark.parametrize(("text", "verdict", "wrong"), TABLES["words"])
 def test_a_word_is_a_verdict_where_it_is_the_only_one(
     text: str, verdict: str | None, wrong: str
 ) -> None:
@@ -225,17 +150,17 @@ def test_a_word_is_a_verdict_where_it_is_the_only_one(
     assert bool(said) == bool(wrong)
 
 
-def test_a_rationale_ends_in_its_verdict() -> None:
-    def read(text: str, labels: str = "tfn") -> Finding | None:
-        return by_last_line(text, labels)[0]
+@pytest.mark.parametrize(("text", "expected"), TABLES["rationales"])
+def test_a_rationale_ends_in_its_verdict(text: str, expected: list[str] | str) -> None:
+    finding, wrong = by_last_line(text, "tfn")
+    if isinstance(expected, str):
+        assert finding is None
+        assert expected in wrong
+    else:
+        outcome, rationale, raw = expected
+        assert finding == Finding(outcome, rationale=rationale, raw_verdict=raw)
 
-    true = Finding("supported", rationale="It is\ntrue so.", raw_verdict="True")
-    assert read("Rationale: It is\ntrue so.\n\n**Verdict:** True.") == true
-    unclear = Finding("noans", rationale="Off the topic.", raw_verdict="not clear")
-    assert read("Off the topic.\nverdict: not clear") == unclear
-    wrong = ("Verdict: False", "Rationale: true", "Verdict: True\nVerdict: False", "Verdict:")
-    assert [read(text) for text in wrong] == [None] * 4
-    assert "no rationale" in by_last_line("Verdict: False", "tfn")[1]
-    assert "does not end in a line that begins with Verdict:" in by_last_line("So.", "tfn")[1]
-    # tf has no third verdict.
-    assert read("Rationale: x\nVerdict: Not clear", "tf") is by_word("Not clear", "tf")[0] is None
+
+def test_tf_has_no_third_verdict() -> None:
+    assert by_word("Not clear", "tf")[0] is None
+    assert by_last_line("Rationale: x\nVerdict: Not clear", "tf")[0] is None
