@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import LlmServer, Switches
-from tests.llm_server.errors import ApiError, overloaded
+from tests.llm_server import LlmServer
 from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchState, OpenAiBatches, api_of
 from ufo.transforms.llm.batch_store import Reply
 from ufo.transforms.llm.endpoint import Endpoint
@@ -95,17 +94,6 @@ def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer)
     assert len(llm_server.requests) == sent + 1
 
 
-def test_an_upload_is_repeated_and_a_download_that_breaks_is_tried_again(
-    submit: Submitting, llm_server: LlmServer
-) -> None:
-    llm_server.batches.loses_files = llm_server.batches.breaks = 1
-    state = submit.api.state(submit(body(0), body(1)))
-    assert llm_server.batches.sent == 2
-    with pytest.raises(SendError, match="broke"):
-        list(submit.api.replies(state))
-    assert len(list(submit.api.replies(state))) == 2
-
-
 @pytest.mark.parametrize("status", ["expired", "cancelled"])
 def test_a_batch_that_ends_early_has_the_replies_there_are(
     submit: Submitting, llm_server: LlmServer, status: str
@@ -137,36 +125,8 @@ def test_what_is_wrong_with_a_whole_batch_is_said(
     assert "Enqueued token limit" in state.message
 
 
-def test_errors_of_single_requests_have_their_status(
-    submit: Submitting, llm_server: LlmServer
-) -> None:
-    wrong = {"Who? 1": overloaded(), "Who? 2": ApiError(200, "the flux is inverted")}
-    llm_server.batches.line_faults = lambda asked: wrong.get(asked["messages"][0]["content"])
-    state, replies = submit.ended(body(0), body(1), body(2), body(3, temperature=9))
-    assert state.code == "completed"
-    statuses = [replies[f"a{number}"].status for number in range(4)]
-    assert statuses == ["200", "503", "400", "400"]
-    assert replies["a1"].payload["error"]["code"] == "overloaded"
-    assert "flux" in str(replies["a2"].payload)
-    assert replies["a3"].payload["error"]["param"] == "temperature"
-    assert {reply.message for reply in replies.values()} == {""}
-
-
 def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> None:
     llm_server.keys = ("another",)  # and the server repeats the key that it does not know
     error = submit.error(body(0))
     assert error.final
     assert llm_server.key not in str(error)
-
-
-@pytest.mark.parametrize("path", ["", "/openai/deployments/my-deployment"])
-def test_azure_is_asked_beside_its_deployments(llm_server: LlmServer, path: str) -> None:
-    llm_server.switches = Switches(azure="my-deployment")
-    llm_server.batches.loses = llm_server.batches.pending = 1
-    url = f"{llm_server.base_url.removesuffix('/v1')}{path}?api-version=2024-10-21"
-    with closing(api_of(Endpoint("my-deployment", url))) as api:
-        assert Submitting(api).error(body(0, model="my-deployment")).transient
-        state = api.state(api.find("a", LONG_AGO) or "")
-        assert (state.code, len(state.files)) == ("completed", 1)
-        assert [reply.status for _, reply in api.replies(state)] == ["200"]
-    assert {entry.path.split("/")[2] for entry in llm_server.requests} == {"files", "batches"}

@@ -1,6 +1,5 @@
 """The client over real HTTP: calls, usage, roles, choices, lengths, and what is never shown."""
 
-import asyncio
 import logging
 import os
 import pickle
@@ -8,28 +7,17 @@ import socket
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import IGNORED, PROFILES, REJECTED, LlmServer, Switches, faults
-from tests.transforms.llm.asked import ALL, Asked, call, sample
+from tests.transforms.llm.asked import Asked, call, sample
 from ufo.schemas.records import TRUNCATED
-from ufo.transforms.llm import wire
-from ufo.transforms.llm.cache import CachingClient
-from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.connection import Transport
-from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.request import (
-    VERIFIER,
-    Completion,
-    LlmError,
     Message,
     Request,
 )
-from ufo.transforms.llm.shared import shared_memory
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:
@@ -88,23 +76,6 @@ def test_the_key_is_nowhere_but_in_the_header(
     assert b"4711" not in pickle.dumps((error, asked.settings))
 
 
-def test_256_requests_under_way_keep_their_connections(llm_server: LlmServer) -> None:
-    # The pool of the `openai` package keeps 100: what is beyond opens a new one each time.
-    llm_server.latency = faults.fixed(0.25)
-
-    async def ask() -> None:
-        endpoint = Endpoint("offline-judge", llm_server.base_url, timeout=60.0)
-        transport = Transport(endpoint, 256)
-        body = wire.body(call(), "offline-judge", ALL, 1)
-        for _ in range(2):
-            await asyncio.gather(*(transport.send(body) for _ in range(256)))
-        await transport.aclose()
-
-    asyncio.run(ask())
-    assert llm_server.max_in_flight > 128
-    assert llm_server.connections <= 256
-
-
 # --- several choices of one request ---
 
 
@@ -152,30 +123,6 @@ def test_choices_that_came_are_reported_where_others_failed(
     again = pickle.loads(pickle.dumps(error))
     assert (again.message, again.final, again.usage) == (error.message, final, error.usage)
     assert (again.choices, again.request_id) == (error.choices, error.request_id)
-
-
-def test_choices_that_came_are_kept_and_not_asked_for_again(
-    llm_server: LlmServer, tmp_path: Path
-) -> None:
-    endpoint = Endpoint("offline-judge", llm_server.base_url)
-    cache = str(tmp_path / "c.sqlite")
-    settings = ClientSettings({VERIFIER: endpoint}, capabilities={endpoint: ALL}, cache=cache)
-    memory = shared_memory(settings)
-
-    async def ask() -> Completion:
-        client = OpenAiClient(settings)
-        try:
-            return await CachingClient(client, settings, memory).complete(sample(5))
-        finally:
-            await client.aclose()
-
-    llm_server.mix = Spoiled(faults.filtered_prompt(), (3, 4))  # type: ignore[assignment]
-    with pytest.raises(LlmError) as error:
-        asyncio.run(ask())
-    llm_server.mix = None
-    llm_server.requests.clear()
-    assert list(asyncio.run(ask()).choices[:3]) == list(error.value.choices)
-    assert [(entry.body["n"], entry.status) for entry in llm_server.chats] == [(2, 200)]
 
 
 # --- what is too long ---

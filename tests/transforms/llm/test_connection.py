@@ -216,11 +216,6 @@ def test_a_stream_is_read_as_one_reply(server: LocalServer) -> None:
     assert (whole["usage"], whole["id"]) == ({"prompt_tokens": 5}, "c1")
 
 
-def test_an_error_in_a_stream_is_kept() -> None:
-    said = completion_of(events(chunk(content="a"), {"error": {"message": "overloaded"}}))
-    assert said["error"] == {"message": "overloaded"}
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.text(max_size=5)), max_size=12))
 def test_pieces_of_choices_are_put_together(pieces: list[tuple[int, str]]) -> None:
     chunks = [{"choices": [{"index": at, "delta": {"content": text}}]} for at, text in pieces]

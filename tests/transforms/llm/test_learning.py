@@ -9,7 +9,7 @@ from tests.llm_server import Chat, LlmServer, Reply, Switches, faults
 from tests.llm_server.chat import LONG, LONG_APART, THOUGHTS
 from tests.llm_server.errors import ApiError
 from tests.llm_server.profiles import of_example, refusals
-from tests.transforms.llm.asked import ALL, Asked, call, sample
+from tests.transforms.llm.asked import ALL, Asked, call
 from ufo.schemas.records import TRANSPORT, TRUNCATED
 from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
 from ufo.transforms.llm.request import Function, LlmError, Message
@@ -67,14 +67,6 @@ def test_a_reply_is_limited_to_what_the_model_allows(llm_server: LlmServer, exam
     assert limits[0] == 600
     assert 150 <= limits[-1] <= 300
     assert [entry.status for entry in llm_server.chats].count(400) <= 2
-
-
-def test_a_limit_that_is_refused_however_low_is_left_out(llm_server: LlmServer) -> None:
-    switches = of_example("cap", {"says": "max_tokens exceeds what we allow"})
-    llm_server.switches = replace(switches, cap=0)
-    assert Asked(llm_server, [sample(1, max_tokens=4)]).completion.choices
-    limits = [entry.body.get("max_tokens") for entry in llm_server.chats]
-    assert limits == [4, 2, 1, None, None]  # and by its other name
 
 
 def test_a_cap_below_what_is_expected_asks_for_less(llm_server: LlmServer) -> None:

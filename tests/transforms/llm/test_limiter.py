@@ -115,23 +115,6 @@ def test_other_errors_leave_the_limit_and_one_at_a_time_is_always_left() -> None
     assert simulate(main) == [8.0] * 3 + [1.0] * 20
 
 
-def test_it_starts_low_and_grows_fast_until_the_first_overload() -> None:
-    async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, RateLimits(concurrency=64), start=LOCAL_START)
-        found = [its.limit]
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(30)))
-        found.append(its.limit)
-        async with its.admitted(BODY) as sent:
-            its.failed(sent, refused("timeout"))
-        found.append(its.limit)
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(8)))
-        found.append(its.limit)
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(1000)))
-        return [*found, its.limit]
-
-    assert simulate(main) == [2.0, 32.0, 1.0, 2.0, 64.0]
-
-
 def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> None:
     async def main(loop: Simulated) -> tuple[float, float]:
         its = limiter(loop, RateLimits(concurrency=64), start=LOCAL_START, timeout=100.0)

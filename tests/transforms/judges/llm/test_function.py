@@ -36,32 +36,6 @@ def outcomes(asked: Asked) -> list[Any]:
     return [(row.unit_id, row.outcome, row.reason) for row in asked.result.evidence]
 
 
-def test_one_call_for_all_and_a_row_for_each_passage() -> None:
-    reply = {
-        "f1": {"checks": [{"passage": 2, **NO}, {"passage": 1, **YES}], "noans": []},
-        "f2": {"checks": [], "noans": [2]},
-    }
-    found = [passages("It was 1815.", "It was 1816."), passages("It was 1816.")]
-    asked = verify([reply], open_units([BORN, WROTE]), found)
-    rows = asked.result.evidence
-    assert [
-        (row.unit_id, row.passage_id, row.rank, row.outcome, row.label, row.raw_verdict, row.answer)
-        for row in rows
-    ] == [
-        ("u0", "s:It was 1815.", 1, "supported", 1, "T", "1815"),
-        ("u0", "s:It was 1816.", 2, "refuted", 0, "F", "1816"),
-        ("u1", "s:It was 1816.", 1, "noans", None, "NOANS", None),
-    ]
-    made_by = {(row.judge, row.model, row.request_id, row.prompt_version) for row in rows}
-    assert made_by == {("llm", "m", "fake-1", asked.judge.prompt_version)}
-    numbers = {(row.probability, row.reason, row.retrieval_score) for row in rows}
-    assert numbers == {(None, None, 0.5)}
-    (request,) = asked.client.requests
-    about = (request.role, request.step, request.source, request.response_id)
-    assert about == ("verifier", "verify", "s", "r1")
-    assert len(asked.result.usage) == 1
-
-
 def test_without_passages_there_is_no_call() -> None:
     found = [Found(), Found((), "error", "transport", "OSError", "down")]
     asked = verify([], open_units([BORN, WROTE]), found)
@@ -195,33 +169,6 @@ def test_a_query_that_repeats_its_claim_is_left_out() -> None:
 
 
 # --- what is asked again, and what stays an error ---
-
-
-def test_only_what_is_missing_is_asked_again() -> None:
-    broken = [{"passage": 1, **YES}, {"passage": 2, **NO, "verdict": None}]
-    first = {
-        "f1": {"checks": broken, "noans": []},
-        "f2": {"checks": [{"passage": 2, **SILENT}], "noans": []},
-        "f3": "T",
-    }
-    second = {
-        "f1": {"checks": [{"passage": 1, **NO}], "noans": []},
-        "f2": {"checks": [{"passage": 1, **YES}], "noans": [2]},
-    }
-    found = [passages("A.", "B."), passages("B."), passages("B.", "A.")]
-    asked = verify([first, second], open_units([BORN, WROTE, "Third."]), found)
-    facts, told = asked_for(asked.client.requests[1])
-    assert facts == {"f1": (BORN, "Q0?", [1]), "f2": ("Third.", "Q2?", [1, 2])}
-    assert told == {1: ("", "B."), 2: ("", "A.")}
-    assert [(row.unit_id, row.outcome, row.request_id) for row in asked.result.evidence] == [
-        ("u0", "supported", "fake-1"),
-        ("u0", "refuted", "fake-2"),
-        ("u1", "noans", "fake-1"),
-        ("u2", "supported", "fake-2"),
-        ("u2", "noans", "fake-2"),
-    ]
-    assert not asked.result.failures
-    assert len(asked.result.usage) == 2
 
 
 def test_a_copy_of_the_example_is_asked_again_without_the_example() -> None:

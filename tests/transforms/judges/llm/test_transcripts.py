@@ -72,6 +72,12 @@ def _cut(reply: Any) -> Choice:
     return Choice(text, arguments, finish_reason="length")
 
 
+def _null(reply: Any) -> Any:
+    """The reply with null for its last verdict."""
+    before, name, after = json.dumps(reply).rpartition('"verdict": ')
+    return json.loads(f"{before}{name}null{after[3:]}")
+
+
 def _items(request: Request) -> int:
     """How many things a request asks about."""
     user = request.messages[-1].content
@@ -94,6 +100,7 @@ FAULTS: Mapping[str, Callable[[int, Request, Any], Any]] = {
         LlmError("the prompt is too long", TRUNCATED) if _items(request) > 1 else reply
     ),
     "transport": lambda n, request, reply: LlmError("no route") if n == 1 else reply,
+    "null": lambda n, request, reply: _null(reply) if n == 1 else reply,
 }
 
 # --- ways of asking ---
@@ -135,26 +142,27 @@ def _recalled(*formulations: str, facts: Sequence[str] = CLAIMS, **more: Any) ->
 
 
 SHORT = ("good", "malformed", "missing")
+EVERY = tuple(name for name in FAULTS if name != "null")
 WAYS: Mapping[str, tuple[Callable[[FakeClient], Any], Sequence[str]]] = {
-    "extract": (_extracted(), tuple(FAULTS)),
+    "extract": (_extracted(), EVERY),
     "extract sentences": (_extracted("sentence"), SHORT),
-    "queries": (_judged(lambda judge: judge.queries(CLAIMS, "r1")), tuple(FAULTS)),
-    "function": (_verified(), tuple(FAULTS)),
+    "queries": (_judged(lambda judge: judge.queries(CLAIMS, "r1")), EVERY),
+    "function": (_verified(), (*EVERY, "null")),
     "function tf": (_verified(verdict_labels="tf"), SHORT),
     "function none": (_verified(explain="none"), SHORT),
-    "function citation": (_verified(citation=True), SHORT),
+    "function citation": (_verified(citation=True), (*SHORT, "null")),
     "function one": (_verified(passages_per_call=1, explain="none", citation=True), SHORT),
-    "xml": (_verified(format="xml"), tuple(FAULTS)),
+    "xml": (_verified(format="xml"), EVERY),
     "xml tf": (_verified(format="xml", verdict_labels="tf", citation=True), SHORT),
-    "stepwise": (_verified(formulation="stepwise"), tuple(FAULTS)),
+    "stepwise": (_verified(formulation="stepwise"), EVERY),
     "stepwise tf": (_verified(formulation="stepwise", verdict_labels="tf"), SHORT),
-    "rationale": (_verified(formulation="rationale"), tuple(FAULTS)),
+    "rationale": (_verified(formulation="rationale"), EVERY),
     "rationale tf": (_verified(formulation="rationale", verdict_labels="tf"), SHORT),
-    "prompt": (_verified(formulation="prompt"), tuple(FAULTS)),
+    "prompt": (_verified(formulation="prompt"), EVERY),
     "prompt tf": (_verified(formulation="prompt", verdict_labels="tf"), SHORT),
-    "recall facts": (_recalled(facts=()), tuple(FAULTS)),
+    "recall facts": (_recalled(facts=()), EVERY),
     "recall prompt": (_recalled("prompt"), SHORT),
-    "recall tf": (_recalled("tf"), tuple(FAULTS)),
+    "recall tf": (_recalled("tf"), EVERY),
     "recall tfn citation": (_recalled("tfn+citation"), SHORT),
     "recall one attempt": (_recalled("tf", "prompt", repairs=0), SHORT),
     "recall tf xml": (_recalled("tf+xml"), SHORT),
@@ -235,8 +243,8 @@ def _result(result: Any) -> dict[str, list[Any]]:
 
 
 _HIDDEN = (
-    *("response_id", "record_id", "prompt_version", "judge", "model", "source", "key"),
-    *("retrieval_score", "rank", "fact_id", "variant", "fact_index", "step"),
+    *("response_id", "record_id", "prompt_version", "key", "fact_id", "variant", "fact_index"),
+    *("step",),
 )
 
 
