@@ -195,6 +195,7 @@ class LlmServer:
             body = None
         told = request.headers.get("authorization", ""), body, time.monotonic()
         entry = Logged(request.path, *told, self._in_flight, connection)
+        entry.query, entry.headers = request.query, request.headers
         self.requests.append(entry)
         return entry
 

@@ -1,10 +1,10 @@
 """Which endpoint a role has and what is sent there; keys stay secret; replies in a stream."""
 
 import asyncio
+import contextlib
 import json
 import pickle
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.golden.tables import tables
-from tests.local_server import LocalServer
+from tests.llm_server import LlmServer, Switches
 from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.connection import Transport, completion_of
 from ufo.transforms.llm.endpoint import (
@@ -24,11 +24,11 @@ from ufo.transforms.llm.endpoint import (
     azure_of,
     endpoints,
 )
+from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
 TABLES = tables("endpoints")
 LOCAL = "http://localhost:8000/v1"
-WHOLE = {"choices": [{"message": {"role": "assistant", "content": "yes"}}]}
 NAMES = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "TITLE"),
     *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
@@ -109,31 +109,9 @@ def test_what_is_no_header_or_body_is_refused(given: dict[str, Any], said: str) 
 # --- what is sent ---
 
 
-class Echo(BaseHTTPRequestHandler):
-    """Keeps what it is sent, and answers with the reply that is set."""
-
-    asked: list[tuple[str, dict[str, str], Any]]
-    reply: tuple[str, bytes]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.asked.append((self.path, headers, body))
-        kind, content = self.reply
-        self.send_response(200)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[LocalServer]:
-    Echo.asked, Echo.reply = [], ("application/json", json.dumps(WHOLE).encode())
-    with LocalServer(Echo) as running:
+def server() -> Iterator[LlmServer]:
+    with LlmServer(keys=None) as running:
         yield running
 
 
@@ -141,7 +119,8 @@ def send(endpoint: Endpoint) -> Any:
     async def sent() -> Any:
         transport = Transport(endpoint, 1)
         try:
-            return (await transport.send({"model": endpoint.model, "messages": []})).value
+            messages = [{"role": "user", "content": "Who?"}]
+            return (await transport.send({"model": endpoint.model, "messages": messages})).value
         finally:
             await transport.aclose()
 
@@ -149,42 +128,41 @@ def send(endpoint: Endpoint) -> Any:
 
 
 def test_azure_is_asked_for_the_models_deployment_with_its_own_header(
-    server: LocalServer, monkeypatch: pytest.MonkeyPatch
+    server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{server.address}/")
+    server.switches = Switches(azure="mini")
+    address = server.base_url.removesuffix("/v1")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{address}/")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-secret")
     endpoint = endpoints("mini")[VERIFIER]
     assert endpoint.configured
-    assert send(endpoint) == WHOLE
+    assert send(endpoint)["choices"]
     monkeypatch.delenv("AZURE_OPENAI_API_KEY")
     monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "ad-secret")
-    prod = f"{server.address}/openai/deployments/prod/chat/completions?api-version=2025-01-01"
-    send(endpoints("mini", prod)[VERIFIER])
-    (path, headers, body), (of_prod, with_token, _) = Echo.asked
-    assert path == "/openai/deployments/mini/chat/completions?api-version=2024-10-21"
-    assert (headers["api-key"], body["model"]) == ("azure-secret", "mini")
-    assert "azure-secret" not in headers.get("authorization", "")
-    assert server.address + of_prod == prod
-    assert with_token["authorization"] == "Bearer ad-secret"
+    url = f"{address}/openai/deployments/mini/chat/completions?api-version=2025-01-01"
+    assert send(endpoints("other", url)[VERIFIER])["choices"]
+    by_key, by_token = server.chats
+    assert (by_key.query, by_token.query) == ("api-version=2024-10-21", "api-version=2025-01-01")
+    assert (by_key.headers["api-key"], by_key.body["model"]) == ("azure-secret", "mini")
+    assert "azure-secret" not in by_key.authorization
+    assert by_token.authorization == "Bearer ad-secret"
 
 
 def test_headers_and_fields_go_to_the_endpoint_that_they_are_meant_for(
-    server: LocalServer, monkeypatch: pytest.MonkeyPatch
+    server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = endpoints(
-        *("m", f"{server.address}/v1?user=7", None, "http://other/v1"),
-        header=["X-Title=TITLE"],
-        body_json='{"provider": {"order": ["a"]}}',
-        reasoning_effort="low",
-    )
+    url = f"{server.base_url}?user=7"
+    told = {"body_json": '{"provider": {"order": ["a"]}}', "reasoning_effort": "low"}
+    found = endpoints("m", url, None, "http://other/v1", header=["X-Title=TITLE"], **told)
     with pytest.raises(LlmError, match="TITLE is not set") as error:
         send(found[VERIFIER])
     assert error.value.final
     monkeypatch.setenv("TITLE", "nightly")
-    send(found[VERIFIER])
-    ((path, headers, body),) = Echo.asked
-    assert (path, headers["x-title"]) == ("/v1/chat/completions?user=7", "nightly")
-    assert (body["provider"], body["reasoning_effort"]) == ({"order": ["a"]}, "low")
+    with contextlib.suppress(SendError):  # the server knows no queries
+        send(found[VERIFIER])
+    (asked,) = server.chats
+    assert (asked.query, asked.headers["x-title"]) == ("user=7", "nightly")
+    assert (asked.body["provider"], asked.body["reasoning_effort"]) == ({"order": ["a"]}, "low")
     assert found[KNOWLEDGE] == found[VERIFIER]
     assert (found[EXTRACTOR].headers, found[EXTRACTOR].added) == ((), {})
     assert "nightly" not in repr(found)
@@ -199,21 +177,23 @@ def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
     return {"id": "c1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
-def test_a_stream_is_read_as_one_reply(server: LocalServer) -> None:
+def test_a_stream_is_read_as_one_reply() -> None:
     call = {"index": 0, "id": "t1", "type": "function", "function": {"name": "f", "arguments": ""}}
-    text = events(
-        chunk(role="assistant", content=None, tool_calls=[call]),
-        chunk(tool_calls=[{"index": 0, "function": {"arguments": '{"a":'}}]),
-        chunk(tool_calls=[{"index": 0, "function": {"arguments": " 1}"}}], reasoning="I "),
-        chunk("tool_calls", reasoning="think"),
-        {"choices": [], "usage": {"prompt_tokens": 5}},
+    whole = completion_of(
+        events(
+            chunk(role="assistant", content=None, tool_calls=[call]),
+            chunk(tool_calls=[{"index": 0, "function": {"arguments": '{"a":'}}]),
+            chunk(tool_calls=[{"index": 0, "function": {"arguments": " 1}"}}], reasoning="I "),
+            chunk("tool_calls", reasoning="think"),
+            {"choices": [], "usage": {"prompt_tokens": 5}},
+            {"error": {"message": "overloaded"}},
+        )
     )
-    Echo.reply = ("text/event-stream; charset=utf-8", text.encode())
-    whole = send(Endpoint("m", f"{server.address}/v1"))
     ((choice,), (made,)) = whole["choices"], whole["choices"][0]["message"]["tool_calls"]
     assert (made["id"], made["function"]) == ("t1", {"name": "f", "arguments": '{"a": 1}'})
     assert (choice["message"]["reasoning"], choice["finish_reason"]) == ("I think", "tool_calls")
     assert (whole["usage"], whole["id"]) == ({"prompt_tokens": 5}, "c1")
+    assert whole["error"] == {"message": "overloaded"}
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.text(max_size=5)), max_size=12))

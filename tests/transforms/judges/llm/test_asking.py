@@ -1,112 +1,19 @@
-"""Calls: what shares one, what is shown around a claim, and what is done where one does not fit."""
+"""What shares a call, what is shown around a claim, and what no table can hold."""
 
-import asyncio
-import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ufo
 from tests.transforms.judges.llm.scripted import open_units
-from ufo.schemas.records import TRUNCATED
 from ufo.schemas.tables import to_arrow
-from ufo.transforms.judges.llm.asking import (
-    AskedValue,
-    Asker,
-    Form,
-    Parsed,
-    Question,
-    ask_for_items,
-)
 from ufo.transforms.judges.llm.excerpts import Text, cut, paragraph, tokens_of
 from ufo.transforms.judges.llm.packing import CallLimits, by_fact, pack
-from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Request
-from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sentences import segment
-
-
-def form(words: int) -> Form[int, int]:
-    """Asks for the squares of numbers, with 10 tokens of a reply for each."""
-
-    def question(items: Sequence[int], wrong: str) -> Question:
-        return Question("square " * words, json.dumps(list(items)), None, 10 * len(items))
-
-    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, int]:
-        told = json.loads(choice.text) if choice.text.startswith("{") else {}
-        return Parsed({int(number): square for number, square in told.items()}, "it was none")
-
-    return Form(question, parse)
-
-
-class Limited(FakeClient):
-    """A model that squares up to `most` numbers at a time and refuses more with an error; with a
-    limit of the tokens of a reply, or of request and reply together."""
-
-    def __init__(
-        self, most: int = 99, room: int | None = None, cap: int | None = None, **error: Any
-    ) -> None:
-        def reply(request: Request) -> Any:
-            if len(asked(request)) <= most:
-                return json.dumps({number: number**2 for number in asked(request)})
-            return LlmError("400: the sky is too blue", **error)
-
-        super().__init__(reply)
-        self._limits = room, cap
-
-    def room(self, request: Request) -> int | None:
-        return self._limits[0]
-
-    def cap(self, request: Request) -> int | None:
-        return self._limits[1]
-
-
-def asked(request: Request) -> list[int]:
-    return list(json.loads(request.messages[-1].content.partition("\n")[0]))
-
-
-def ask(client: FakeClient, count: int, words: int = 1) -> tuple[dict[int, AskedValue[int]], Asker]:
-    asker = Asker(client, load_prompts(), Request(VERIFIER, "m", (), step="verify"))
-    return asyncio.run(ask_for_items(range(count), form(words), asker)), asker
-
-
-@pytest.mark.parametrize(
-    ("client", "count", "words", "calls"),
-    [
-        (Limited(cap=50), 8, 1, [4, 4]),
-        (Limited(room=40), 8, 1, [4, 4]),
-        (Limited(cap=100), 8, 1, [8]),
-        (Limited(1, reason=TRUNCATED), 4, 1, [4, 2, 2, 1, 1, 1, 1]),
-        (Limited(2, unexplained=True), 4, 1000, [4, 2, 2]),  # of a large call, halved once
-    ],
-)
-def test_a_call_is_packed_below_the_limits_or_halved_until_it_fits(
-    client: Limited, count: int, words: int, calls: list[int]
-) -> None:
-    answers, asker = ask(client, count, words)
-    assert [answers[number].value for number in range(count)] == [n**2 for n in range(count)]
-    assert [len(asked(request)) for request in client.requests] == calls
-    assert not asker.failures
-
-
-@pytest.mark.parametrize(("words", "calls"), [(1000, [4, 2, 2]), (10, [4])])
-def test_an_unknown_refusal_of_a_half_or_of_a_small_call_is_an_error_in_its_words(
-    words: int, calls: list[int]
-) -> None:
-    client = Limited(1, unexplained=True)
-    answers, asker = ask(client, 4, words)
-    assert [len(asked(request)) for request in client.requests] == calls
-    said = {(answer.value, answer.reply.raw) for answer in answers.values()}
-    assert said == {(None, "400: the sky is too blue")}
-    assert {failure.message for failure in asker.failures} == {"400: the sky is too blue"}
-
-
-# --- which facts and passages share a call ---
 
 
 def packed(

@@ -217,3 +217,22 @@ def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most() ->
 
     rows = ask(reply, "A.", "B.", "poison", "D.").result.evidence
     assert [row.outcome for row in rows] == ["supported"] * 2 + ["error"] * 2
+
+
+@pytest.mark.parametrize(
+    ("most", "words", "calls"), [(2, 3000, [4, 2, 2]), (1, 3000, [4, 2, 2]), (1, 10, [4])]
+)
+def test_a_large_call_refused_in_unknown_words_is_halved_once(
+    most: int, words: int, calls: list[int]
+) -> None:
+    def reply(request: Request) -> Any:
+        refused = LlmError("400: the sky is too blue", unexplained=True)
+        return always_yes(request) if len(asked_for(request)[0]) <= most else refused
+
+    claims = [f"Ada wrote note {n}." for n in range(4)]
+    asked = verify(reply, open_units(claims), [passages("word " * words)] * 4)
+    assert [len(asked_for(request)[0]) for request in asked.client.requests] == calls
+    mended = most == 2
+    assert {row.outcome for row in asked.result.evidence} == {"supported" if mended else "error"}
+    said = {failure.message for failure in asked.result.failures}
+    assert said == (set() if mended else {"400: the sky is too blue"})
