@@ -1,4 +1,4 @@
-"""What a probe finds out about endpoints of all kinds, and with how many requests."""
+"""What a probe finds out about endpoints of all kinds, and what their errors lead to."""
 
 import asyncio
 import json
@@ -10,8 +10,9 @@ import pytest
 
 from tests.golden.tables import tables
 from tests.llm_server import PROFILES, LlmServer, Switches
+from tests.llm_server.profiles import refusals
 from tests.transforms.llm.asked import call
-from ufo.schemas.records import TRUNCATED
+from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.capabilities import (
     CALL,
     FORMS,
@@ -26,7 +27,14 @@ from ufo.transforms.llm.capabilities import (
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
-from ufo.transforms.llm.failures import SendError, of_response
+from ufo.transforms.llm.failures import (
+    Overflow,
+    SendError,
+    inside,
+    of_response,
+    retry_after,
+    used_up,
+)
 from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Request
 
 
@@ -116,3 +124,110 @@ def test_what_is_known_is_kept_as_json() -> None:
     assert Capabilities.from_json(json.loads(json.dumps(asdict(known)))) == known
     with pytest.raises(TypeError):
         Capabilities.from_json({"tools": True, "limit_fields": []})
+
+
+KEY = "a.secret.of.no.usual.form"
+ENDPOINT = Endpoint("gpt-x", "http://localhost:1/v1?token=hidden")
+
+
+def failure(status: int, key: str = KEY, headers: Any = None, **error: Any) -> SendError:
+    payload = {"error": error} if error else None
+    return of_response(ENDPOINT, key, status, headers or {}, payload, now=0.0)
+
+
+@pytest.mark.parametrize(("status", "error", "remedy"), TABLES["remedies"])
+def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
+    found = failure(status, **error)
+    assert (found.final, found.transient, found.status) == (True, False, str(status))
+    assert remedy in found.message
+
+
+def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
+    assert "wants a key: set OPENAI_API_KEY (401: no)" in failure(401, NO_KEY, message="no").message
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
+def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: int) -> None:
+    said = f"No entry <{KEY}>, nor Bearer sk-other-key-999999, for\nmodel gpt-x {'x' * 10_000}"
+    message = failure(status, message=said).message
+    assert [word for word in (KEY, "999999", "hidden", "\n") if word in message] == []
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize(("headers", "seconds"), TABLES["waits"], ids=str)
+def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, now=100.0) == seconds
+
+
+def test_a_budget_that_is_used_up_is_waited_for() -> None:
+    def wait(reset: str, left: str = "0") -> float | None:
+        headers = {"x-ratelimit-remaining-tokens": left, "x-ratelimit-reset-tokens": reset}
+        return used_up(headers, 1_700_000_000.0)
+
+    resets = ("20ms", "1s", "6m0s", "1h2m3.5s", "12", "1700000030")
+    assert [wait(reset) for reset in resets] == [0.02, 1.0, 360.0, 3723.5, 12.0, 30.0]
+    assert [wait(reset) for reset in ("0s", "soon", "")] == [None] * 3
+    assert wait("1s", left="1") is None
+    assert used_up({}, 0.0) is None
+
+
+ROWS = [
+    pytest.param(row["kind"], one, id=f"{row['kind']} {one['of']}")
+    for row in refusals()
+    for one in row["examples"]
+]
+
+
+@pytest.mark.parametrize(("kind", "example"), ROWS)
+def test_what_each_provider_says_is_known(kind: str, example: Any) -> None:
+    status, said = example.get("status", 400), example["says"]
+    codes = example.get("codes")
+    found = failure(status, message=said, param=example.get("param"), code=codes)
+    assert found.kind == kind
+    assert said[:60] in found.message
+    assert str(status) in found.message
+    assert found.cap == example.get("cap")
+    numbers = Overflow(example.get("context"), example.get("prompt"))
+    assert found.overflow == (numbers if kind == "overflow" else None)
+    assert found.final == (kind in ("quota", "key", "unloaded", "model"))
+    assert found.transient == (kind == "busy")
+    assert found.reason == {"overflow": TRUNCATED, "filtered": FILTERED}.get(kind, TRANSPORT)
+
+
+def test_how_every_provider_says_that_a_request_is_too_long_is_in_the_table() -> None:
+    rows = [row for row in refusals() if row["kind"] == "overflow"]
+    hosted = {"OpenAI", "Azure", "Anthropic", "Gemini", "Bedrock", "Mistral", "Groq", "DeepSeek"}
+    local = {"vLLM", "llama.cpp", "Ollama", "LM Studio", "OpenRouter"}
+    assert {one["of"] for row in rows for one in row["examples"]} >= hosted | local
+
+
+def test_a_request_that_is_too_long_is_known_by_fields_before_words() -> None:
+    fields: dict[str, Any] = {"n_prompt_tokens": 1407, "n_ctx": 256}
+    assert failure(500, **fields, type="exceed_context_size_error").overflow == Overflow(256, 1407)
+    raw = {"raw": "prompt is too long: 210000 tokens > 200000 maximum"}
+    found = failure(400, message="Provider returned error", metadata=raw)  # of a gateway
+    assert found.overflow == Overflow(200000, 210000)
+    assert "Provider returned error: prompt is too long" in found.message
+    busy = failure(429, message="Rate limit: too many tokens in the context window")
+    large = "max_tokens is too large: 9. This model supports at most 4 completion tokens"
+    assert busy.overflow is failure(400, message=large).overflow is None
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 404, 500])
+def test_words_that_are_not_known_are_an_unexplained_refusal_of_the_request(status: int) -> None:
+    found = failure(status, message="the flux is inverted")
+    assert found.unexplained == (status in (400, 422))
+    assert status == 404 or f"answered {status}: the flux is inverted" in found.message
+
+
+def test_errors_of_other_shapes_are_read() -> None:
+    shapes: list[Any] = [None, [], "oops", {"error": "oops"}, {"error": None}, 3]
+    assert all(of_response(ENDPOINT, KEY, 500, {}, shape, 0.0).transient for shape in shapes)
+    listed = [{"error": {"code": 400, "message": "Overloaded", "status": "UNAVAILABLE"}}]
+    assert of_response(ENDPOINT, KEY, 400, {}, listed, 0.0).transient
+
+
+@pytest.mark.parametrize(("payload", "expected"), TABLES["inside"], ids=str)
+def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
+    found = inside(payload)
+    assert (found and found[0]) == expected
