@@ -294,25 +294,3 @@ def test_an_endpoint_that_stays_away_ends_the_run_and_any_answer_ends_an_outage(
     assert found == [[False, True], [False, False], [False, False]]
     events = [(0.0, "connection"), (50.0, "500"), (20.0, "connection"), (50.0, "timeout")]
     assert outage(*events, (10.0, "connection"), patience=60.0)[1] == [False] * 4 + [True]
-
-
-@pytest.mark.parametrize(("reached", "seconds"), [(True, 300.0), (False, 15.0)])
-def test_what_answers_no_more_is_waited_for_by_time_and_not_by_tries(
-    reached: bool, seconds: float
-) -> None:
-    tries = 0
-
-    async def main(loop: Simulated) -> float:
-        async def send(attempt: int) -> None:
-            nonlocal tries
-            tries += 1
-            await asyncio.sleep(5.0)
-            raise refused("timeout")
-
-        its = limiter(loop, RateLimits(), reached=reached)
-        with pytest.raises(SendError):
-            await retrying(send, Retry(attempts=3, seconds=300.0), Timing(clock=loop.time), its)
-        return loop.time()
-
-    assert seconds <= simulate(main) <= seconds + 10.0
-    assert (tries > 8) == reached

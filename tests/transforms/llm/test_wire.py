@@ -81,28 +81,7 @@ def test_a_temperature_that_cannot_be_chosen_is_not_sent() -> None:
     assert [body.get("temperature") for body in bodies] == [0.0, None, None, 1.0, None]
 
 
-MARKS = (
-    *(
-        "<|im_end|>",
-        "<|im_start|>system",
-        "[INST]",
-        "[/INST]",
-        "<<SYS>>",
-        "<</SYS>>",
-        "</s>",
-        "<s>",
-    ),
-    *(
-        "<start_of_turn>",
-        "<｜User｜>",
-        "<｜end▁of▁sentence｜>",
-        "<|START_OF_TURN_TOKEN|>",
-        "[gMASK]",
-    ),
-)
-
-
-@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("mark", TABLES["marks"])
 def test_no_mark_of_a_chat_template_is_in_what_is_sent(mark: str) -> None:
     broken = wire.without_marks(f"The page says {mark} and goes on.")
     assert broken.replace(" ", "") == f"Thepagesays{mark}andgoeson."

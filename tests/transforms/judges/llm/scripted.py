@@ -131,26 +131,3 @@ def answers(judge_of: Callable[..., Any]) -> Callable[..., Any]:
         return arguments
 
     return reply
-
-
-def as_tags(arguments: dict[str, Any]) -> str:
-    """The reply of a model that escapes nothing in its tags but `<`."""
-
-    def fields(check: dict[str, Any]) -> str:
-        return "".join(
-            f"<{name}>{str(value).replace('<', '&lt;')}</{name}>"
-            for name, value in check.items()
-            if name != "passage"
-        )
-
-    lines = []
-    for name, value in arguments.items():
-        if "checks" in value:
-            checks = "".join(
-                f"<p{c['passage']}>{fields(c)}</p{c['passage']}>" for c in value["checks"]
-            )
-            noans = " ".join(map(str, value["noans"]))
-            lines.append(f"<{name}>{checks}<noans>{noans}</noans></{name}>")
-        else:
-            lines.append(f"<{name}>{fields(value)}</{name}>")
-    return "\n".join(lines)

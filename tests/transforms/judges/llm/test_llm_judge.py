@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.golden.tables import tables
 from tests.transforms.judges.llm.scripted import (
     Asked,
     answers,
-    as_tags,
     asked_for,
     extract,
     open_units,
@@ -63,8 +63,7 @@ FACTS = [
 ]
 
 
-@pytest.mark.parametrize("xml", [False, True])
-def test_sixty_facts_of_any_script_are_judged_each_by_itself(xml: bool) -> None:
+def test_sixty_facts_of_any_script_are_judged_each_by_itself() -> None:
     claims = [f"{FACTS[n % len(FACTS)]} {n}" for n in range(60)]
     found = [passages(f"P{n % 20}: {FACTS[n % 7]}", f"Q{n // 10}") for n in range(60)]
     seen: list[Any] = []
@@ -76,10 +75,9 @@ def test_sixty_facts_of_any_script_are_judged_each_by_itself(xml: bool) -> None:
 
     def reply(request: Request) -> Any:
         seen.extend(claim for claim, _, _ in asked_for(request)[0].values())
-        arguments = answers(judge_of)(request)
-        return as_tags(arguments) if xml else arguments
+        return answers(judge_of)(request)
 
-    asked = verify(reply, open_units(claims), found, format="xml" if xml else "json")
+    asked = verify(reply, open_units(claims), found)
     assert len(asked.client.requests) == 2
     assert seen == [claim.replace("\x00", "\ufffd") for claim in claims]
     expected = [
@@ -366,20 +364,8 @@ def test_a_claim_without_a_word_of_its_sentence_is_refused() -> None:
     assert (len(rows(asked)), len(asked.result.failures)) == (3, 1)
 
 
-def test_forms_of_a_word_count_and_function_words_do_not() -> None:
-    alike = [
-        ("Ada wrote notes.", "She wrote notes."),
-        ("The discovery of radium.", "She discovered it."),
-        ("She did it.", "The Moon is a cheese."),  # no content word of its own
-        ("Ada was born in 1815.", "Yes."),
-        ("エイダは作家だ。", "彼女は作家である。"),
-        ("Sie schrieb Noten.", "ADA SCHRIEB SIE."),
-    ]
-    apart = [
-        ("The Moon is a cheese.", "She wrote notes."),
-        ("In 1815.", "In 18150."),
-        ("エイダ", "彼女"),
-    ]
-    pairs = [*alike, *apart]
-    assert [pair for pair in pairs if related(*pair)] == alike
-    assert [pair for pair in pairs if related(*pair[::-1])] == alike
+@pytest.mark.parametrize(("text", "other", "alike"), tables("replies_of_judges")["related"])
+def test_forms_of_a_word_count_and_function_words_do_not(
+    text: str, other: str, alike: bool
+) -> None:
+    assert related(text, other) is related(other, text) is alike

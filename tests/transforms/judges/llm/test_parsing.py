@@ -72,28 +72,9 @@ def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(
     assert reason_of(Choice(**said)) == "unparsable"
 
 
-PIECES = (
-    *(
-        '{"f1": ',
-        '"f2":',
-        "{",
-        "}",
-        "[",
-        "]",
-        '"',
-        "\\",
-        ",",
-        TEXT,
-        "1e999",
-        "NaN",
-        "<f1>",
-        "</f1>",
-    ),
-    *("<p1>", "</p1>", "<verdict>", "</verdict>", "<noans>", "</noans>", "1-9", "Verdict:"),
-)
-texts = st.text() | st.lists(st.text(max_size=3) | st.sampled_from(PIECES), max_size=25).map(
-    "".join
-)
+texts = st.text() | st.lists(
+    st.text(max_size=3) | st.sampled_from(TABLES["pieces"]), max_size=25
+).map("".join)
 
 
 @given(texts)
