@@ -79,7 +79,7 @@ def error_of(fault: Fault) -> errors.ApiError | None:
     if kind in _ERRORS:
         return _ERRORS[kind]()
     if fault.kind == "status":
-        return errors.ApiError(kind, f"Status {kind}", "server_error")
+        return errors.ApiError(int(kind), f"Status {kind}", "server_error")
     return None
 
 

@@ -76,7 +76,7 @@ def texts(completion: Completion) -> list[str]:
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
     """Asks a model at once, with a cache before it, each time as a process of its own would."""
-    stores = []
+    stores: list[SqliteStore] = []
 
     def one(model: Model, *requests: Request, settings: ClientSettings = SETTINGS) -> Any:
         def tell(message: str) -> None:

@@ -152,7 +152,10 @@ def test_headers_and_fields_go_to_the_endpoint_that_they_are_meant_for(
     server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"{server.base_url}?user=7"
-    told = {"body_json": '{"provider": {"order": ["a"]}}', "reasoning_effort": "low"}
+    told: dict[str, Any] = {
+        "body_json": '{"provider": {"order": ["a"]}}',
+        "reasoning_effort": "low",
+    }
     found = endpoints("m", url, None, "http://other/v1", header=["X-Title=TITLE"], **told)
     with pytest.raises(LlmError, match="TITLE is not set") as error:
         send(found[VERIFIER])

@@ -1,6 +1,7 @@
 """The scripted model that ships for users' own tests."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ def ask(client: FakeClient, request: Request = REQUEST) -> Completion:
 def test_replies_are_those_of_the_script_in_turn() -> None:
     filtered = Choice(finish_reason="content_filter")
     whole = Completion([Choice("x")], "id")
-    script = [{"word": "ready"}, "some text", filtered, "same", ["one", "two"], whole]
+    script: list[Any] = [{"word": "ready"}, "some text", filtered, "same", ["one", "two"], whole]
     client = FakeClient([*script, LlmError("broken", "filtered")])
     completion = ask(client)
     assert completion.choices[0].arguments == '{"word": "ready"}'

@@ -112,7 +112,8 @@ def test_the_mean_of_log_probabilities() -> None:
 
     tokens = [{"logprob": -1.0}, {"logprob": -2.0}, {"logprob": float("-inf")}, {}]
     assert mean({"content": tokens}) == -1.5
-    assert {mean(one) for one in (None, {"content": None}, {"content": []}, "x")} == {None}
+    nothing: tuple[Any, ...] = (None, {"content": None}, {"content": []}, "x")
+    assert {mean(one) for one in nothing} == {None}
 
 
 @pytest.mark.parametrize("payload", TABLES["garbled"], ids=str)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.transforms.judges.llm.scripted import answers, asked_for, open_units, passages
+from tests.transforms.judges.llm.scripted import TEXT, answers, asked_for, open_units, passages
 from ufo.schemas.records import OpenUnits
 from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
@@ -27,8 +27,8 @@ ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."
 whole = answers(lambda claim, passage: {"answer": passage, "verdict": "T"})
 
 
-def units(response_id: str, *claims: str, text: str = "") -> OpenUnits:
-    found = open_units(claims, *([text] if text else []))
+def units(response_id: str, *claims: str, text: str = TEXT) -> OpenUnits:
+    found = open_units(claims, text)
     own = [replace(unit, response_id=response_id, query="?") for unit in found.units]
     return replace(found, response_id=response_id, units=own)
 

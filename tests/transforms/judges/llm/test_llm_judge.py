@@ -165,7 +165,7 @@ def test_the_papers_prompts_cannot_abstain(formulation: str) -> None:
 
 def test_a_query_that_repeats_its_claim_is_left_out() -> None:
     units, found = open_units([BORN]), [passages("1815.")]
-    units.units[0] = replace(units.units[0], query="Ada was born in 1815?")
+    units = replace(units, units=[replace(units.units[0], query="Ada was born in 1815?")])
     assert "query=" not in verify([{"f1": YES}], units, found).users[0]
     stepwise = verify(["1815", "True"], units, found, formulation="stepwise")
     assert ["<query>" in user for user in stepwise.users] == [True, False]

@@ -54,7 +54,7 @@ def test_half_a_json_has_what_was_complete(end: int) -> None:
 
 
 @pytest.mark.parametrize(("said", "reason"), TABLES["reasons"], ids=str)
-def test_no_reply_has_no_arguments_and_a_reason(said: dict[str, str], reason: str) -> None:
+def test_no_reply_has_no_arguments_and_a_reason(said: dict[str, Any], reason: str) -> None:
     assert arguments_of(Choice(**said), ["f1", "f2"]) == {}
     assert reason_of(Choice(**said)) == reason
 
@@ -66,7 +66,7 @@ def test_deep_nesting_is_no_reply(text: str) -> None:
 
 @pytest.mark.parametrize(("said", "reason"), TABLES["broken"], ids=str)
 def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(
-    said: dict[str, str], reason: str
+    said: dict[str, Any], reason: str
 ) -> None:
     assert reason_of(Choice(**said), asked_json=True) == reason
     assert reason_of(Choice(**said)) == "unparsable"
