@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.golden.tables import tables
 from tests.llm_server.answerers import Anything, reply_to
 from tests.llm_server.chat import Switches, read
 from tests.llm_server.judge import OfflineAnswers
@@ -129,8 +130,9 @@ def _verified(**settings: Any) -> Callable[[FakeClient], Any]:
     return _judged(lambda judge: judge.verify(units, "s", found), **settings)
 
 
-def _recalled(*formulations: str, facts: Sequence[str] = CLAIMS, **more: Any) -> Any:
+def _recalled(formulations: Sequence[str] = (), **more: Any) -> Callable[[FakeClient], Any]:
     answers = [RecallAnswer("r1", "rag", "Ada was born in 1815.")] if formulations else []
+    facts = CLAIMS if formulations else []
     given = RecallInput("f:1", "r1", "Who was Ada?", " ".join(CLAIMS), answers, bool(facts), facts)
 
     def run(client: FakeClient) -> Any:
@@ -141,47 +143,21 @@ def _recalled(*formulations: str, facts: Sequence[str] = CLAIMS, **more: Any) ->
     return run
 
 
-SHORT = ("good", "malformed", "missing")
-EVERY = tuple(name for name in FAULTS if name != "null")
-WAYS: Mapping[str, tuple[Callable[[FakeClient], Any], Sequence[str]]] = {
-    "extract": (_extracted(), EVERY),
-    "extract sentences": (_extracted("sentence"), SHORT),
-    "queries": (_judged(lambda judge: judge.queries(CLAIMS, "r1")), EVERY),
-    "function": (_verified(), (*EVERY, "null")),
-    "function tf": (_verified(verdict_labels="tf"), SHORT),
-    "function none": (_verified(explain="none"), SHORT),
-    "function citation": (_verified(citation=True), (*SHORT, "null")),
-    "function one": (_verified(passages_per_call=1, explain="none", citation=True), SHORT),
-    "xml": (_verified(format="xml"), EVERY),
-    "xml tf": (_verified(format="xml", verdict_labels="tf", citation=True), SHORT),
-    "stepwise": (_verified(formulation="stepwise"), EVERY),
-    "stepwise tf": (_verified(formulation="stepwise", verdict_labels="tf"), SHORT),
-    "rationale": (_verified(formulation="rationale"), EVERY),
-    "rationale tf": (_verified(formulation="rationale", verdict_labels="tf"), SHORT),
-    "prompt": (_verified(formulation="prompt"), EVERY),
-    "prompt tf": (_verified(formulation="prompt", verdict_labels="tf"), SHORT),
-    "recall facts": (_recalled(facts=()), EVERY),
-    "recall prompt": (_recalled("prompt"), SHORT),
-    "recall tf": (_recalled("tf"), EVERY),
-    "recall tfn citation": (_recalled("tfn+citation"), SHORT),
-    "recall one attempt": (_recalled("tf", "prompt", repairs=0), SHORT),
-    "recall tf xml": (_recalled("tf+xml"), SHORT),
+ASK: Mapping[str, Callable[..., Callable[[FakeClient], Any]]] = {
+    "extract": _extracted,
+    "queries": lambda: _judged(lambda judge: judge.queries(CLAIMS, "r1")),
+    "verify": _verified,
+    "recall": _recalled,
 }
 
-PUBLISHED: Mapping[str, Any] = {"as_published": True, "verdict_labels": "tf"}
-WAYS = {
-    **WAYS,
-    "published extract": (_extracted(formulation="rationale", **PUBLISHED), SHORT),
-    "published function": (_verified(**PUBLISHED), SHORT),
-    "published xml": (_verified(as_published=True, citation=True, format="xml"), SHORT),
-    "published rationale": (_verified(formulation="rationale", **PUBLISHED), SHORT),
-    "published prompt": (_verified(formulation="prompt", **PUBLISHED), SHORT),
-    "published facts": (_recalled(facts=(), as_published=True), (*SHORT, "cut")),
-    "published recall": (
-        _recalled("prompt", "tf+xml", "tfn+citation+xml", as_published=True, repairs=0),
-        SHORT,
-    ),
-}
+
+def _way(ask: str, faults: str = "", **settings: Any) -> tuple[Callable[[FakeClient], Any], Any]:
+    every = [name for name in FAULTS if name != "null"]
+    named = every if "every" in faults else ["good", "malformed", "missing"]
+    return ASK[ask](**settings), named + [name for name in faults.split() if name != "every"]
+
+
+WAYS = {name: _way(**row) for name, row in tables("ways")["ways"].items()}
 
 # --- transcripts ---
 
