@@ -362,11 +362,7 @@ def _page(rows: Sequence[dict[str, Any]], query: Mapping[str, str]) -> dict[str,
     limit = int(query.get("limit", 20))
     start = ids.index(query["after"]) + 1 if "after" in query else 0
     shown = newest[start : start + limit]
-    return {
-        "object": "list",
-        "data": shown,
-        "has_more": start + limit < len(newest),
-    }
+    return {"object": "list", "data": shown, "has_more": start + limit < len(newest)}
 
 
 def _form(request: HttpRequest) -> dict[str, tuple[str, bytes]]:

@@ -18,13 +18,7 @@ from tests.llm_server.profiles import of_example, refusals
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
-from ufo.transforms.llm.request import (
-    Completion,
-    Function,
-    LlmError,
-    Message,
-    Request,
-)
+from ufo.transforms.llm.request import Completion, Function, LlmError, Message, Request
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import (
-    RecallAnswer,
-    RecallInput,
-    RecallLabel,
-)
+from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.golden.tables import tables
-from ufo.transforms.judges.llm.fact_function import (
-    Control,
-    Fact,
-    FactCheck,
-    FactFunction,
-    is_noans,
-)
+from ufo.transforms.judges.llm.fact_function import Control, Fact, FactCheck, FactFunction, is_noans
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of, xml_arguments
