@@ -21,7 +21,7 @@ from tests.transforms.judges.llm.scripted import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.transforms.judges.llm.extraction import related
-from ufo.transforms.llm.request import Choice, LlmError, Request
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 from ufo.transforms.prompts.data import read
 from ufo.transforms.sources.fact_source import Found
 
@@ -46,6 +46,12 @@ def test_without_passages_there_is_no_call() -> None:
     asked = verify([], open_units([BORN, WROTE]), found)
     assert outcomes(asked) == [("u0", "noans", "no_passages"), ("u1", "error", "transport")]
     assert verify([], open_units([]), []).result.evidence == []
+
+
+def test_what_a_model_sees_twice_is_asked_once() -> None:
+    asked = ask(always_yes, "Same.", "Same.", "Other.")
+    assert len(asked_for(asked.client.requests[0])[1]) == 2
+    assert [row.rank for row in asked.result.evidence] == [1, 2, 3]
 
 
 def test_a_citation_that_is_not_there_is_reported() -> None:
@@ -196,6 +202,7 @@ def test_a_verdict_without_the_rationale_asked_for_is_asked_again_and_better_tha
 def test_a_failure_and_a_repair_say_what_was_wrong() -> None:
     said = "x" * 5000
     assert ask(lambda r: said).result.failures[0].input == said[:4096]
+    assert outcomes(ask(lambda r: Completion([], "x"))) == [("u0", "error", "unparsable")]
     asked = ask([{"f1": {**YES, "verdict": "<maybe>"}}, {"f1": YES}])
     wrong = 'could not be used: the verdict "&lt;maybe>" is none of T, F, N. Give all'
     assert wrong in asked.users[1]

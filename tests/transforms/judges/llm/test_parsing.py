@@ -53,7 +53,7 @@ def test_no_reply_has_no_arguments_and_a_reason(said: dict[str, Any], reason: st
     assert reason_of(Choice(**said)) == reason
 
 
-@pytest.mark.parametrize("text", ['{"a":' * 50_000, "[" * 50_000, '{"f1":' + "[" * 50_000], ids=len)
+@pytest.mark.parametrize("text", ['{"a":' * 50_000, "{" * 50_000, '{"f1":' + "[" * 50_000], ids=len)
 def test_deep_nesting_is_no_reply(text: str) -> None:
     assert found(text) == {}
 

@@ -50,7 +50,7 @@ ANSWERS = (OfflineAnswers(OfflineJudge("overlap")), Anything())
 def good(request: Request) -> Any:
     """The reply of a model that does as it is asked."""
     chat = read(body(request, "m", Capabilities(), 1), Switches(), 0)
-    reply = reply_to(chat, ANSWERS)
+    reply = reply_to(chat, ANSWERS[chat.function == "hand_over" :])  # of which any value will do
     return reply.text if reply.arguments is None else reply.arguments
 
 
