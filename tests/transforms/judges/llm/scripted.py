@@ -4,10 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
-
-import pytest
 
 from ufo.schemas.records import FactUnit, InputRecord, OpenUnits, Passage
 from ufo.transforms.judges.judge import JudgeContext
@@ -56,9 +53,7 @@ def open_units(
 ) -> OpenUnits:
     spans = segment(text)
     units = [
-        FactUnit(
-            "r1", f"u{n}", places[n] if places else min(n, len(spans) - 1), claim, f"Q{n}?", None
-        )
+        FactUnit("r1", f"u{n}", places[n] if places else n % len(spans), claim, f"Q{n}?", None)
         for n, claim in enumerate(claims)
     ]
     return OpenUnits("r1", text, None, None, [at for span in spans for at in span], [], units)
@@ -136,42 +131,3 @@ def answers(judge_of: Callable[..., Any]) -> Callable[..., Any]:
         return arguments
 
     return reply
-
-
-def as_tags(arguments: dict[str, Any]) -> str:
-    """The reply of a model that escapes nothing in its tags but `<`."""
-
-    def fields(check: dict[str, Any]) -> str:
-        return "".join(
-            f"<{name}>{str(value).replace('<', '&lt;')}</{name}>"
-            for name, value in check.items()
-            if name != "passage"
-        )
-
-    lines = []
-    for name, value in arguments.items():
-        if "checks" in value:
-            checks = "".join(
-                f"<p{c['passage']}>{fields(c)}</p{c['passage']}>" for c in value["checks"]
-            )
-            noans = " ".join(map(str, value["noans"]))
-            lines.append(f"<{name}>{checks}<noans>{noans}</noans></{name}>")
-        else:
-            lines.append(f"<{name}>{fields(value)}</{name}>")
-    return "\n".join(lines)
-
-
-@pytest.fixture(scope="session")
-def llm() -> SimpleNamespace:
-    """What the tests build with."""
-    return SimpleNamespace(
-        record=record,
-        open_units=open_units,
-        passages=passages,
-        verify=verify,
-        extract=extract,
-        queries=queries,
-        asked_for=asked_for,
-        answers=answers,
-        as_tags=as_tags,
-    )
