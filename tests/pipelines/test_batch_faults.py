@@ -13,7 +13,7 @@ import pytest
 
 from tests.llm_server import LlmServer, Logged, Switches, faults
 from tests.llm_server.batches import Batches
-from tests.llm_server.errors import ApiError, bad, overloaded, server_error
+from tests.llm_server.errors import ApiError, overloaded, server_error
 from tests.pipelines.llm_runs import results, rows
 
 Ufo = Callable[..., Any]
@@ -44,22 +44,11 @@ class Once(faults.Mix):
         return self._fault
 
 
-def _ends_early(batches: Batches) -> None:
+def _fails(batches: Batches) -> None:
     batches.expires.extend([2])
     batches.cancels.extend([None, None, 1])
-
-
-def _fails(batches: Batches) -> None:
     batches.fails.extend([("server_error", "Something broke."), None, ("other", "Again.")])
     batches.disturbs.extend([overloaded()] * 3)
-
-
-def _spoils_lines(batches: Batches) -> None:
-    batches.line_faults = Once(server_error())
-
-
-def _limits_tokens(batches: Batches) -> None:
-    batches.token_limit = 4000
 
 
 def _loses(batches: Batches) -> None:
@@ -67,9 +56,10 @@ def _loses(batches: Batches) -> None:
 
 
 def _everything(batches: Batches) -> None:
+    _loses(batches)
     batches.polls = 1
-    for spoil in (_spoils_lines, _limits_tokens, _loses):
-        spoil(batches)
+    batches.line_faults = Once(server_error())
+    batches.token_limit = 4000
 
 
 @pytest.fixture(scope="module")
@@ -126,16 +116,14 @@ def check_usage(server: LlmServer, output: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setup", "flags"),
+    ("spoil", "flags"),
     [
-        (_ends_early, ()),
         (_fails, ()),
-        (_spoils_lines, ()),
-        (_limits_tokens, ("--batch_requests", 4)),
         (_loses, ()),
         (_everything, ("--batch_requests", 4, "--chunk_size", 2)),
+        (None, ("--base_url", "azure")),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
+    ids=["fails", "loses", "everything", "azure"],
 )
 def test_what_goes_wrong_changes_no_row(
     evaluate: Any,
@@ -143,11 +131,19 @@ def test_what_goes_wrong_changes_no_row(
     tables: Any,
     tmp_path: Path,
     llm_server: LlmServer,
-    setup: Callable[[Batches], None],
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[Batches], None] | None,
     flags: tuple[object, ...],
 ) -> None:
     expected, asked = plain
-    setup(llm_server.batches)
+    if spoil:
+        spoil(llm_server.batches)
+    else:
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", llm_server.key)
+        llm_server.switches = Switches(azure="offline-judge")
+        llm_server.batches.loses = 1
+        url = f"{llm_server.base_url.removesuffix('/v1')}/?api-version=2024-10-21"
+        flags = ("--base_url", url)
     done = evaluate(llm_server, tmp_path, "--batch", *flags)
     assert done.code == 0, done.err
     assert results(tables(tmp_path)) == expected
@@ -156,25 +152,6 @@ def test_what_goes_wrong_changes_no_row(
     # The same requests as without batches; those that probe are sent as ever.
     assert {entry.step for entry in llm_server.chats} == {"probe"}
     assert llm_server.batches.by_step() == {k: v for k, v in asked.items() if k != "probe"}
-
-
-def test_azure_is_asked_in_batches(
-    evaluate: Any,
-    plain: Any,
-    tables: Any,
-    tmp_path: Path,
-    llm_server: LlmServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_API_KEY", llm_server.key)
-    llm_server.switches = Switches(azure="offline-judge")
-    llm_server.batches.loses = 1
-    url = f"{llm_server.base_url.removesuffix('/v1')}/?api-version=2024-10-21"
-    done = evaluate(llm_server, tmp_path, "--batch", "--base_url", url)
-    assert done.code == 0, done.err
-    assert results(tables(tmp_path)) == plain[0]
-    assert llm_server.batches.repeated() == []
-    check_usage(llm_server, tmp_path)
 
 
 # --- what is given up ---------------------------------------------------------------------------
@@ -217,18 +194,3 @@ def test_a_request_that_fails_each_time_is_an_error_with_the_providers_words(
             key = json.dumps(one.body)
             tries[key] = tries.get(key, 0) + 1
     assert set(tries.values()) == {2}
-
-
-def test_a_provider_without_batches_is_an_error_that_says_so(
-    evaluate: Any, tmp_path: Path, llm_server: LlmServer
-) -> None:
-    llm_server.batches.refuses = bad("This organization cannot use batches.", None)
-    done = evaluate(llm_server, tmp_path, "--batch")
-    assert done.code == 1
-    assert "This organization cannot use batches." in done.err
-    assert "--batch" in done.err
-    assert "Traceback" not in done.err
-    llm_server.batches.refuses = None
-    again = evaluate(llm_server, tmp_path, "--batch")
-    assert again.code == 0, again.err
-    assert llm_server.batches.repeated() == []

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import LlmServer, Switches
+from tests.llm_server import LlmServer
 from tests.llm_server.errors import ApiError, quota_spent
-from tests.llm_server.http import HttpRequest
 from tests.pipelines.llm_runs import results, rows
+from tests.pipelines.other_judges import judge as judge_of
 
 PRICE = {"offline-judge": {"input": 10.0, "output": 40.0}}
 
@@ -41,7 +41,6 @@ def run(tmp_path: Path, few: Path, index: Path, server: LlmServer, ufo: Any) -> 
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--mode", "seq", "--chunk_size", 2),
         ("--mode", "mv", "--formulation", "stepwise"),
         ("--mode", "all", "--sampling", "bundled", "--units", "sentence"),
         ("--mode", "seq", "--no_share", "--formulation", "rationale"),
@@ -69,42 +68,22 @@ def test_equal_claims_of_different_responses_are_judged_once(
         {
             "id": name,
             "response": f"{name} has 5 bridges.",
-            "reference_answers": ["Delft has 3 bridges.", f"{name} has 5 bridges."],
+            "reference_answers": "Delft has 3 bridges.",
             "claims": [
-                {"claim": "Delft has 3 bridges.", "query": "How many bridges has Delft?"},
-                {"claim": f"{name} has 5 bridges.", "query": f"How many has {name}?"},
+                {"claim": f"{city} has {n} bridges.", "query": f"How many bridges has {city}?"}
+                for city, n in (("Delft", 3), (name, 5))
             ],
         }
         for name in names
     ]
-    records = [{**one, "reference_answers": "Delft has 3 bridges."} for one in records]
     path = write_lines(tmp_path / "in.jsonl", records)
-    for workers in (1, 2):
-        before = server.batches.sent
-        done = run(
-            f"b{workers}",
-            *("--batch", "--sources", "reference", "--mode", "single"),
-            *("--chunk_size", 1, "--workers", workers),
-            input=path,
-        )
-        assert done.code == 0, done.err
-        asked = server.batches.requests[before:]
-        prompts = [json.dumps(line.body["messages"]) for line in asked]
-        assert sum("How many bridges has Delft?" in one for one in prompts) == 1
-        assert len(prompts) == len(names)
-        verdicts = rows(tmp_path / f"b{workers}", "SELECT label FROM verdicts")
-        assert len(verdicts) == 2 * len(names)
-
-
-def test_a_later_run_takes_the_replies_from_the_cache(
-    run: Any, tmp_path: Path, server: LlmServer
-) -> None:
-    assert run("batch", "--batch").code == 0
-    asked = server.batches.sent, len(server.chats)
-    assert run("batch").code == 0
-    assert (server.batches.sent, len(server.chats)) == asked
-    (spent,) = rows(tmp_path / "batch", "SELECT sum(n_requests) AS n FROM cost")
-    assert spent["n"] == 0
+    flags = ("--sources", "reference", "--mode", "single", "--chunk_size", 1, "--workers", 2)
+    done = run("batch", "--batch", *flags, input=path)
+    assert done.code == 0, done.err
+    prompts = [json.dumps(line.body["messages"]) for line in server.batches.requests]
+    assert sum("How many bridges has Delft?" in one for one in prompts) == 1
+    assert len(prompts) == len(names)
+    assert len(rows(tmp_path / "batch", "SELECT label FROM verdicts")) == 2 * len(names)
 
 
 def test_recall_by_batches_is_the_plain_recall(
@@ -117,6 +96,17 @@ def test_recall_by_batches_is_the_plain_recall(
     query = "SELECT * EXCLUDE (request_id) FROM recall_verdicts ORDER BY ALL"
     assert rows(tmp_path / "batch", query) == rows(tmp_path / "plain", query) != []
     assert not server.batches.repeated()
+
+
+def test_a_later_run_takes_the_replies_from_the_cache(
+    run: Any, tmp_path: Path, server: LlmServer
+) -> None:
+    assert run("batch", "--batch").code == 0
+    asked = server.batches.sent, len(server.chats)
+    assert run("batch").code == 0
+    assert (server.batches.sent, len(server.chats)) == asked
+    (spent,) = rows(tmp_path / "batch", "SELECT sum(n_requests) AS n FROM cost")
+    assert spent["n"] == 0
 
 
 # --- the time to wait, and what a batch costs ---
@@ -194,20 +184,6 @@ def test_an_endpoint_that_is_not_named_is_asked_at_once(
 # --- models and plug-ins that are not as others ---
 
 
-def test_prompts_are_cut_to_a_small_context_as_in_the_plain_run(
-    run: Any, tmp_path: Path, tables: Any, server: LlmServer
-) -> None:
-    server.switches = Switches(context=900)
-    assert run("plain").code == 0
-    done = run("batch", "--batch")
-    assert done.code == 0, done.err
-    plain, found = (
-        [row[:9] for row in tables(tmp_path / name)["evidence"]] for name in ("plain", "batch")
-    )
-    assert found == plain
-    assert not server.batches.repeated()
-
-
 CATCHING = """
 import ufo
 
@@ -227,21 +203,6 @@ class Catching(ufo.Judge):
             pairs = zip(open_units.units, found)
             return ufo.Judged([self.llm.without_passages(one, source, at) for one, at in pairs])
 """
-ONE_BY_ONE = """
-import ufo
-from ufo.transforms.llm.request import VERIFIER, Message, Request
-
-class OneByOne(ufo.Judge):
-    needs_endpoint = True
-
-    def __init__(self, context: ufo.JudgeContext) -> None:
-        self.client = context.client
-
-    async def outcome(self, unit, passage):
-        asked = (Message("user", f"{unit.claim} {passage.text}"),)
-        await self.client().complete(Request(VERIFIER, "", asked, response_id=unit.response_id))
-        return ufo.Judgement("supported")
-"""
 UNSTABLE = """
 import time
 import ufo
@@ -252,12 +213,13 @@ class Unstable(ufo.FactSource):
 """
 
 
-@pytest.mark.parametrize(("code", "name"), [(CATCHING, "Catching"), (ONE_BY_ONE, "OneByOne")])
+@pytest.mark.parametrize("name", ["Catching", "Plain"])
 def test_a_judge_of_ones_own_is_asked_by_batches(
-    run: Any, tmp_path: Path, tables: Any, server: LlmServer, code: str, name: str
+    run: Any, tmp_path: Path, tables: Any, server: LlmServer, name: str
 ) -> None:
-    (tmp_path / "own.py").write_text(code)
-    flags = ("--judge", f"{tmp_path / 'own.py'}:{name}", "--sources", "reference,wikipedia")
+    (tmp_path / "own.py").write_text(CATCHING)
+    judge = judge_of(name) if name == "Plain" else f"{tmp_path / 'own.py'}:{name}"
+    flags = ("--judge", judge, "--sources", "reference,wikipedia")
     assert run("plain", *flags).code == 0
     done = run("batch", *flags, "--batch")
     assert done.code == 0, done.err
@@ -289,23 +251,6 @@ def test_a_spent_quota_ends_the_run_and_it_goes_on_later(run: Any, server: LlmSe
     done = run("batch", "--batch")
     assert done.code == 0, done.err
     assert "failure" not in done.out
-
-
-def test_a_refused_submission_is_repeated_after_a_pause(run: Any, server: LlmServer) -> None:
-    server.batches.refuses = ApiError(429, "Too many batches; try again later.")
-    refused = []
-
-    def count(request: HttpRequest) -> None:
-        refused.extend([request] if request.path == "/v1/batches" else [])
-        if len(refused) == 2:
-            server.batches.refuses = None
-
-    server.carried_out = count
-    done = run("batch", "--batch", "--batch_requests", 4)
-    assert done.code == 0, done.err
-    assert done.err.count("Too many batches; try again later.") == 2
-    assert not server.batches.repeated()
-    assert server.batches.files == {}
 
 
 def test_batches_that_the_provider_forgot_are_asked_again_on_request(
