@@ -76,6 +76,13 @@ def labels(output: Path) -> dict[str, int | None]:
 
 
 def test_claims_are_settled_by_the_pages_that_a_search_finds(ufo: Any, scene: Scene) -> None:
+    told = ufo(*scene.flags("serper", "out", *OFFLINE, "--dry_run", "--json"))
+    calls = {row["step"]: row["calls"] for row in told.json["rows"]}
+    assert calls == {"search": len(CLAIMS), "page": 5 * len(CLAIMS)}
+    snippets = ufo(*scene.flags("serper", "snippets", *OFFLINE, "--passages_per_page", 0))
+    assert (snippets.code, scene.web.requests) == (0, [])
+    found = labels(scene.folder / "snippets")
+    assert (found["r7"], found["r4"]) == (1, 1)
     done = ufo(*scene.flags("serper", "out", *OFFLINE))
     assert (done.code, done.err.count("Traceback")) == (0, 0), done.err
     output = scene.folder / "out"
@@ -108,14 +115,6 @@ def test_claims_are_settled_by_the_pages_that_a_search_finds(ufo: Any, scene: Sc
     assert "/private/diary" not in scene.web.paths()
     steps = rows(output, "SELECT step, count(*) AS n FROM usage WHERE status = 'ok' GROUP BY step")
     assert {row["step"] for row in steps} == {"search", "page"}
-
-
-def test_snippets_alone_fetch_nothing(ufo: Any, scene: Scene) -> None:
-    assert ufo(*scene.flags("serper", "out", *OFFLINE, "--passages_per_page", 0)).code == 0
-    assert scene.web.requests == []
-    found = labels(scene.folder / "out")
-    assert found["r7"] == 1
-    assert found["r4"] == 1
 
 
 def test_equal_queries_are_searched_once_within_a_run_and_a_day(
@@ -151,25 +150,16 @@ def test_a_search_that_fails_is_an_error_and_is_asked_again(ufo: Any, scene: Sce
     output = scene.folder / "out"
     found = rows(output, "SELECT DISTINCT outcome, reason FROM evidence")
     assert found == [{"outcome": "error", "reason": "transport"}]
-    assert ufo(*flags, "--if_finished", "retry_errors").code == 0
-    assert labels(output)["r0"] == 1
-
-
-def test_searches_of_a_run_that_was_stopped_are_in_its_usage_once(ufo: Any, scene: Scene) -> None:
-    scene.engines.faults.extend([(200, {"results": []})] * 6)
+    # One that is stopped has each search once in its usage.
     scene.engines.faults.extend([403] * len(CLAIMS))
-    more = ("--judge", "offline", "--cache", scene.folder / "cache.sqlite", "--chunk_size", 4)
-    flags = scene.flags("searxng", "out", *more, "--concurrency", 1)
-    assert ufo(*flags).code == 1
-    sent = scene.engines.requests
-    assert sent > 6
+    again = (*flags, "--if_finished", "retry_errors", "--concurrency", 1)
+    assert ufo(*again).code == 1
     scene.engines.faults.clear()
-    done = ufo(*flags)
-    assert done.code == 0, done.err
-    assert scene.engines.requests > sent
+    assert ufo(*again).code == 0
+    assert labels(output)["r0"] == 1
     usage = "SELECT request_id FROM usage WHERE step = 'search' AND NOT (cached OR coalesced)"
-    found = [row["request_id"] for row in rows(scene.folder / "out", usage)]
-    assert len(found) == len(set(found)) == scene.engines.requests
+    sent = [row["request_id"] for row in rows(output, usage)]
+    assert len(sent) == len(set(sent)) == scene.engines.requests
 
 
 @pytest.mark.parametrize(
@@ -213,6 +203,10 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
     before, after = (tables(scene.folder / name) for name in ("recorded", "replayed"))
     assert _comparable(before) == _comparable(after)
     assert before["passages"]
+    (scene.folder / "mine").mkdir()
+    (scene.folder / "mine" / "thesis.tex").write_text("…")
+    wrong = ufo(*scene.flags("serper", "out", *OFFLINE, "--web_snapshot", scene.folder / "mine"))
+    assert (wrong.code, "is neither a snapshot nor empty" in wrong.err) == (2, True)
     # What was not recorded is an error with the remedy, and nobody is asked.
     scene.input.write_text(
         json.dumps({"response": "x", "claims": [{"claim": "The Nile is long.", "query": "Nile?"}]})
@@ -224,19 +218,7 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
     assert (len(scene.web.requests), scene.engines.requests) == asked
 
 
-def test_a_folder_that_is_no_snapshot_is_refused(ufo: Any, scene: Scene) -> None:
-    (scene.folder / "mine").mkdir()
-    (scene.folder / "mine" / "thesis.tex").write_text("…")
-    done = ufo(*scene.flags("serper", "out", *OFFLINE, "--web_snapshot", scene.folder / "mine"))
-    assert done.code == 2
-    assert "is neither a snapshot nor empty" in done.err
-
-
-def test_domains_and_kinds_are_left_out_before_the_vote(
-    ufo: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rules = scene.folder / "kinds.yaml"
-    rules.write_text('blog: {domains: ["127.0.0.1"]}\n')
+def test_domains_and_kinds_are_left_out_before_the_vote(ufo: Any, scene: Scene) -> None:
     for flags in (("--exclude_domains", "127.0.0.1"), ("--include_categories", "news,wiki")):
         assert ufo(*scene.flags("serper", flags[0], *OFFLINE, *flags)).code == 0
         found = rows(scene.folder / flags[0], "SELECT DISTINCT outcome, reason FROM evidence")
@@ -272,12 +254,3 @@ def test_what_a_page_orders_the_judge_to_say_changes_nothing(
         assert ufo(*scene.flags("serper", "without", *more)).code == 0
     for output in ("with", "without"):
         assert labels(scene.folder / output) == dict(claims)
-
-
-def test_a_dry_run_tells_searches_and_fetches(ufo: Any, scene: Scene) -> None:
-    done = ufo(*scene.flags("serper", "out", *OFFLINE, "--dry_run", "--json"))
-    assert done.code == 0, done.err
-    calls = {row["step"]: row["calls"] for row in done.json["rows"]}
-    assert calls == {"search": len(CLAIMS), "page": 5 * len(CLAIMS)}
-    assert scene.web.requests == []
-    assert scene.engines.requests == 0
