@@ -109,34 +109,16 @@ def test_a_warm_run_sends_nothing(scene: Scene, ufo: Ufo, tables: Any, place: st
     assert len(warm["usage"]) == len(TOWNS)
 
 
-def test_a_warm_extraction_sends_nothing(scene: Scene, ufo: Ufo, tables: Any) -> None:
-    records = [of_town(town) for town in TOWNS]
-    for one in records:
-        del one["claims"]
-    scene.write(records)
-    assert ufo(*scene.arguments()).code == 0
-    sent = len(scene.server.requests)
-    assert ufo(*scene.arguments(output="again")).code == 0
-    assert len(scene.server.requests) == sent
-    cold, warm = (results(tables(scene.folder / name)) for name in ("out", "again"))
-    assert warm == cold
-
-
-def test_claims_that_recur_are_judged_once(scene: Scene, ufo: Ufo) -> None:
+def test_claims_that_recur_are_judged_once_unless_shared_not(scene: Scene, ufo: Ufo) -> None:
     claims = [f"{town} has {n} bridges." for n, town in enumerate(TOWNS, 2)]
     trusted = ["Towns have bridges, as is known."]
     pairs = zip(claims, claims[1:] + claims[:1], strict=True)
     scene.write(record(f"r{n}", *pair, reference_answers=trusted) for n, pair in enumerate(pairs))
     assert ufo(*scene.arguments()).code == 0
     assert sorted(scene.verified()) == sorted(claims)
-
-
-def test_without_sharing_each_response_is_judged_by_itself(scene: Scene, ufo: Ufo) -> None:
-    scene.write([record(f"r{n}", "Aachen has two bridges.") for n in range(4)])
-    assert ufo(*scene.arguments("--no_share")).code == 0
-    assert len(scene.verified()) == 4
+    scene.server.requests.clear()
     assert ufo(*scene.arguments("--no_share", output="again")).code == 0
-    assert len(scene.verified()) == 4
+    assert sorted(scene.verified()) == sorted(2 * claims)
 
 
 @pytest.fixture(scope="module")
@@ -196,13 +178,20 @@ def test_an_error_is_not_kept(scene: Scene, ufo: Ufo, tables: Any, undisturbed: 
     assert found == [row for row in expected["evidence"] if row[0] == TOWNS[0]]
 
 
-def test_a_cache_that_cannot_be(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
+def test_a_cache_that_cannot_be_and_a_damaged_one(
+    scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any
+) -> None:
     (scene.folder / "file").write_text("")
-    done = ufo(*scene.arguments("--cache", f"{scene.folder}/file/cache.sqlite"))
-    assert done.code == 0
-    assert done.err.count("the cache") == 1
-    assert "cannot be opened, and the run continues without it" in done.err
-    assert results(tables(scene.folder / "out")) == undisturbed[0]
+    scene.cache.write_bytes(b"not a database " * 1000)
+    for place, said in (
+        (f"{scene.folder}/file/cache.sqlite", "cannot be opened, and the run continues without it"),
+        (scene.cache, "was moved to"),
+    ):
+        done = ufo(*scene.arguments("--cache", place, output=said))
+        assert (done.code, done.err.count("the cache")) == (0, 1)
+        assert said in done.err
+        assert results(tables(scene.folder / said)) == undisturbed[0]
+    assert scene.kept() == undisturbed[1]
 
 
 def test_a_read_only_cache_is_read(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
@@ -224,56 +213,26 @@ def test_a_read_only_cache_is_read(scene: Scene, ufo: Ufo, tables: Any, undistur
     assert results(tables(scene.folder / "again")) == expected
 
 
-def test_a_damaged_cache_is_set_aside(
-    scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any
-) -> None:
-    scene.cache.write_bytes(b"not a database " * 1000)
-    done = ufo(*scene.arguments())
-    assert done.code == 0
-    assert done.err.count("the cache") == 1
-    assert "was moved to" in done.err
-    assert results(tables(scene.folder / "out")) == undisturbed[0]
-    assert scene.kept() == undisturbed[1]
-
-
-@pytest.mark.parametrize("wrong", ["cache.db", "gs://bucket/ufo", "on"])
-def test_a_cache_of_no_kind(scene: Scene, ufo: Ufo, wrong: str) -> None:
-    done = ufo(*scene.arguments("--cache", wrong))
-    assert done.code == 2
-    assert "--cache" in done.err
-    assert "ends in .sqlite" in done.err
-
-
-def commands(ufo: Ufo, scene: Scene, *words: object) -> Any:
-    done = ufo("cache", *words, "--cache", scene.cache)
-    assert done.code == 0, done.err
-    return done
-
-
 def test_the_command_cache(scene: Scene, ufo: Ufo) -> None:
+    def of(cache: object, *words: object) -> Any:
+        return ufo("cache", *words, "--cache", cache)
+
     assert ufo(*scene.arguments()).code == 0
-    found = commands(ufo, scene, "stats", "--json").json
+    found = of(scene.cache, "stats", "--json").json
     units = 2 * len(TOWNS)
     assert (found["judgements"], found["requests"], found["capabilities"]) == (units, 9, 1)
-    assert found["bytes"] > 0
-    assert "judgements" in commands(ufo, scene, "stats").out
-
-    assert "0 of 28" in commands(ufo, scene, "prune", "--older_than", 1).out
-    size = found["bytes"] / 2e6
-    commands(ufo, scene, "prune", "--max_mb", size)
-    assert 0 < commands(ufo, scene, "stats", "--json").json["bytes"] <= size * 1e6
-    commands(ufo, scene, "prune", "--older_than", 0)
-    assert commands(ufo, scene, "stats", "--json").json["bytes"] == 0
-    assert ufo("cache", "prune", "--cache", scene.cache).code == 2
-    assert ufo("cache", "stats", "--cache", "off").code == 2
-
-
-@pytest.mark.parametrize("name", ["none.sqlite", "none/"])
-@pytest.mark.parametrize("words", [("stats",), ("prune", "--max_mb", "1")])
-def test_a_cache_that_is_not_there_is_not_made(
-    ufo: Any, tmp_path: Path, name: str, words: tuple[str, ...]
-) -> None:
-    done = ufo("cache", *words, "--cache", f"{tmp_path}/{name}")
-    assert done.code == 2
-    assert f"there is no cache at '{tmp_path}/{name}'" in done.err
-    assert list(tmp_path.iterdir()) == []
+    assert "judgements" in of(scene.cache, "stats").out
+    assert "0 of 28" in of(scene.cache, "prune", "--older_than", 1).out
+    of(scene.cache, "prune", "--max_mb", found["bytes"] / 2e6)
+    assert 0 < of(scene.cache, "stats", "--json").json["bytes"] <= found["bytes"] / 2
+    of(scene.cache, "prune", "--older_than", 0)
+    assert of(scene.cache, "stats", "--json").json["bytes"] == 0
+    assert [of(*words).code for words in ((scene.cache, "prune"), ("off", "stats"))] == [2, 2]
+    for name in ("none.sqlite", "none/"):
+        missing = of(f"{scene.folder}/{name}", "stats")
+        assert missing.code == 2
+        assert f"there is no cache at '{scene.folder}/{name}'" in missing.err
+    assert not list(scene.folder.glob("none*"))
+    for wrong in ("cache.db", "gs://bucket/ufo", "on"):
+        done = ufo(*scene.arguments("--cache", wrong))
+        assert (done.code, "ends in .sqlite" in done.err) == (2, True)

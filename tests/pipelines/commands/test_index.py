@@ -17,55 +17,55 @@ def _run(*words: str) -> int:
     return int(arguments.handler(arguments))
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("index")
-    records = [
-        {"title": "Danube", "text": "It flows through ten countries.", "url": "https://x.org/D"},
-        {"title": "Rhine", "text": "It flows north."},
-        {"title": "Ulm", "text": "A city."},
-    ]
-    (folder / "in.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n{}\n")
-    assert _run("build", "--input", f"{folder}/in.jsonl", "--output", f"{folder}/index") == 0
-    return f"{folder}/index"
+RECORDS = [
+    {"title": "Danube", "text": "A river through ten countries.", "url": "https://x.org/D"},
+    {"title": "Rhine", "text": "A river through six countries."},
+    {"title": "Bee", "text": "An insect that makes honey."},
+]
 
 
-def test_build_says_what_it_made(
+@pytest.fixture
+def index(tmp_path: Path) -> str:
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, RECORDS)) + "\n{}\n")
+    assert _run("build", "--input", f"{tmp_path}/in.jsonl", "--output", f"{tmp_path}/index") == 0
+    return f"{tmp_path}/index"
+
+
+def test_an_index_is_built_searched_and_described(
     index: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = str(Path(index).parent / "in.jsonl")
-    assert _run("build", "--input", source, "--output", str(tmp_path / "a")) == 0
-    printed = capsys.readouterr()
-    assert "3 articles" in printed.out
-    assert "1 failures" in printed.out
-    assert "in.jsonl:4" in printed.err
-    assert _run("build", "--input", source, "--output", str(tmp_path / "b"), "--json") == 0
-    assert json.loads(capsys.readouterr().out)["counts"]["passages"] == 3
+    def said(*words: str) -> str:
+        assert _run(*words) == 0
+        return capsys.readouterr().out
 
-
-def test_search_shows_hits(index: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("search", index, "countries of the Danube") == 0
-    out = capsys.readouterr().out
-    assert out.startswith("1. Danube  (score ")
-    assert "https://x.org/D" in out
-    assert "ten countries" in out
-    assert _run("search", index, "flows", "--json", "--passages", "1") == 0
-    [hit] = json.loads(capsys.readouterr().out)
+    built = capsys.readouterr()
+    assert "3 articles" in built.out
+    assert "1 failures" in built.out
+    assert "in.jsonl:4" in built.err
+    found = said("search", index, "ten countries of the Danube")
+    assert found.startswith("1. Danube  (score ")
+    assert "https://x.org/D" in found
+    assert "ten countries" in found
+    [hit] = json.loads(said("search", index, "honey", "--json", "--passages", "1"))
     assert {"row", "score", "title", "section", "url", "text"} <= set(hit)
-    assert _run("search", index, "glacier") == 0
-    assert "no passage" in capsys.readouterr().out
-    assert _run("search", index, "glacier", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == []
-
-
-def test_info_says_what_is_there(index: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("info", index, "--verify") == 0
-    out = capsys.readouterr().out
-    assert f"ufo-index version {VERSION}" in out
-    assert "all checksums agree" in out
-    assert "3 articles" in out
-    assert _run("info", index, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["format"] == "ufo-index"
+    assert "no passage" in said("search", index, "glacier")
+    assert json.loads(said("search", index, "glacier", "--json")) == []
+    info = said("info", index, "--verify")
+    for expected in (f"ufo-index version {VERSION}", "all checksums agree", "3 articles"):
+        assert expected in info
+    assert json.loads(said("info", index, "--json"))["format"] == "ufo-index"
+    # Each retriever of an index with vectors.
+    path, model = str(tmp_path / "dense"), str(write_embedder(tmp_path / "m", "river insect honey"))
+    options = ("--output", path, "--embedder", model, "--workers", "1", "--json")
+    made = json.loads(said("build", "--input", f"{tmp_path}/in.jsonl", *options))
+    assert made["counts"]["passages"] == 3
+    for retriever in ("dense", "hybrid"):
+        hits = json.loads(said("search", path, "river", "--json", "--retriever", retriever))
+        assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
+    assert f"vectors of 3 by {model}" in said("info", path)
+    for words in (("info", str(tmp_path)), ("search", str(tmp_path), "x")):
+        with pytest.raises(IndexUnusable, match="ufo index build"):
+            _run(*words)
 
 
 @pytest.mark.parametrize(
@@ -82,32 +82,3 @@ def test_info_says_what_is_there(index: str, capsys: pytest.CaptureFixture[str])
 def test_wrong_usage(index: str, words: tuple[str, ...], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         _run(*(index if word == "INDEX" else word for word in words))
-
-
-def test_each_retriever_of_an_index_with_vectors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = [
-        {"title": "Danube", "text": "A river through ten countries."},
-        {"title": "Rhine", "text": "A river through six countries."},
-        {"title": "Bee", "text": "An insect that makes honey."},
-    ]
-    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    path = str(tmp_path / "index")
-    source = str(tmp_path / "d.jsonl")
-    model = str(write_embedder(tmp_path / "model", "river countries insect honey"))
-    options = ("--embedder", model, "--workers", "1", "--json")
-    assert _run("build", "--input", source, "--output", path, *options) == 0
-    capsys.readouterr()
-    for retriever in ("dense", "hybrid"):
-        assert _run("search", path, "river countries", "--json", "--retriever", retriever) == 0
-        hits = json.loads(capsys.readouterr().out)
-        assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
-    assert _run("info", path) == 0
-    assert f"vectors of 4 by {model}" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("command", [("info",), ("search",)])
-def test_what_is_no_index(tmp_path: Path, command: tuple[str, ...]) -> None:
-    with pytest.raises(IndexUnusable, match="ufo index build"):
-        _run(*command, str(tmp_path), *(["x"] if command == ("search",) else []))

@@ -28,6 +28,13 @@ def arguments(tmp_path: Path, recording: str, write_lines: Any) -> list[object]:
     return ["evaluate", "--config", config, "--input", given, "--output", out, "--workers", 1]
 
 
+def of(ufo: Ufo, folder: Path) -> list[dict[str, Any]]:
+    done = ufo("status", folder, "--json")
+    assert done.code == 0, done.err
+    found: list[dict[str, Any]] = done.json
+    return found
+
+
 @pytest.fixture
 def waiting(
     arguments: list[object], command: Callable[..., list[str]], tmp_path: Path
@@ -46,20 +53,14 @@ def waiting(
     process.communicate(timeout=60)
 
 
-def of(ufo: Ufo, folder: Path) -> list[dict[str, Any]]:
-    done = ufo("status", folder, "--json")
-    assert done.code == 0, done.err
-    found: list[dict[str, Any]] = done.json
-    return found
-
-
 def test_a_run_that_is_under_way_and_then_killed(
     waiting: subprocess.Popen[bytes],
     arguments: list[object],
     ufo: Ufo,
-    ufo_process: Ufo,
     tmp_path: Path,
 ) -> None:
+    missing = ufo("status", tmp_path / "missing")
+    assert (missing.code, "give the --output folder" in missing.err) == (2, True)
     (running,) = of(ufo, tmp_path / "out")
     assert (running["run"], running["state"], running["pid"]) == ("r", "running", waiting.pid)
     assert (running["chunks"], running["of_chunks"]) == (1, 3)
@@ -68,9 +69,17 @@ def test_a_run_that_is_under_way_and_then_killed(
     text = ufo("status", tmp_path / "out").out
     assert "running" in text
     assert "1 of 3 chunks" in text
-    second = ufo_process(*arguments)
-    assert second.code == 2
-    assert "is being written by another process" in second.err
+
+    # An attempt of another machine, and one that tells nothing.
+    (note,) = (tmp_path / "out").glob("run=r/.attempt-*/process.json")
+    told = note.read_text()
+    note.write_text(json.dumps({**json.loads(told), "host": "other.example"}))
+    (found,) = of(ufo, tmp_path / "out")
+    assert (found["state"], "other.example" in found["next"]) == ("elsewhere", True)
+    note.unlink()
+    (found,) = of(ufo, tmp_path / "out")
+    assert (found["state"], "the same command" in found["next"]) == ("stopped", True)
+    note.write_text(told)
 
     os.killpg(waiting.pid, signal.SIGKILL)
     waiting.communicate(timeout=60)
@@ -83,27 +92,10 @@ def test_a_run_that_is_under_way_and_then_killed(
     words = stopped["next"].split()
     assert words[:2] == ["ufo", "evaluate"]
     assert ufo(*words[1:]).code == 0
-    (finished,) = of(ufo, tmp_path / "out")
+    (finished,) = of(ufo, tmp_path)  # in a folder below
     assert finished["state"] == "finished"
     assert finished["rows"] == {"responses": 6, "units": 6, "failures": 0}
     assert "finished" in ufo("status", f"{tmp_path}/./out/").out
-
-
-def test_an_attempt_of_another_machine_and_one_that_tells_nothing(
-    waiting: subprocess.Popen[bytes], ufo: Ufo, tmp_path: Path
-) -> None:
-    (note,) = (tmp_path / "out").glob("run=r/.attempt-*/process.json")
-    told = json.loads(note.read_text())
-    note.write_text(json.dumps({**told, "host": "other.example"}))
-    (found,) = of(ufo, tmp_path / "out")
-    assert found["state"] == "elsewhere"
-    assert "other.example" in found["next"]
-    note.write_text(json.dumps({**told, "lines": None}))
-    assert "1 chunks, 2 records" in ufo("status", tmp_path / "out").out
-    note.unlink()
-    (found,) = of(ufo, tmp_path / "out")
-    assert found["state"] == "stopped"
-    assert "the same command" in found["next"]
 
 
 def test_a_password_in_an_address_is_not_kept(ufo_process: Ufo, tmp_path: Path) -> None:
@@ -117,25 +109,7 @@ def test_a_password_in_an_address_is_not_kept(ufo_process: Ufo, tmp_path: Path) 
     assert all("geheim" not in note.read_text() for note in notes)
 
 
-def test_a_run_in_a_folder_below_is_reported_from_there(
-    ufo: Ufo, tmp_path: Path, write_lines: Any
-) -> None:
-    record = {"response": "Oslo is a city.", "reference_answers": ["Oslo is a city."]}
-    given = write_lines(tmp_path / "in.jsonl", [record])
-    done = ufo("evaluate", "--input", given, "--output", tmp_path / "below", "--workers", 1)
-    assert done.code == 0, done.err
-    (found,) = of(ufo, tmp_path)
-    assert ufo(*found["next"].split()[1:]).code == 0
-
-
-def test_nothing_there(ufo: Ufo, tmp_path: Path) -> None:
-    assert "no run in" in ufo("status", tmp_path).out
-    missing = ufo("status", tmp_path / "missing")
-    assert missing.code == 2
-    assert "give the --output folder" in missing.err
-
-
-@pytest.mark.parametrize("manifest", ["{", "[]", "{}", "5", '"attempt"'])
+@pytest.mark.parametrize("manifest", ["{", "{}", "5"])
 def test_a_damaged_manifest_is_reported_by_whoever_reads_it(
     ufo: Ufo, tmp_path: Path, write_lines: Any, manifest: str
 ) -> None:

@@ -42,9 +42,6 @@ def test_a_flag_beats_the_file(config: Any, ufo: Ufo, index: Path) -> None:
     assert (done.json["mode"], done.json["sources"]) == ("seq", ["reference"])
     done = ufo("evaluate", "--config", path)
     assert (done.json["mode"], done.json["sources"]) == ("mv", ["wikipedia", "reference"])
-
-
-def test_a_named_source_is_chosen_by_its_name(config: Any, ufo: Ufo) -> None:
     path = config("sources:\n- {name: one, type: reference}\n- {name: two, type: reference}\n")
     done = ufo("evaluate", "--config", path, "--sources", "two", "--json")
     assert done.json["sources"] == ["two"]
@@ -54,24 +51,19 @@ def test_a_named_source_is_chosen_by_its_name(config: Any, ufo: Ufo) -> None:
     ("text", "messages"),
     [
         ("modee: seq\n", ["ufo.yaml", "unknown key 'modee'", "'mode'"]),
-        ("modee: null\n", ["unknown key 'modee'"]),
         ("jason: false\n", ["unknown key 'jason'", "'json'"]),
         ("job_name: nightly\nmodee: seq\n", ["unknown key 'modee'"]),
         ("mode: sec\n", ["ufo.yaml", "unknown --mode 'sec'"]),
         ("passages: many\n", ["--passages 'many'"]),
-        ("passages: true\n", ["--passages"]),
         ("mode: [seq, mv]\n", ["ufo.yaml", "mv"]),
         ("allow_private_hosts: 'no'\n", ["ufo.yaml", "allow_private_hosts is true or false"]),
         ("sources: []\n", ["ufo.yaml", "`sources` is a list"]),
-        ("sources: [5]\n", ["a source is a name or"]),
         ("sources: [{name: x}]\n", ["a source is a name or"]),
         ("sources: [{type: reference, name: 5}]\n", ["a source's name is text"]),
         ("sources: [{type: reference}, {type: reference}]\n", ["two sources are named"]),
         ("sources: [{type: reference, name: none}]\n", ["no source can be named 'none'"]),
-        ("sources: [{type: reference, name: multi}]\n", ["no source can be named 'multi'"]),
         ("sources: [{type: referenc}]\n", ["unknown fact source 'referenc'"]),
         ("sources: [{type: reference, pasages: 2}]\n", ["Did you mean 'passages'?"]),
-        ("- a list\n", ["not YAML"]),
         ("mode: [\n", ["not YAML"]),
     ],
 )
@@ -80,47 +72,36 @@ def test_what_is_wrong_in_the_file_is_reported(
 ) -> None:
     done = ufo("evaluate", "--config", config(text))
     assert done.code == 2, done
-    for message in messages:
-        assert message in done.err
+    assert [message for message in messages if message not in done.err] == []
 
 
 def test_a_file_that_is_no_mapping(tmp_path: Path, ufo: Ufo) -> None:
     path = tmp_path / "ufo.yaml"
-    path.write_text("- a\n- list\n")
-    done = ufo("evaluate", "--config", path)
-    assert done.code == 2
-    assert "is a mapping" in done.err
-    path.write_bytes(b"\xff")
-    assert "cannot be read" in ufo("evaluate", "--config", path).err
+    for content, said in ((b"- a\n- list\n", "is a mapping"), (b"\xff", "cannot be read")):
+        path.write_bytes(content)
+        done = ufo("evaluate", "--config", path)
+        assert (done.code, said in done.err) == (2, True)
 
 
-def test_options_of_any_yaml_kind_are_recorded(
-    config: Any, ufo: Ufo, recording: str, tmp_path: Path
+def test_options_of_any_yaml_kind_are_recorded_and_no_secret_is(
+    config: Any, ufo: Ufo, tmp_path: Path
 ) -> None:
-    path = config(
-        f"run: dated\nsources:\n- {{name: mine, type: '{recording}', log: {tmp_path}/log, "
-        "word: 2020-01-01}\n"
+    plug_in = tmp_path / "mine.py"
+    plug_in.write_text(
+        "from ufo import FactSource\n"
+        "class Mine(FactSource):\n"
+        "    def __init__(self, api_key, day): self.day = day\n"
+        "    def find(self, unit): return self.day in unit.claim\n"
     )
+    mine = f"{{name: s, type: '{plug_in}:Mine', api_key: hunter2, day: 2020-01-01}}"
+    path = config(f"run: dated\nsources: [{mine}]\n")
     # A date is no JSON, and a source that cannot use it is an error of each unit, not a crash.
     done = ufo("evaluate", "--config", path)
     assert (done.code, "no judgement was usable" in done.out) == (1, True)
+    files = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
+    assert all(b"hunter2" not in p.read_bytes() for p in files)
+    assert "hunter2" not in done.err + done.out
     done = ufo("evaluate", "--config", path, "--if_finished", "skip")
     assert (done.code, "other inputs or options" in done.err) == (1, False)
     done = ufo("evaluate", "--config", path, "--if_finished", "skip", "--tie", "factual")
     assert "options.tie" in done.err
-
-
-def test_what_looks_secret_is_nowhere_in_the_results(tmp_path: Path, config: Any, ufo: Ufo) -> None:
-    plug_in = tmp_path / "secret.py"
-    plug_in.write_text(
-        "from ufo import FactSource\n"
-        "class Secret(FactSource):\n"
-        "    def __init__(self, api_key): pass\n"
-        "    def find(self, unit): return []\n"
-    )
-    path = config(f"sources:\n- {{name: s, type: '{plug_in}:Secret', api_key: hunter2}}\n")
-    done = ufo("evaluate", "--config", path)
-    assert done.code == 0, done.err
-    files = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
-    assert all(b"hunter2" not in p.read_bytes() for p in files)
-    assert "hunter2" not in done.err + done.out
