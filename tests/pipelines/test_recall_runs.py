@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.llm_runs import EXAMPLE, at, rows
+from tests.pipelines.llm_runs import EXAMPLE, rows
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_RECALL
 
@@ -47,10 +47,8 @@ def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(
         (("--formulations", ","), ["--formulations names none"]),
         (("--facts_only", "--formulations", "tf"), ["--formulations", "--facts_only"]),
         (("--judge", "offline", "--formulations", "tf"), ["--formulations", "--judge llm"]),
-        (("--judge", "offline", "--repairs", 0), ["--repairs", "--judge llm"]),
         (("--judge", "offline", "--max_cost", 1), ["--max_cost"]),
         (("--citation",), ["--citation"]),
-        (("--sources", "web"), ["--sources"]),
         (("--runner", "FlinkRunner"), ["FlinkRunner"]),
         (("--if_finished", "retry_errors"), ["retry_errors", "skip"]),
     ],
@@ -67,24 +65,6 @@ def test_wrong_usage_is_reported_before_anything_is_asked(
         assert word in done.err
     assert server.requests == []
     assert not (tmp_path / "out").exists()
-
-
-def test_a_configuration_of_sources_is_not_passed_over(ufo: Ufo, tmp_path: Path) -> None:
-    config = tmp_path / "ufo.yaml"
-    config.write_text(json.dumps({"sources": [{"name": "mine", "type": "wikipedia"}]}))
-    done = ufo("recall", "--input", EXAMPLE, "--output", tmp_path / "out", "--config", config)
-    assert done.code == 2
-    assert "sources" in done.err
-
-
-def test_a_wrong_key_ends_the_run_at_once(
-    ufo: Ufo, server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
-    done = ufo("recall", "--input", EXAMPLE, "--output", tmp_path, *at(server))
-    assert done.code == 1
-    assert "sk-wrong" not in done.err
-    assert not list(tmp_path.glob("run=*/manifest.json"))
 
 
 # --- runs: resume, skip, report -------------------------------------------------------------------
@@ -122,17 +102,6 @@ def write_prices(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_finished_run_can_be_left_as_it_is(ufo: Ufo, tmp_path: Path) -> None:
-    command = ("recall", "--input", EXAMPLE, "--output", tmp_path, "--run", "r")
-    assert ufo(*command).code == 0
-    (manifest,) = tmp_path.glob("run=r/manifest.json")
-    before = manifest.read_text()
-    assert set(json.loads(before)["tables"]) == set(OF_RECALL)
-    done = ufo(*command, "--if_finished", "skip")
-    assert (done.code, manifest.read_text()) == (0, before)
-    assert "finished" in done.err
-
-
 def test_reports_and_sql_read_recall_runs_beside_others(
     ufo: Ufo, tmp_path: Path, write_lines: Any
 ) -> None:
@@ -140,8 +109,17 @@ def test_reports_and_sql_read_recall_runs_beside_others(
     responses = write_lines(tmp_path / "in.jsonl", [text])
     output = tmp_path / "out"
     evaluated = ("evaluate", "--input", responses, "--output", output, "--sources", "reference")
+    recalled = ("recall", "--input", EXAMPLE, "--output", output, "--run")
+    # Another command's run of the name is replaced whole.
+    assert ufo(*recalled, "e").code == 0
+    assert set(json.loads((output / "run=e/manifest.json").read_text())["tables"]) == set(OF_RECALL)
     assert ufo(*evaluated, "--run", "e").code == 0
-    assert ufo("recall", "--input", EXAMPLE, "--output", output, "--run", "r").code == 0
+    assert not list(output.glob("run=e/recall_*/*.parquet"))
+    assert ufo(*recalled, "r").code == 0
+    before = (output / "run=r/manifest.json").read_text()
+    left = ufo(*recalled, "r", "--if_finished", "skip")
+    assert (left.code, "finished" in left.err) == (0, True)
+    assert (output / "run=r/manifest.json").read_text() == before
     overview = ufo("report", output)
     assert overview.code == 0, overview.err
     assert "3 records, 8 facts, 9 answers" in overview.out
@@ -158,15 +136,3 @@ def test_reports_and_sql_read_recall_runs_beside_others(
     with open_results(output, all_runs=True) as results:
         assert results.query("SELECT DISTINCT run FROM scores").num_rows == 1
         assert results.query("SELECT DISTINCT run FROM recall_scores").num_rows == 1
-
-
-def test_another_commands_run_of_the_name_is_replaced_whole(
-    ufo: Ufo, tmp_path: Path, write_lines: Any
-) -> None:
-    responses = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])
-    output = tmp_path / "out"
-    assert ufo("recall", "--input", EXAMPLE, "--output", output, "--run", "r").code == 0
-    evaluate = ("evaluate", "--input", responses, "--output", output, "--sources", "reference")
-    assert ufo(*evaluate, "--run", "r").code == 0
-    assert rows(output, "FROM recall_facts") == []
-    assert not list(output.glob("run=r/recall_*/*.parquet"))

@@ -25,7 +25,7 @@ RECORDS = [
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> str:
+def index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, RECORDS)) + "\n{}\n")
     assert _run("build", "--input", f"{tmp_path}/in.jsonl", "--output", f"{tmp_path}/index") == 0
     return f"{tmp_path}/index"

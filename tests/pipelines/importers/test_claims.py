@@ -9,8 +9,6 @@ import pytest
 
 from ufo.pipelines.importers import import_records
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import Failure
-from ufo.transforms.read import parse
 
 
 def sentence(
@@ -60,22 +58,10 @@ def biography(output: str, *facts: tuple[Any, ...], relevant: bool = True) -> di
     }
 
 
-@pytest.fixture(name="read")
-def _read(tmp_path: Path) -> Callable[..., Any]:
-    def read(kind: str, *rows: Any, name: str = "Model.jsonl") -> tuple[Any, ...]:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        told: list[Any] = []
-        return list(import_records(kind, path, told, Counter())), told
-
-    return read
-
-
 def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(
     read: Callable[..., Any],
 ) -> None:
-    (record,), told = read(
+    (record,), told, _ = read(
         "factcheck_gpt",
         factcheck(
             "Ada Lovelace was born in 1815. 🙂 She wrote a poem in Rome. I hope this helps!",
@@ -114,7 +100,7 @@ def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(
 def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(
     read: Callable[..., Any],
 ) -> None:
-    (record,), _ = read(
+    (record,), _, _ = read(
         "factcheck_gpt",
         factcheck(
             "It rained. It snowed. It RAINED",
@@ -128,7 +114,7 @@ def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(
 
 
 def test_factscore_labels_and_score(read: Callable[..., Any]) -> None:
-    (record,), told = read(
+    (record,), told, _ = read(
         "factscore",
         biography(
             "Ada is an actor. She was born in Rome.",
@@ -157,7 +143,7 @@ def test_factscore_labels_and_score(read: Callable[..., Any]) -> None:
 def test_a_model_that_declined_has_no_claims_and_no_label(read: Callable[..., Any]) -> None:
     declined = {**biography("I'm sorry, I do not know."), "annotations": None}
     skipped = biography("Hm.", ("Hm.", None), relevant=False)
-    records, _ = read("factscore", declined, skipped)
+    records, _, _ = read("factscore", declined, skipped)
     assert [(record["claims"], "label" in record) for record in records] == [([], False)] * 2
 
 
@@ -193,7 +179,7 @@ GOOD = {
 def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on(
     read: Callable[..., Any], kind: str, row: Any, message: str
 ) -> None:
-    records, told = read(kind, row, GOOD[kind], row)
+    records, told, _ = read(kind, row, GOOD[kind], row)
     assert len(records) == 1
     assert [one.split(": ")[0].rsplit(":")[-1] for one in told] == ["1", "3"]
     assert all(message in one for one in told)
@@ -212,24 +198,20 @@ def test_a_file_of_another_format_is_one_error(read: Callable[..., Any]) -> None
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "missing.jsonl"):
-        with pytest.raises(UsageError, match="cannot read"):
-            list(import_records("factscore", path, [], Counter()))
-    packed = tmp_path / "M.jsonl.gz"
+    packed, binary = tmp_path / "M.jsonl.gz", tmp_path / "x.jsonl"
     packed.write_bytes(gzip.compress((json.dumps(GOOD["factscore"]) + "\n").encode()))
     (record,) = import_records("factscore", packed, [], Counter())
     assert record["model"] == "M"
     packed.write_bytes(packed.read_bytes()[:-12])
-    with pytest.raises(UsageError, match="cannot read"):
-        list(import_records("factscore", packed, [], Counter()))
-    binary = tmp_path / "x.jsonl"
     binary.write_bytes(b"\xff\xfe\x00\n{\n")
-    with pytest.raises(UsageError, match="none of 2 records"):
-        list(import_records("factscore", binary, [], Counter()))
+    bad = ((tmp_path, "cannot read"), (tmp_path / "missing.jsonl", "cannot read"))
+    for path, said in (*bad, (packed, "cannot read"), (binary, "none of 2 records")):
+        with pytest.raises(UsageError, match=said):
+            list(import_records("factscore", path, [], Counter()))
 
 
 def test_a_data_set_of_the_demo_system(read: Callable[..., Any]) -> None:
-    records, told = read(
+    records, told, _ = read(
         "ufo",
         {
             "id": 0,
@@ -269,23 +251,20 @@ def test_a_data_set_of_the_demo_system(read: Callable[..., Any]) -> None:
 
 def test_results_of_the_demo_system_keep_their_fact_units(read: Callable[..., Any]) -> None:
     unit = {"claims": "Python is old", "queries": ["How old?", "Python age"], "web_sources": []}
-    (record,), _ = read(
+    (record, _), told, _ = read(
         "ufo",
         {"response": "Python is old.", "reference_answers": ["No."], "output": [unit]},
-        name="result.jsonl",
-    )
-    assert record["claims"] == [{"claim": "Python is old", "query": "How old?"}]
-    _, told = read(
-        "ufo",
         {"response": "R."},
         {"response": "R.", "output": ["x"]},
         {"response": "R.", "output": [{"claim": "x"}]},
+        name="result.jsonl",
     )
+    assert record["claims"] == [{"claim": "Python is old", "query": "How old?"}]
     assert ["found text" in told[0], "expected `claims`" in told[1]] == [True, True]
 
 
 def test_the_first_release_has_other_names(read: Callable[..., Any]) -> None:
-    (first, second), _ = read(
+    (first, second), _, _ = read(
         "ufo",
         {"prompt": "Title: moon", "answer": ["1969"], "modelText": "They landed in 1969."},
         {
@@ -309,5 +288,23 @@ def test_the_first_release_has_other_names(read: Callable[..., Any]) -> None:
     }
     assert second["reference_answers"] == ["It is of rock.", "A page."]
     assert second["claims"] == [{"claim": "What is it of? Rock.", "query": "What is it of?"}]
-    for record in (first, second):
-        assert not isinstance(parse("k", json.dumps(record).encode(), 2**20), Failure)
+
+
+def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path, ufo: Any) -> None:
+    source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
+    row = {"input": "Who was Ada?", "output": "Adá 🙂.", "annotations": None}
+    source.write_text(json.dumps(row) + "\n\n" + "{}\n", encoding="utf-8")
+    done = ufo("import", "factscore", source)
+    assert (done.code, done.json["response"]) == (0, "Adá 🙂.")
+    assert f"left out {source}:3: expected `output`" in done.err
+    assert done.err.endswith("1 record, 1 left out\n")
+    told = ufo("import", "factscore", source, "--output", target)
+    assert (told.code, told.out) == (0, "")
+    assert target.read_text(encoding="utf-8") == done.out
+    # One that fails leaves what was there.
+    source.write_text("{}\n")
+    for place, said in ((target, "none of 1 records"), (tmp_path / "no" / "x", "cannot write")):
+        failed = ufo("import", "factscore", source, "--output", place)
+        assert (failed.code, said in failed.err) == (2, True)
+    assert target.read_text(encoding="utf-8") == done.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ufo as interface
-from tests.pipelines.llm_runs import at, rows
+from tests.pipelines.llm_runs import rows
 
 Ufo = Callable[..., Any]
 
@@ -54,7 +54,7 @@ def write(path: Path, lines: list[dict[str, str]], delimiter: str = ",") -> None
         writer.writerows(lines)
 
 
-def test_the_sheet_has_wikievalfacts_columns(sheet: Path) -> None:
+def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, ufo: Ufo, tmp_path: Path) -> None:
     first, second = read(sheet)
     labels = "human_evaluated_facts_"
     assert list(first) == [
@@ -64,14 +64,10 @@ def test_the_sheet_has_wikievalfacts_columns(sheet: Path) -> None:
     assert first["gt_facts"] == "['Oslo is in Norway.', 'Oslo has 5 bridges.']"
     assert first[f"{labels}rag"] == "{'Oslo is in Norway.': None, 'Oslo has 5 bridges.': None}"
     assert (second["rag"], second[f"{labels}bare"]) == ("Bonn is large.", "")
-
-
-def test_what_was_written_is_what_is_read_back(sheet: Path, ufo: Ufo, tmp_path: Path) -> None:
     assert ufo("recall", "--input", sheet, "--output", tmp_path / "back").code == 0
     for table in ("recall_answers", "recall_facts"):
-        assert rows(tmp_path / "back", f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL") == rows(
-            tmp_path / "facts", f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL"
-        )
+        query = f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL"
+        assert rows(tmp_path / "back", query) == rows(tmp_path / "facts", query)
     found = rows(tmp_path / "back", "SELECT record_id, ground_truth FROM recall_records")
     assert {row["record_id"]: row["ground_truth"] for row in found} == {
         "o": RECORDS[0]["answer"],
@@ -84,9 +80,8 @@ def test_what_people_write_into_it_counts(sheet: Path, ufo: Ufo, tmp_path: Path)
     lines = read(sheet)
     label = "human_evaluated_facts_rag"
     # One marked true, one marked false in other words for True and False, one fact of their own.
-    lines[0][label] = (
-        "{'Oslo is in Norway.': True, 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": false}"
-    )
+    said = "{'Oslo is in Norway.': True, 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": false}"
+    lines[0][label] = said
     write(sheet, lines)
     done = ufo("recall", "--input", sheet, "--output", tmp_path / "back", "--json")
     assert done.code == 0, done.err
@@ -94,38 +89,22 @@ def test_what_people_write_into_it_counts(sheet: Path, ufo: Ufo, tmp_path: Path)
     assert [(row["variant"], row["n_true"], row["n_false"]) for row in people] == [("rag", 1, 2)]
     (error,) = done.json["recall_errors"]
     assert (error["n_labelled"], error["n_false"], error["error_rate"]) == (3, 2, 0)
-    # A second sheet keeps what they wrote.
+    # A second sheet keeps what they wrote, and does not write over the first.
     again = tmp_path / "again"
     assert ufo("recall", "--input", sheet, "--output", again, "--facts_only").code == 0
-    assert read(again / "facts.csv")[0][label] == (
-        "{'Oslo is in Norway.': 'True', 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": 'False'}"
-    )
-
-
-def test_an_annotated_sheet_is_not_overwritten(sheet: Path, ufo: Ufo, tmp_path: Path) -> None:
-    sheet.write_text("annotated")
-    source = ("--input", tmp_path / "in.jsonl", "--output", sheet.parent)
-    done = ufo("recall", *source, "--facts_only")
-    assert done.code == 2
-    assert "facts.csv" in done.err
-    assert sheet.read_text() == "annotated"
-
-
-def test_an_answer_that_is_not_the_ground_truth_has_a_column_of_its_own(
-    ufo: Ufo, tmp_path: Path, write_lines: Any
-) -> None:
-    record = {"question": "Q?", "ground_truth": "Oslo is in Norway.", "answer": "It is in Sweden."}
-    path = write_lines(tmp_path / "in.jsonl", [record])
-    assert ufo("recall", "--input", path, "--output", tmp_path / "o", "--facts_only").code == 0
-    (row,) = read(tmp_path / "o" / "facts.csv")
-    assert (row["ground_truth"], row["answer"]) == (record["ground_truth"], record["answer"])
-    assert ufo("recall", "--input", tmp_path / "o/facts.csv", "--output", tmp_path / "p").code == 0
-    assert rows(tmp_path / "p", "SELECT variant, text FROM recall_answers") == [
-        {"variant": "answer", "text": "It is in Sweden."}
-    ]
+    kept = said.replace(": True", ": 'True'").replace(": false", ": 'False'")
+    assert read(again / "facts.csv")[0][label] == kept
+    refused = ufo("recall", "--input", sheet, "--output", sheet.parent, "--facts_only")
+    assert (refused.code, "facts.csv" in refused.err) == (2, True)
+    assert read(sheet)[0][label] == said
 
 
 def test_a_sheet_without_answers_waits_for_them(ufo: Ufo, tmp_path: Path, write_lines: Any) -> None:
+    record = {"question": "Q?", "ground_truth": "Oslo is in Norway.", "answer": "It is in Sweden."}
+    path = write_lines(tmp_path / "in.jsonl", [record])
+    assert ufo("recall", "--input", path, "--output", tmp_path / "n", "--facts_only").code == 0
+    (row,) = read(tmp_path / "n" / "facts.csv")
+    assert (row["ground_truth"], row["answer"]) == (record["ground_truth"], record["answer"])
     path = write_lines(tmp_path / "in.jsonl", [{"question": "Q?", "answers": {}, "facts": ["F."]}])
     assert ufo("recall", "--input", path, "--output", tmp_path / "o", "--facts_only").code == 0
     (row,) = read(tmp_path / "o" / "facts.csv")
@@ -138,60 +117,35 @@ def test_a_sheet_without_answers_waits_for_them(ufo: Ufo, tmp_path: Path, write_
     assert rows(tmp_path / "p", "SELECT variant FROM recall_answers") == [{"variant": "rag_answer"}]
 
 
-def test_facts_are_generated_by_the_model_alone(
-    ufo: Ufo, tmp_path: Path, write_lines: Any, llm_server: Any
-) -> None:
-    path = write_lines(tmp_path / "in.jsonl", [*RECORDS, {"question": "Q?", "ground_truth": "No."}])
-    done = ufo(
-        *("recall", "--input", path, "--output", tmp_path / "out", "--facts_only", "--json"),
-        *at(llm_server),
-    )
-    assert done.code == 0, done.err
-    assert (done.json["records"], done.json["failures"]) == (3, 0)
-    # A question whose answers are still to come has facts too.
-    assert {entry.step for entry in llm_server.chats} == {"probe", "generate_facts"}
-    assert len([entry for entry in llm_server.chats if entry.step == "generate_facts"]) == 2
-    assert Path(done.json["sheet"]).exists()
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 
-def wiki_rows() -> list[dict[str, str]]:
-    return [
-        {
-            "unique_id": str(number),
-            "question": f"Where is city {number}?",
-            "answer": f"City {number} is in Norway.",
-            "ungrounded_answer": f"City {number} is in Sweden.",
-            "poor_answer": 'It is far,\n"far" away.',
-            "human_evaluated_facts_answer": f"{{'City {number} is in Norway': 'True'}}",
-            "human_evaluated_facts_ungrounded_answer": f"{{'City {number} is in Norway': 'False'}}",
-            "human_evaluated_facts_poor_answer": f"{{'City {number} is in Norway': 'False'}}",
-        }
-        for number in range(3)
-    ]
-
-
 def test_wikievalfacts_is_read_from_csv_and_parquet(ufo: Ufo, tmp_path: Path) -> None:
-    lines = wiki_rows()
+    lines = [
+        {
+            "unique_id": str(n),
+            "question": f"Where is city {n}?",
+            "answer": f"City {n} is in Norway.",
+            "poor_answer": 'It is far,\n"far" away.',
+            "human_evaluated_facts_answer": f"{{'City {n} is in Norway': 'True'}}",
+            "human_evaluated_facts_poor_answer": f"{{'City {n} is in Norway': 'False'}}",
+        }
+        for n in range(3)
+    ]
     lines[1]["human_evaluated_facts_answer"] = "open('/etc/passwd').read()"
     # As pandas writes it, with an index that has no name.
     write(tmp_path / "w.csv", [{"": str(at), **line} for at, line in enumerate(lines)])
     write(tmp_path / "semicolons.csv", lines, ";")
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "w.parquet")
-    scores = []
     for name in ("w.csv", "semicolons.csv", "w.parquet"):
         output = tmp_path / name.replace(".", "-")
         done = ufo("recall", "--input", tmp_path / name, "--output", output, "--json")
         assert done.code == 0, done.err
-        scores.append(done.json["recall_scores"])
         (failure,) = rows(output, "SELECT key, message FROM failures")
         assert failure["key"] == f"{name}:2"
         assert "`human_evaluated_facts_answer` cannot be read" in failure["message"]
-    assert scores[0] == scores[1] == scores[2]
-    people = {row["variant"]: row["accuracy"] for row in scores[0] if row["formulation"] == "human"}
-    assert people == {"answer": 1, "ungrounded_answer": 0, "poor_answer": 0}
+        found = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
+        assert {row["variant"]: row["accuracy"] for row in found} == {"answer": 1, "poor_answer": 0}
 
 
 def test_structures_of_parquet_have_the_facts_of_their_row_alone(ufo: Ufo, tmp_path: Path) -> None:
@@ -206,26 +160,8 @@ def test_structures_of_parquet_have_the_facts_of_their_row_alone(ufo: Ufo, tmp_p
     # The type of each column has the fields of all rows, which are NULL in the others.
     pq.write_table(pa.Table.from_pylist(records), tmp_path / "in.parquet")
     assert ufo("recall", "--input", tmp_path / "in.parquet", "--output", tmp_path / "o").code == 0
-    assert rows(tmp_path / "o", "FROM failures") == []
     found = rows(tmp_path / "o", "SELECT n_facts, n_answers FROM recall_records")
     assert found == [{"n_facts": 1, "n_answers": 2}] * 2
-
-
-@pytest.mark.parametrize(
-    ("content", "code", "message"),
-    [
-        (b"question,question\na,b\n", 2, "a column is named twice"),
-        (b"question,answer\n", 1, "there is nothing to recall"),
-    ],
-)
-def test_a_file_that_is_no_csv_or_empty(
-    ufo: Ufo, tmp_path: Path, content: bytes, code: int, message: str
-) -> None:
-    path = tmp_path / "in.csv"
-    path.write_bytes(content)
-    done = ufo("recall", "--input", path, "--output", tmp_path / "out")
-    assert done.code == code
-    assert message in done.err
 
 
 def test_rows_that_do_not_fit_the_header_are_failures(ufo: Ufo, tmp_path: Path) -> None:
@@ -244,6 +180,13 @@ def test_rows_that_do_not_fit_the_header_are_failures(ufo: Ufo, tmp_path: Path) 
         "not CSV: line 6: '",
         "not CSV: line 7: unexpected end of data",
     ]
+    for content, code, message in (
+        ("question,question\na,b\n", 2, "a column is named twice"),
+        ("question,answer\n", 1, "there is nothing to recall"),
+    ):
+        path.write_text(content)
+        done = ufo("recall", "--input", path, "--output", tmp_path / "out")
+        assert (done.code, message in done.err) == (code, True)
 
 
 def test_the_same_from_python() -> None:
