@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.pipelines.reports.conftest import page_of
+from tests.pipelines.reports.reading import Reader
 from tests.schemas.labelled import labelled_rows
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
@@ -44,23 +46,18 @@ def test_a_report_of_ones_own_appears_beside_ours(
     assert rows[0] == {"response_id": "a", "n_units": 3}
     sql = "SELECT sum(n_units) AS n FROM units"
     assert json.loads(printed("sql", folder, sql, "--reports", reports, "--json")) == [{"n": 10}]
-    assert "units" not in [row["name"] for row in json.loads(printed("report", "--list", "--json"))]
-
-
-def test_a_report_of_ones_own_need_not_say_which_of_ours_it_reads(
-    folder: Path, reports: Path, printed: Callable[..., Any]
-) -> None:
+    listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
+    macros = {view.name for view in load_views() if view.parameters is not None}
+    assert not listed & (macros | {"units"})
+    # One of one's own need not say which of ours it reads.
     sql = "SELECT model, count(*) AS n FROM sentence_scores JOIN responses USING (response_id)"
     (reports / "aaa.sql").write_text(f"-- Sentences by model\n{sql} GROUP BY model\n")
     (reports / "aab.sql").write_text("-- All\n-- needs: aaa\nSELECT sum(n) AS n FROM aaa\n")
     read = ("report", folder, "aab", "--reports", reports, "--json")
     assert json.loads(printed(*read)) == [{"n": 10}]
-
-
-def test_macros_are_no_reports(printed: Callable[..., Any]) -> None:
-    listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
-    assert {view.name for view in load_views() if view.parameters is not None}.isdisjoint(listed)
-    assert {"scores", "agreement", "source_benchmark", "disagreements"} <= listed
+    page = Reader(page_of(folder, reports=reports))
+    assert "Units of each response" in page.text
+    assert page.text.index("Reports of your own") > page.text.index("Scores")
 
 
 @pytest.mark.parametrize(
@@ -80,26 +77,18 @@ def test_a_report_that_is_none_is_named(
     (reports / f"{name}.sql").write_text(text)
     with pytest.raises(UsageError, match=message), open_results(folder, reports=reports):
         pass
-
-
-def test_a_report_that_cannot_be_read_is_named(folder: Path, reports: Path) -> None:
+    (reports / f"{name}.sql").unlink()
     (reports / "latin.sql").write_bytes(b"-- Gr\xfc\xdfe\nSELECT 1")
-    with pytest.raises(UsageError, match=r"latin\.sql"):
-        open_results(folder, reports=reports)
-    with pytest.raises(UsageError, match="is not a folder"):
-        open_results(folder, reports=folder / "nowhere")
+    for place, said in ((reports, r"latin\.sql"), (folder / "nowhere", "is not a folder")):
+        with pytest.raises(UsageError, match=said):
+            open_results(folder, reports=place)
 
 
-def test_no_rows_are_explained(folder: Path, printed: Callable[..., Any]) -> None:
+def test_what_a_report_shows_fits_a_terminal(folder: Path, printed: Callable[..., Any]) -> None:
+    for name in (view.name for view in load_views() if view.shows):
+        text = printed("report", folder, name)
+        assert max(map(len, text.splitlines())) <= 100
+        assert "row 1" not in text
     text = printed("report", folder, "source_benchmark")
     assert "no rows: it takes a run of --mode all" in text
     assert json.loads(printed("report", folder, "source_benchmark", "--json")) == []
-
-
-@pytest.mark.parametrize("name", [view.name for view in load_views() if view.shows])
-def test_what_a_report_shows_fits_a_terminal(
-    folder: Path, printed: Callable[..., Any], name: str
-) -> None:
-    text = printed("report", folder, name)
-    assert max(map(len, text.splitlines())) <= 100
-    assert "row 1" not in text

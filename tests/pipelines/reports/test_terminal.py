@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.pipelines.reports.conftest import page_of
+from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.terminal import bar, print_overview, text_of
@@ -75,15 +77,20 @@ def test_the_overview_tells_what_matters_of_the_newest_run(
     assert max(map(len, text.splitlines())) <= 100
     assert "\x1b" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
-
-
-def test_the_overview_of_another_run_and_mode(folder: Path, printed: Callable[..., Any]) -> None:
-    text = printed("report", folder, "--run", "eve")
-    assert "Scores by mode" in text
-    assert "Share of the valid votes" in text
-    assert "Sources alone" in text
-    assert "Failures" not in text
-    assert "no failures" in text
+    other = printed("report", folder, "--run", "eve")
+    for expected in ("Scores by mode", "Share of the valid votes", "Sources alone", "no failures"):
+        assert expected in other
+    with open_results(folder) as results:
+        found = overview(results)
+        narrow = text_of(partial(print_overview, found), 80)
+        assert max(map(len, narrow.splitlines())) <= 80
+        assert "\x1b[" in text_of(partial(print_overview, found), 80, color=True)
+    assert (bar(1.0), bar(None), bar(1 / 192)) == ("█" * 24, "", "▏")
+    out = TextIOWrapper(BytesIO(), "ascii")
+    with redirect_stdout(out):
+        assert main(["report", str(folder)]) == 0
+    out.seek(0)
+    assert "ref ? wiki" in out.read()
 
 
 def test_the_overview_as_json_has_the_same_numbers(
@@ -103,43 +110,27 @@ def test_the_overview_as_json_has_the_same_numbers(
     ]
 
 
-@pytest.mark.parametrize("width", [80, 100])
-def test_the_overview_fits(folder: Path, width: int) -> None:
-    with open_results(folder) as results:
-        found = overview(results)
-        text = text_of(partial(print_overview, found), width)
-        assert max(map(len, text.splitlines())) <= width
-        assert "row 1" not in text
-        assert "\x1b[" in text_of(partial(print_overview, found), width, color=True)
-    assert (bar(1.0), bar(None), bar(1 / 192)) == ("█" * 24, "", "▏")
-
-
-def test_an_output_that_is_not_unicode_is_written_all_the_same(folder: Path) -> None:
-    out = TextIOWrapper(BytesIO(), "ascii")
-    with redirect_stdout(out):
-        assert main(["report", str(folder)]) == 0
-    out.seek(0)
-    text = out.read()
-    assert "ref ? wiki" in text
-    assert "? contradicted by wiki" in text
-
-
-def test_a_run_without_units_says_so(
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        ({"a": {}}, "No response has a claim"),
+        ({}, "No response has a claim"),
+        ({"a": {"u": {"ref": "-"}}}, "No claim was decided, so there is no score."),
+    ],
+)
+def test_a_run_without_a_score_says_so(
     tmp_path: Path,
     rows_of: Callable[..., Any],
     write_run: Callable[..., Path],
     printed: Callable[..., Any],
+    votes: Any,
+    said: str,
 ) -> None:
-    write_run(tmp_path, rows_of({"a": {}}))
-    assert "No response has a claim" in printed("report", tmp_path)
-    empty = tmp_path / "empty"
-    write_run(empty, rows_of({}))
-    assert "No response has a claim" in printed("report", empty)
-    undecided = tmp_path / "undecided"
-    write_run(undecided, rows_of({"a": {"u": {"ref": "-"}}}))
-    text = printed("report", undecided)
-    assert "No claim was decided, so there is no score." in text
+    write_run(tmp_path, rows_of(votes))
+    text = printed("report", tmp_path)
+    assert said in text
     assert "Factuality score 0" not in text
+    assert said in Reader(page_of(tmp_path)).text
 
 
 def test_hostile_text_reaches_no_terminal(
@@ -175,13 +166,13 @@ def test_a_report_by_name(folder: Path, printed: Callable[..., Any]) -> None:
     lines = printed("report", folder, "failures_by_step", "--csv").splitlines()
     assert lines == ["run,step,error_type,n", "day,read,BadJson,1"]
     assert "in.jsonl:3" in printed("report", folder, "failures")
-
-
-def test_wide_rows_are_listed(folder: Path, printed: Callable[..., Any]) -> None:
     text = printed("report", folder, "evidence", "--rows", "1")
     assert "row 1\n  response_id      a\n" in text
     assert "row 2" not in text
     assert "The first 1 rows. All of them: --rows 0, --json or --csv." in text
+    names = {one["name"] for one in json.loads(printed("report", folder, "--list", "--json"))}
+    assert names >= {"scores", "failures_by_step"}
+    assert not names & {"agreement", "cost"}, "those that have rows"
 
 
 def test_tables_are_cut_and_say_so(folder: Path, printed: Callable[..., Any]) -> None:
@@ -194,17 +185,10 @@ def test_tables_are_cut_and_say_so(folder: Path, printed: Callable[..., Any]) ->
     assert "no rows" in printed("sql", folder, "SELECT 1 AS i WHERE false")
     assert len(printed("sql", folder, "FROM range(30000)", "--csv").splitlines()) == 30_001
     assert len(json.loads(printed("sql", folder, "FROM range(30000)", "--json"))) == 30_000
-
-
-def test_sql_is_over_all_runs_unless_one_is_named(
-    folder: Path, printed: Callable[..., Any]
-) -> None:
-    assert printed("sql", folder, "SELECT DISTINCT run FROM scores ORDER BY 1", "--csv") == (
-        "run\nday\neve\n"
-    )
-    assert printed("sql", folder, "SELECT DISTINCT run FROM scores", "--csv", "--run", "eve") == (
-        "run\neve\n"
-    )
+    # All runs, unless one is named.
+    runs = ("sql", folder, "SELECT DISTINCT run FROM scores ORDER BY 1", "--csv")
+    assert printed(*runs) == "run\nday\neve\n"
+    assert printed(*runs, "--run", "eve") == "run\neve\n"
 
 
 def test_the_reports_are_listed(printed: Callable[..., Any]) -> None:
@@ -216,41 +200,20 @@ def test_the_reports_are_listed(printed: Callable[..., Any]) -> None:
     assert {"name", "group", "title", "summary", "help"} == set(listed[0])
 
 
-def test_the_reports_of_a_run_are_listed_that_have_rows(
-    folder: Path, printed: Callable[..., Any]
-) -> None:
-    names = [one["name"] for one in json.loads(printed("report", folder, "--list", "--json"))]
-    assert "scores" in names
-    assert "failures_by_step" in names
-    assert "agreement" not in names
-    assert "cost" not in names
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["scoers"], "unknown report 'scoers'.*Did you mean 'scores'"),
-        (["--csv"], "--csv: the overview is not one table"),
-        (["--run", "dya"], "unknown run 'dya'; allowed: eve, day. Did you mean 'day'"),
+        ("report DIR scoers", "unknown report 'scoers'.*Did you mean 'scores'"),
+        ("report DIR --csv", "--csv: the overview is not one table"),
+        ("report DIR --run dya", "unknown run 'dya'; allowed: eve, day. Did you mean 'day'"),
+        ("report", "expected DIR"),
+        ("sql DIR selec", "syntax error"),
+        ("report DIR --rows -1", "--rows '-1' is not a whole number from 0"),
     ],
 )
-def test_wrong_reports(
-    folder: Path, printed: Callable[..., Any], words: list[str], message: str
-) -> None:
+def test_wrong_reports(folder: Path, printed: Callable[..., Any], words: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        printed("report", folder, *words)
-
-
-def test_wrong_words(folder: Path, printed: Callable[..., Any]) -> None:
-    with pytest.raises(UsageError, match="expected DIR"):
-        printed("report")
-    with pytest.raises(UsageError, match="syntax error"):
-        printed("sql", folder, "selec")
-    for number in ("-1", "x"):
-        with pytest.raises(UsageError, match=f"--rows '{number}' is not a whole number from 0"):
-            printed("report", folder, "--rows", number)
-    with pytest.raises(SystemExit, match="2"):
-        printed("report", folder, "--json", "--csv")
+        printed(*words.replace("DIR", str(folder)).split())
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path, command: Callable[..., Any]) -> None:
