@@ -34,14 +34,13 @@ class Acme(FactSource):
 def responses(tmp_path: Path, write_lines: Any) -> Path:
     path: Path = write_lines(
         tmp_path / "in.jsonl",
-        [{"response": "Rome is a large city."}, {"response": "Oslo is a large city."}] * 1
-        + [{"response": f"City number {n} is large."} for n in range(2)],
+        [{"response": f"{name} is a large city."} for name in ("Rome", "Oslo", "Bern", "Nice")],
     )
     return path
 
 
 def test_an_installed_package_serves_without_an_edit_here(
-    tmp_path: Path, ufo_process: Ufo, responses: Path, tables: Any
+    tmp_path: Path, ufo: Ufo, ufo_process: Ufo, responses: Path, tables: Any
 ) -> None:
     environment = install(tmp_path, PLUG_IN)
     done = ufo_process(
@@ -59,26 +58,18 @@ def test_an_installed_package_serves_without_an_edit_here(
     (row,) = [row for row in listed.json if row["type"] == "acme"]
     assert (row["package"], row["options"]) == ("acme-facts", {"limit": 1})
     assert row["help"] == "Looks facts up in the archive of Acme."
-
-
-def test_a_package_that_does_not_load_is_named_and_disturbs_no_other(
-    tmp_path: Path, ufo_process: Ufo, responses: Path
-) -> None:
-    environment = install(tmp_path, "import a_module_that_is_not_there\n")
-    words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--workers", 1)
-    done = ufo_process(*words, "--sources", "acme", env=environment)
-    assert done.code == 2
-    assert "package 'acme-facts'" in done.err
-    assert "a_module_that_is_not_there" in done.err
-    assert "Traceback" not in done.err
-    assert ufo_process(*words, "--sources", "reference", env=environment).code == 0
-
-
-def test_the_sources_that_are_here(ufo: Ufo) -> None:
-    rows = {row["type"]: row for row in ufo("sources", "--json").json}
-    assert rows["reference"]["package"] == "ufo-factuality"
-    assert rows["reference"]["options"] == {"passages": 5}
+    (own,) = [row for row in listed.json if row["type"] == "reference"]
+    assert (own["package"], own["options"]) == ("ufo-factuality", {"passages": 5})
     assert "wikipedia  (ufo-factuality)" in ufo("sources").out
+    # One that does not load is named, and disturbs no other.
+    (tmp_path / "site" / "acme_facts.py").write_text("import a_module_that_is_not_there\n")
+    words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--workers", 1)
+    wrong = ufo_process(*words, "--sources", "acme", env=environment)
+    assert wrong.code == 2
+    assert "package 'acme-facts'" in wrong.err
+    assert "a_module_that_is_not_there" in wrong.err
+    assert "Traceback" not in wrong.err
+    assert ufo_process(*words, "--sources", "reference", env=environment).code == 0
 
 
 def test_a_file_of_the_user_s_by_a_relative_path(
@@ -92,22 +83,15 @@ def test_a_file_of_the_user_s_by_a_relative_path(
     (tmp_path / "mine/acme.py").write_text(PLUG_IN)
     monkeypatch.chdir(tmp_path)
     words = ("evaluate", "--input", responses.name, "--output", "out", "--json", "--chunk_size", 2)
-    done = ufo(*words, "--sources", "mine/acme.py:Acme", "--workers", 2)
+    words += ("--sources", "mine/acme.py:Acme", "--run", "r")
+    done = ufo(*words, "--workers", 2)
     assert done.code == 0, done.err
     assert done.json["sources"] == ["Acme"]
     assert [row[7] for row in tables(tmp_path / "out")["evidence"]].count("supported") == 1
-
-
-def test_an_edited_file_is_another_source(tmp_path: Path, ufo: Ufo, responses: Path) -> None:
-    plug_in = tmp_path / "acme.py"
-    plug_in.write_text(PLUG_IN)
-    words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--run", "r")
-    flags = ("--sources", f"{plug_in}:Acme", "--workers", 1)
-    assert ufo(*words, *flags).code == 0
-    plug_in.write_text(PLUG_IN + "\n# another word\n")
-    done = ufo(*words, *flags, "--if_finished", "retry_errors")
-    assert done.code == 2
-    assert "sources" in done.err
+    # An edited file is another source.
+    (tmp_path / "mine/acme.py").write_text(PLUG_IN + "\n# another word\n")
+    other = ufo(*words, "--if_finished", "retry_errors")
+    assert (other.code, "sources" in other.err) == (2, True)
 
 
 def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(
@@ -126,6 +110,9 @@ def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(
         "        if word == 'Lima': raise UnicodeError('\\udead' * 3 + 'x' * 99999)\n"
         "        if word == 'Cairo': return [Passage(unit.claim, published_at='\\0')]\n"
         "        return [Retrieved(Passage(unit.claim), numpy.float32(0.5))]\n"
+        "class Waits(FactSource):\n"
+        "    async def look_up(self, open_units):\n"
+        "        return []\n"
     )
     cities = ["Rome", "Oslo", "Bonn", "Lima", "Perth"]
     path = write_lines(
@@ -142,22 +129,6 @@ def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(
     assert len(found["failures"]) == 4
     assert json.dumps(found["failures"])
     assert ufo("report", tmp_path / "out").code == 0
-
-
-def test_a_source_that_waits_without_saying_so_ends_the_run_with_the_remedy(
-    tmp_path: Path, ufo: Ufo, responses: Path
-) -> None:
-    plug_in = tmp_path / "waits.py"
-    plug_in.write_text(
-        "import asyncio\n"
-        "from ufo import FactSource\n"
-        "class Waits(FactSource):\n"
-        "    async def look_up(self, open_units):\n"
-        "        await asyncio.sleep(0)\n"
-    )
-    done = ufo(
-        *("evaluate", "--input", responses, "--output", tmp_path / "out", "--workers", 1),
-        *("--sources", f"{plug_in}:Waits"),
-    )
-    assert done.code == 1
-    assert "must set `remote = True`" in done.err
+    words = ("--input", path, "--output", tmp_path / "waits", "--sources", f"{plug_in}:Waits")
+    waits = ufo("evaluate", *words)
+    assert (waits.code, "must set `remote = True`" in waits.err) == (1, True)

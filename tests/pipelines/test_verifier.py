@@ -50,6 +50,10 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path
     told = json.loads(manifest.read_text())["fingerprint"]["options"]["verifier"]
     assert told["name"] == "stated"
     assert row["model"] == f"stated@{told['content'][:12]}"
+    # Another verifier is another run.
+    (tmp_path / "ufo.yaml").write_text("verifier: overlap\n")
+    assert evaluate("--config", tmp_path / "ufo.yaml").code == 0
+    assert len(list((tmp_path / "out").glob("run=*"))) == 2
 
 
 def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
@@ -70,14 +74,6 @@ def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     assert checked.to_dict()["judged_by"] == line
 
 
-def test_another_verifier_is_another_run(evaluate: Any, tmp_path: Path) -> None:
-    config = tmp_path / "ufo.yaml"
-    config.write_text(f"verifier: {STATED}\n")
-    assert evaluate().code == 0
-    assert evaluate("--config", config).code == 0
-    assert len(list((tmp_path / "out").glob("run=*"))) == 2
-
-
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -94,12 +90,9 @@ def test_what_is_wrong_is_said_before_the_input_is_read(
     assert words in done.err
 
 
-def test_recall_asks_it_too(tmp_path: Path, ufo: Callable[..., Any], write_lines: Any) -> None:
-    record = {
-        "question": "When was Oslo founded?",
-        "ground_truth": "Oslo was founded in 1901.",
-        "answers": {"one": "0.9 0.05 0.05 said."},
-    }
+def test_recall_and_one_text_ask_it_too(tmp_path: Path, ufo: Any, write_lines: Any) -> None:
+    text = "Oslo was founded in 1901."
+    record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
     path = write_lines(tmp_path / "in.jsonl", [record])
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
     done = ufo(*words, "--verifier", STATED)
@@ -108,14 +101,5 @@ def test_recall_asks_it_too(tmp_path: Path, ufo: Callable[..., Any], write_lines
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert (row["judge"], row["model"].partition("@")[0]) == ("offline", "stated")
     assert ufo(*words, "--verifier", STATED, "--facts_only").code == 2
-
-
-def test_one_text_from_python() -> None:
-    checked = python.check_sync(
-        "Oslo was founded in 1901.",
-        references=[REFUTING],
-        sources=["reference"],
-        judge="offline",
-        verifier=STATED,
-    )
+    checked = python.check_sync(text, references=[REFUTING], judge="offline", verifier=STATED)
     assert [row.outcome for row in checked.evidence] == ["refuted"]

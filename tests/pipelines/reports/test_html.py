@@ -13,7 +13,6 @@ from ufo.pipelines.reports.html_report import (
     comparison_html,
     notebook_html,
     overview_html,
-    write_html,
 )
 from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.schemas.errors import UsageError

@@ -28,23 +28,10 @@ def test_a_job_is_called_by_its_run_and_try() -> None:
     job = a_job("--flink_master=localhost:8081")
     assert (job.name, job.url) == ("ufo-my-run-2-0a1b2c3d", "http://localhost:8081")
     assert job.flags() == ["--job_name=ufo-my-run-2-0a1b2c3d"]
-
-
-def test_a_job_that_the_user_has_named_keeps_its_name() -> None:
-    job = a_job("--job_name", "mine", "--flink_master=https://flink.example:443")
-    assert (job.name, job.url, job.flags()) == ("mine", "https://flink.example:443", [])
-
-
-@pytest.mark.parametrize("flags", [(), ("--flink_master=[local]",), ("--flink_master=[auto]",)])
-def test_a_flink_without_an_address_is_not_asked(flags: tuple[str, ...]) -> None:
-    assert a_job(*flags).url is None
-
-
-def test_a_job_is_noted(tmp_path: Path) -> None:
-    assert started_job(str(tmp_path)) is None
-    job = a_job("--flink_master=localhost:8081")
-    keep(job, tmp_path)
-    assert started_job(str(tmp_path)) == job
+    named = a_job("--job_name", "mine", "--flink_master=https://flink.example:443")
+    assert (named.name, named.url, named.flags()) == ("mine", "https://flink.example:443", [])
+    for flags in ((), ("--flink_master=[local]",), ("--flink_master=[auto]",)):
+        assert a_job(*flags).url is None
 
 
 class Flink:
@@ -115,16 +102,12 @@ def test_the_newest_job_of_the_name_is_cancelled_on_flink(flink: Callable[..., F
     )
     assert a_job(there.flag).cancel(Result(fails=True)) == f"the job {name} is cancelled"
     assert there.asked == ["/jobs/j2?mode=cancel"]
-
-
-def test_a_job_that_flink_has_not_got_needs_no_end(flink: Callable[..., Flink]) -> None:
-    there, now = flink(), [0.0]
+    there.jobs, now = [], [0.0]
 
     def sleep(seconds: float) -> None:
         now[0] += seconds
 
-    told = a_job(there.flag).cancel(None, sleep, lambda: now[0])
-    assert told == "the job ufo-my-run-2-0a1b2c3d is cancelled"
+    assert a_job(there.flag).cancel(None, sleep, lambda: now[0]) == f"the job {name} is cancelled"
     assert 3 <= now[0] < 4, "it may be on its way for a moment"
 
 
@@ -147,6 +130,7 @@ def test_the_job_of_a_try_that_was_killed_is_ended(
     told: list[str] = []
     there = flink(("j1", "ufo-my-run-2-0a1b2c3d", 1, "RUNNING"), ("j2", "mine", 2, "RUNNING"))
     end_earlier(str(tmp_path), told.append)
+    assert started_job(str(tmp_path)) is None
     keep(a_job(there.flag, "--job_name=mine"), tmp_path)
     end_earlier(str(tmp_path), told.append)
     assert not told, "a name that the user has chosen may be another run's by now"

@@ -1,78 +1,18 @@
 """An input file's records, and the chunks that they are cut into."""
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.pipelines.runs.chunks import MAX_LINES, Chunk, even_chunk_size, in_chunks
-from ufo.pipelines.runs.inputs import PlainFile, measure, spool
-from ufo.schemas.errors import UsageError
+from ufo.pipelines.runs.chunks import MAX_LINES, Chunk, SeenRecords, even_chunk_size, in_chunks
+from ufo.pipelines.runs.inputs import PlainFile
 from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.job import lines
-from ufo.transforms.read import OF_CELLS, parse
-
-RECORDS = [{"question": "Q?", "answer": 'one\ntwo, "three"'}, {"question": "R?", "answer": "no"}]
-
-
-def written(folder: Path, name: str) -> str:
-    path = folder / name
-    lines = "".join(json.dumps(record) + "\n" for record in RECORDS)
-    if name.endswith(".parquet"):
-        pq.write_table(pa.Table.from_pylist(RECORDS), path)
-    elif name.endswith(".csv"):
-        path.write_text(
-            '\ufeffquestion,answer\r\nQ?,"one\ntwo, ""three"""\r\nR?,no\r\n', newline=""
-        )
-    elif name.endswith(".gz"):
-        path.write_bytes(gzip.compress(lines.encode()))
-    else:
-        path.write_text(lines if "no_end" not in name else lines.rstrip("\n"))
-    return str(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "lines"),
-    [("in.jsonl", 2), ("no_end.jsonl", 2), ("in.parquet", 2), ("in.csv", 2), ("in.jsonl.gz", 2)],
-)
-def test_lines_are_those_that_the_run_will_have(tmp_path: Path, name: str, lines: int) -> None:
-    file = measure(written(tmp_path, name), name)
-    assert file.lines == lines
-    if not file.is_plain():
-        spooled = Path(spool(file, str(tmp_path))).read_text().splitlines()
-        found = [json.loads(line) for line in spooled]
-        assert [found.pop(OF_CELLS, False) for found in found] == [name == "in.csv"] * 2
-        assert found == RECORDS
-
-
-def test_a_file_that_is_damaged(tmp_path: Path) -> None:
-    for content, message in (
-        (b'question,"answer\nQ?', "header is not CSV"),
-        (b"PAR1", "cannot be"),
-    ):
-        (tmp_path / "in.jsonl").write_bytes(content)
-        with pytest.raises(UsageError, match=message):
-            measure(str(tmp_path / "in.jsonl"), "in.jsonl")
-
-
-def test_bytes_in_parquet_are_the_text_that_they_encode(tmp_path: Path) -> None:
-    path = str(tmp_path / "in.parquet")
-    pq.write_table(pa.table({"response": ["Zürich".encode(), b"\xff"]}), path)
-    lines = Path(spool(measure(path, "in.parquet"), str(tmp_path))).read_bytes().splitlines()
-    good, bad = (parse("in.parquet:1", line) for line in lines)
-    assert isinstance(good, InputRecord)
-    assert good.text == "Zürich"
-    assert isinstance(bad, Failure)
-    assert "not UTF-8" in bad.message
-
-
-# --- chunks
+from ufo.transforms.read import parse
 
 LINES = st.lists(
     st.sampled_from(
@@ -135,31 +75,17 @@ def test_any_chunk_size_gives_the_same_records(
     assert sum(chunk.n_lines for chunk in chunks) == len(read(chunks)) == n_lines
 
 
-def test_the_first_record_of_an_id_is_the_one_across_files_and_chunks(tmp_path: Path) -> None:
-    record = json.dumps({"id": "a", "response": "Text."})
-    files = plain(tmp_path, f"{record}\n{record}\n", f"\n{record}")
-    assert read(list(in_chunks(files, 1, 1000))) == [
-        ("0.jsonl:1", "a"),
-        ("0.jsonl:2", "repeated"),
+def test_which_line_is_the_one_of_its_id(tmp_path: Path) -> None:
+    good, bad = (json.dumps({"id": "a", "response": text}) for text in ("Text.", ""))
+    kept = json.dumps({"id": "r3", "response": "Text."})
+    files = plain(tmp_path, f"{bad}\n{good}\n{good}\n{kept}\n{kept}\n", f"\n{good}")
+    assert read(list(in_chunks(files, 1, 1000, reused))) == [
+        ("0.jsonl:1", "failure"),
+        ("0.jsonl:2", "a"),
+        ("0.jsonl:3", "repeated"),
+        ("0.jsonl:4", "reused"),
+        ("0.jsonl:5", "repeated"),
         ("1.jsonl:2", "repeated"),
-    ]
-
-
-def test_a_reused_record_is_skipped_and_its_repeat_is_still_a_failure(tmp_path: Path) -> None:
-    record = json.dumps({"id": "r3", "response": "Text."})
-    files = plain(tmp_path, f"{record}\n{record}\n")
-    chunks = list(in_chunks(files, 10, 1000, reused))
-    assert [state for _, state in read(chunks)] == ["reused", "repeated"]
-
-
-def test_an_unusable_line_uses_no_id(tmp_path: Path) -> None:
-    bad = json.dumps({"id": "a", "response": ""})
-    good = json.dumps({"id": "a", "response": "Text."})
-    assert [
-        state for _, state in read(list(in_chunks(plain(tmp_path, f"{bad}\n{good}"), 5, 1000)))
-    ] == [
-        "failure",
-        "a",
     ]
 
 
@@ -184,3 +110,13 @@ def test_a_chunk_is_neither_small_nor_large(n_lines: int) -> None:
 )
 def test_a_small_input_goes_evenly_into_processes(n_lines: int, chunks: int) -> None:
     assert -(-n_lines // even_chunk_size(n_lines)) == chunks
+
+
+@given(st.lists(st.tuples(st.binary(max_size=2), st.sampled_from([b"a", b"b"])), max_size=60))
+def test_records_are_recognised_whether_sorted_or_recent(
+    records: list[tuple[bytes, bytes]],
+) -> None:
+    seen, first = SeenRecords(recent=3), dict[bytes, bytes]()
+    for one, line in records:
+        assert seen.add(one, line) == (one in first, first.get(one) == line)
+        first.setdefault(one, line)

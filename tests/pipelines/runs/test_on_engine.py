@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,11 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from ufo.pipelines.graph import evaluate
 from ufo.pipelines.options.beam_flags import workers_of
+from ufo.pipelines.runs.engine import engine_counters
+from ufo.pipelines.runs.finish import check_complete
+from ufo.pipelines.runs.jobs import job_of_text
+from ufo.schemas.errors import RunError
+from ufo.schemas.records import Part
 from ufo.transforms.job import Job, Split
 from ufo.transforms.sources.fact_source import SourceSpec
 
@@ -101,3 +107,45 @@ def test_no_engine_can_fuse_a_source_with_what_comes_before_it(tmp_path: Path) -
         names = [leaves[key].unique_name for key in before]
         assert any(leaves[key].spec.urn in GROUPED for key in before), names
         assert not [name for name in names if name.startswith("extract") or "/ask/" in name]
+
+
+def counters(folder: Path) -> Any:
+    (manifest,) = folder.glob("run=*/manifest.json")
+    return json.loads(manifest.read_text())["counters"]
+
+
+def test_counters_agree_with_the_tables(
+    ufo: Any, tables: Any, responses: Path, index: Path, tmp_path: Path
+) -> None:
+    words = ("--input", responses, "--output", tmp_path, "--index", index)
+    how = ("--sources", "reference,wikipedia", "--chunk_size", 9, "--workers", 1)
+    assert ufo("evaluate", *words, *how).code == 0
+    found, rows = counters(tmp_path), tables(tmp_path)
+    assert found["read"] == {"lines": 22, "records": 20, "failures": 2}
+    assert found["extract"]["responses"] == 20
+    assert found["extract"]["units"] == len(rows["fact_units"])
+    assert found["extract"]["sentences"] == len(rows["sentences"])
+    first, second = found["source:reference"], found["source:wikipedia"]
+    for source in (first, second):
+        assert source["units_in"] == source["answered"] + source["noans"] + source["errors"]
+    assert first["units_in"] == len(rows["fact_units"])
+    assert first["evidence"] + second["evidence"] == len(rows["evidence"])
+    assert first["units_out"] == second["units_in"] == first["noans"] + first["errors"]
+    assert 0 < second["units_out"] < second["units_in"] < first["units_in"]
+
+
+def test_an_engine_without_counters_loses_no_run(capsys: pytest.CaptureFixture[str]) -> None:
+    class Silent:
+        def metrics(self) -> None:
+            raise ConnectionError("no service")
+
+    assert engine_counters(Silent()) == {}
+    assert "does not report its counters: ConnectionError: no service" in capsys.readouterr().err
+
+
+def test_parts_that_lack_a_verdict_are_no_run() -> None:
+    parts = [Part(table, "", 5) for table in ("fact_units", "verdicts")]
+    job = job_of_text({"judge": "offline"}, ["reference"])
+    check_complete(parts, job)
+    with pytest.raises(RunError, match="the runner lost some"):
+        check_complete([parts[0], replace(parts[1], rows=4)], job)

@@ -1,9 +1,23 @@
+"""What a run tells while it goes on: lines or a bar, and the counts of chunks under way."""
+
 import io
-import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.llm_server import LlmServer
 from ufo.pipelines.runs.progress import Progress
+from ufo.transforms.llm.usage_log import (
+    COMPLETION_TOKENS,
+    COST,
+    IN_FLIGHT,
+    PROMPT_TOKENS,
+    REQUESTS,
+    UsageLog,
+    UsageReader,
+)
 
 
 class Terminal(io.StringIO):
@@ -36,38 +50,6 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     assert stream.getvalue().endswith("a line\n")
 
 
-def test_what_was_done_earlier_does_not_count_for_the_rate(clock: list[float]) -> None:
-    bar = Progress(100, quiet=True)
-    bar.chunk(50, {}, fresh=False)
-    assert bar.line() == "50/100 responses · 0 units"
-    clock[0] += 10
-    bar.chunk(10, {}, fresh=True)
-    assert bar.line() == "60/100 responses · 0 units · 1/s · 40 s left"
-
-
-@pytest.mark.parametrize(
-    ("lines", "seconds", "left"), [(1, 20, "3 min"), (1, 100, "15 min"), (1, 1000, "2.5 h")]
-)
-def test_the_time_left(clock: list[float], lines: int, seconds: float, left: str) -> None:
-    bar = Progress(10, quiet=True)
-    clock[0] += seconds
-    bar.chunk(lines, {}, fresh=True)
-    assert bar.line().endswith(f"{left} left")
-
-
-def test_a_bar_on_a_terminal(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    bar = Progress(8)
-    bar.chunk(2, COUNTS, fresh=True)
-    assert stream.getvalue().startswith("\r")
-    assert "█" * 6 + "░" * 18 + "  25%" in stream.getvalue()
-    # An estimate that was too low is no bar over its end.
-    bar.chunk(20, COUNTS, fresh=True)
-    assert "100%" in stream.getvalue()
-    assert "22/22 responses" in stream.getvalue()
-
-
 @pytest.mark.parametrize(
     ("columns", "drawn"),
     [
@@ -90,17 +72,6 @@ def test_a_bar_fits_its_terminal(
     assert stream.getvalue() == f"\r\x1b[2K{drawn}"
 
 
-def test_a_bar_moves_where_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("ufo.pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
-    give_up = time.monotonic() + 30
-    with Progress(8).watching():
-        while stream.getvalue().count("0/8 responses") < 3 and time.monotonic() < give_up:
-            pass
-    assert stream.getvalue().count("0/8 responses") >= 3
-
-
 def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
@@ -108,3 +79,68 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
     bar.chunk(8, COUNTS, fresh=True)
     bar.say("a line")
     assert stream.getvalue() == ""
+
+
+# --- chunks that are under way
+
+LIVE = {
+    "extract.responses": 6,
+    "extract.units": 40,
+    "source:reference.responses": 5,
+    "source:reference.units_in": 40,
+    "source:reference.answered": 30,
+    REQUESTS: 50,
+    IN_FLIGHT: 16,
+    PROMPT_TOKENS: 1_000_000,
+    COMPLETION_TOKENS: 234_567,
+    COST: 1.23456,
+}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> UsageLog:
+    log = UsageLog(str(tmp_path / "usage.jsonl"))
+    log.add(LIVE)
+    return log
+
+
+@pytest.fixture
+def counts(log: UsageLog, tmp_path: Path) -> UsageReader:
+    """What a reader finds of the counts above."""
+    return UsageReader(str(tmp_path / "usage.jsonl"))
+
+
+@pytest.mark.parametrize(("priced", "cost"), [(True, " · $1.2346"), (False, "")])
+def test_what_is_under_way_is_reported(
+    counts: UsageReader, clock: list[float], priced: bool, cost: str
+) -> None:
+    bar = Progress(100, sources=["reference"], quiet=True)
+    before = {"source:reference": {"units_in": 100, "answered": 100}, "extract": {"units": 100}}
+    bar.chunk(20, before, fresh=False)
+    with bar.watching(counts, priced):
+        pass  # the last look is at the end
+    clock[0] += 10
+    assert bar.line() == (
+        "25/100 responses · 26 extracted · 140 units (reference 130, none 10) · "
+        f"16 requests in flight · 1.2M tokens{cost} · 0.50/s · 2 min left"
+    )
+
+
+def test_a_run_tells_it_in_the_end(
+    tmp_path: Path, ufo: Callable[..., Any], write_lines: Any, llm_server: LlmServer
+) -> None:
+    text = "Oslo is a large city. Oslo has {0} bridges."
+    path = write_lines(
+        tmp_path / "in.jsonl",
+        [{"response": text.format(n), "reference_answers": [text.format(n)]} for n in range(4)],
+    )
+    done = ufo(
+        *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1),
+        *("--sources", "reference", "--base_url", llm_server.base_url, "--cache", "off"),
+        *("--model", "offline-judge", "--chunk_size", 2),
+    )
+    assert done.code == 0, done.err
+    last = done.err.splitlines()[-1]
+    assert last.startswith("4/4 responses · 8 units (reference 8) · 0 requests in flight · ")
+    assert "tokens" in last
+    assert "$" not in last

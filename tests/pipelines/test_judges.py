@@ -1,0 +1,304 @@
+"""Judges of other people: a file, an installed package, an object; and broken ones."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ufo as python
+from tests.llm_server import LlmServer
+from tests.pipelines import other_judges
+from tests.pipelines.installed import install
+from tests.pipelines.llm_runs import at, rows
+from tests.pipelines.other_judges import judge as judge_of
+from tests.transforms.judges.stated import STATED
+from ufo.examples.own_judge import Contained
+from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED
+
+Ufo = Callable[..., Any]
+OUTCOMES = "SELECT outcome, judge FROM evidence ORDER BY response_id"
+CASCADE = Path(__file__).parents[2] / "examples/own_judge.py:Cascade"
+EXAMPLE = Path(__file__).parents[2] / "examples/own_judge.py"
+
+
+def test_an_installed_package_judges_without_an_edit_here(
+    tmp_path: Path, ufo_process: Ufo, two_responses: tuple[object, ...]
+) -> None:
+    entry = "contained = acme_facts:Contained"
+    environment = install(tmp_path, EXAMPLE.read_text(), "ufo.judges", entry)
+    done = ufo_process(
+        *(*two_responses, "--judge", "contained", "--workers", 1),
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert done.code == 0, done.err
+    found = rows(tmp_path / "out", OUTCOMES)
+    assert [tuple(row.values()) for row in found] == [
+        (SUPPORTED, "contained"),
+        (NOANS, "contained"),
+    ]
+    listed = ufo_process("judges", "--json", env=environment)
+    (row,) = [row for row in listed.json if row["type"] == "contained"]
+    assert (row["package"], row["options"]) == ("acme-facts", {"share": 0.9, "letters": 4})
+    assert (row["extracts"], row["verifies"], row["abstains"]) == (False, True, True)
+    assert (row["needs_endpoint"], row["flags"]) == (False, [])
+
+
+def test_a_file_by_a_relative_path_on_beams_direct_runner(
+    tmp_path: Path,
+    ufo: Ufo,
+    two_responses: tuple[object, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/judge.py").write_text(EXAMPLE.read_text())
+    monkeypatch.chdir(tmp_path)
+    done = ufo(*two_responses, "--judge", "mine/judge.py:Contained", "--runner", "DirectRunner")
+    assert done.code == 0, done.err
+    assert [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)] == [SUPPORTED, NOANS]
+    (manifest,) = (tmp_path / "out").glob("run=*/manifest.json")
+    assert json.loads(manifest.read_text())["judge"] == "Contained"
+
+
+@pytest.mark.parametrize(
+    ("judge", "messages"),
+    [
+        ("ofline", ["unknown judge 'ofline'", "Did you mean 'offline'?", "path/to/file.py:Class"]),
+        ("nowhere.py:Mine", ["no file", "judge 'Mine'"]),
+        ("Nobody", ["has no class 'Nobody'"]),
+        ("Judgement", ["is not a judge: it must be a subclass of ufo.Judge"]),
+        ("Extracts", ["verifies nothing", "`outcome` or `verify`"]),
+        ("Broken", ["the judge 'Broken' cannot judge: it is broken; mend it"]),
+        ("Says --verifier overlap", ["--verifier is for --judge offline"]),
+        ("Says --formulation stepwise", ["--formulation is for --judge llm"]),
+        ("Says --model m", ["--model 'm' would be passed over", "'Says'"]),
+        ("Sided --sources reference,llm --base_url http://127.0.0.1:1/v1",
+         ["the judge 'Sided' cannot say that a passage does not tell", "--mode mv"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_before_anything_is_read(
+    ufo: Ufo, two_responses: tuple[object, ...], judge: str, messages: list[str]
+) -> None:
+    name, *flags = judge.split()
+    named = judge_of(name) if name[0].isupper() else name
+    done = ufo(*two_responses, "--workers", 1, "--judge", named, *flags)
+    assert done.code == 2, done
+    assert [message for message in messages if message not in done.err] == []
+
+
+def test_objects_and_descriptions_from_python() -> None:
+    records = [{"response": "Oslo is large.", "reference_answers": "They say Oslo is large."}]
+    found = python.evaluate(records, ["reference"], judge=Contained(), workers=1, quiet=True)
+    assert found.evidence["outcome"].to_pylist() == [SUPPORTED]
+    assert set(found.evidence["judge"].to_pylist()) == {"Contained"}
+    found.close()
+    checked = python.check_sync(
+        "Oslo is large.",
+        references=["Rome."],
+        sources=["reference"],
+        judge={"name": "mine", "type": judge_of("Says"), "word": "refuted"},
+    )
+    assert [(row.judge, row.outcome) for row in checked.evidence] == [("mine", REFUTED)]
+    with pytest.raises(python.UsageError, match="a judge is a name or"):
+        python.check_sync("Oslo is large.", judge=5)
+    record: dict[str, Any] = {"question": "How large?", "ground_truth": "Oslo is large."}
+    record["answers"] = {"one": "They say that Oslo is large.", "two": "It is small."}
+    recalled = python.recall([record], judge=Contained(), quiet=True)
+    assert recalled.scores["recall"].to_pylist() == [1.0, 0.0]
+    assert set(recalled.scores["formulation"].to_pylist()) == {"Contained"}
+    recalled.close()
+
+
+def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
+    tmp_path: Path, ufo: Ufo, two_responses: tuple[object, ...], write_lines: Any
+) -> None:
+    said = ["supported it is", "nonsense", "refuted", "error"]
+    write_lines(
+        tmp_path / "in.jsonl",
+        [
+            {"id": str(n), "response": "Oslo is large.", "reference_answers": text}
+            for n, text in enumerate(said)
+        ],
+    )
+    done = ufo(*two_responses, "--workers", 1, "--judge", judge_of("Says"))
+    assert done.code == 0, done.err
+    found = [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)]
+    assert found == [SUPPORTED, ERROR, REFUTED, ERROR]
+    (failure,) = rows(tmp_path / "out", "SELECT step, error_type, message FROM failures")
+    assert (failure["step"], failure["error_type"]) == ("verify", "ValueError")
+    assert "unknown outcome 'nonsense'" in failure["message"]
+    # One that leaves units out has judged nothing.
+    ufo(*two_responses, "--workers", 1, "--judge", judge_of("Sloppy"))
+    assert {row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)} == {ERROR}
+
+
+# --- under names of their own, in the configuration file
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "judge", "outcome"),
+    [
+        ("judge: {name: mine, type: TYPE, word: refuted}", (), "mine", REFUTED),
+        ("judge: {type: TYPE, word: refuted}", ("--judge", "offline"), "offline", NOANS),
+        ("judges: [{name: a, type: TYPE, word: noans}, offline]", (), "a", NOANS),
+        ("judges: [{name: a, type: TYPE}, {name: b, type: TYPE, word: refuted}]\njudge: b", (),
+         "b", REFUTED),
+        ("judges: [offline, {name: b, type: TYPE, word: refuted}]", ("--judge", "b"), "b", REFUTED),
+    ],
+)  # fmt: skip
+def test_a_named_judge_of_the_configuration(
+    tmp_path: Path,
+    ufo: Ufo,
+    two_responses: tuple[object, ...],
+    text: str,
+    flags: tuple[str, ...],
+    judge: str,
+    outcome: str,
+) -> None:
+    config = tmp_path / "ufo.yaml"
+    config.write_text(text.replace("TYPE", json.dumps(judge_of("Says"))))
+    done = ufo(*two_responses, "--workers", 1, "--config", config, *flags)
+    assert done.code == 0, done.err
+    assert [tuple(row.values()) for row in rows(tmp_path / "out", OUTCOMES)][1] == (outcome, judge)
+
+
+def test_a_changed_option_or_file_is_another_run(
+    tmp_path: Path, ufo: Ufo, two_responses: tuple[object, ...]
+) -> None:
+    config = tmp_path / "ufo.yaml"
+    code = Path(other_judges.__file__).read_text()
+    (tmp_path / "mine.py").write_text(code)
+    mine = f"name: mine, type: '{tmp_path}/mine.py:Says'"
+    config.write_text(f"judge: {{{mine}, word: noans, api_key: hunt}}")
+    flags = (*two_responses, "--workers", 1, "--config", config)
+    assert ufo(*flags).code == 0
+    assert all(b"hunt" not in path.read_bytes() for path in tmp_path.glob("out/run=*/*.json"))
+    config.write_text(f"judge: {{{mine}, word: refuted}}")
+    assert ufo(*flags).code == 0
+    (tmp_path / "mine.py").write_text(code + "# another word\n")
+    assert ufo(*flags).code == 0
+    assert len(list((tmp_path / "out").glob("run=*"))) == 3
+    again = (*flags, "--run", "r")
+    assert ufo(*again).code == 0
+    (tmp_path / "mine.py").write_text(code)
+    done = ufo(*again, "--if_finished", "retry_errors")
+    assert done.code == 2
+    assert "options.judge" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("judge: {name: x}", ["ufo.yaml", "a judge is a name or"]),
+        ("judges: []", ["ufo.yaml", "`judges` is a list"]),
+        ("judges: [{type: offline, name: 5}]", ["a judge's name is text"]),
+        ("judges: [{type: offline}, {type: offline}]", ["two judges are named 'offline'"]),
+        ("judge: {type: oflline}", ["unknown judge 'oflline'"]),
+        ("judge: {name: o, type: offline, verifer: x}",
+         ["option of the judge 'o' (offline)", "Did you mean 'verifier'?"]),
+        ("judge: {name: o, type: offline, formulation: prompt}", ["option of the judge 'o'"]),
+        ("judge: {name: m, type: llm, formulation: promt}", ["unknown --formulation 'promt'"]),
+        ("judge: {name: m, type: llm, client: x}", ["option of the judge 'm' (llm)"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_the_file_is_reported(
+    tmp_path: Path,
+    ufo: Ufo,
+    two_responses: tuple[object, ...],
+    write_lines: Any,
+    text: str,
+    messages: list[str],
+) -> None:
+    config = tmp_path / "ufo.yaml"
+    config.write_text(text)
+    done = ufo(*two_responses, "--config", config)
+    assert done.code == 2, done
+    assert [message for message in messages if message not in done.err] == []
+    path = write_lines(tmp_path / "recall.jsonl", [{"question": "?", "ground_truth": "Oslo."}])
+    config.write_text("judge: {name: m, type: llm, formulation: prompt}")
+    done = ufo("recall", "--input", path, "--output", tmp_path / "out", "--config", config)
+    assert (done.code, "'formulations'?" in done.err) == (2, True)
+
+
+def test_a_named_llm_judge_takes_its_flags_as_options(
+    tmp_path: Path,
+    ufo: Ufo,
+    two_responses: tuple[object, ...],
+    llm_server: LlmServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", llm_server.key)
+    config = tmp_path / "ufo.yaml"
+    config.write_text(
+        "judge: {name: strict, type: llm, formulation: prompt, model: offline-judge, "
+        f"base_url: '{llm_server.base_url}'}}"
+    )
+    done = ufo(*two_responses, "--workers", 1, "--config", config, "--cache", "off")
+    assert done.code == 0, done.err
+    assert {row["judge"] for row in rows(tmp_path / "out", OUTCOMES)} == {"strict"}
+    assert {entry.step for entry in llm_server.chats} >= {"prompt"}
+
+
+# --- those that ask a model, or another service
+
+
+def test_one_that_needs_an_endpoint_is_reported_as_the_llm_judge_is(
+    ufo: Ufo, two_responses: tuple[object, ...]
+) -> None:
+    done = [
+        ufo(*two_responses, "--workers", 1, "--judge", judge)
+        for judge in ("llm", judge_of("Plain"))
+    ]
+    assert [one.code for one in done] == [1, 1]
+    assert all("wants a key: set OPENAI_API_KEY" in one.err for one in done)
+
+
+@pytest.fixture
+def asked(
+    two_responses: tuple[object, ...], llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> tuple[object, ...]:
+    """The words of a command over two responses, whose models are at the server."""
+    monkeypatch.setenv("OPENAI_API_KEY", llm_server.key)
+    return (*two_responses, *at(llm_server))
+
+
+def test_one_that_asks_a_model_gets_the_client_of_the_run(
+    tmp_path: Path, ufo: Ufo, asked: tuple[object, ...], llm_server: LlmServer
+) -> None:
+    estimate = ufo(*asked, "--judge", judge_of("Plain"), "--dry_run", "--json").json
+    (calls,) = [row["calls"] for row in estimate["rows"] if row["step"] == "verify"]
+    assert (calls, llm_server.requests) == (2, [])
+    # A service that is none of a model is counted too.
+    far = ufo(*asked, "--judge", judge_of("Far"), "--dry_run", "--json").json
+    assert [(row["step"], row["calls"]) for row in far["rows"]] == [("verify", 2)]
+    done = ufo(*asked, "--judge", judge_of("Plain"))
+    assert done.code == 0, done.err
+    found = rows(tmp_path / "out", "SELECT DISTINCT judge, model FROM evidence")
+    assert [tuple(row.values()) for row in found] == [("Plain", "offline-judge")]
+
+
+def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
+    tmp_path: Path,
+    ufo: Ufo,
+    asked: tuple[object, ...],
+    llm_server: LlmServer,
+    write_lines: Callable[..., Path],
+) -> None:
+    chances = {"Lima": "0.4 0.2 0.4 said.", "Oslo": "0.95 0 0.05 said.", "Rome": "0 1 0 said."}
+    records = [
+        {"id": city, "response": f"{city} is large.", "reference_answers": text}
+        for city, text in chances.items()
+    ]
+    write_lines(tmp_path / "in.jsonl", records)  # in the place of the two responses
+    words = ("--verifier", STATED, "--formulation", "prompt", "--judge", CASCADE)
+    flags = (*asked, *words)
+    estimate = ufo(*flags, "--dry_run", "--json").json
+    assert [row["calls"] for row in estimate["rows"] if row["step"] == "verify"] == [2]
+    assert llm_server.requests == []
+    done = ufo(*flags)
+    assert done.code == 0, done.err
+    found = rows(tmp_path / "out", "SELECT judge FROM evidence ORDER BY response_id")
+    assert [row["judge"] for row in found] == ["llm", "offline", "llm"]
+    assert "Verifier stated (a first look" in done.out
