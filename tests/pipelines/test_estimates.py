@@ -10,7 +10,6 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import rows
 
-CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
 Ufo = Callable[..., Any]
 COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 ASKED = """
@@ -21,41 +20,6 @@ FROM usage WHERE NOT cached AND NOT coalesced AND step <> 'probe' GROUP BY ALL
 LEAST = {"calls": 0.1, "prompt_tokens": 0.05, "completion_tokens": 0.02, "cost_usd": 0.05}
 """The shares of an estimate that a run asks at least: in the mode seq few claims go to the later
 sources, and equal questions are asked once."""
-
-
-def records() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for n in range(16):
-        city, other = CITIES[n % 8], CITIES[(n + 3) % 8]
-        record: dict[str, Any] = {
-            "id": f"r{n}",
-            "response": f"{city} is a large city. {city} has {5 + n} bridges. {other} was founded "
-            f"in {900 + n % 4}. The trams of {other} are green.",
-            "reference_answers": [f"{city} is a large city. The river of {city} is long."]
-            if n % 3
-            else [],
-        }
-        if n % 5 == 0:
-            record["claims"] = [{"claim": f"{city} is a large city."}, {"claim": "Trams are blue."}]
-        found.append(record)
-    return found
-
-
-@pytest.fixture(scope="module")
-def responses(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
-    lines = [*records(), "not json", records()[0]]
-    path: Path = write_lines(tmp_path_factory.mktemp("input") / "in.jsonl", lines)
-    return path
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, ufo: Any, write_lines: Any) -> Path:
-    folder = tmp_path_factory.mktemp("index")
-    text = "{0} has 5 bridges over its river. {0} was founded in 901. {0} has many parks."
-    pages = [{"title": city, "text": text.format(city)} for city in CITIES]
-    documents = write_lines(folder / "pages.jsonl", pages)
-    assert ufo("index", "build", "--input", documents, "--output", folder / "index").code == 0
-    return folder / "index"
 
 
 @pytest.fixture
@@ -86,11 +50,9 @@ def evaluate(
         ("--sources", "llm,reference", "--mode", "all", "--citation", "--sampling", "bundled"),
         ("--sources", "wikipedia,reference", "--formulation", "stepwise"),
         ("--sources", "wikipedia", "--formulation", "rationale", "--units", "sentence"),
-        ("--sources", "reference,llm", "--formulation", "prompt"),
         ("--sources", "reference,wikipedia", "--format", "xml", "--facts_per_call", 1),
         ("--sources", "reference,wikipedia", "--context", 1500),
         ("--sources", "llm,reference", "--judge", "offline"),
-        ("--sources", "llm,reference", "--judge", "llm", "--explain", "none"),
     ],
     ids=lambda flags: " ".join(map(str, flags)),
 )
@@ -101,7 +63,7 @@ def test_a_run_asks_what_is_told_or_less(
     assert told.code == 0, told.err
     assert llm_server.requests == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prices.yaml"]
-    assert (told.json["responses"], told.json["sampled"]) == (16, 16)
+    assert (told.json["responses"], told.json["sampled"]) == (20, 20)
 
     assert evaluate(*flags, "--output", tmp_path / "out").code == 0
     asked = {(row.pop("step"), row.pop("source")): row for row in rows(tmp_path / "out", ASKED)}
@@ -123,7 +85,7 @@ def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
     text = "{0} is a large city. {0} has {1} bridges."
     lines = [
         {
-            "response": text.format(CITIES[n % 8], n) * (1 + n % 3),
+            "response": text.format(f"Town{n % 8}", n) * (1 + n % 3),
             "reference_answers": [text.format("Oslo", n)],
         }
         for n in range(1_000)
@@ -154,24 +116,8 @@ def test_a_table_for_people(evaluate: Any) -> None:
     assert "nothing was sent" in told.out
     assert told.out.count("Assumed: ") == 2
     assert "Not counted: " in told.out
-
-
-def test_a_run_that_asks_no_model_costs_nothing(
-    ufo: Any, responses: Path, llm_server: LlmServer
-) -> None:
-    told = ufo(
-        *("evaluate", "--input", responses, "--sources", "reference", "--judge", "offline"),
-        *("--dry_run", "--json"),
-    )
-    assert told.code == 0
-    assert told.json["rows"] == []
-    assert told.json["total"]["cost_usd"] == 0
-    assert llm_server.requests == []
-
-
-def test_what_would_end_the_run_ends_the_estimate(evaluate: Any, tmp_path: Path) -> None:
-    empty = tmp_path / "empty.jsonl"
-    empty.write_text("not json\n")
+    # A run that asks no model costs nothing; what would end it ends the estimate.
+    free = evaluate("--sources", "reference", "--judge", "offline", "--dry_run", "--json").json
+    assert (free["rows"], free["total"]["cost_usd"]) == ([], 0)
     assert evaluate("--dry_run", "--sources", "nobody").code == 2
-    told = evaluate("--dry_run", "--input", tmp_path / "none.jsonl")
-    assert told.code == 2
+    assert evaluate("--dry_run", "--input", "none.jsonl").code == 2

@@ -124,8 +124,8 @@ def undisturbed(
 
 @pytest.mark.parametrize(
     "given",
-    [[faults.rate_limited()], [faults.ignored_n()], PASSING, [*PASSING, faults.ignored_n()]],
-    ids=["429", "n ignored", "all but n ignored", "all"],
+    [PASSING, [*PASSING, faults.ignored_n()]],
+    ids=["all but n ignored", "all"],
 )
 def test_faults_that_a_retry_mends_change_no_row(
     evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, given: list[faults.Fault]
@@ -145,13 +145,11 @@ def test_faults_that_a_retry_mends_change_no_row(
 
 # What a knowledge model says in its own words has no form that could be spoiled.
 @pytest.mark.parametrize("undisturbed", ["reference"], indirect=True)
-@pytest.mark.parametrize(
-    "given", [SPOILED, [*SPOILED, *PASSING, faults.ignored_n()]], ids=["spoiled", "all"]
-)
 def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
-    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, given: list[faults.Fault]
+    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path
 ) -> None:
-    done, chats = evaluate(faults.Mix(0.2, given), "reference")
+    mix = faults.Mix(0.2, [*SPOILED, *PASSING, faults.ignored_n()])
+    done, chats = evaluate(mix, "reference")
     expected, asked = undisturbed
     assert done.code == 0, done.err
     found = _rows(tables, tmp_path)
@@ -159,7 +157,9 @@ def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
     assert spoiled > 0
     assert found["responses"] == expected["responses"]
     failed = {row[1] for row in found["failures"]}
-    _same_but_for(failed, found["fact_units"], expected["fact_units"])
+    whole, left = set(expected["fact_units"]), set(found["fact_units"])
+    assert left <= whole
+    assert {row[0] for row in whole - left} <= failed
     judged = {row[1] for row in found["evidence"] if "error" not in row}
     for row in found["evidence"]:
         known = any(_lacks_at_most_a_rationale(row, other) for other in expected["evidence"])
@@ -168,29 +168,6 @@ def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
         assert row in expected["verdicts"] or row[1] not in judged or row[0] in failed
     # One more request for each that failed, and one for what an answer lacked.
     assert len(chats) <= asked + 2 * spoiled + 4 * sum(e.fault == "ignored_n" for e in chats)
-
-
-def _same_but_for(
-    failed: set[str], found: list[tuple[Any, ...]], expected: list[tuple[Any, ...]]
-) -> None:
-    assert set(found) <= set(expected)
-    assert {row[0] for row in set(expected) - set(found)} <= failed
-
-
-def test_a_longer_pause_than_allowed_ends_the_run_with_the_remedy(
-    ufo: Ufo, towns: Path, tmp_path: Path, llm_server: LlmServer
-) -> None:
-    llm_server.faults.extend([None, None, None, faults.rate_limited(3600)])
-    done = ufo(
-        *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
-        *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
-        *("--workers", 1, "--chunk_size", 1, "--concurrency", 1),
-    )
-    assert done.code == 1
-    assert "3,600 s" in done.err
-    assert "--retry_seconds" in done.err
-    # Nobody else asked after that.
-    assert [entry.status for entry in llm_server.chats] == [200, 200, 200, 429]
 
 
 def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
@@ -220,36 +197,37 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
 
 
-@pytest.fixture
-def one_call(write_lines: Any, tmp_path: Path, llm_server: LlmServer) -> tuple[object, ...]:
-    """The command of a run that needs a probe and a single call."""
+@pytest.mark.parametrize(
+    ("given", "flags", "said"),
+    [
+        ([faults.hang()] * 3, ("--timeout", 1), ["a request timed out, retrying in "]),
+        ([faults.rate_limited(3600)], (), ["3,600 s", "--retry_seconds"]),
+        ([faults.reset()] * 50, ("--retry_seconds", 3),
+         ["the endpoint does not answer, retrying for ", "the endpoint has not answered for ",
+          "run the same command again"]),
+    ],
+    ids=["times out", "long pause", "goes away"],
+)  # fmt: skip
+def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
+    ufo: Ufo,
+    write_lines: Any,
+    tmp_path: Path,
+    llm_server: LlmServer,
+    given: list[faults.Fault],
+    flags: tuple[object, ...],
+    said: list[str],
+) -> None:
     claim = {"claim": "Oslo has 5 bridges.", "query": "How many bridges has Oslo?"}
     record = {"response": claim["claim"], "claims": [claim], "reference_answers": claim["claim"]}
-    return (
+    command = (
         *("evaluate", "--input", write_lines(tmp_path / "one.jsonl", [record])),
         *("--output", tmp_path / "out", "--sources", "reference", "--model", "offline-judge"),
         *("--base_url", llm_server.base_url, "--cache", "off"),
     )
-
-
-def test_what_times_out_is_reported_while_it_is_tried_again(
-    ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
-) -> None:
-    llm_server.faults.extend([None, faults.hang(), faults.hang(), faults.hang()])
-    done = ufo(*one_call, "--timeout", 1)
-    assert done.code == 0, done.err
-    assert "a request timed out, retrying in " in done.err
-
-
-def test_an_endpoint_that_goes_away_is_reported_waited_for_and_ends_the_run(
-    ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
-) -> None:
-    llm_server.faults.extend([None, *[faults.reset()] * 50])
-    done = ufo(*one_call, "--retry_seconds", 3)
-    assert done.code == 1
-    assert "the endpoint does not answer, retrying for " in done.err
-    assert "the endpoint has not answered for " in done.err
-    assert "run the same command again" in done.err
+    llm_server.faults.extend([None, *given])  # the first is of the probe
+    done = ufo(*command, *flags)
+    assert done.code == (0 if "--timeout" in flags else 1), done.err
+    assert [words for words in said if words not in done.err] == []
     llm_server.faults.clear()
-    again = ufo(*one_call)
+    again = ufo(*command)
     assert again.code == 0, again.err

@@ -265,13 +265,17 @@ def asked(
 
 
 def test_one_that_asks_a_model_gets_the_client_of_the_run(
-    tmp_path: Path, ufo: Ufo, asked: tuple[object, ...], llm_server: LlmServer
+    tmp_path: Path,
+    ufo: Ufo,
+    two_responses: tuple[object, ...],
+    asked: tuple[object, ...],
+    llm_server: LlmServer,
 ) -> None:
     estimate = ufo(*asked, "--judge", judge_of("Plain"), "--dry_run", "--json").json
     (calls,) = [row["calls"] for row in estimate["rows"] if row["step"] == "verify"]
     assert (calls, llm_server.requests) == (2, [])
     # A service that is none of a model is counted too.
-    far = ufo(*asked, "--judge", judge_of("Far"), "--dry_run", "--json").json
+    far = ufo(*two_responses, "--judge", judge_of("Far"), "--dry_run", "--json").json
     assert [(row["step"], row["calls"]) for row in far["rows"]] == [("verify", 2)]
     done = ufo(*asked, "--judge", judge_of("Plain"))
     assert done.code == 0, done.err

@@ -11,7 +11,7 @@ from tests.llm_server import LlmServer, faults
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.settings import Settings, cores
+from ufo.pipelines.options.settings import Settings
 from ufo.transforms.llm.limiter import RateLimits
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE
 
@@ -36,39 +36,6 @@ def test_limits_reach_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     assert places[EXTRACTOR].timeout == places[KNOWLEDGE].timeout == 20
     assert client.retry.seconds == 100
     assert client.limits == RateLimits(32, 500, 90_000)
-
-
-@pytest.mark.parametrize(
-    ("flags", "with_a_model", "without"), [((), 1, cores()), (("--workers", 3), 3, 3)]
-)
-def test_a_run_with_a_model_has_one_process_unless_the_user_says_otherwise(
-    flags: tuple[object, ...], with_a_model: int, without: int
-) -> None:
-    parser = Parser(prog="ufo evaluate")
-    parser.add_options(GROUPS)
-    chosen = settings(Settings, parser, ["--input", "in", "--output", "out", *map(str, flags)])
-    assert chosen.processes(["a-model"]) == with_a_model
-    assert chosen.processes() == without
-
-
-def test_without_flags_only_the_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "x")
-    assert _client().limits == RateLimits(64)
-
-
-@pytest.mark.parametrize("flags", [("--concurrency", 3), ("--requests_per_minute", 1)])
-def test_limits_do_not_change_the_name_of_a_run(
-    flags: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "x")
-    parser = Parser(prog="ufo evaluate")
-    parser.add_options(GROUPS)
-    plain = ["--input", "in", "--output", "out", "--judge", "llm"]
-    limited = [*plain, *map(str, flags)]
-    assert (
-        settings(Settings, parser, limited).affecting()
-        == settings(Settings, parser, plain).affecting()
-    )
 
 
 def test_two_processes_together_keep_the_concurrency(

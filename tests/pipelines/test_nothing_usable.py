@@ -109,34 +109,28 @@ def test_many_errors_stand_beside_the_score(
     assert again.json["error_share"] == pytest.approx(1 / 3)
 
 
-def test_where_replies_are_cut_off_the_size_of_the_context_is_asked_for(
-    ufo: Ufo, own: LlmServer, command: tuple[object, ...]
+@pytest.mark.parametrize(
+    ("words", "fault", "code", "said"),
+    [
+        (b"verify_facts", faults.length, 0, "try --context N with the tokens that the model's"),
+        (b"verify_facts", lambda: faults.status(400), 1, "(transport 9): URL answered 400: "),
+        (b"extract_facts", faults.prose, 1, "no claim could be extracted from 3 of 3 responses"),
+    ],
+)
+def test_the_remedy_is_that_of_the_reason(
+    ufo: Ufo,
+    own: LlmServer,
+    command: tuple[object, ...],
+    words: bytes,
+    fault: Callable[[], faults.Fault],
+    code: int,
+    said: str,
 ) -> None:
-    own.mix = Spoiling(b"Task: verify_facts", fault=faults.length)  # type: ignore[assignment]
+    own.mix = Spoiling(b"Task: " + words, fault=fault)  # type: ignore[assignment]
     done = ufo(*command, "--repairs", 0)
-    said = "were unusable; try --context N with the tokens that the model's context holds"
-    assert said in done.err.splitlines()[-1]
-
-
-def test_what_the_endpoint_refuses_is_said_and_no_lower_pace_is_advised(
-    ufo: Ufo, own: LlmServer, command: tuple[object, ...]
-) -> None:
-    own.mix = Spoiling(b"Task: verify_facts", fault=lambda: faults.status(400))  # type: ignore[assignment]
-    done = ufo(*command, "--json")
-    assert done.code == 1
-    said = f"(transport 9): {own.base_url} answered 400: "
-    assert said in done.json["problem"]
-    assert "--concurrency" not in done.json["problem"]
-    assert said in done.err.splitlines()[-1]
-
-
-def test_claims_that_could_not_be_extracted_are_not_taken_for_none(
-    ufo: Ufo, own: LlmServer, command: tuple[object, ...]
-) -> None:
-    own.mix = Spoiling(b"Task: extract_facts")  # type: ignore[assignment]
-    done = ufo(*command)
-    assert done.code == 1
-    assert "no claim could be extracted from 3 of 3 responses; try another" in done.err
+    assert done.code == code
+    assert said.replace("URL", own.base_url) in done.err
+    assert "--concurrency" not in done.err
 
 
 def test_a_recall_without_a_usable_judgement(ufo: Ufo, tmp_path: Path, own: LlmServer) -> None:

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from ufo.pipelines import stopping
 from ufo.pipelines.stopping import OWNER, check_stop, signals_interrupt
 
 
@@ -33,16 +32,6 @@ def test_signals_that_come_together_are_one() -> None:
             os.kill(os.getpid(), signal.SIGINT)
         for number in (signal.SIGINT, signal.SIGTERM):
             os.kill(os.getpid(), number)
-
-
-def test_a_later_ctrl_c_interrupts_what_the_first_one_left_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(stopping, "_SECONDS_TOGETHER", 0.0)
-    with signals_interrupt():
-        for _ in range(2):
-            with pytest.raises(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_a_later_sigterm_ends_the_process() -> None:

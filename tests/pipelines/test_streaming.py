@@ -14,7 +14,7 @@ from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.run import run_evaluate
-from ufo.pipelines.streaming import Arrivals, ArrivedFile, stream
+from ufo.pipelines.streaming import stream
 
 Step = Callable[[], None]
 
@@ -78,32 +78,23 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def test_files_are_evaluated_in_windows_as_they_arrive(world: World) -> None:
+@pytest.mark.parametrize("engine", [(), ("--runner=FnApiRunner",)])
+def test_files_are_evaluated_in_windows_as_they_arrive(
+    world: World, ufo: Any, engine: tuple[str, ...]
+) -> None:
     world.happens = {
         3: lambda: world.add("a", "r1", "r2"),
         6: lambda: world.add("b", "r3"),
+        20: lambda: world.add("a", "r1", "r2", "r9"),  # it has changed: reported, not taken again
         # After the window of the first has closed: late, and not lost.
         30: lambda: world.add("0-late", "r4"),
     }
-    assert world.run() == 2
+    assert world.run(*engine) == 2
     assert world.windows == [("s.w000001", ["r1", "r2", "r3"]), ("s.w000002", ["r4"])]
     manifest = json.loads((world.folder / "out/run=s.w000001/manifest.json").read_text())
     assert manifest["counts"]["responses"] == 3
-    assert world.said == []
-
-
-def test_on_an_engine_a_window_is_one_bounded_job(world: World, ufo: Any) -> None:
-    world.happens = {3: lambda: world.add("a", "r1", "r2"), 30: lambda: world.add("b", "r3")}
-    assert world.run("--runner=FnApiRunner") == 2
-    assert world.windows == [("s.w000001", ["r1", "r2"]), ("s.w000002", ["r3"])]
-
-
-def test_the_first_file_does_not_wait_for_a_second(world: World) -> None:
-    at: list[float] = []
-    world.happens = {2: lambda: world.add("a", "r1"), 15: lambda: world.add("b", "r2")}
-    world.happens[14] = lambda: at.append(len(world.windows))
-    world.run()
-    assert at == [1]
+    (said,) = world.said
+    assert "a.jsonl has changed" in said
 
 
 def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
@@ -121,15 +112,6 @@ def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
     world.happens = {second: write(second) for second in range(1, 13)}
     world.run()
     assert [len(ids) for _, ids in world.windows] == [12]
-
-
-def test_a_file_that_changes_afterwards_is_reported_once_and_not_taken_again(world: World) -> None:
-    world.add("a", "r1")
-    world.happens = {12: lambda: world.add("a", "r1", "r2")}
-    world.run()
-    assert world.windows == [("s.w000001", ["r1"])]
-    assert len(world.said) == 1
-    assert "a.jsonl has changed" in world.said[0]
 
 
 def test_files_without_a_line_do_not_end_the_stream(world: World) -> None:
@@ -181,26 +163,21 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
 @pytest.mark.parametrize(
     ("more", "named"),
     [
-        (["--since", "r"], "--since"),
-        (["--fail_under", "0"], "--fail_under"),
-        (["--if_finished", "skip"], "--if_finished"),
-        (["--run", "s" * 95], "90 characters"),
+        (["--streaming", "--run", "s", "--since", "r"], "--since"),
+        (["--streaming", "--run", "s", "--fail_under", "0"], "--fail_under"),
+        (["--streaming", "--run", "s", "--if_finished", "skip"], "--if_finished"),
+        (["--streaming", "--run", "s" * 95], "90 characters"),
+        (["--streaming"], "needs --run"),
+        (["--window_seconds", "3"], "is for --streaming"),
     ],
 )
 def test_what_only_a_run_with_an_end_has_is_refused(
     ufo: Any, tmp_path: Path, more: list[str], named: str
 ) -> None:
-    flags = ["--streaming", "--input", tmp_path / "*.jsonl", "--output", tmp_path / "out"]
-    done = ufo("evaluate", *flags, "--judge", "offline", "--run", "s", *more)
+    places = ["--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--judge", "offline"]
+    done = ufo("evaluate", *places, *more)
     assert done.code == 2
     assert named in done.err
-
-
-def test_the_stream_has_a_name_and_only_the_stream_has_windows(ufo: Any, tmp_path: Path) -> None:
-    places = ["--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--judge", "offline"]
-    assert "needs --run" in ufo("evaluate", "--streaming", *places).err
-    done = ufo("evaluate", *places, "--window_seconds", "3")
-    assert (done.code, "is for --streaming" in done.err) == (2, True)
 
 
 def test_the_command_tells_of_each_window(
@@ -214,12 +191,3 @@ def test_the_command_tells_of_each_window(
     (told,) = map(json.loads, done.out.splitlines())
     assert (told["run"], told["responses"]) == ("s.w000001", 20)
     assert told["path"] == str(tmp_path / "out/run=s.w000001")
-
-
-def test_what_arrives_and_goes_is_not_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    arrivals = Arrivals([str(tmp_path / "*.jsonl")], {}, lambda text: None)
-    path.write_text("x")
-    assert arrivals.look() == []
-    assert arrivals.look() == [ArrivedFile(str(path), 1)]
-    assert arrivals.look() == [ArrivedFile(str(path), 1)]
