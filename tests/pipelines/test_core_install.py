@@ -51,7 +51,6 @@ def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path
         ("index", "build", "--input", EXAMPLES / "encyclopaedia.xml", "--output", index),
         ("evaluate", *given, *sources, "--judge", "offline"),
         ("report", results),
-        ("report", results, "scores_by_run"),
         ("sql", results, "FROM verdicts"),
         ("status", results),
     ):

@@ -36,22 +36,21 @@ def asked(tmp_path: Path) -> list[str]:
     return sorted(line.split()[1] for line in (tmp_path / "log").read_text().splitlines())
 
 
-def test_skip_leaves_it(run: Any, tmp_path: Path, tables: Any) -> None:
+def test_skip_leaves_it_and_replace_evaluates_everything_again(
+    run: Any, tmp_path: Path, tables: Any
+) -> None:
     assert run().code == 0
     before = tables(tmp_path / "out")
     done = run("--if_finished", "skip", "--tie", "factual")
-    assert done.code == 0
-    assert asked(tmp_path) == []
+    assert (done.code, asked(tmp_path)) == (0, [])
     assert "options.tie" in done.err
     assert tables(tmp_path / "out") == before
-
-
-def test_replace_evaluates_everything_again(run: Any, tmp_path: Path, tables: Any) -> None:
-    first = run()
+    refused = run("--if_finished", "retry_errors", "--tie", "factual")
+    assert refused.code == 2
+    assert 'options.tie: "not_factual" → "factual"' in refused.err
     assert run("--mode", "mv").code == 0
     assert asked(tmp_path) == ["Lima", "Oslo", "Rome"]
     assert {row[2] for row in tables(tmp_path / "out")["verdicts"]} == {"mv"}
-    assert first.json["run"] == "r"
     assert len(list((tmp_path / "out/run=r/verdicts").iterdir())) == 1
 
 
@@ -78,10 +77,3 @@ def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(
     assert run("--if_finished", "retry_errors").code == 0
     assert asked(tmp_path) == []
     assert tables(tmp_path / "out") == expected
-
-
-def test_retry_errors_with_other_options_is_reported_what_differs(run: Any, tmp_path: Path) -> None:
-    assert run().code == 0
-    done = run("--if_finished", "retry_errors", "--tie", "factual")
-    assert done.code == 2
-    assert 'options.tie: "not_factual" → "factual"' in done.err

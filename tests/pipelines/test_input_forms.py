@@ -87,19 +87,14 @@ FORMS: dict[str, Callable[[Records], bytes]] = {
     "JSON Lines, BOM": lambda records: BOM + json_lines(records),
     "JSON Lines, CRLF": lambda records: json_lines(records, "\r\n"),
     "JSON Lines, gzip": lambda records: gzip.compress(json_lines(records)),
-    "array": array,
     "array, pretty, BOM, CRLF": lambda r: BOM + array(r, 2).replace(b"\n", b"\r\n"),
-    "array, gzip": lambda records: gzip.compress(array(records)),
-    "CSV": table,
     "CSV, BOM, CRLF": lambda records: BOM + table(records, end="\r\n"),
     "CSV, semicolons": lambda records: table(records, ";"),
-    "CSV, gzip": lambda records: gzip.compress(table(records)),
     "TSV": lambda records: table(records, "\t"),
     "objects, pretty": lambda records: b"\n".join(pretty(record) for record in records),
     "objects, pretty, BOM, CRLF": lambda records: (
         BOM + b"\n".join(map(pretty, records)).replace(b"\n", b"\r\n")
     ),
-    "objects, pretty, gzip": lambda records: gzip.compress(b"\n".join(map(pretty, records))),
     "Parquet": parquet,
 }
 
@@ -117,17 +112,14 @@ def read(folder: Path, content: bytes) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("oddity", ODDITIES)
-def test_every_form_of_every_oddity_is_read_as_json_lines_are(
-    tmp_path: Path, form: str, oddity: str
-) -> None:
+def test_every_form_of_every_oddity_is_read_as_json_lines_are(tmp_path: Path, oddity: str) -> None:
     records = ODDITIES[oddity]
-    (tmp_path / "lines").mkdir()
-    expected = read(tmp_path / "lines", json_lines(records))
+    expected = read(tmp_path, json_lines(records))
     assert all(isinstance(record, InputRecord) for record in expected), expected
     assert len(expected) == len(records)
-    assert read(tmp_path, FORMS[form](records)) == expected
+    for form, written in FORMS.items():
+        assert read(tmp_path, written(records)) == expected, form
 
 
 def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> None:
@@ -155,25 +147,19 @@ def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> No
     [
         (b"", LINES),
         (b'{"response": "x"}', LINES),
-        (b'nonsense, of words\n{"response": "x"}\n', LINES),
         (b'["not a record"]\n{"response": "x"}\n', LINES),
         (b'"id": 5, "response": "x"}\n{"response": "x"}\n', LINES),
         (b'[1, 2\n{"response": "x"}\n', LINES),
-        (b"nonsense\n", LINES),
         (b'[\n{"response": "x"}\n]', ARRAY),
-        (b"[1,\n2]", ARRAY),
         (b'[{"response": "x"}]', ARRAY),
-        (b'[{"response": "x"},\n{"response": "y"}]', ARRAY),
         (b'\xef\xbb\xbf \n[\n  {"response', ARRAY),
         (b'response\n{"a": 1}\n', CSV),
-        (b"output\nx\n", CSV),
         (b"a;b\n1;2\n", CSV),
         (b'"response","id"\r\n', CSV),
         (b'{\n  "response": "x"\n}', OBJECT),
         (b'{"response": "x",\n"claims": [\n{"claim": "c"},\n{"claim": "d"}]}', OBJECT),
         (b'{"response": "x\n{"response": "y"}\n', LINES),
         (b'{"response": "cut off,\n{"respo', LINES),
-        (b'{"response":\n', LINES),
         (b'{"response":\n{"response": "y"}\n', LINES),
         (b"PAR1\x15", PARQUET),
         (b"\x1f\x8b\x08", GZIP),
@@ -197,7 +183,7 @@ def test_a_broken_item_of_an_array_costs_itself(tmp_path: Path, bad: str, betwee
     assert found[3].key == "in:4"
 
 
-def test_items_of_an_array_that_are_no_records(tmp_path: Path) -> None:
+def test_items_of_an_array_that_are_no_records_and_one_that_is_cut_off(tmp_path: Path) -> None:
     found = read(tmp_path, b'[{"response": "x"}, 5, null, {"response": "\xff"}, {}]')
     assert [getattr(one, "message", "") for one in found] == [
         "",
@@ -206,15 +192,11 @@ def test_items_of_an_array_that_are_no_records(tmp_path: Path) -> None:
         "not UTF-8: byte 15 of the record is invalid",
         "`response` is missing",
     ]
-
-
-def test_a_large_array_and_one_that_is_cut_off(tmp_path: Path) -> None:
     records = [{"id": f"{n}", "response": "Oslo is big. " * 20_000} for n in range(12)]
-    content = array(records, 1).replace(b'"5"', b'"5', 1)
-    found = read(tmp_path, content)
-    assert [isinstance(one, InputRecord) for one in found] == [n != 5 for n in range(12)]
-    cut = read(tmp_path, array(records)[:-100])
-    assert [isinstance(one, InputRecord) for one in cut] == [n != 11 for n in range(12)]
+    broken = array(records, 1).replace(b'"5"', b'"5', 1)
+    for content, bad in ((broken, 5), (array(records)[:-100], 11)):
+        good = [isinstance(one, InputRecord) for one in read(tmp_path, content)]
+        assert good == [n != bad for n in range(12)]
 
 
 def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path, ufo: Ufo) -> None:

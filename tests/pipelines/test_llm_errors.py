@@ -23,34 +23,17 @@ def test_an_address_that_can_be_none_is_reported(
         done.err if done.code else ufo("sql", tmp_path, "SELECT reason FROM sources", "--csv").out
     )
     assert "'localhost:8000' is not an http:// or https:// URL" in told
-
-
-@pytest.mark.parametrize(
-    ("command", "flag"),
-    [
-        ("evaluate", "--base_url"),
-        ("evaluate", "--extractor_base_url"),
-        ("evaluate", "--knowledge_base_url"),
-        ("recall", "--base_url"),
-    ],
-)
-def test_an_address_of_a_flag_that_can_be_none_is_wrong_usage(
-    ufo: Ufo, tmp_path: Path, few: Path, command: str, flag: str
-) -> None:
-    done = ufo(command, "--input", few, "--output", tmp_path / "out", flag, "notaurl")
-    assert done.code == 2
-    assert f"{flag} 'notaurl' is not an http:// or https:// URL" in done.err
-    assert not (tmp_path / "out").exists()
+    for command, flag in (("evaluate", "--knowledge_base_url"), ("recall", "--base_url")):
+        out = tmp_path / command
+        wrong = ufo(command, "--input", few, "--output", out, flag, "notaurl")
+        assert wrong.code == 2
+        assert f"{flag} 'notaurl' is not an http:// or https:// URL" in wrong.err
+        assert not out.exists()
 
 
 # --- what ends a run ----------------------------------------------------------------------------
 
 
-def _unfinished(output: Path) -> bool:
-    return not list(output.glob("run=*/manifest.json"))
-
-
-@pytest.mark.parametrize("sources", ["reference", "llm"])
 @pytest.mark.parametrize(
     ("key", "path", "model", "remedy"),
     [
@@ -58,8 +41,9 @@ def _unfinished(output: Path) -> bool:
         (None, "/v1", "offline-judge", "set OPENAI_API_KEY"),
         ("right", "/nowhere", "offline-judge", "check --base_url"),
         ("right", "/v1", "ofline-judge", "Did you mean 'offline-judge'?"),
+        ("right", "gone", "offline-judge", "check --base_url"),
     ],
-    ids=["wrong key", "no key", "wrong path", "unknown model"],
+    ids=["wrong key", "no key", "wrong path", "unknown model", "no server"],
 )
 def test_what_every_request_would_meet_ends_the_run_at_once(
     ufo: Ufo,
@@ -70,36 +54,23 @@ def test_what_every_request_would_meet_ends_the_run_at_once(
     path: str,
     model: str,
     remedy: str,
-    sources: str,
 ) -> None:
     with LlmServer() as own:
         if key:
             monkeypatch.setenv("OPENAI_API_KEY", own.key if key == "right" else key)
-        done = ufo(
-            *("evaluate", "--input", few, "--output", tmp_path, "--sources", sources),
-            *("--judge", "llm" if sources == "reference" else "offline", "--model", model),
-            *("--base_url", own.base_url.replace("/v1", path), "--cache", "off", "--workers", 1),
-        )
-        assert len(own.requests) <= 3
-    assert done.code == 1
-    assert remedy in done.err
-    assert (key or "sk-") not in done.err
-    assert _unfinished(tmp_path)
-
-
-def test_an_address_without_a_server_ends_the_run_at_once(
-    ufo: Ufo, tmp_path: Path, few: Path
-) -> None:
-    with LlmServer() as gone:
-        pass
-    done = ufo(
-        *("evaluate", "--input", few, "--output", tmp_path, "--sources", "reference"),
-        *at(gone),
-    )
-    assert done.code == 1
-    assert "nothing answers at" in done.err
-    assert "check --base_url" in done.err
-    assert _unfinished(tmp_path)
+        url = "http://127.0.0.1:9/v1" if path == "gone" else own.base_url.replace("/v1", path)
+        for sources, judge in (("reference", "llm"), ("llm", "offline")):
+            own.requests.clear()
+            done = ufo(
+                *("evaluate", "--input", few, "--output", tmp_path, "--sources", sources),
+                *("--judge", judge, "--model", model, "--base_url", url, "--cache", "off"),
+                *("--workers", 1),
+            )
+            assert len(own.requests) <= 3
+            assert done.code == 1
+            assert remedy in done.err
+            assert (key or "sk-") not in done.err
+            assert not list(tmp_path.glob("run=*/manifest.json"))
 
 
 # --- what ends a request ------------------------------------------------------------------------
@@ -174,20 +145,16 @@ def test_each_bad_reply_has_its_reason_and_is_no_verdict(
     assert {row["key"] for row in failed} == {name for name, found in wrong.items() if found}
 
 
-@pytest.mark.parametrize("extraction", ["refusal", "prose", "wrong_types"])
+@pytest.mark.parametrize("fault", ["refusal", "prose"])
 def test_an_extraction_that_fails_is_a_failure_and_not_a_response_without_claims(
-    ufo: Ufo, tmp_path: Path, write_lines: Any, monkeypatch: pytest.MonkeyPatch, extraction: str
+    ufo: Ufo, tmp_path: Path, write_lines: Any, llm_server: LlmServer, fault: str
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"id": "r", "response": "Oslo has 5 bridges."}])
-    with LlmServer() as own:
-        monkeypatch.setenv("OPENAI_API_KEY", own.key)
-        fault = getattr(faults, extraction)()
-        own.faults.extend([None, fault, fault])  # the first is the probe's
-        done = ufo(
-            *("evaluate", "--input", path, "--output", tmp_path / "out"),
-            *("--sources", "reference", *at(own)),
-        )
+    spoiled = getattr(faults, fault)()
+    llm_server.faults.extend([None, spoiled, spoiled])  # the first is the probe's
+    words = ("--input", path, "--output", tmp_path / "out", "--sources", "reference")
+    done = ufo("evaluate", *words, *at(llm_server))
     assert (done.code, "no claim could be extracted" in done.err) == (1, True)
     (failure,) = rows(tmp_path / "out", "SELECT step, key, error_type FROM failures")
-    assert (failure["step"], failure["key"]) == ("extract", "r")
-    assert failure["error_type"] == ("refused" if extraction == "refusal" else "unparsable")
+    error = "refused" if fault == "refusal" else "unparsable"
+    assert failure == {"step": "extract", "key": "r", "error_type": error}

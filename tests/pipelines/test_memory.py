@@ -31,9 +31,7 @@ class Greedy(FactSource):
 '''
 
 
-@pytest.mark.parametrize(
-    ("workers", "how"), [(1, "python"), (2, "python"), (1, "coder"), (2, "coder"), (2, "loader")]
-)
+@pytest.mark.parametrize(("workers", "how"), [(1, "coder"), (2, "python"), (2, "loader")])
 def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
     tmp_path: Path,
     ufo: Callable[..., Any],

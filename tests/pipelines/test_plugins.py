@@ -112,7 +112,8 @@ def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(
         "        return [Retrieved(Passage(unit.claim), numpy.float32(0.5))]\n"
         "class Waits(FactSource):\n"
         "    async def look_up(self, open_units):\n"
-        "        return []\n"
+        "        import asyncio\n"
+        "        await asyncio.sleep(0)\n"
     )
     cities = ["Rome", "Oslo", "Bonn", "Lima", "Perth"]
     path = write_lines(
