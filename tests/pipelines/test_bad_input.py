@@ -70,29 +70,6 @@ def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_
     assert "2 exact duplicates of an earlier record: each was evaluated once." in done.err
 
 
-def test_an_input_with_nothing_but_failures_ends_with_the_reason_and_no_run(
-    tmp_path: Path, ufo: Ufo, write_lines: Any
-) -> None:
-    lines = [{"output": "Oslo is big.", "prompt": "Is it?"}, "nope"]
-    path = write_lines(tmp_path / "in.jsonl", lines)
-    command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
-    for flags in (
-        (),
-        ("--dry_run",),
-        ("--fail_under", "0"),
-        ("--workers", "2", "--chunk_size", "1"),
-    ):
-        done = ufo(*command, *flags)
-        assert done.code == 1
-        assert done.out == ""
-        (said,) = (line for line in done.err.splitlines() if "no record of the input" in line)
-        assert "in.jsonl:1: `response` is missing; there are: output, prompt" in said
-        assert "--map response=output" in said
-        assert '{"output": "Oslo is big."' in said
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert ufo(*command, "--map", "response=output,question=prompt").code == 0
-
-
 def test_a_mapped_column_that_no_record_has_is_refused(
     tmp_path: Path, ufo: Ufo, write_lines: Any
 ) -> None:
@@ -124,14 +101,11 @@ def test_keys_that_no_record_has_are_reported_once_and_kept(
     assert "gone" not in said
     (row,) = rows(tmp_path / "out", "SELECT DISTINCT metadata, question FROM responses")
     assert json.loads(row["metadata"]) == {"prompt": "Which?", "references": ["R"], "n": 3}
-
-    config = tmp_path / "c.yaml"
-    config.write_text("map: {question: prompt, reference_answers: references}\n")
-    again = ufo(*command, "--config", config)
-    assert again.code == 0
-    assert "did you mean" not in again.err
-    query = "SELECT question, n_references, metadata FROM responses LIMIT 1"
-    (row,) = rows(tmp_path / "out", query)
+    again = ufo(*command, "--map", "question=prompt,reference_answers=references")
+    assert (again.code, "did you mean" in again.err) == (0, False)
+    (row,) = rows(
+        tmp_path / "out", "SELECT DISTINCT question, n_references, metadata FROM responses"
+    )
     assert row == {"question": "Which?", "n_references": 1, "metadata": '{"n": 3}'}
 
 
@@ -191,27 +165,20 @@ def test_an_output_that_cannot_be_written(
     ("flags", "messages"),
     [
         (["--sorces", "reference"], ["unknown flag --sorces", "--sources"]),
-        (["extra"], ["unexpected argument 'extra'"]),
         (["--sources", "referense"], ["unknown fact source 'referense'", "'reference'"]),
-        (["--sources", ","], ["--sources names no source"]),
         (["--sources", "reference,reference"], ["two sources are named 'reference'"]),
         (["--mode", "sequential"], ["unknown --mode 'sequential'", "seq, mv, single, all"]),
         (["--judge", "oracle"], ["unknown judge 'oracle'", "offline"]),
-        (["--workers", "0"], ["--workers '0'", "from 1"]),
         (["--chunk_size", "many"], ["--chunk_size 'many'", "whole number"]),
-        (["--fail_under", "1.5"], ["--fail_under '1.5'", "from 0 to 1"]),
         (["--fail_under", "nan"], ["--fail_under 'nan'"]),
         (["--run", "../up"], ["--run '../up'", "letters, digits"]),
-        (["--run", ""], ["--run ''"]),
         (["--sources", "wikipedia"], ["'wikipedia' cannot serve", "ufo index build"]),
         (["--sources", "wikipedia", "--index", "nowhere"], ["nowhere", "ufo index build"]),
-        (["--index", "nowhere"], ["nowhere"]),
         (["--sources", "no/such/file.py:Mine"], ["no file", "file.py"]),
         (["--config", "no-such.yaml"], ["--config 'no-such.yaml' cannot be read"]),
         (["--input"], ["--input"]),
         (["--job_nam=nightly"], ["--job_name"]),
         (["--formulation", "stepwise"], ["--formulation is for --judge", "--judge llm"]),
-        (["--explain=none"], ["--explain is for --judge llm"]),
         (["--model", "m"], ["--model 'm' would be passed over", "OPENAI_API_KEY"]),
         (["--retriever", "dense"], ["--retriever 'dense' would be passed over", "wikipedia"]),
         (
@@ -219,7 +186,6 @@ def test_an_output_that_cannot_be_written(
             ["unknown --runner 'FlinkRuner'", "Did you mean 'FlinkRunner'?"],
         ),
         (["--max_num_workers=many"], ["--max_num_workers", "invalid int"]),
-        (["--temp_location"], ["--temp_location: expected one argument"]),
     ],
 )
 def test_a_wrong_flag_or_value_is_reported_what_is_right(
@@ -264,13 +230,15 @@ def no_rows() -> bytes:
     ("content", "message"),
     [
         (b"", "in: empty; there is nothing to evaluate"),
-        (b"\n \n\r\n", "in: empty; there is nothing to evaluate"),
         (gzip.compress(b"", mtime=0), "in: empty; there is nothing to evaluate"),
         (no_rows(), "in: empty; there is nothing to evaluate"),
-        (b"[]", "in: empty; there is nothing to evaluate"),
         (b"question,response\n", "in: empty; there is nothing to evaluate"),
         (b"{", "in: no record of the input can be used, of 1. in:1: not JSON"),
         (b"{\n}", "in: no record of the input can be used, of 1. in:1: `response` is missing"),
+        (
+            b'{"output": "Oslo."}\nno',
+            "`response` is missing; there are: output; --map response=output",
+        ),
     ],
 )
 def test_an_input_without_a_usable_record_is_exit_1(

@@ -60,32 +60,6 @@ def test_tables_are_those_of_the_plain_run(
     assert {row[1] for row in found["usage"] if row[5] != "batch" and not row[8]} == {"probe"}
 
 
-def test_equal_claims_of_different_responses_are_judged_once(
-    run: Any, tmp_path: Path, write_lines: Any, server: LlmServer
-) -> None:
-    names = ["Aachen", "Bergen", "Cadiz"]
-    records = [
-        {
-            "id": name,
-            "response": f"{name} has 5 bridges.",
-            "reference_answers": "Delft has 3 bridges.",
-            "claims": [
-                {"claim": f"{city} has {n} bridges.", "query": f"How many bridges has {city}?"}
-                for city, n in (("Delft", 3), (name, 5))
-            ],
-        }
-        for name in names
-    ]
-    path = write_lines(tmp_path / "in.jsonl", records)
-    flags = ("--sources", "reference", "--mode", "single", "--chunk_size", 1, "--workers", 2)
-    done = run("batch", "--batch", *flags, input=path)
-    assert done.code == 0, done.err
-    prompts = [json.dumps(line.body["messages"]) for line in server.batches.requests]
-    assert sum("How many bridges has Delft?" in one for one in prompts) == 1
-    assert len(prompts) == len(names)
-    assert len(rows(tmp_path / "batch", "SELECT label FROM verdicts")) == 2 * len(names)
-
-
 def test_recall_by_batches_is_the_plain_recall(
     recall: Any, tmp_path: Path, server: LlmServer
 ) -> None:
@@ -96,17 +70,6 @@ def test_recall_by_batches_is_the_plain_recall(
     query = "SELECT * EXCLUDE (request_id) FROM recall_verdicts ORDER BY ALL"
     assert rows(tmp_path / "batch", query) == rows(tmp_path / "plain", query) != []
     assert not server.batches.repeated()
-
-
-def test_a_later_run_takes_the_replies_from_the_cache(
-    run: Any, tmp_path: Path, server: LlmServer
-) -> None:
-    assert run("batch", "--batch").code == 0
-    asked = server.batches.sent, len(server.chats)
-    assert run("batch").code == 0
-    assert (server.batches.sent, len(server.chats)) == asked
-    (spent,) = rows(tmp_path / "batch", "SELECT sum(n_requests) AS n FROM cost")
-    assert spent["n"] == 0
 
 
 # --- the time to wait, and what a batch costs ---
@@ -184,25 +147,6 @@ def test_an_endpoint_that_is_not_named_is_asked_at_once(
 # --- models and plug-ins that are not as others ---
 
 
-CATCHING = """
-import ufo
-
-class Catching(ufo.Judge):
-    needs_endpoint = asks_llm_judge = True
-
-    def __init__(self, context: ufo.JudgeContext) -> None:
-        self.llm = context.llm_judge()
-
-    def open(self) -> None:
-        self.llm.open()
-
-    async def verify(self, open_units, source, found):
-        try:
-            return await self.llm.verify(open_units, source, found)
-        except Exception:
-            pairs = zip(open_units.units, found)
-            return ufo.Judged([self.llm.without_passages(one, source, at) for one, at in pairs])
-"""
 UNSTABLE = """
 import time
 import ufo
@@ -213,13 +157,10 @@ class Unstable(ufo.FactSource):
 """
 
 
-@pytest.mark.parametrize("name", ["Catching", "Plain"])
 def test_a_judge_of_ones_own_is_asked_by_batches(
-    run: Any, tmp_path: Path, tables: Any, server: LlmServer, name: str
+    run: Any, tmp_path: Path, tables: Any, server: LlmServer
 ) -> None:
-    (tmp_path / "own.py").write_text(CATCHING)
-    judge = judge_of(name) if name == "Plain" else f"{tmp_path / 'own.py'}:{name}"
-    flags = ("--judge", judge, "--sources", "reference,wikipedia")
+    flags = ("--judge", judge_of("Plain"), "--sources", "reference,wikipedia")
     assert run("plain", *flags).code == 0
     done = run("batch", *flags, "--batch")
     assert done.code == 0, done.err

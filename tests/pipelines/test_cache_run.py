@@ -1,12 +1,8 @@
 """Runs that find answers: warm, killed and resumed, sharing a cache, or with one that fails."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +31,11 @@ def of_town(town: str) -> dict[str, Any]:
 class Scene:
     """Nine responses in three chunks, each one call to a server that answers as a model would."""
 
-    def __init__(self, folder: Path, server: LlmServer, words: Callable[..., list[str]]) -> None:
+    def __init__(self, folder: Path, server: LlmServer) -> None:
         self.folder = folder
         self.server = server
         self.cache = folder / "cache.sqlite"
         self.input = folder / "in.jsonl"
-        self.processes: list[subprocess.Popen[str]] = []
-        self._words = words
         self.write(map(of_town, TOWNS))
 
     def write(self, records: Any) -> None:
@@ -55,17 +49,6 @@ class Scene:
             *(() if "--cache" in flags else ("--cache", self.cache)),
             *flags,
         ]
-
-    def start(self, *flags: object, output: str = "out") -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            self._words(*self.arguments(*flags, output=output)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        self.processes.append(process)
-        return process
 
     def kept(self) -> int:
         """How many requests' answers are kept."""
@@ -83,15 +66,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(
-    tmp_path: Path, llm_server: LlmServer, command: Callable[..., list[str]]
-) -> Iterator[Scene]:
-    scene = Scene(tmp_path, llm_server, command)
-    yield scene
-    for process in scene.processes:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate(timeout=60)
+def scene(tmp_path: Path, llm_server: LlmServer) -> Scene:
+    return Scene(tmp_path, llm_server)
 
 
 @pytest.mark.parametrize("place", ["cache.sqlite", "folder/"])
@@ -126,43 +102,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any)
     """What the nine responses give, and how many requests that takes beside the probe."""
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
-        scene = Scene(tmp_path_factory.mktemp("undisturbed"), server, lambda *_: [])
+        scene = Scene(tmp_path_factory.mktemp("undisturbed"), server)
         assert ufo(*scene.arguments("--cache", "off")).code == 0
         return results(tables(scene.folder / "out")), len(scene.server.chats) - 1
-
-
-def test_kill_9_loses_no_answer(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
-    expected, needed = undisturbed
-    answered, workers = 5, 2
-    server = scene.server
-    server.latency = faults.fixed(0.05)
-    process = scene.start("--workers", workers, "--concurrency", workers)
-    deadline = time.monotonic() + 60
-    while len([entry for entry in server.chats if entry.ended]) < answered + 1:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
-    kept, before = scene.kept(), len(server.chats)
-    # What was answered is kept at once; the last answers may have been on their way.
-    assert kept >= answered - workers
-    server.latency = faults.fixed(0.0)
-    done = ufo(*scene.arguments())
-    assert done.code == 0, done.err
-    assert len(server.chats) - before == needed - kept
-    assert results(tables(scene.folder / "out")) == expected
-
-
-def test_two_runs_share_a_cache(scene: Scene, tables: Any, undisturbed: Any) -> None:
-    expected, needed = undisturbed
-    both = [scene.start(output=name) for name in ("one", "two")]
-    for process, name in zip(both, ("one", "two"), strict=True):
-        _, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
-        assert "cache" not in err
-        assert results(tables(scene.folder / name)) == expected
-    assert scene.kept() == needed
 
 
 def test_an_error_is_not_kept(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
