@@ -1,6 +1,7 @@
 """Part files that are not what was written: found by their checksums, named, evaluated again."""
 
 import json
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -65,12 +66,7 @@ def whole(arguments: list[object], ufo: Ufo, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture
 def finished(whole: Path, tmp_path: Path) -> Path:
     """A copy of it, to be damaged."""
-    for path in whole.rglob("*"):
-        target = tmp_path / "out" / path.relative_to(whole)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_file():
-            target.write_bytes(path.read_bytes())
-    return tmp_path / "out"
+    return Path(shutil.copytree(whole, tmp_path / "out"))
 
 
 @pytest.mark.parametrize("what", ["responses-00000.parquet", "done.json", "nothing"])

@@ -4,15 +4,15 @@ What is given up is said: a judgement as `error`, a text that could not be extra
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
+from tests.pipelines.conftest import ufo
 from ufo.schemas.tables import arrow_schema
-
-Ufo = Callable[..., Any]
 
 TOWNS = ("Oslo", "Cairo", "Lima", "Quito", "Rome", "Hanoi", "Sofia", "Delhi", "Bern", "Doha")
 
@@ -49,24 +49,24 @@ def towns(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
     return path
 
 
-@pytest.fixture
-def evaluate(
-    ufo: Ufo, towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[Any, list[Any]]]:
+def evaluated(
+    patch: pytest.MonkeyPatch, towns: Path, output: Path, mix: faults.Mix | None, sources: str
+) -> tuple[Any, list[Any]]:
     """Evaluate against a server with that mix; returns the outcome and what was asked."""
+    with LlmServer() as server:
+        patch.setenv("OPENAI_API_KEY", server.key)
+        server.mix = mix
+        done = ufo(
+            *("evaluate", "--input", towns, "--output", output, "--run", "r"),
+            *("--sources", sources, "--model", "offline-judge", "--workers", 1),
+            *("--base_url", server.base_url, "--cache", "off", "--timeout", 1),
+        )
+        return done, server.chats
 
-    def run(mix: faults.Mix, sources: str) -> tuple[Any, list[Any]]:
-        with LlmServer() as server:
-            monkeypatch.setenv("OPENAI_API_KEY", server.key)
-            server.mix = mix
-            done = ufo(
-                *("evaluate", "--input", towns, "--output", tmp_path, "--run", "r"),
-                *("--sources", sources, "--model", "offline-judge", "--workers", 1),
-                *("--base_url", server.base_url, "--cache", "off", "--timeout", 1),
-            )
-            return done, server.chats
 
-    return run
+@pytest.fixture
+def evaluate(towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    return partial(evaluated, monkeypatch, towns, tmp_path)
 
 
 def _rows(tables: Any, output: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -99,27 +99,17 @@ def _in_any_order(found: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tup
 
 @pytest.fixture(scope="module", params=["reference,llm"])
 def undisturbed(
-    request: pytest.FixtureRequest,
-    ufo: Ufo,
-    towns: Path,
-    tables: Any,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, towns: Path, tables: Any, tmp_path_factory: Any
 ) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
     """The tables of a run without a fault, and how many requests it took."""
     output = tmp_path_factory.mktemp("undisturbed")
-    with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
-        patch.setenv("OPENAI_API_KEY", server.key)
-        done = ufo(
-            *("evaluate", "--input", towns, "--output", output, "--run", "r"),
-            *("--sources", request.param, "--model", "offline-judge", "--workers", 1),
-            *("--base_url", server.base_url, "--cache", "off"),
-        )
-        assert done.code == 0, done.err
-        asked = len(server.chats)
+    with pytest.MonkeyPatch.context() as patch:
+        done, chats = evaluated(patch, towns, output, None, request.param)
+    assert done.code == 0, done.err
     found = _rows(tables, output)
     assert found["failures"] == []
     assert len(found["fact_units"]) == 2 * len(TOWNS)
-    return found, asked
+    return found, len(chats)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +161,7 @@ def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
 
 
 def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
-    ufo: Ufo, towns: Path, tmp_path: Path, llm_server: LlmServer, tables: Any
+    towns: Path, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     command = (
         *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
@@ -209,7 +199,6 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     ids=["times out", "long pause", "goes away"],
 )  # fmt: skip
 def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
-    ufo: Ufo,
     write_lines: Any,
     tmp_path: Path,
     llm_server: LlmServer,

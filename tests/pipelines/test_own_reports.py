@@ -31,6 +31,9 @@ def _reports(tmp_path: Path) -> Path:
         f"{OWN}-- needs: scores\nSELECT response_id, n_units FROM scores;\n"
     )
     (folder / "notes.txt").write_text("not a report")
+    sql = "SELECT model, count(*) AS n FROM sentence_scores JOIN responses USING (response_id)"
+    (folder / "aaa.sql").write_text(f"-- Sentences by model\n{sql} GROUP BY model\n")
+    (folder / "aab.sql").write_text("-- All\n-- needs: aaa\nSELECT sum(n) AS n FROM aaa\n")
     return folder
 
 
@@ -50,9 +53,6 @@ def test_a_report_of_ones_own_appears_beside_ours(
     macros = {view.name for view in load_views() if view.parameters is not None}
     assert not listed & (macros | {"units"})
     # One of one's own need not say which of ours it reads.
-    sql = "SELECT model, count(*) AS n FROM sentence_scores JOIN responses USING (response_id)"
-    (reports / "aaa.sql").write_text(f"-- Sentences by model\n{sql} GROUP BY model\n")
-    (reports / "aab.sql").write_text("-- All\n-- needs: aaa\nSELECT sum(n) AS n FROM aaa\n")
     read = ("report", folder, "aab", "--reports", reports, "--json")
     assert json.loads(printed(*read)) == [{"n": 10}]
     page = Reader(page_of(folder, reports=reports))
