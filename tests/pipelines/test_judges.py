@@ -9,7 +9,6 @@ import pytest
 
 import ufo as python
 from tests.llm_server import LlmServer
-from tests.pipelines import other_judges
 from tests.pipelines.installed import install
 from tests.pipelines.llm_runs import at, rows
 from tests.pipelines.other_judges import judge as judge_of
@@ -69,7 +68,6 @@ def test_a_file_by_a_relative_path_on_beams_direct_runner(
         ("nowhere.py:Mine", ["no file", "judge 'Mine'"]),
         ("Nobody", ["has no class 'Nobody'"]),
         ("Judgement", ["is not a judge: it must be a subclass of ufo.Judge"]),
-        ("Extracts", ["verifies nothing", "`outcome` or `verify`"]),
         ("Broken", ["the judge 'Broken' cannot judge: it is broken; mend it"]),
         ("Says --verifier overlap", ["--verifier is for --judge offline"]),
         ("Says --formulation stepwise", ["--formulation is for --judge llm"]),
@@ -142,7 +140,6 @@ def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
     [
         ("judge: {name: mine, type: TYPE, word: refuted}", (), "mine", REFUTED),
         ("judge: {type: TYPE, word: refuted}", ("--judge", "offline"), "offline", NOANS),
-        ("judges: [{name: a, type: TYPE, word: noans}, offline]", (), "a", NOANS),
         ("judges: [{name: a, type: TYPE}, {name: b, type: TYPE, word: refuted}]\njudge: b", (),
          "b", REFUTED),
         ("judges: [offline, {name: b, type: TYPE, word: refuted}]", ("--judge", "b"), "b", REFUTED),
@@ -164,41 +161,14 @@ def test_a_named_judge_of_the_configuration(
     assert [tuple(row.values()) for row in rows(tmp_path / "out", OUTCOMES)][1] == (outcome, judge)
 
 
-def test_a_changed_option_or_file_is_another_run(
-    tmp_path: Path, ufo: Ufo, two_responses: tuple[object, ...]
-) -> None:
-    config = tmp_path / "ufo.yaml"
-    code = Path(other_judges.__file__).read_text()
-    (tmp_path / "mine.py").write_text(code)
-    mine = f"name: mine, type: '{tmp_path}/mine.py:Says'"
-    config.write_text(f"judge: {{{mine}, word: noans, api_key: hunt}}")
-    flags = (*two_responses, "--workers", 1, "--config", config)
-    assert ufo(*flags).code == 0
-    assert all(b"hunt" not in path.read_bytes() for path in tmp_path.glob("out/run=*/*.json"))
-    config.write_text(f"judge: {{{mine}, word: refuted}}")
-    assert ufo(*flags).code == 0
-    (tmp_path / "mine.py").write_text(code + "# another word\n")
-    assert ufo(*flags).code == 0
-    assert len(list((tmp_path / "out").glob("run=*"))) == 3
-    again = (*flags, "--run", "r")
-    assert ufo(*again).code == 0
-    (tmp_path / "mine.py").write_text(code)
-    done = ufo(*again, "--if_finished", "retry_errors")
-    assert done.code == 2
-    assert "options.judge" in done.err
-
-
 @pytest.mark.parametrize(
     ("text", "messages"),
     [
-        ("judge: {name: x}", ["ufo.yaml", "a judge is a name or"]),
         ("judges: []", ["ufo.yaml", "`judges` is a list"]),
         ("judges: [{type: offline, name: 5}]", ["a judge's name is text"]),
         ("judges: [{type: offline}, {type: offline}]", ["two judges are named 'offline'"]),
-        ("judge: {type: oflline}", ["unknown judge 'oflline'"]),
         ("judge: {name: o, type: offline, verifer: x}",
          ["option of the judge 'o' (offline)", "Did you mean 'verifier'?"]),
-        ("judge: {name: o, type: offline, formulation: prompt}", ["option of the judge 'o'"]),
         ("judge: {name: m, type: llm, formulation: promt}", ["unknown --formulation 'promt'"]),
         ("judge: {name: m, type: llm, client: x}", ["option of the judge 'm' (llm)"]),
     ],
@@ -242,17 +212,6 @@ def test_a_named_llm_judge_takes_its_flags_as_options(
 
 
 # --- those that ask a model, or another service
-
-
-def test_one_that_needs_an_endpoint_is_reported_as_the_llm_judge_is(
-    ufo: Ufo, two_responses: tuple[object, ...]
-) -> None:
-    done = [
-        ufo(*two_responses, "--workers", 1, "--judge", judge)
-        for judge in ("llm", judge_of("Plain"))
-    ]
-    assert [one.code for one in done] == [1, 1]
-    assert all("wants a key: set OPENAI_API_KEY" in one.err for one in done)
 
 
 @pytest.fixture

@@ -74,22 +74,6 @@ def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     assert checked.to_dict()["judged_by"] == line
 
 
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        (("--verifier", UNUSABLE), "cannot be used: it is broken; mend it"),
-        (("--verifier", "overlop"), "Did you mean 'overlap'?"),
-        (("--verifier", STATED, "--judge", "llm", "--model", "m"), "--judge offline"),
-    ],
-)
-def test_what_is_wrong_is_said_before_the_input_is_read(
-    evaluate: Any, flags: tuple[object, ...], words: str
-) -> None:
-    done = evaluate("--input", "no/such/file.jsonl", *flags)
-    assert done.code == 2
-    assert words in done.err
-
-
 def test_recall_and_one_text_ask_it_too(tmp_path: Path, ufo: Any, write_lines: Any) -> None:
     text = "Oslo was founded in 1901."
     record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
@@ -103,3 +87,11 @@ def test_recall_and_one_text_ask_it_too(tmp_path: Path, ufo: Any, write_lines: A
     assert ufo(*words, "--verifier", STATED, "--facts_only").code == 2
     checked = python.check_sync(text, references=[REFUTING], judge="offline", verifier=STATED)
     assert [row.outcome for row in checked.evidence] == ["refuted"]
+    for flags, told in (
+        (("--verifier", UNUSABLE), "cannot be used: it is broken; mend it"),
+        (("--verifier", "overlop"), "Did you mean 'overlap'?"),
+        (("--verifier", STATED, "--judge", "llm", "--model", "m"), "--judge offline"),
+    ):
+        words = ("--input", "no/such/file.jsonl", "--output", tmp_path / "out", *flags)
+        wrong = ufo("evaluate", *words)
+        assert (wrong.code, told in wrong.err) == (2, True)
