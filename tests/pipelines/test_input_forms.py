@@ -135,7 +135,7 @@ def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> No
     expected = tables(tmp_path / "lines")
     assert expected["failures"] == []
     assert len(expected["responses"]) == len(records)
-    for form in ("array, pretty, BOM, CRLF", "CSV", "Parquet"):
+    for form in ("array, pretty, BOM, CRLF", "CSV, semicolons", "Parquet"):
         (tmp_path / "in").write_bytes(FORMS[form](records))
         done = ufo(*command, "--output", tmp_path / form, "--run", "r")
         assert done.code == 0, done.err

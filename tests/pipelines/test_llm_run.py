@@ -71,6 +71,10 @@ def test_verdicts_over_http_are_those_in_process(
     assert found["failures"] == []
     assert len(found["evidence"]) == len(expected["evidence"])
     assert len({row[4] for row in found["verdicts"]}) > 1  # not all of one label
+    query = "SELECT sample_index, logprob_mean FROM evidence WHERE source = 'llm'"
+    sampled = rows(evaluated("llm", mode, *FORMULATIONS[formulation]), query)
+    assert {row["sample_index"] for row in sampled} == {0, 1, 2, 3, 4}
+    assert all(row["logprob_mean"] < 0 for row in sampled)
     # No secret is written anywhere.
     assert server.key not in repr(found)
     files = [path for path in evaluated("llm", mode).rglob("*") if path.is_file()]
@@ -111,9 +115,6 @@ def test_evidence_and_usage_say_where_it_comes_from(
     by = {(row["judge"], row["model"], row["prompt_version"]) for row in found}
     assert [who[:2] for who in by] == [("llm", "offline-judge")]
     assert {row["request_id"] for row in found} <= {row["request_id"] for row in used}
-    sampled = [row for row in found if row["source"] == "llm"]
-    assert {row["sample_index"] for row in sampled} == {0, 1, 2, 3, 4}
-    assert all(row["logprob_mean"] < 0 for row in sampled)
 
 
 # --- which judge, and what is said to it --------------------------------------------------------

@@ -102,7 +102,6 @@ def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
         ),
         (("--runner", "FlinkRunner"), ["FlinkRunner"]),
         (("--max_cost", "much"), ["--max_cost 'much'"]),
-        (("--judge", "offline"), ["--max_cost"]),
     ],
 )
 def test_a_cap_that_cannot_be_kept_is_refused(

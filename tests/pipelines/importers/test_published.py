@@ -1,153 +1,112 @@
-"""Records in the shape of published files, made up for these tests, and what becomes of them."""
+"""`ufo import`: rows of published formats become records, as published.yaml has them."""
 
 import csv
+import gzip
+import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from ufo.pipelines.importers import import_records
 from ufo.schemas.errors import UsageError
+from ufo.schemas.records import InputRecord
+from ufo.transforms.read import parse
 
-Row = dict[str, Any]
-Read = Callable[..., Any]
-
-FACTOOL = {
-    "prompt": "How many moons has Mars?",
-    "response": "Mars has three moons.",
-    "claims": [
-        {"claim": "Mars has moons.", "label": True},
-        {"claim": "Mars has three moons.", "label": False},
-    ],
-    "label": False,
-    "entry_point": None,
-}
-EXPERTQA: dict[str, Any] = {
-    "question": "How many moons has Mars?",
-    "annotator_id": "1",
-    "answers": {
-        "gpt4": {
-            "answer_string": "Mars has two moons. They are large.",
-            "attribution": ["https://example.org/mars"],
-            "claims": [
-                {
-                    "claim_string": "Mars has two moons.",
-                    "evidence": ["https://example.org/m\n\nMars has two moons.", "https://e.org"],
-                    "correctness": "Definitely correct",
-                },
-                {
-                    "claim_string": "They are large.",
-                    "evidence": ["Both are small."],
-                    "correctness": "Likely incorrect",
-                },
-                {"claim_string": "I hope so.", "evidence": [], "correctness": "Unsure"},
-            ],
-        }
-    },
-    "metadata": {"field": "Astronomy"},
-}
-WICE = {
-    "label": "partially_supported",
-    "supporting_sentences": [[0]],
-    "claim": "Mars has two moons and rings.",
-    "evidence": ["Mars.", "Mars has two moons."],
-    "meta": {"id": "dev0"},
-}
-BEGIN = {
-    "model_name": "t5",
-    "data_source": "wow",
-    "knowledge": "Mars has two moons.",
-    "message": "I like Mars.",
-    "response": "it has two moons",
-    "begin_label": "Fully attributable",
-}
-FOOL_ME_TWICE = {
-    "id": "x1",
-    "text": "Mars has no moon.",
-    "label": "REFUTES",
-    "gold_evidence": [{"section_header": "Moons", "text": "Mars has two moons."}],
-    "retrieved_evidence": [{"section_header": "Name", "text": "Mars is named for a god."}],
-    "wikipedia_page": "Mars",
-}
-FEVER = {
-    "id": "9",
-    "claim": "Mars has two moons .",
-    "evidence": "Mars has two moons , both small .",
-    "gold_label": "SUPPORTS",
-    "label": "SUPPORTS",
-}
-GENERAL = {
-    "ID": "3",
-    "user_query": "Tell me of Mars.",
-    "chatgpt_response": "Mars has three\nmoons. It is red.",
-    "hallucination": "yes",
-    "hallucination_spans": ["three moons"],
-}
-UNPLACED = {"hallucination_spans": ["three moons", "Incomplete answer"]}
-RIGHT = {"hallucination": "no", "hallucination_spans": []}
-NEITHER = "labels that are neither true nor false"
-NO_TEXT = "evidence without a text"
-NO_PLACE = "labels of stretches that are not in the response"
+CASES = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text(encoding="utf-8"))
+ROWS = {case["kind"]: case["rows"][:1] for case in CASES}
 
 
-def test_expertqa_has_a_record_for_each_answer(read: Read) -> None:
-    two = EXPERTQA["answers"] | {"bing_chat": {"answer_string": "Two."}}
-    (record, bare), _, left_out = read("expertqa", EXPERTQA | {"answers": two})
-    assert record["claims"] == [
-        {"claim": "Mars has two moons.", "label": True},
-        {"claim": "They are large.", "label": False},
-        {"claim": "I hope so."},
-    ]
-    assert record["reference_answers"] == ["Mars has two moons.", "Both are small."]
-    assert (record["model"], record["label"]) == ("gpt4", 0.5)
-    assert (bare["model"], bare["claims"], "label" in bare) == ("bing_chat", [], False)
-    assert left_out == {NEITHER: 1, NO_TEXT: 1}
-    with pytest.raises(UsageError, match="questions only"):
-        read("expertqa", EXPERTQA | {"answers": {}})
+def write(path: Path, rows: list[Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
-@pytest.mark.parametrize(
-    ("kind", "row", "expected", "left_out"),
-    [
-        (
-            "factool",
-            FACTOOL,
-            {"model": "ChatGPT", "label": False, "question": FACTOOL["prompt"]},
-            {},
-        ),
-        ("factool", FACTOOL, {"id": "factool-1", "claims": FACTOOL["claims"]}, {}),
-        ("begin", BEGIN, {"model": "t5", "question": "I like Mars.", "label": True}, {}),
-        ("begin", BEGIN | {"begin_label": "Generic"}, {"label": None}, {NEITHER: 1}),
-        ("fool_me_twice", FOOL_ME_TWICE, {"label": False, "id": "fool_me_twice-dev-1"}, {}),
-        ("fever", FEVER, {"label": True, "reference_answers": [FEVER["evidence"]]}, {}),
-        ("fever", FEVER | {"evidence": [[[1, 2]]]}, {"reference_answers": []}, {NO_TEXT: 1}),
-        ("wice", WICE | {"label": "not_supported"}, {"label": False}, {}),
-        ("wice", WICE, {"label": 0.5, "claims": [{"claim": WICE["claim"]}]}, {NEITHER: 1}),
-        ("wice", WICE, {"reference_answers": ["Mars.\nMars has two moons."]}, {NEITHER: 1}),
-        ("halueval", GENERAL, {"label": False, "spans": [{"start": 9, "end": 21}]}, {}),
-        ("halueval", GENERAL | UNPLACED, {"label": False, "spans": None}, {NO_PLACE: 1}),
-        ("halueval", GENERAL | RIGHT, {"label": True, "spans": []}, {}),
-    ],
-)
-def test_a_row_of_a_published_file_becomes_a_record(
-    read: Read, kind: str, row: Row, expected: Row, left_out: dict[str, int]
-) -> None:
-    (record,), told, counted = read(kind, row)
-    assert {name: record.get(name) for name in expected} == expected
-    assert (told, counted) == ([], left_out)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['kind']}: {case['what']}")
+def test_rows_become_records_that_evaluate_takes(tmp_path: Path, case: Any) -> None:
+    path = write(tmp_path / case.get("file", "dev.jsonl"), case["rows"])
+    told: list[str] = []
+    left_out: Counter[str] = Counter()
+    records = list(import_records(case["kind"], path, told, left_out))
+    assert records == case["records"]
+    assert [said.removeprefix(f"{path.parent}/") for said in told] == case.get("told", [])
+    assert left_out == case.get("left_out", {})
+    for record in records:
+        unknown: list[Any] = []
+        assert isinstance(
+            parse("x:1", json.dumps(record).encode(), unknown=unknown.append), InputRecord
+        )
+        assert unknown == []
 
 
-def test_tables_are_read_too(tmp_path: Path, read: Read) -> None:
-    rows = [BEGIN, BEGIN | {"response": 'He said "two\tmoons".'}]
+def test_tables_are_read_too(tmp_path: Path) -> None:
+    rows = [ROWS["begin"][0], ROWS["begin"][0] | {"response": 'He said "two\tmoons".'}]
     with (tmp_path / "dev.tsv").open("w", newline="", encoding="utf-8") as sink:
         writer = csv.DictWriter(sink, rows[0], delimiter="\t")
         writer.writeheader()
         writer.writerows(rows)
-    expected, _, _ = read("begin", *rows)
-    assert list(import_records("begin", tmp_path / "dev.tsv", [], Counter())) == expected
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dev.parquet")
-    assert list(import_records("begin", tmp_path / "dev.parquet", [], Counter())) == expected
+    paths = [write(tmp_path / "dev.jsonl", rows), tmp_path / "dev.tsv", tmp_path / "dev.parquet"]
+    first, *others = (list(import_records("begin", path, [], Counter())) for path in paths)
+    assert [first, first] == others
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "message"),
+    [
+        (
+            "factscore",
+            ROWS["factcheck_gpt"],
+            r"none of 1 records .*:1: expected `output`, found only",
+        ),
+        ("ufo", ROWS["factcheck_gpt"], "is of another format"),
+        ("begin", ROWS["factcheck_gpt"], "expected `knowledge`"),
+        ("expertqa", [ROWS["expertqa"][0] | {"answers": {}}], "questions only"),
+        ("factscore", [], "has no records"),
+        ("factscor", ROWS["factscore"], "unknown format 'factscor'.*Did you mean 'factscore'"),
+    ],
+)
+def test_a_file_of_another_format_is_one_error(
+    tmp_path: Path, kind: str, rows: list[Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        list(import_records(kind, write(tmp_path / "dev.jsonl", rows), [], Counter()))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    packed, binary = tmp_path / "M.jsonl.gz", tmp_path / "x.jsonl"
+    packed.write_bytes(gzip.compress(write(tmp_path / "M", ROWS["factscore"]).read_bytes()))
+    assert {record["model"] for record in import_records("factscore", packed, [], Counter())} == {
+        "M"
+    }
+    packed.write_bytes(packed.read_bytes()[:-12])
+    binary.write_bytes(b"\xff\xfe\x00\n{\n")
+    bad = ((tmp_path, "cannot read"), (tmp_path / "missing.jsonl", "cannot read"))
+    for path, said in (*bad, (packed, "cannot read"), (binary, "none of 2 records")):
+        with pytest.raises(UsageError, match=said):
+            list(import_records("factscore", path, [], Counter()))
+
+
+def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path, ufo: Any) -> None:
+    source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
+    row = {"input": "Who was Ada?", "output": "Adá 🙂.", "annotations": None}
+    source.write_text(json.dumps(row) + "\n\n" + "{}\n", encoding="utf-8")
+    done = ufo("import", "factscore", source)
+    assert (done.code, done.json["response"]) == (0, "Adá 🙂.")
+    assert f"left out {source}:3: expected `output`" in done.err
+    assert done.err.endswith("1 record, 1 left out\n")
+    told = ufo("import", "factscore", source, "--output", target)
+    assert (told.code, told.out) == (0, "")
+    assert target.read_text(encoding="utf-8") == done.out
+    # One that fails leaves what was there.
+    source.write_text("{}\n")
+    for place, said in ((target, "none of 1 records"), (tmp_path / "no" / "x", "cannot write")):
+        failed = ufo("import", "factscore", source, "--output", place)
+        assert (failed.code, said in failed.err) == (2, True)
+    assert target.read_text(encoding="utf-8") == done.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]
