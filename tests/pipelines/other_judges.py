@@ -30,6 +30,11 @@ class Broken(Says):
         return "it is broken; mend it"
 
 
+class Extracts(Judge):
+    async def extract(self, record: Any, sentences: Any) -> Never:
+        raise AssertionError
+
+
 class Plain(Judge):
     """Asks a model about each passage, in words of its own."""
 

@@ -161,45 +161,6 @@ def test_an_output_that_cannot_be_written(
     assert good.read_text().startswith('{"id": "good"')
 
 
-@pytest.mark.parametrize(
-    ("flags", "messages"),
-    [
-        (["--sorces", "reference"], ["unknown flag --sorces", "--sources"]),
-        (["--sources", "referense"], ["unknown fact source 'referense'", "'reference'"]),
-        (["--sources", "reference,reference"], ["two sources are named 'reference'"]),
-        (["--mode", "sequential"], ["unknown --mode 'sequential'", "seq, mv, single, all"]),
-        (["--judge", "oracle"], ["unknown judge 'oracle'", "offline"]),
-        (["--chunk_size", "many"], ["--chunk_size 'many'", "whole number"]),
-        (["--fail_under", "nan"], ["--fail_under 'nan'"]),
-        (["--run", "../up"], ["--run '../up'", "letters, digits"]),
-        (["--sources", "wikipedia"], ["'wikipedia' cannot serve", "ufo index build"]),
-        (["--sources", "wikipedia", "--index", "nowhere"], ["nowhere", "ufo index build"]),
-        (["--sources", "no/such/file.py:Mine"], ["no file", "file.py"]),
-        (["--config", "no-such.yaml"], ["--config 'no-such.yaml' cannot be read"]),
-        (["--input"], ["--input"]),
-        (["--job_nam=nightly"], ["--job_name"]),
-        (["--formulation", "stepwise"], ["--formulation is for --judge", "--judge llm"]),
-        (["--model", "m"], ["--model 'm' would be passed over", "OPENAI_API_KEY"]),
-        (["--retriever", "dense"], ["--retriever 'dense' would be passed over", "wikipedia"]),
-        (
-            ["--runner", "FlinkRuner"],
-            ["unknown --runner 'FlinkRuner'", "Did you mean 'FlinkRunner'?"],
-        ),
-        (["--max_num_workers=many"], ["--max_num_workers", "invalid int"]),
-    ],
-)
-def test_a_wrong_flag_or_value_is_reported_what_is_right(
-    tmp_path: Path, ufo: Ufo, good: Path, flags: list[str], messages: list[str]
-) -> None:
-    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / "out", *flags)
-    assert [message for message in messages if message not in said] == []
-
-
-def test_what_is_missing_is_named(ufo: Ufo, good: Path, tmp_path: Path) -> None:
-    assert "--output is missing" in wrong(ufo, "evaluate", "--input", good)
-    assert "--input is missing" in wrong(ufo, "evaluate", "--output", tmp_path)
-
-
 def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(
     tmp_path: Path, ufo: Ufo, tables: Any, write_lines: Any
 ) -> None:

@@ -214,23 +214,6 @@ def test_batches_that_the_provider_forgot_are_asked_again_on_request(
     assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (("--batch_wait", 5), "--batch_wait is for --batch"),
-        (("--batch_endpoints", "http://x/v1"), "--batch_endpoints is for --batch"),
-        (("--batch", "--judge", "offline", "--sources", "reference"), "asks a model"),
-        (("--batch", "--cache", "off"), "--batch keeps replies in the cache"),
-        (("--batch", "--runner", "FlinkRunner"), "it cannot be with --runner FlinkRunner"),
-        (("--batch", "--streaming"), "--batch is for a run with an end"),
-    ],
-)
-def test_what_batches_cannot_do_is_refused(run: Any, flags: tuple[object, ...], said: str) -> None:
-    done = run("batch", *flags)
-    assert done.code == 2, done.err
-    assert said in done.err
-
-
 def test_an_endpoint_without_batches_ends_the_run_in_its_words(run: Any, server: LlmServer) -> None:
     server.batches.refuses = ApiError(404, "Invalid URL (POST /v1/batches)")
     done = run("batch", "--batch")

@@ -61,31 +61,6 @@ def test_a_file_by_a_relative_path_on_beams_direct_runner(
     assert json.loads(manifest.read_text())["judge"] == "Contained"
 
 
-@pytest.mark.parametrize(
-    ("judge", "messages"),
-    [
-        ("ofline", ["unknown judge 'ofline'", "Did you mean 'offline'?", "path/to/file.py:Class"]),
-        ("nowhere.py:Mine", ["no file", "judge 'Mine'"]),
-        ("Nobody", ["has no class 'Nobody'"]),
-        ("Judgement", ["is not a judge: it must be a subclass of ufo.Judge"]),
-        ("Broken", ["the judge 'Broken' cannot judge: it is broken; mend it"]),
-        ("Says --verifier overlap", ["--verifier is for --judge offline"]),
-        ("Says --formulation stepwise", ["--formulation is for --judge llm"]),
-        ("Says --model m", ["--model 'm' would be passed over", "'Says'"]),
-        ("Sided --sources reference,llm --base_url http://127.0.0.1:1/v1",
-         ["the judge 'Sided' cannot say that a passage does not tell", "--mode mv"]),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_said_before_anything_is_read(
-    ufo: Ufo, two_responses: tuple[object, ...], judge: str, messages: list[str]
-) -> None:
-    name, *flags = judge.split()
-    named = judge_of(name) if name[0].isupper() else name
-    done = ufo(*two_responses, "--workers", 1, "--judge", named, *flags)
-    assert done.code == 2, done
-    assert [message for message in messages if message not in done.err] == []
-
-
 def test_objects_and_descriptions_from_python() -> None:
     records = [{"response": "Oslo is large.", "reference_answers": "They say Oslo is large."}]
     found = python.evaluate(records, ["reference"], judge=Contained(), workers=1, quiet=True)
@@ -159,37 +134,6 @@ def test_a_named_judge_of_the_configuration(
     done = ufo(*two_responses, "--workers", 1, "--config", config, *flags)
     assert done.code == 0, done.err
     assert [tuple(row.values()) for row in rows(tmp_path / "out", OUTCOMES)][1] == (outcome, judge)
-
-
-@pytest.mark.parametrize(
-    ("text", "messages"),
-    [
-        ("judges: []", ["ufo.yaml", "`judges` is a list"]),
-        ("judges: [{type: offline, name: 5}]", ["a judge's name is text"]),
-        ("judges: [{type: offline}, {type: offline}]", ["two judges are named 'offline'"]),
-        ("judge: {name: o, type: offline, verifer: x}",
-         ["option of the judge 'o' (offline)", "Did you mean 'verifier'?"]),
-        ("judge: {name: m, type: llm, formulation: promt}", ["unknown --formulation 'promt'"]),
-        ("judge: {name: m, type: llm, client: x}", ["option of the judge 'm' (llm)"]),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_the_file_is_reported(
-    tmp_path: Path,
-    ufo: Ufo,
-    two_responses: tuple[object, ...],
-    write_lines: Any,
-    text: str,
-    messages: list[str],
-) -> None:
-    config = tmp_path / "ufo.yaml"
-    config.write_text(text)
-    done = ufo(*two_responses, "--config", config)
-    assert done.code == 2, done
-    assert [message for message in messages if message not in done.err] == []
-    path = write_lines(tmp_path / "recall.jsonl", [{"question": "?", "ground_truth": "Oslo."}])
-    config.write_text("judge: {name: m, type: llm, formulation: prompt}")
-    done = ufo("recall", "--input", path, "--output", tmp_path / "out", "--config", config)
-    assert (done.code, "'formulations'?" in done.err) == (2, True)
 
 
 def test_a_named_llm_judge_takes_its_flags_as_options(

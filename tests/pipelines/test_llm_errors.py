@@ -23,12 +23,6 @@ def test_an_address_that_can_be_none_is_reported(
         done.err if done.code else ufo("sql", tmp_path, "SELECT reason FROM sources", "--csv").out
     )
     assert "'localhost:8000' is not an http:// or https:// URL" in told
-    for command, flag in (("evaluate", "--knowledge_base_url"), ("recall", "--base_url")):
-        out = tmp_path / command
-        wrong = ufo(command, "--input", few, "--output", out, flag, "notaurl")
-        assert wrong.code == 2
-        assert f"{flag} 'notaurl' is not an http:// or https:// URL" in wrong.err
-        assert not out.exists()
 
 
 # --- what ends a run ----------------------------------------------------------------------------

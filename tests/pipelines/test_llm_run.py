@@ -120,25 +120,6 @@ def test_evidence_and_usage_say_where_it_comes_from(
 # --- which judge, and what is said to it --------------------------------------------------------
 
 
-def test_what_the_offline_judge_would_not_hear_is_wrong_usage(
-    ufo: Ufo, tmp_path: Path, few: Path
-) -> None:
-    for flags in (
-        ("--verdict_labels", "tf"),
-        ("--citation",),
-        ("--repairs", "0"),
-        ("--passages_per_call", "1"),
-        ("--extract_tokens", "500"),
-        ("--extractor_base_url", "http://127.0.0.1:9/v1"),
-        # Who cannot abstain cannot go first.
-        ("--verdict_labels", "tf", "--base_url", "http://127.0.0.1:9/v1"),
-    ):
-        done = ufo("evaluate", "--input", few, "--output", tmp_path / "out", *flags)
-        assert (done.code, flags[0] in done.err) == (2, True), flags
-        assert ("--judge llm" in done.err) == ("--base_url" not in flags), flags
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize(
     ("environment", "flags", "judge"),
     [

@@ -40,33 +40,6 @@ def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(
     assert len(rows(tmp_path / "out", "FROM recall_records")) == 1
 
 
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        (("--formulations", "tf,faaf"), ["formulation 'faaf'", "tfn+citation"]),
-        (("--formulations", ","), ["--formulations names none"]),
-        (("--facts_only", "--formulations", "tf"), ["--formulations", "--facts_only"]),
-        (("--judge", "offline", "--formulations", "tf"), ["--formulations", "--judge llm"]),
-        (("--judge", "offline", "--max_cost", 1), ["--max_cost"]),
-        (("--citation",), ["--citation"]),
-        (("--runner", "FlinkRunner"), ["FlinkRunner"]),
-        (("--if_finished", "retry_errors"), ["retry_errors", "skip"]),
-    ],
-    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
-)
-def test_wrong_usage_is_reported_before_anything_is_asked(
-    ufo: Ufo, server: LlmServer, tmp_path: Path, flags: tuple[object, ...], words: list[str]
-) -> None:
-    server.requests.clear()
-    where = () if "--judge" in flags else ("--base_url", server.base_url)
-    done = ufo("recall", "--input", EXAMPLE, "--output", tmp_path / "out", *where, *flags)
-    assert done.code == 2, done.err
-    for word in words:
-        assert word in done.err
-    assert server.requests == []
-    assert not (tmp_path / "out").exists()
-
-
 # --- runs: resume, skip, report -------------------------------------------------------------------
 
 

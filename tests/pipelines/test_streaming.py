@@ -143,26 +143,6 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     assert world.run() == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "named"),
-    [
-        (["--streaming", "--run", "s", "--since", "r"], "--since"),
-        (["--streaming", "--run", "s", "--fail_under", "0"], "--fail_under"),
-        (["--streaming", "--run", "s", "--if_finished", "skip"], "--if_finished"),
-        (["--streaming", "--run", "s" * 95], "90 characters"),
-        (["--streaming"], "needs --run"),
-        (["--window_seconds", "3"], "is for --streaming"),
-    ],
-)
-def test_what_only_a_run_with_an_end_has_is_refused(
-    ufo: Any, tmp_path: Path, more: list[str], named: str
-) -> None:
-    places = ["--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--judge", "offline"]
-    done = ufo("evaluate", *places, *more)
-    assert done.code == 2
-    assert named in done.err
-
-
 def test_the_command_tells_of_each_window(
     ufo: Any, write_lines: Any, tmp_path: Path, records: list[Any]
 ) -> None:

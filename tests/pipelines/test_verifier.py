@@ -87,11 +87,3 @@ def test_recall_and_one_text_ask_it_too(tmp_path: Path, ufo: Any, write_lines: A
     assert ufo(*words, "--verifier", STATED, "--facts_only").code == 2
     checked = python.check_sync(text, references=[REFUTING], judge="offline", verifier=STATED)
     assert [row.outcome for row in checked.evidence] == ["refuted"]
-    for flags, told in (
-        (("--verifier", UNUSABLE), "cannot be used: it is broken; mend it"),
-        (("--verifier", "overlop"), "Did you mean 'overlap'?"),
-        (("--verifier", STATED, "--judge", "llm", "--model", "m"), "--judge offline"),
-    ):
-        words = ("--input", "no/such/file.jsonl", "--output", tmp_path / "out", *flags)
-        wrong = ufo("evaluate", *words)
-        assert (wrong.code, told in wrong.err) == (2, True)

@@ -97,21 +97,3 @@ def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(
     assert "does not know every verdict" in error
     assert "--mode all" in error
     assert "ref,wiki" in error
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--order", "wikki"), "unknown source 'wikki'; allowed: ref, wiki. Did you mean 'wiki'?"),
-        (("--order", ","), "--order: expected names with commas"),
-        (("--exclude_domains", "https://a.example/b"), "is not a domain; write it"),
-        (("--exclude_categories", "blogs"), "Did you mean 'blog'?"),
-        (("--exclude_passages", "nope"), "no passage 'nope'"),
-        (("--mode", "all"), "unknown --mode 'all'; allowed: seq, mv, single."),
-        (("--run", "nope"), "unknown run 'nope'"),
-    ],
-)
-def test_what_cannot_be_is_refused_with_a_remedy(
-    ufo: Callable[..., Any], words: tuple[str, ...], message: str
-) -> None:
-    assert message in ufo(*words, code=2)

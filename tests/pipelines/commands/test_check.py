@@ -91,13 +91,6 @@ def test_colours_are_for_terminals_that_want_them(
     [
         ((" ",), 1, "the text is empty"),
         (("Осло находится в Норвегии.",), 1, "1 of 1 judgements was unusable"),
-        ((), 2, "required: TEXT|FILE|-"),
-        (("Oslo is green.", "twice"), 2, "unexpected argument 'twice'"),
-        (("Oslo is green.", "--pasages", 3), 2, "did you mean --passages"),
-        (("Oslo is green.", "--passages", 0), 2, "from 1 to 1000"),
-        (("Oslo is green.", "--runner=FlinkRunner"), 2, "unknown flag --runner"),
-        (("Oslo is green.", "--sources", "referense"), 2, "Did you mean 'reference'"),
-        (("Oslo is green.", "--references", "no-such-file"), 2, "cannot be read"),
     ],
 )
 def test_what_is_wrong(ufo: Run, words: tuple[object, ...], code: int, told: str) -> None:

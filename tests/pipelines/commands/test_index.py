@@ -63,22 +63,9 @@ def test_an_index_is_built_searched_and_described(
         hits = json.loads(said("search", path, "river", "--json", "--retriever", retriever))
         assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
     assert f"vectors of 3 by {model}" in said("info", path)
+    for words, reason in ((" ",), "query is empty"), (("x", "--retriever", "dense"), "--embedder"):
+        with pytest.raises(UsageError, match=reason):
+            _run("search", index, *words)
     for words in (("info", str(tmp_path)), ("search", str(tmp_path), "x")):
         with pytest.raises(IndexUnusable, match="ufo index build"):
             _run(*words)
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("build", "--input", "x", "--output", "y", "--passage_words", "5"), "from 20 to 1000"),
-        (("build", "--input", "x", "--output", "y", "--workers", "0"), "from 1 to 1024"),
-        (("search", "INDEX", " "), "query is empty"),
-        (("search", "INDEX", "x", "--passages", "0"), "from 1 to 1000"),
-        (("search", "INDEX", "x", "--retriever", "dens"), "allowed: bm25, dense, hybrid"),
-        (("search", "INDEX", "x", "--retriever", "dense"), "has no vectors.*--embedder"),
-    ],
-)
-def test_wrong_usage(index: str, words: tuple[str, ...], reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        _run(*(index if word == "INDEX" else word for word in words))

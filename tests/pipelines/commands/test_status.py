@@ -59,8 +59,6 @@ def test_a_run_that_is_under_way_and_then_killed(
     ufo: Ufo,
     tmp_path: Path,
 ) -> None:
-    missing = ufo("status", tmp_path / "missing")
-    assert (missing.code, "give the --output folder" in missing.err) == (2, True)
     (running,) = of(ufo, tmp_path / "out")
     assert (running["run"], running["state"], running["pid"]) == ("r", "running", waiting.pid)
     assert (running["chunks"], running["of_chunks"]) == (1, 3)

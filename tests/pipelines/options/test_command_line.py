@@ -1,7 +1,5 @@
 """What Dataflow's workers cannot reach is refused; what is usual there is filled in."""
 
-from typing import Any
-
 import pytest
 
 from ufo.pipelines.options.beam_flags import workers_of
@@ -26,30 +24,6 @@ def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UFO_CACHE", raising=False)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--input", "in.jsonl"), "gcloud storage cp --recursive in.jsonl gs://BUCKET/"),
-        (("--output", "out"), "--output 'out' is on this machine"),
-        (("--cache", "answers.sqlite"), "bucket prefix that ends in /"),
-        (("--index", "/indexes/wiki"), "--recursive /indexes/wiki gs://BUCKET/"),
-        (("--web_snapshot", "gs://b/web"), "processes of one machine"),
-        (("--project=",), "--project is missing"),
-        (("--temp_location=",), "--temp_location is missing"),
-        (("--sdk_container_image=",), "scripts/dataflow/Dockerfile makes it"),
-        (("--template_location=gs://b/job",), "leave --template_location out"),
-        (("--no_wait_until_finish",), "leave --no_wait_until_finish out"),
-    ],
-)
-def test_what_cannot_work_there_is_wrong_usage(
-    ufo: Any, words: tuple[str, ...], message: str
-) -> None:
-    left_out = words[0] if words[0].endswith("=") else None
-    given = [flag for flag in THERE if not (left_out and flag.startswith(left_out))]
-    done = ufo("evaluate", *PLACES, *given, *(() if left_out else words))
-    assert (done.code, message in done.err) == (2, True), done.err
-
-
 def test_what_is_usual_there(monkeypatch: pytest.MonkeyPatch) -> None:
     found = parsed()
     assert found.cache_uri() == "gs://b/out/cache/"
@@ -65,10 +39,3 @@ def test_what_is_usual_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert workers_of(alone.beam, 1) == 10
     monkeypatch.setenv("UFO_CACHE", "gs://b/answers/")
     assert parsed().cache_uri() == "gs://b/answers/"
-
-
-@pytest.mark.parametrize("flag", ["--dry_run", "--dry_run=1", "--streaming"])
-def test_what_beam_would_take_of_ufo_recall_is_refused(ufo: Any, flag: str) -> None:
-    done = ufo("recall", "--input", "in.jsonl", "--output", "out", flag)
-    assert done.code == 2
-    assert "is of the command `ufo evaluate" in done.err

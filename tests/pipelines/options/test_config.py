@@ -47,42 +47,6 @@ def test_a_flag_beats_the_file(config: Any, ufo: Ufo, index: Path) -> None:
     assert done.json["sources"] == ["two"]
 
 
-@pytest.mark.parametrize(
-    ("text", "messages"),
-    [
-        ("modee: seq\n", ["ufo.yaml", "unknown key 'modee'", "'mode'"]),
-        ("jason: false\n", ["unknown key 'jason'", "'json'"]),
-        ("job_name: nightly\nmodee: seq\n", ["unknown key 'modee'"]),
-        ("mode: sec\n", ["ufo.yaml", "unknown --mode 'sec'"]),
-        ("passages: many\n", ["--passages 'many'"]),
-        ("mode: [seq, mv]\n", ["ufo.yaml", "mv"]),
-        ("allow_private_hosts: 'no'\n", ["ufo.yaml", "allow_private_hosts is true or false"]),
-        ("sources: []\n", ["ufo.yaml", "`sources` is a list"]),
-        ("sources: [{name: x}]\n", ["a source is a name or"]),
-        ("sources: [{type: reference, name: 5}]\n", ["a source's name is text"]),
-        ("sources: [{type: reference}, {type: reference}]\n", ["two sources are named"]),
-        ("sources: [{type: reference, name: none}]\n", ["no source can be named 'none'"]),
-        ("sources: [{type: referenc}]\n", ["unknown fact source 'referenc'"]),
-        ("sources: [{type: reference, pasages: 2}]\n", ["Did you mean 'passages'?"]),
-        ("mode: [\n", ["not YAML"]),
-    ],
-)
-def test_what_is_wrong_in_the_file_is_reported(
-    config: Any, ufo: Ufo, text: str, messages: list[str]
-) -> None:
-    done = ufo("evaluate", "--config", config(text))
-    assert done.code == 2, done
-    assert [message for message in messages if message not in done.err] == []
-
-
-def test_a_file_that_is_no_mapping(tmp_path: Path, ufo: Ufo) -> None:
-    path = tmp_path / "ufo.yaml"
-    for content, said in ((b"- a\n- list\n", "is a mapping"), (b"\xff", "cannot be read")):
-        path.write_bytes(content)
-        done = ufo("evaluate", "--config", path)
-        assert (done.code, said in done.err) == (2, True)
-
-
 def test_options_of_any_yaml_kind_are_recorded_and_no_secret_is(
     config: Any, ufo: Ufo, tmp_path: Path
 ) -> None:

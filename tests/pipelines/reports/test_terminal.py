@@ -16,7 +16,6 @@ from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.terminal import bar, print_overview, text_of
-from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, SourceStatus
 from ufo.schemas.results import open_results
 
@@ -198,22 +197,6 @@ def test_the_reports_are_listed(printed: Callable[..., Any]) -> None:
     assert "human_labels" not in text.partition("Tables")[0]
     listed = json.loads(printed("report", "--list", "--json"))
     assert {"name", "group", "title", "summary", "help"} == set(listed[0])
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("report DIR scoers", "unknown report 'scoers'.*Did you mean 'scores'"),
-        ("report DIR --csv", "--csv: the overview is not one table"),
-        ("report DIR --run dya", "unknown run 'dya'; allowed: eve, day. Did you mean 'day'"),
-        ("report", "expected DIR"),
-        ("sql DIR selec", "syntax error"),
-        ("report DIR --rows -1", "--rows '-1' is not a whole number from 0"),
-    ],
-)
-def test_wrong_reports(folder: Path, printed: Callable[..., Any], words: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        printed(*words.replace("DIR", str(folder)).split())
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path, command: Callable[..., Any]) -> None:
