@@ -1,5 +1,6 @@
 """Runs whose pages are tested: one that has something for every part, and one that is hostile."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,14 @@ from ufo.schemas.results import open_results
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = '"><img src=http://evil.example/x onerror=alert(1)>'
 STYLE = "</style><style>@import url(http://evil.example/a.css)"
+
+
+def same_as_kept(name: str, found: str) -> None:
+    """Compare a text with the one that is kept; UFO_SNAPSHOTS=write keeps it anew."""
+    path = Path(__file__).with_name(f"{name}.txt")
+    if os.environ.get("UFO_SNAPSHOTS") == "write":
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
 
 
 def page_of(folder: Path, **options: Any) -> str:
