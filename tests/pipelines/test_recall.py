@@ -147,25 +147,3 @@ def test_what_the_first_reply_left_out_is_counted(
 def _probes(output: Path) -> int:
     (row,) = rows(output, "SELECT count(*) AS n FROM usage WHERE step = 'probe'")
     return int(row["n"])
-
-
-def test_a_repaired_answer_in_the_cache_does_not_answer_a_run_of_one_attempt(
-    recall: Ufo, server: LlmServer, tmp_path: Path, write_lines: Any
-) -> None:
-    path, cache = given(tmp_path, write_lines), tmp_path / "cache.sqlite"
-    flags = ("--formulations", "tf", "--json", "--cache", cache)
-    first = recall(tmp_path / "warm", "--formulations", "tf", source=path)
-    assert first.code == 0
-    server.faults.extend([None] * _probes(tmp_path / "warm"))
-    server.faults.append(faults.missing_arguments())
-    (repaired,) = recall(tmp_path / "a", *flags, source=path).json["recall_errors"]
-    server.faults.clear()
-    assert (repaired["n_na"], repaired["n_na_before_repair"]) == (0, 2)
-    server.requests.clear()
-    once = recall(tmp_path / "b", *flags, "--repairs", 0, source=path)
-    (error,) = once.json["recall_errors"]
-    assert (error["n_na"], error["n_na_before_repair"]) == (0, 0)
-    assert len(server.chats) == 1  # a void call is not kept; what the endpoint can do is
-    (cost,) = once.json["recall_cost"]
-    assert (cost["n_calls"], cost["n_requests"], cost["n_cached"]) == (1, 1, 0)
-    assert cost["prompt_tokens"] > 0

@@ -126,6 +126,21 @@ def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected:
     scene.log.unlink()
 
     process = scene.start("--workers", 2)
+    (running,) = ufo("status", scene.output, "--json").json
+    assert (running["state"], running["pid"]) == ("running", process.pid)
+    assert (running["lines"], running["of_lines"], running["of_chunks"]) == (2, 6, 3)
+    assert running["started_at"] <= running["changed_at"]
+    assert "1 of 3 chunks" in ufo("status", scene.output).out
+    (note,) = scene.run.glob(".attempt-*/process.json")
+    told = note.read_text()
+    for found, state, said in (
+        ({**json.loads(told), "host": "other.example"}, "elsewhere", "other.example"),
+        (None, "stopped", "the same command"),
+    ):
+        note.unlink() if found is None else note.write_text(json.dumps(found))
+        (status,) = ufo("status", scene.output, "--json").json
+        assert (status["state"], said in status["next"]) == (state, True)
+    note.write_text(told)
     second = ufo_process(*scene.arguments("--workers", 1), timeout=60)
     assert second.code == 2
     assert "is being written by another process" in second.err
@@ -150,9 +165,15 @@ def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected:
     finished = [city for number, city in enumerate(CITIES) if scene.done(number // 2)]
     assert "Rome" in finished
     scene.log.unlink()
-    done = ufo(*scene.arguments("--workers", 1))
+    # What the status says that completes the run does.
+    (stopped,) = ufo("status", scene.output, "--json").json
+    assert (stopped["state"], stopped["chunks"]) == ("stopped", len(set(finished)) // 2)
+    done = ufo(*stopped["next"].split()[1:])
     assert done.code == 0, done.err
     assert set(scene.asked()) == set(CITIES) - set(finished), "what was finished is not done again"
+    (status,) = ufo("status", scene.folder, "--json").json  # in a folder below
+    assert status["state"] == "finished"
+    assert status["rows"] == {"responses": 6, "units": 6, "failures": 0}
     assert without_paths(tables(scene.output)) == expected
     assert scene.nothing_stale()
 

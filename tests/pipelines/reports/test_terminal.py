@@ -1,6 +1,8 @@
 import csv
 import json
+import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -8,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -148,6 +151,17 @@ def test_hostile_text_reaches_no_terminal(
         csv.reader(StringIO(printed("report", tmp_path, "fact_units", "--csv"), newline=""))
     )
     assert rows[1][rows[0].index("claim")] == claim
+
+
+def test_ctrl_c_ends_a_long_query_with_a_message(folder: Path, ufo: Callable[..., Any]) -> None:
+    assert ufo("sql", folder, "SELECT 1").code == 0
+    hours = (
+        "SELECT count(*) FROM range(10000000000) a, range(1000000) b WHERE a.range % 7 = b.range"
+    )
+    Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    done = ufo("sql", folder, hours)
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "ufo: interrupted; the query was stopped\n"
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path, command: Callable[..., Any]) -> None:

@@ -9,15 +9,6 @@ import pytest
 
 from tests.llm_server import LlmServer
 from ufo.pipelines.runs.progress import Progress
-from ufo.transforms.llm.usage_log import (
-    COMPLETION_TOKENS,
-    COST,
-    IN_FLIGHT,
-    PROMPT_TOKENS,
-    REQUESTS,
-    UsageLog,
-    UsageReader,
-)
 
 
 class Terminal(io.StringIO):
@@ -82,48 +73,6 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
 
 
 # --- chunks that are under way
-
-LIVE = {
-    "extract.responses": 6,
-    "extract.units": 40,
-    "source:reference.responses": 5,
-    "source:reference.units_in": 40,
-    "source:reference.answered": 30,
-    REQUESTS: 50,
-    IN_FLIGHT: 16,
-    PROMPT_TOKENS: 1_000_000,
-    COMPLETION_TOKENS: 234_567,
-    COST: 1.23456,
-}
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> UsageLog:
-    log = UsageLog(str(tmp_path / "usage.jsonl"))
-    log.add(LIVE)
-    return log
-
-
-@pytest.fixture
-def counts(log: UsageLog, tmp_path: Path) -> UsageReader:
-    """What a reader finds of the counts above."""
-    return UsageReader(str(tmp_path / "usage.jsonl"))
-
-
-@pytest.mark.parametrize(("priced", "cost"), [(True, " · $1.2346"), (False, "")])
-def test_what_is_under_way_is_reported(
-    counts: UsageReader, clock: list[float], priced: bool, cost: str
-) -> None:
-    bar = Progress(100, sources=["reference"], quiet=True)
-    before = {"source:reference": {"units_in": 100, "answered": 100}, "extract": {"units": 100}}
-    bar.chunk(20, before, fresh=False)
-    with bar.watching(counts, priced):
-        pass  # the last look is at the end
-    clock[0] += 10
-    assert bar.line() == (
-        "25/100 responses · 26 extracted · 140 units (reference 130, none 10) · "
-        f"16 requests in flight · 1.2M tokens{cost} · 0.50/s · 2 min left"
-    )
 
 
 def test_a_run_tells_it_in_the_end(
