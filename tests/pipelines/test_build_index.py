@@ -138,31 +138,6 @@ def test_no_article_cannot_finish(tmp_path: Path, content: bytes) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["dump"]
 
 
-@pytest.mark.parametrize(
-    ("name", "embedder", "reason"),
-    [
-        ("none", None, "'.*none'.* does not exist"),
-        ("folder", None, "'.*folder'.* is a folder"),
-        ("*.x", None, "x'.* matches no file"),
-        ("pages.xml.bz2", "openai:m", "OPENAI_API_KEY"),
-        ("pages.xml.bz2", "lsa", "allowed: openai"),
-    ],
-)
-def test_wrong_input_is_wrong_usage(
-    dump: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    embedder: str | None,
-    reason: str,
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(UsageError, match=reason):
-        build(tmp_path / name, tmp_path / "index", embedder=embedder)
-    assert not (tmp_path / "index").exists()
-
-
 def _multistream(path: Path, pages: Sequence[str]) -> None:
     head, tail = _dump([]).split(b"</mediawiki>")[0], b"</mediawiki>"
     path.write_bytes(b"".join(map(bz2.compress, [head, *(page.encode() for page in pages), tail])))

@@ -1,14 +1,13 @@
 """Runs that find answers: warm, killed and resumed, sharing a cache, or with one that fails."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.llm_server import LlmServer, faults
+from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import results
 from ufo.transforms.llm.answer_store import SqliteStore
 
@@ -57,13 +56,6 @@ class Scene:
         store.close()
         return found
 
-    def verified(self) -> list[str]:
-        """The claims that the server was asked to verify, each as often as it was."""
-        prompts = [entry.body["messages"][-1]["content"] for entry in self.server.chats]
-        return [
-            claim for prompt in prompts for claim in re.findall(r"<f\d+[^>]*>(.*?)</f\d+>", prompt)
-        ]
-
 
 @pytest.fixture
 def scene(tmp_path: Path, llm_server: LlmServer) -> Scene:
@@ -85,18 +77,6 @@ def test_a_warm_run_sends_nothing(scene: Scene, ufo: Ufo, tables: Any, place: st
     assert len(warm["usage"]) == len(TOWNS)
 
 
-def test_claims_that_recur_are_judged_once_unless_shared_not(scene: Scene, ufo: Ufo) -> None:
-    claims = [f"{town} has {n} bridges." for n, town in enumerate(TOWNS, 2)]
-    trusted = ["Towns have bridges, as is known."]
-    pairs = zip(claims, claims[1:] + claims[:1], strict=True)
-    scene.write(record(f"r{n}", *pair, reference_answers=trusted) for n, pair in enumerate(pairs))
-    assert ufo(*scene.arguments()).code == 0
-    assert sorted(scene.verified()) == sorted(claims)
-    scene.server.requests.clear()
-    assert ufo(*scene.arguments("--no_share", output="again")).code == 0
-    assert sorted(scene.verified()) == sorted(2 * claims)
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any) -> Any:
     """What the nine responses give, and how many requests that takes beside the probe."""
@@ -105,19 +85,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any)
         scene = Scene(tmp_path_factory.mktemp("undisturbed"), server)
         assert ufo(*scene.arguments("--cache", "off")).code == 0
         return results(tables(scene.folder / "out")), len(scene.server.chats) - 1
-
-
-def test_an_error_is_not_kept(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
-    expected, _ = undisturbed
-    scene.write([of_town(town) for town in TOWNS[:1]])
-    # The probe is answered, the reply and its repair are prose.
-    scene.server.faults.extend([None, faults.Fault("prose"), faults.Fault("prose")])
-    assert ufo(*scene.arguments()).code == 1  # no judgement was usable
-    assert {row[7] for row in tables(scene.folder / "out")["evidence"]} == {"error"}
-    done = ufo(*scene.arguments("--if_finished", "retry_errors"))
-    assert done.code == 0, done.err
-    found = results(tables(scene.folder / "out"))["evidence"]
-    assert found == [row for row in expected["evidence"] if row[0] == TOWNS[0]]
 
 
 def test_a_cache_that_cannot_be_and_a_damaged_one(

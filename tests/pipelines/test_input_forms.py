@@ -224,14 +224,3 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path, ufo:
     rows = ufo("sql", tmp_path / "out", "SELECT DISTINCT metadata FROM responses", "--json").json
     notes = sorted(json.loads(row["metadata"])["note"] for row in rows)
     assert notes == ["one", "two"]
-
-
-@pytest.mark.parametrize("column", ["response", "image"])
-def test_what_is_wrong_with_parquet_is_told_without_lines(
-    tmp_path: Path, ufo: Ufo, column: str
-) -> None:
-    pq.write_table(pa.table({column: [b"\xff", b"\xfe"]}), tmp_path / "in.parquet")
-    done = ufo("evaluate", "--input", tmp_path / "in.parquet", "--output", tmp_path / "out")
-    assert done.code == 1
-    assert "no record of the input can be used, of 2. in.parquet:1: " in done.err
-    assert "line" not in done.err.replace("offline", "")

@@ -136,25 +136,6 @@ def test_a_named_judge_of_the_configuration(
     assert [tuple(row.values()) for row in rows(tmp_path / "out", OUTCOMES)][1] == (outcome, judge)
 
 
-def test_a_named_llm_judge_takes_its_flags_as_options(
-    tmp_path: Path,
-    ufo: Ufo,
-    two_responses: tuple[object, ...],
-    llm_server: LlmServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", llm_server.key)
-    config = tmp_path / "ufo.yaml"
-    config.write_text(
-        "judge: {name: strict, type: llm, formulation: prompt, model: offline-judge, "
-        f"base_url: '{llm_server.base_url}'}}"
-    )
-    done = ufo(*two_responses, "--workers", 1, "--config", config, "--cache", "off")
-    assert done.code == 0, done.err
-    assert {row["judge"] for row in rows(tmp_path / "out", OUTCOMES)} == {"strict"}
-    assert {entry.step for entry in llm_server.chats} >= {"prompt"}
-
-
 # --- those that ask a model, or another service
 
 

@@ -1,4 +1,4 @@
-"""A cap on what a run may spend: kept by all its processes, over all its attempts."""
+"""What a run has spent, and a cap on it: over all its processes and attempts."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -7,42 +7,35 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import Limits, LlmServer, Logged
+from tests.llm_server import Limits, LlmServer, Logged, faults
+from tests.pipelines.llm_runs import rows
 from ufo.transforms.llm.usage_log import COST, UsageReader
 
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi"]
 INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens
 
 
-@pytest.fixture(scope="module")
-def responses(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
-    path: Path = write_lines(
-        tmp_path_factory.mktemp("input") / "in.jsonl",
-        [
-            {
-                "id": f"r{n}",
-                "response": f"{CITIES[n % 6]} is a large city. {CITIES[n % 6]} has {n} bridges.",
-                "reference_answers": [f"{CITIES[n % 6]} is a large city. It has {n} bridges."],
-            }
-            for n in range(12)
-        ],
-    )
-    return path
-
-
 @pytest.fixture
 def evaluate(
-    tmp_path: Path, ufo: Callable[..., Any], responses: Path, llm_server: LlmServer
+    tmp_path: Path, ufo: Callable[..., Any], write_lines: Any, llm_server: LlmServer
 ) -> Callable[..., Any]:
+    """Evaluates six responses in three chunks, each one call."""
     prices = tmp_path / "prices.yaml"
     prices.write_text(json.dumps({"offline-judge": {"input": INPUT, "output": OUTPUT}}))
+    records = []
+    for city in CITIES:
+        claim = {"claim": f"{city} has 5 bridges.", "query": f"How many bridges has {city}?"}
+        answers = f"{city} is a large city. {city} has 5 bridges."
+        record = {"id": city, "response": claim["claim"], "reference_answers": answers}
+        records.append({**record, "claims": [claim]})
+    path = write_lines(tmp_path / "in.jsonl", records)
 
     def run(output: str, *flags: object) -> Any:
         return ufo(
-            *("evaluate", "--input", responses, "--output", tmp_path / output),
-            *("--sources", "reference", "--base_url", llm_server.base_url),
+            *("evaluate", "--input", path, "--output", tmp_path / output),
+            *("--sources", "reference", "--base_url", llm_server.base_url, "--chunk_size", 2),
             *("--model", "offline-judge", "--cache", tmp_path / f"{output}.sqlite"),
-            *("--prices", prices, "--run", "r", "--json", *flags),
+            *("--prices", prices, "--run", "r", "--json", "--concurrency", 1, *flags),
         )
 
     return run
@@ -55,7 +48,7 @@ def billed(chats: Sequence[Logged]) -> float:
 def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
     evaluate: Any, tmp_path: Path, tables: Any, llm_server: LlmServer
 ) -> None:
-    cut = ("--workers", 2, "--chunk_size", 6)
+    cut = ("--workers", 2)
     whole = evaluate("whole", "--workers", 1)
     assert whole.code == 0, whole.err
     expected = tables(tmp_path / "whole")
@@ -75,7 +68,7 @@ def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
 
     # What earlier attempts spent counts.
     sent = len(llm_server.chats)
-    again = evaluate("capped", "--workers", 1, "--chunk_size", 6, "--max_cost", cap)
+    again = evaluate("capped", "--workers", 1, "--max_cost", cap)
     assert again.code == 4
     assert billed(llm_server.chats) <= cap
 
@@ -108,7 +101,7 @@ def test_a_model_without_a_price_has_an_unknown_cost(
 
 
 def test_refusals_cost_nothing(
-    evaluate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, responses: Path, ufo: Any
+    evaluate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Requests that the endpoint turned away are not billed, and so leave room for others.
     with LlmServer(limits=Limits(requests=6, window=0.4)) as server:
@@ -118,3 +111,55 @@ def test_refusals_cost_nothing(
         assert [c.status for c in server.chats if c.status == 429]
         answered = [c for c in server.chats if c.status == 200]
         assert done.json["cost_usd"] == pytest.approx(billed(answered))
+
+
+# --- over all that a run took: stopped tries, retried errors
+
+SENT = "SELECT * FROM usage WHERE NOT (cached OR coalesced)"
+
+
+def _told(output: Path) -> set[tuple[str, str, int | None]]:
+    return {(r["request_id"], r["status"], r["prompt_tokens"]) for r in rows(output, SENT)}
+
+
+def test_a_run_that_was_stopped_tells_what_it_had_spent(
+    evaluate: Any, tmp_path: Path, llm_server: LlmServer
+) -> None:
+    llm_server.faults.extend([None, None, faults.status(500), None, faults.quota_spent()])
+    assert evaluate("out").code == 1
+    sent = len(llm_server.chats)
+    done = evaluate("out")
+    assert done.code == 0, done.err
+    found = rows(tmp_path / "out", SENT)
+    assert len(found) == len(llm_server.chats) > sent
+    assert sorted(row["status"] for row in found if row["status"] != "ok") == ["429", "500"]
+    answered = [entry for entry in llm_server.chats if entry.status == 200]
+    tokens = sum(entry.prompt_tokens + entry.completion_tokens for entry in answered)
+    assert done.json["tokens"] == tokens
+    assert done.json["requests"] == len(llm_server.chats)
+    # Each of them once, with the response that it was for.
+    assert len(_told(tmp_path / "out")) == len(found)
+    assert {row["response_id"] for row in found} == {None, *CITIES}
+
+
+def test_retried_errors_keep_what_the_run_had_spent_and_count_for_its_cap(
+    evaluate: Any, tmp_path: Path, llm_server: LlmServer
+) -> None:
+    # The probe is answered; the first two verifications and what repairs them are not.
+    llm_server.faults.extend([None, *[faults.refusal()] * 4])
+    first = evaluate("out")
+    assert first.code == 0, first.err
+    before = _told(tmp_path / "out")
+    stopped = evaluate("out", "--if_finished", "retry_errors", "--max_cost", first.json["cost_usd"])
+    assert stopped.code == 4
+    assert len(llm_server.chats) == len(before)
+    done = evaluate("out", "--if_finished", "retry_errors")
+    assert done.code == 0, done.err
+    after = _told(tmp_path / "out")
+    assert before < after
+    assert len(after) == len(llm_server.chats)
+    assert done.json["cost_usd"] > first.json["cost_usd"]
+    # A run since another one has not spent what that one did.
+    sent = len(llm_server.chats)
+    later = evaluate("out", "--run", "next", "--since", "r")
+    assert (later.code, later.json["cost_usd"], len(llm_server.chats)) == (0, 0, sent)

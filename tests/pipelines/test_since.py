@@ -1,4 +1,4 @@
-"""`--since`: a run that evaluates what is new or changed, and takes the rest over from another."""
+"""Runs that are there already: replaced, left, errors asked again, or taken over by `--since`."""
 
 import json
 import os
@@ -150,3 +150,42 @@ def test_a_killed_run_goes_on_only_from_the_same_run(
     assert scene.asked() <= {"Vienna", "Paris"}
     assert ufo(*scene.arguments("whole")).code == 0
     assert results(tables(scene.output, "two")) == results(tables(scene.output, "whole"))
+
+
+# --- --if_finished
+
+
+def test_a_finished_run_is_left_or_replaced(scene: Scene, ufo: Ufo, tables: Any) -> None:
+    assert ufo(*scene.arguments("r")).code == 0
+    before = tables(scene.output)
+    scene.asked()
+    done = ufo(*scene.arguments("r", "--if_finished", "skip", "--tie", "factual"))
+    assert (done.code, "options.tie" in done.err, scene.asked()) == (0, True, set())
+    assert tables(scene.output) == before
+    refused = ufo(*scene.arguments("r", "--if_finished", "retry_errors", "--tie", "factual"))
+    assert refused.code == 2
+    assert 'options.tie: "not_factual" → "factual"' in refused.err
+    assert ufo(*scene.arguments("r", "--mode", "mv")).code == 0
+    assert scene.asked() == set(CITIES)
+    assert {row[2] for row in tables(scene.output)["verdicts"]} == {"mv"}
+
+
+def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(
+    scene: Scene, ufo: Ufo, tables: Any
+) -> None:
+    assert ufo(*scene.arguments("r")).code == 0
+    expected = tables(scene.output)
+    scene.down.touch()
+    assert ufo(*scene.arguments("r")).code == 0
+    failed = tables(scene.output)
+    assert ("source:mine", "OSError") in {(row[0], row[2]) for row in failed["failures"]}
+    assert "error" in {row[7] for row in failed["evidence"]}
+    scene.asked()
+    # Still down: the error is asked for again, and recorded again.
+    for asked, found in (({"Oslo"}, failed), ({"Oslo"}, expected), (set(), expected)):
+        done = ufo(*scene.arguments("r", "--if_finished", "retry_errors"))
+        assert (done.code, scene.asked()) == (0, asked)
+        assert tables(scene.output) == found
+        if scene.down.exists():
+            assert "5 responses kept, 1 with errors" in done.err
+        scene.down.unlink(missing_ok=True)

@@ -117,27 +117,6 @@ def test_claims_are_settled_by_the_pages_that_a_search_finds(ufo: Any, scene: Sc
     assert {row["step"] for row in steps} == {"search", "page"}
 
 
-def test_equal_queries_are_searched_once_within_a_run_and_a_day(
-    ufo: Any, scene: Scene, write_lines: Any
-) -> None:
-    claim = {"claim": CLAIMS[0][0], "query": "lighthouse"}
-    record = {"response": CLAIMS[0][0], "claims": [claim]}
-    write_lines(scene.input, [record | {"id": f"r{at}"} for at in range(12)])
-    cache = ("--cache", scene.folder / "cache.sqlite")
-    flags = ("--judge", "offline", "--passages_per_page", 0, *cache)
-    usage = "SELECT * FROM usage WHERE step = 'search'"
-    for output, searches in (("one", 1), ("two", 0)):
-        assert ufo(*scene.flags("searxng", output, *flags)).code == 0
-        found = rows(scene.folder / output, usage)
-        assert len(found) == 12
-        assert sum(not row["cached"] and not row["coalesced"] for row in found) == searches
-    # The number of pages taken makes no other search; another engine is one.
-    assert ufo(*scene.flags("searxng", "three", *flags, "--pages", 1)).code == 0
-    assert len(scene.engines.queries) == 1
-    assert ufo(*scene.flags("brave", "five", *flags)).code == 0
-    assert scene.engines.queries[-1].shape == "brave"
-
-
 def test_a_search_that_fails_is_an_error_and_is_asked_again(ufo: Any, scene: Scene) -> None:
     scene.engines.faults.extend([(200, {"error": "try later"})] * len(CLAIMS))
     flags = scene.flags("searxng", "out", *OFFLINE)

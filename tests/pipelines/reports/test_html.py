@@ -14,8 +14,7 @@ from ufo.pipelines.reports.html_report import (
     notebook_html,
     overview_html,
 )
-from ufo.pipelines.runs.comparison import compare_models, compare_runs
-from ufo.schemas.errors import UsageError
+from ufo.pipelines.runs.comparison import compare_runs
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.tables import choose_runs
 
@@ -124,33 +123,6 @@ def test_file_notebook_and_page_show_the_same_overview(folder: Path, page: str) 
         shown
     )
     assert not Reader(notebook).loads
-
-
-def test_two_models_are_compared_by_question(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    votes = {
-        f"{m}{n}": {f"{m}{n}u": {"ref": "s" if m == "a" or n else "r"}}
-        for m in "ab"
-        for n in range(4)
-    }
-    rows = rows_of(votes, models={name: name[0] for name in votes})
-    rows["responses"] = [
-        replace(row, question=f"What of {row.response_id[1]}?") for row in rows["responses"]
-    ]
-    write_run(tmp_path, rows)
-    with open_results(tmp_path) as results:
-        found = compare_models(results, "a", "b")
-        back = compare_models(results, "b", "a")
-        with pytest.raises(UsageError, match="Did you mean"):
-            compare_models(results, "a", "bb")
-    assert (found["score_a"], found["score_b"], found["n"]) == (1.0, 0.75, 4)
-    assert (found["low"], found["high"]) == (-back["high"], -back["low"])
-    assert [row["question"] for row in found["questions"]] == ["What of 0?"]
-    read = Reader(comparison_html(found, lambda run, response: f"#/{run}/{response}"))
-    assert "b scores 0.250 lower than a" in read.text
-    assert "which may be chance" in read.text
-    assert [one["href"] for one in read.all("a")] == ["#/r1/a0", "#/r1/b0"]
 
 
 def test_two_runs_are_compared_with_the_claims_that_turned(

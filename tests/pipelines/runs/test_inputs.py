@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.pipelines.runs.chunks import MAX_LINES, Chunk, SeenRecords, even_chunk_size, in_chunks
+from ufo.pipelines.runs.chunks import Chunk, SeenRecords, in_chunks
 from ufo.pipelines.runs.inputs import PlainFile
 from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.job import lines
@@ -87,29 +86,6 @@ def test_which_line_is_the_one_of_its_id(tmp_path: Path) -> None:
         ("0.jsonl:5", "repeated"),
         ("1.jsonl:2", "repeated"),
     ]
-
-
-def test_the_plan_is_made_as_it_is_asked_for(tmp_path: Path) -> None:
-    files = plain(tmp_path, "not json\n" * 10)
-    chunks = in_chunks([*files, PlainFile("gone", str(tmp_path / "gone"), 5)], 5, 1000)
-    assert [next(chunks).number, next(chunks).number] == [0, 1]
-
-
-@given(st.integers(0, 100_000))
-def test_a_chunk_is_neither_small_nor_large(n_lines: int) -> None:
-    size = even_chunk_size(n_lines)
-    assert 1 <= size <= MAX_LINES
-    assert size >= min(n_lines, 500)
-    last = n_lines % size or size
-    assert n_lines <= size or size - last < n_lines / size, "the last one is about as large"
-
-
-@pytest.mark.parametrize(
-    ("n_lines", "chunks"),
-    [(0, 0), (1, 1), (999, 1), (1_000, 2), (1_001, 2), (4_000, 8), (10_000, 8), (100_000, 28)],
-)
-def test_a_small_input_goes_evenly_into_processes(n_lines: int, chunks: int) -> None:
-    assert -(-n_lines // even_chunk_size(n_lines)) == chunks
 
 
 @given(st.lists(st.tuples(st.binary(max_size=2), st.sampled_from([b"a", b"b"])), max_size=60))

@@ -11,7 +11,6 @@ import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from ufo.pipelines.graph import evaluate
-from ufo.pipelines.options.beam_flags import workers_of
 from ufo.pipelines.runs.engine import engine_counters
 from ufo.pipelines.runs.finish import check_complete
 from ufo.pipelines.runs.jobs import job_of_text
@@ -21,23 +20,6 @@ from ufo.transforms.job import Job, Split
 from ufo.transforms.sources.fact_source import SourceSpec
 
 GROUPED = {"beam:transform:group_by_key:v1", "beam:transform:reshuffle:v1"}
-
-
-@pytest.mark.parametrize(
-    ("flags", "workers"),
-    [
-        ([], 3),
-        (["--parallelism=16"], 16),
-        (["--parallelism", "16", "--sdk_worker_parallelism=2"], 32),
-        (["--sdk_worker_parallelism=2"], 3),
-        (["--max_num_workers=40", "--num_workers=4"], 40),
-        (["--parallelism=-1"], 3),
-    ],
-)
-def test_the_worker_processes_are_those_that_the_runners_flags_tell(
-    flags: list[str], workers: int
-) -> None:
-    assert workers_of(flags, 3) == workers
 
 
 def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
@@ -107,31 +89,6 @@ def test_no_engine_can_fuse_a_source_with_what_comes_before_it(tmp_path: Path) -
         names = [leaves[key].unique_name for key in before]
         assert any(leaves[key].spec.urn in GROUPED for key in before), names
         assert not [name for name in names if name.startswith("extract") or "/ask/" in name]
-
-
-def counters(folder: Path) -> Any:
-    (manifest,) = folder.glob("run=*/manifest.json")
-    return json.loads(manifest.read_text())["counters"]
-
-
-def test_counters_agree_with_the_tables(
-    ufo: Any, tables: Any, responses: Path, index: Path, tmp_path: Path
-) -> None:
-    words = ("--input", responses, "--output", tmp_path, "--index", index)
-    how = ("--sources", "reference,wikipedia", "--chunk_size", 9, "--workers", 1)
-    assert ufo("evaluate", *words, *how).code == 0
-    found, rows = counters(tmp_path), tables(tmp_path)
-    assert found["read"] == {"lines": 22, "records": 20, "failures": 2}
-    assert found["extract"]["responses"] == 20
-    assert found["extract"]["units"] == len(rows["fact_units"])
-    assert found["extract"]["sentences"] == len(rows["sentences"])
-    first, second = found["source:reference"], found["source:wikipedia"]
-    for source in (first, second):
-        assert source["units_in"] == source["answered"] + source["noans"] + source["errors"]
-    assert first["units_in"] == len(rows["fact_units"])
-    assert first["evidence"] + second["evidence"] == len(rows["evidence"])
-    assert first["units_out"] == second["units_in"] == first["noans"] + first["errors"]
-    assert 0 < second["units_out"] < second["units_in"] < first["units_in"]
 
 
 def test_an_engine_without_counters_loses_no_run(capsys: pytest.CaptureFixture[str]) -> None:

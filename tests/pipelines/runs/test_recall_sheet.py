@@ -148,22 +148,6 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(ufo: Ufo, tmp_path: Path) ->
         assert {row["variant"]: row["accuracy"] for row in found} == {"answer": 1, "poor_answer": 0}
 
 
-def test_structures_of_parquet_have_the_facts_of_their_row_alone(ufo: Ufo, tmp_path: Path) -> None:
-    records = [
-        {
-            "question": f"Where is city {number}?",
-            "answers": {"rag": "It is in Norway.", f"other{number}": "It is in Sweden."},
-            "human_evaluated_facts_rag": {f"City {number} is in Norway.": True},
-        }
-        for number in range(2)
-    ]
-    # The type of each column has the fields of all rows, which are NULL in the others.
-    pq.write_table(pa.Table.from_pylist(records), tmp_path / "in.parquet")
-    assert ufo("recall", "--input", tmp_path / "in.parquet", "--output", tmp_path / "o").code == 0
-    found = rows(tmp_path / "o", "SELECT n_facts, n_answers FROM recall_records")
-    assert found == [{"n_facts": 1, "n_answers": 2}] * 2
-
-
 def test_rows_that_do_not_fit_the_header_are_failures(ufo: Ufo, tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text(
