@@ -4,8 +4,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 PRODUCT = ("ufo", "schemas", "indexes", "transforms", "webapp", "pipelines", "examples")
 
@@ -69,33 +67,16 @@ def test_no_file_of_the_product_has_tricks() -> None:
     assert found == {}
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import sys\nsys.modules['x'] = None",
-        "import sys\nsys.meta_path.insert(0, None)",
-        "import os\nos._exit(1)",
-        "from gc import collect",
-        "import pyarrow._compute",
-        "from pyarrow.compute import _group_by",
-        "import beam\nbeam.core.check = None",
-        "from beam import Pipeline\nPipeline.run = None",
-        "import beam\nsetattr(beam, 'check', None)",
-        "class Our:\n    def act(self):\n        self.parser._actions",
-    ],
-)
-def test_each_trick_is_seen(code: str) -> None:
-    assert list(tricks(code))
-
-
-def test_what_is_ordinary_is_not() -> None:
+def test_tricks_are_seen_and_what_is_ordinary_is_not() -> None:
     code = """
-import os, sys
-class Our:
-    def act(self, other):
-        self._rows = other._rows
-        return super()._act()
-sys.path.append("x")
+import os, sys, beam, pyarrow._compute
+from gc import collect
+sys.modules["x"] = None
+beam.core.check = None
+setattr(beam, "check", None)
+self.parser._actions
 os.environ["x"] = pair._asdict()
+sys.path.append(self._rows)
+super()._act()
 """
-    assert list(tricks(code)) == []
+    assert sorted(int(found.partition(":")[0]) for found in tricks(code)) == [2, 3, 4, 5, 6, 7]

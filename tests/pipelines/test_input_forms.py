@@ -16,10 +16,8 @@ from ufo.pipelines.runs.chunks import Chunk, in_chunks
 from ufo.pipelines.runs.inputs import (
     ARRAY,
     CSV,
-    GZIP,
     LINES,
     OBJECT,
-    PARQUET,
     format_of,
     measure,
     plain_file,
@@ -147,22 +145,14 @@ def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> No
     [
         (b"", LINES),
         (b'{"response": "x"}', LINES),
-        (b'["not a record"]\n{"response": "x"}\n', LINES),
         (b'"id": 5, "response": "x"}\n{"response": "x"}\n', LINES),
         (b'[1, 2\n{"response": "x"}\n', LINES),
         (b'[\n{"response": "x"}\n]', ARRAY),
-        (b'[{"response": "x"}]', ARRAY),
-        (b'\xef\xbb\xbf \n[\n  {"response', ARRAY),
         (b'response\n{"a": 1}\n', CSV),
-        (b"a;b\n1;2\n", CSV),
-        (b'"response","id"\r\n', CSV),
-        (b'{\n  "response": "x"\n}', OBJECT),
         (b'{"response": "x",\n"claims": [\n{"claim": "c"},\n{"claim": "d"}]}', OBJECT),
         (b'{"response": "x\n{"response": "y"}\n', LINES),
         (b'{"response": "cut off,\n{"respo', LINES),
         (b'{"response":\n{"response": "y"}\n', LINES),
-        (b"PAR1\x15", PARQUET),
-        (b"\x1f\x8b\x08", GZIP),
     ],
 )
 def test_what_a_file_is_shows_in_its_beginning(head: bytes, form: str) -> None:

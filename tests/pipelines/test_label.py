@@ -196,35 +196,3 @@ def test_a_sheet_with_a_fault_is_refused_whole(
     assert (done.code, message in done.err) == (2, True), done.err
     assert not (runs / "labels").exists()
     assert "cannot read" in ufo("label", "import", runs, tmp_path / "none.csv").err
-
-
-def test_a_sheet_wins_over_the_input_and_two_over_one(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
-    rows = rows_of({"a": {u: {"ref": "s"} for u in ("both", "even", "given", "sheet")}})
-    rows["fact_units"] = [
-        replace(row, human_label=None if row.unit_id == "sheet" else 0)
-        for row in rows["fact_units"]
-    ]
-    write_run(tmp_path / "out", rows)
-    for name, labels in (
-        ("one", {"both": 1, "even": 1, "sheet": 1}),
-        ("two", {"both": 1, "even": 0, "sheet": 0}),
-        ("three", {"sheet": 1}),
-    ):
-        sheet = write(
-            tmp_path / f"{name}.csv",
-            [{"response_id": "a", "unit_id": u, "label": y} for u, y in labels.items()],
-        )
-        assert ufo("label", "import", tmp_path / "out", sheet).code == 0
-    with open_results(tmp_path / "out") as results:
-        found = results.query("SELECT unit_id, label, origin, n_labels FROM human_labels")
-    assert sorted(tuple(row.values()) for row in found.to_pylist()) == [
-        ("both", 1, "sheet", 2),
-        ("even", 0, "input", 1),
-        ("given", 0, "input", 1),
-        ("sheet", 1, "sheet", 3),
-    ]

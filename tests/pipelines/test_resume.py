@@ -1,5 +1,6 @@
 """A run that is stopped anywhere is completed by the same command, as if nothing had been."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -8,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -240,74 +241,51 @@ class _Stopped(BaseException):
     """As sudden as `kill -9`: nothing that catches errors catches it."""
 
 
-class Stops:
-    """Counts file operations and stops at one of them; `kinds` are the functions that count."""
+def stop_at(patch: pytest.MonkeyPatch, number: int, *kinds: str) -> None:
+    """Stop at the n-th file operation of these kinds."""
+    left = [number]
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._monkeypatch = monkeypatch
+    def counted(operate: Callable[..., Any]) -> Callable[..., Any]:
+        def count(*arguments: Any) -> Any:
+            left[0] -= 1
+            if not left[0]:
+                raise _Stopped
+            return operate(*arguments)
 
-    def at(self, number: int, kinds: Sequence[str]) -> None:
-        left = [number]
+        return count
 
-        def counted(operate: Callable[..., Any]) -> Callable[..., Any]:
-            def count(*arguments: Any) -> Any:
-                left[0] -= 1
-                if not left[0]:
-                    raise _Stopped
-                return operate(*arguments)
-
-            return count
-
-        for kind in kinds:
-            self._monkeypatch.setattr(storage, kind, counted(getattr(storage, kind)))
-
-    def nowhere(self) -> None:
-        self._monkeypatch.undo()
+    for kind in kinds:
+        patch.setattr(storage, kind, counted(getattr(storage, kind)))
 
 
-@pytest.mark.parametrize(("if_finished", "first"), [("replace", 1), ("retry_errors", 13)])
 def test_stopped_at_any_step_of_finishing(
-    scene: Scene,
-    ufo: Ufo,
-    tables: Any,
-    expected: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    if_finished: str,
-    first: int,
+    scene: Scene, ufo: Ufo, tables: Any, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stop at file operations of the end of a run, every 24th, and complete it from each;
-    the two cases are twelve apart."""
-    flags = ("--workers", 1, "--if_finished", if_finished, "--chunk_size", 3)
+    """Stop at file operations of the end of a run, every 17th, and complete it from each."""
+    words = scene.arguments("--workers", 1, "--if_finished", "retry_errors", "--chunk_size", 3)
     scene.gate.touch()
     scene.down.touch()
-    assert ufo(*scene.arguments(*flags)).code == 0
+    assert ufo(*words).code == 0
     before = tables(scene.output)
     scene.down.unlink()
-
-    stops = Stops(monkeypatch)
-    stops.at(1, ["move"])  # by the first move all chunks are done
-    with pytest.raises(_Stopped):
-        ufo(*scene.arguments(*flags))
-    stops.nowhere()
+    with monkeypatch.context() as patch:
+        stop_at(patch, 1, "move")  # by the first move all chunks are done
+        with pytest.raises(_Stopped):
+            ufo(*words)
     state = scene.folder / "state"
     shutil.copytree(scene.output, state)
-
-    for number in itertools.count(first, 24):
+    for number in itertools.count(1, 17):
         shutil.rmtree(scene.output)
         shutil.copytree(state, scene.output)
-        stops.at(number, ["write", "move", "delete"])
-        try:
-            assert ufo(*scene.arguments(*flags)).code == 0
+        with monkeypatch.context() as patch, contextlib.suppress(_Stopped):
+            stop_at(patch, number, "write", "move", "delete")
+            assert ufo(*words).code == 0
             break
-        except _Stopped:
-            stops.nowhere()
-        where = f"stopped at step {number}"
         found = tables(scene.output)
-        assert found == before or without_paths(found) == expected, where
-        done = ufo(*scene.arguments(*flags))
-        assert done.code == 0, (where, done.err)
-        assert without_paths(tables(scene.output)) == expected, where
-        assert scene.nothing_stale(), where
-    stops.nowhere()
+        assert found == before or without_paths(found) == expected, number
+        done = ufo(*words)
+        assert done.code == 0, (number, done.err)
+        assert without_paths(tables(scene.output)) == expected, number
+        assert scene.nothing_stale(), number
     assert number > 20
     assert without_paths(tables(scene.output)) == expected

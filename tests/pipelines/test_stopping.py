@@ -49,18 +49,6 @@ def test_a_later_sigterm_ends_the_process() -> None:
     assert ended.returncode == -signal.SIGTERM
 
 
-def test_a_library_that_reports_a_signal_as_its_own_error() -> None:
-    @signals_interrupt()
-    def query() -> None:
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-        except KeyboardInterrupt:
-            raise RuntimeError("Query interrupted") from None  # as DuckDB does
-
-    with pytest.raises(KeyboardInterrupt):
-        query()
-
-
 def test_who_ignores_ctrl_c_goes_on_ignoring_it() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -9,9 +9,7 @@ import pytest
 
 from scripts import flags as page
 from ufo.pipelines.options.command_line import load
-from ufo.pipelines.options.groups import GROUPS
-from ufo.pipelines.options.option import Affects, Parser, names_of, option, options_of
-from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settings
+from ufo.pipelines.options.option import Affects, Parser, option, options_of
 from ufo.schemas.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -60,17 +58,6 @@ def test_a_field_is_a_flag_and_a_key_of_the_file(parser: Parser, tmp_path: Path)
 def test_what_a_field_does_not_take_is_wrong(parser: Parser, argv: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("?", r"\?")):
         parser.parse_args(argv)
-
-
-def test_every_option_of_a_command_is_a_field_of_its_settings() -> None:
-    for groups, kind in (
-        (GROUPS, Settings),
-        (RECALL_GROUPS, RecallSettings),
-    ):
-        names = [one.name for options in groups.values() for one in options]
-        assert len(set(names)) == len(names)
-        assert set(names) <= set(names_of(kind))
-    assert set(names_of(Settings)) == {one.name for group in GROUPS.values() for one in group}
 
 
 def test_the_page_of_options_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
