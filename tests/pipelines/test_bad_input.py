@@ -198,7 +198,7 @@ def no_rows() -> bytes:
         (b"{\n}", "in: no record of the input can be used, of 1. in:1: `response` is missing"),
         (
             b'{"output": "Oslo."}\nno',
-            "`response` is missing; there are: output; --map response=output",
+            "`response` is missing; there are: output (--map response=output reads",
         ),
     ],
 )
