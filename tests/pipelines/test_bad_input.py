@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.pipelines.conftest import tables, ufo, write_lines
 from tests.pipelines.llm_runs import rows
 
 Ufo = Callable[..., Any]
@@ -33,7 +34,7 @@ BAD: list[tuple[bytes, str]] = [
 
 
 def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
-    tmp_path: Path, ufo: Ufo, tables: Any
+    tmp_path: Path,
 ) -> None:
     lines = [json.dumps(GOOD).encode(), b"", *(line for line, _ in BAD)]
     lines.append(json.dumps(GOOD | {"id": "last"}).encode())
@@ -56,7 +57,7 @@ def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
     assert len(found["verdicts"]) == 2
 
 
-def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
+def test_ids_are_unique_across_files_and_chunks(tmp_path: Path) -> None:
     record = {"response": "Hm.", "claims": []}
     lines = [record | {"id": "x"}, record | {"id": "y"}, record, record | {"id": "x"}]
     first = write_lines(tmp_path / "a.jsonl", lines)
@@ -70,9 +71,7 @@ def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_
     assert "2 exact duplicates of an earlier record: each was evaluated once." in done.err
 
 
-def test_a_mapped_column_that_no_record_has_is_refused(
-    tmp_path: Path, ufo: Ufo, write_lines: Any
-) -> None:
+def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:
     lines = [{"response": "Oslo is big."}, "broken", {"response": "Rome is old.", "gold": None}]
     path = write_lines(tmp_path / "in.jsonl", lines)
     command = ("evaluate", "--input", path, "--output", tmp_path / "out")
@@ -86,9 +85,7 @@ def test_a_mapped_column_that_no_record_has_is_refused(
     assert ufo(*command, "--map", "label=gold").code == 0
 
 
-def test_keys_that_no_record_has_are_reported_once_and_kept(
-    tmp_path: Path, ufo: Ufo, write_lines: Any
-) -> None:
+def test_keys_that_no_record_has_are_reported_once_and_kept(tmp_path: Path) -> None:
     other = {"prompt": "Which?", "references": ["R"], "n": 3, "claims": [], "gone": None}
     path = write_lines(tmp_path / "in.jsonl", [{"response": f"Hm {n}.", **other} for n in range(3)])
     command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--sources", "reference")
@@ -110,7 +107,7 @@ def test_keys_that_no_record_has_are_reported_once_and_kept(
 
 
 @pytest.fixture
-def good(tmp_path: Path, write_lines: Any) -> Path:
+def good(tmp_path: Path) -> Path:
     path: Path = write_lines(tmp_path / "good.jsonl", [GOOD])
     return path
 
@@ -140,7 +137,7 @@ def wrong(ufo: Ufo, *arguments: object) -> str:
     ],
 )  # fmt: skip
 def test_an_input_that_is_none(
-    tmp_path: Path, ufo: Ufo, make: Callable[[Path], object], name: str, message: str
+    tmp_path: Path, make: Callable[[Path], object], name: str, message: str
 ) -> None:
     path = name if "://" in name else tmp_path / name
     if isinstance(path, Path):
@@ -153,17 +150,13 @@ def test_an_input_that_is_none(
 
 
 @pytest.mark.parametrize("output", ["good.jsonl", "good.jsonl/below"])
-def test_an_output_that_cannot_be_written(
-    tmp_path: Path, ufo: Ufo, good: Path, output: str
-) -> None:
+def test_an_output_that_cannot_be_written(tmp_path: Path, good: Path, output: str) -> None:
     said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / output)
     assert "cannot be written" in said
     assert good.read_text().startswith('{"id": "good"')
 
 
-def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(
-    tmp_path: Path, ufo: Ufo, tables: Any, write_lines: Any
-) -> None:
+def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(tmp_path: Path) -> None:
     claims = '["", "\\ud83d", {"claim": "Etna is big.", "label": Infinity}, "Etna is in Sicily."]'
     line = json.dumps(GOOD)[:-1] + f', "claims": {claims}}}'
     path = write_lines(tmp_path / "in.jsonl", [line])
@@ -203,7 +196,7 @@ def no_rows() -> bytes:
     ],
 )
 def test_an_input_without_a_usable_record_is_exit_1(
-    tmp_path: Path, ufo: Ufo, content: bytes, message: str, flags: tuple[str, ...]
+    tmp_path: Path, content: bytes, message: str, flags: tuple[str, ...]
 ) -> None:
     (tmp_path / "in").write_bytes(content)
     words = ("--input", tmp_path / "in", "--output", tmp_path / "out")

@@ -14,9 +14,9 @@ import pytest
 from tests.llm_server import LlmServer, Logged, Switches, faults
 from tests.llm_server.batches import Batches
 from tests.llm_server.errors import ApiError, overloaded, server_error
+from tests.pipelines.conftest import tables, ufo
 from tests.pipelines.llm_runs import results, rows
 
-Ufo = Callable[..., Any]
 SOURCES = "reference,wikipedia,llm"
 INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens, without a batch
 
@@ -64,7 +64,7 @@ def _everything(batches: Batches) -> None:
 
 @pytest.fixture(scope="module")
 def evaluate(
-    tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, few: Path, index: Path
+    tmp_path_factory: pytest.TempPathFactory, few: Path, index: Path
 ) -> Callable[..., Any]:
     """Evaluates at a server with some flags; returns the outcome and the output folder."""
     prices = tmp_path_factory.mktemp("prices") / "prices.yaml"
@@ -87,7 +87,7 @@ def evaluate(
 
 @pytest.fixture(scope="module")
 def plain(
-    evaluate: Any, tables: Any, tmp_path_factory: pytest.TempPathFactory
+    evaluate: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """What the run without batches found, and what it asked by step."""
     output = tmp_path_factory.mktemp("plain")
@@ -128,7 +128,6 @@ def check_usage(server: LlmServer, output: Path) -> None:
 def test_what_goes_wrong_changes_no_row(
     evaluate: Any,
     plain: Any,
-    tables: Any,
     tmp_path: Path,
     llm_server: LlmServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -158,7 +157,7 @@ def test_what_goes_wrong_changes_no_row(
 
 
 def test_replies_that_cannot_be_read_are_mended_as_in_the_plain_run(
-    evaluate: Any, tables: Any, tmp_path: Path, llm_server: LlmServer
+    evaluate: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     llm_server.mix = Once(faults.half_arguments(), forms=True)
     assert evaluate(llm_server, tmp_path / "plain").code == 0

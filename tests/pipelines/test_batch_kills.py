@@ -13,6 +13,7 @@ import pytest
 
 from tests.llm_server import LlmServer
 from tests.llm_server.http import HttpRequest
+from tests.pipelines.conftest import tables, ufo
 from tests.pipelines.killed import kill, started
 from tests.pipelines.llm_runs import results
 
@@ -59,12 +60,7 @@ def arguments(tmp_path: Path, few: Path, index: Path, server: LlmServer) -> Call
 
 
 def test_a_run_killed_ten_times_asks_nothing_twice(
-    arguments: Any,
-    tmp_path: Path,
-    ufo: Any,
-    tables: Any,
-    server: LlmServer,
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: Any, tmp_path: Path, server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", server.key)
     assert ufo(*arguments("plain")).code == 0
@@ -92,7 +88,7 @@ def test_a_run_killed_ten_times_asks_nothing_twice(
 
 
 def test_a_signal_leaves_the_batches_to_the_same_command(
-    arguments: Any, tmp_path: Path, ufo: Any, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+    arguments: Any, tmp_path: Path, server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", server.key)
 

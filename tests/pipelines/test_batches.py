@@ -9,6 +9,7 @@ import pytest
 
 from tests.llm_server import LlmServer
 from tests.llm_server.errors import ApiError, quota_spent
+from tests.pipelines.conftest import tables, ufo
 from tests.pipelines.llm_runs import results, rows
 from tests.pipelines.other_judges import judge as judge_of
 
@@ -24,7 +25,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, few: Path, index: Path, server: LlmServer, ufo: Any) -> Callable[..., Any]:
+def run(tmp_path: Path, few: Path, index: Path, server: LlmServer) -> Callable[..., Any]:
     """Evaluates into a folder of that name, with a cache of its own."""
 
     def evaluate(name: str, *flags: object, input: Path = few) -> Any:
@@ -47,7 +48,7 @@ def run(tmp_path: Path, few: Path, index: Path, server: LlmServer, ufo: Any) -> 
     ],
 )
 def test_tables_are_those_of_the_plain_run(
-    run: Any, tmp_path: Path, tables: Any, server: LlmServer, flags: tuple[object, ...]
+    run: Any, tmp_path: Path, server: LlmServer, flags: tuple[object, ...]
 ) -> None:
     assert run("plain", *flags).code == 0
     done = run("batch", "--batch", *flags)
@@ -76,7 +77,7 @@ def test_recall_by_batches_is_the_plain_recall(
 
 
 def test_the_same_command_submits_collects_and_goes_on(
-    run: Any, tmp_path: Path, server: LlmServer, ufo: Any
+    run: Any, tmp_path: Path, server: LlmServer
 ) -> None:
     server.batches.polls = 1
     flags = ("--batch", "--batch_wait", 0, "--batch_requests", 4)
@@ -102,9 +103,7 @@ def test_the_same_command_submits_collects_and_goes_on(
     assert (held["batch_requests"], held["batch_replies"]) == (0, 0)
 
 
-def test_a_cap_counts_the_price_of_batches(
-    run: Any, tmp_path: Path, server: LlmServer, ufo: Any
-) -> None:
+def test_a_cap_counts_the_price_of_batches(run: Any, tmp_path: Path, server: LlmServer) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text(json.dumps(PRICE))
     flags = ("--batch", "--prices", prices)
@@ -130,7 +129,7 @@ def test_a_cap_counts_the_price_of_batches(
 
 
 def test_an_endpoint_that_is_not_named_is_asked_at_once(
-    run: Any, tmp_path: Path, tables: Any, server: LlmServer
+    run: Any, tmp_path: Path, server: LlmServer
 ) -> None:
     with LlmServer() as other:
         at = ("--knowledge_base_url", other.base_url, "--knowledge_model", "offline-knowledge")
@@ -158,7 +157,7 @@ class Unstable(ufo.FactSource):
 
 
 def test_a_judge_of_ones_own_is_asked_by_batches(
-    run: Any, tmp_path: Path, tables: Any, server: LlmServer
+    run: Any, tmp_path: Path, server: LlmServer
 ) -> None:
     flags = ("--judge", judge_of("Plain"), "--sources", "reference,wikipedia")
     assert run("plain", *flags).code == 0

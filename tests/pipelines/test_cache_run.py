@@ -1,17 +1,15 @@
 """Runs that find answers: warm, killed and resumed, sharing a cache, or with one that fails."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer
+from tests.pipelines.conftest import tables, ufo
 from tests.pipelines.llm_runs import results
 from ufo.transforms.llm.answer_store import SqliteStore
-
-Ufo = Callable[..., Any]
 
 TOWNS = ["Aachen", "Bergen", "Cadiz", "Delft", "Evora", "Fulda", "Genoa", "Halle", "Izmir"]
 
@@ -63,7 +61,7 @@ def scene(tmp_path: Path, llm_server: LlmServer) -> Scene:
 
 
 @pytest.mark.parametrize("place", ["cache.sqlite", "folder/"])
-def test_a_warm_run_sends_nothing(scene: Scene, ufo: Ufo, tables: Any, place: str) -> None:
+def test_a_warm_run_sends_nothing(scene: Scene, place: str) -> None:
     flags = ("--cache", f"{scene.folder}/{place}")
     assert ufo(*scene.arguments(*flags)).code == 0
     cold, sent = tables(scene.folder / "out"), len(scene.server.requests)
@@ -78,7 +76,7 @@ def test_a_warm_run_sends_nothing(scene: Scene, ufo: Ufo, tables: Any, place: st
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any) -> Any:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What the nine responses give, and how many requests that takes beside the probe."""
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
@@ -87,9 +85,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any)
         return results(tables(scene.folder / "out")), len(scene.server.chats) - 1
 
 
-def test_a_cache_that_cannot_be_and_a_damaged_one(
-    scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any
-) -> None:
+def test_a_cache_that_cannot_be_and_a_damaged_one(scene: Scene, undisturbed: Any) -> None:
     (scene.folder / "file").write_text("")
     scene.cache.write_bytes(b"not a database " * 1000)
     for place, said in (
@@ -103,7 +99,7 @@ def test_a_cache_that_cannot_be_and_a_damaged_one(
     assert scene.kept() == undisturbed[1]
 
 
-def test_a_read_only_cache_is_read(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
+def test_a_read_only_cache_is_read(scene: Scene, undisturbed: Any) -> None:
     expected, _ = undisturbed
     scene.write(map(of_town, TOWNS[:6]))
     assert ufo(*scene.arguments()).code == 0
@@ -122,7 +118,7 @@ def test_a_read_only_cache_is_read(scene: Scene, ufo: Ufo, tables: Any, undistur
     assert results(tables(scene.folder / "again")) == expected
 
 
-def test_the_command_cache(scene: Scene, ufo: Ufo) -> None:
+def test_the_command_cache(scene: Scene) -> None:
     def of(cache: object, *words: object) -> Any:
         return ufo("cache", *words, "--cache", cache)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.pipelines.conftest import ufo_process
 from ufo.schemas.errors import MODULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,9 +33,7 @@ sys.meta_path.insert(0, Blocker())
 
 
 @pytest.fixture(scope="module")
-def core(
-    tmp_path_factory: pytest.TempPathFactory, ufo_process: Callable[..., Any]
-) -> Callable[..., Any]:
+def core(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """Run `ufo` where only the core is installed."""
     folder = tmp_path_factory.mktemp("blocked")
     (folder / "sitecustomize.py").write_text(BLOCKER)

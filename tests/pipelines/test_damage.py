@@ -3,13 +3,11 @@
 import json
 import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Ufo = Callable[..., Any]
+from tests.pipelines.conftest import tables, ufo, ufo_process, write_lines
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 DYING = """
@@ -42,7 +40,7 @@ def part_of(run: Path, table: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def arguments(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> list[object]:
+def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     """Six responses in three chunks; the second one ends the process where `fatal` is there."""
     folder = tmp_path_factory.mktemp("damage")
     (folder / "dying.py").write_text(DYING)
@@ -56,7 +54,7 @@ def arguments(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> lis
 
 
 @pytest.fixture(scope="module")
-def whole(arguments: list[object], ufo: Ufo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(arguments: list[object], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run."""
     output = tmp_path_factory.mktemp("whole")
     assert ufo(*arguments, output).code == 0
@@ -71,13 +69,7 @@ def finished(whole: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("what", ["responses-00000.parquet", "done.json", "nothing"])
 def test_a_resume_evaluates_a_damaged_chunk_again(
-    arguments: list[object],
-    whole: Path,
-    tmp_path: Path,
-    ufo: Ufo,
-    ufo_process: Ufo,
-    tables: Any,
-    what: str,
+    arguments: list[object], whole: Path, tmp_path: Path, what: str
 ) -> None:
     fatal = Path(str(arguments[2])).parent / "fatal"
     fatal.touch()
@@ -94,7 +86,7 @@ def test_a_resume_evaluates_a_damaged_chunk_again(
 
 
 def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
-    finished: Path, arguments: list[object], ufo: Ufo
+    finished: Path, arguments: list[object]
 ) -> None:
     before = ufo("status", finished, "--check")
     assert before.code == 0, before.err
@@ -115,7 +107,7 @@ def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
 
 @pytest.mark.parametrize(("checksums", "cut"), [(True, "end"), (False, "pages")])
 def test_what_cannot_be_read_is_named_by_whoever_reads_it(
-    finished: Path, ufo: Ufo, cut: str, checksums: bool
+    finished: Path, cut: str, checksums: bool
 ) -> None:
     manifest = finished / "run=r" / "manifest.json"
     if not checksums:

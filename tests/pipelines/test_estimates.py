@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
+from tests.pipelines.conftest import ufo, write_lines
 from tests.pipelines.llm_runs import rows
 
-Ufo = Callable[..., Any]
 COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 ASKED = """
 SELECT step, source, count(*) AS calls, CAST(sum(prompt_tokens) AS BIGINT) AS prompt_tokens,
@@ -24,11 +24,7 @@ sources, and equal questions are asked once."""
 
 @pytest.fixture
 def evaluate(
-    tmp_path: Path,
-    ufo: Callable[..., Any],
-    responses: Path,
-    index: Path,
-    llm_server: LlmServer,
+    tmp_path: Path, responses: Path, index: Path, llm_server: LlmServer
 ) -> Callable[..., Any]:
     prices = tmp_path / "prices.yaml"
     prices.write_text(json.dumps({"offline-judge": {"input": 1, "output": 4}}))
@@ -80,7 +76,7 @@ def test_a_run_asks_what_is_told_or_less(
 
 
 def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
-    tmp_path: Path, ufo: Any, write_lines: Any, llm_server: LlmServer
+    tmp_path: Path, llm_server: LlmServer
 ) -> None:
     text = "{0} is a large city. {0} has {1} bridges."
     lines = [
@@ -104,7 +100,7 @@ def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
     assert line.split()[-1] == "unknown"
 
 
-def test_a_table_for_people(evaluate: Any, ufo: Any, responses: Path) -> None:
+def test_a_table_for_people(evaluate: Any, responses: Path) -> None:
     told = evaluate("--sources", "reference,llm", "--dry_run")
     assert told.code == 0
     lines = told.out.splitlines()

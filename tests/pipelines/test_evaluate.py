@@ -9,18 +9,18 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.pipelines.conftest import tables, ufo, write_lines
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_EVALUATE, from_arrow
 from ufo.transforms.scores import VoteRules
 from ufo.transforms.what_if import recomputed
 
-Ufo = Callable[..., Any]
 SOURCES = ("reference", "wikipedia")
 
 
 @pytest.fixture(scope="module")
 def evaluated(
-    tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, responses: Path, index: Path, tables: Any
+    tmp_path_factory: pytest.TempPathFactory, responses: Path, index: Path
 ) -> Callable[..., Any]:
     """Evaluates with some flags, each combination once; returns the folder and its tables."""
     known: dict[tuple[object, ...], tuple[Path, Any]] = {}
@@ -94,7 +94,7 @@ def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
 
 
 def test_single_asks_one_source_and_all_holds_what_each_mode_gives(
-    evaluated: Any, ufo: Ufo, responses: Path, index: Path, tables: Any, tmp_path: Path
+    evaluated: Any, responses: Path, index: Path, tmp_path: Path
 ) -> None:
     alone = ("--sources", "wikipedia", "--index", index, "--mode", "single", "--workers", 1)
     assert ufo("evaluate", "--input", responses, "--output", tmp_path, *alone).code == 0
@@ -139,9 +139,7 @@ def test_nothing_is_left_but_what_the_manifest_lists(evaluated: Any) -> None:
     assert manifest["schema_version"] == 1
 
 
-def test_several_files_and_patterns_and_files_of_one_name(
-    tmp_path: Path, ufo: Ufo, write_lines: Any, tables: Any
-) -> None:
+def test_several_files_and_patterns_and_files_of_one_name(tmp_path: Path) -> None:
     (tmp_path / "with [brackets]").mkdir()
     (tmp_path / "y").mkdir()
     for name, ids in (("with [brackets]/a-1", "ab"), ("with [brackets]/a-2", "cd"), ("y/a-1", "e")):
@@ -165,9 +163,7 @@ def test_several_files_and_patterns_and_files_of_one_name(
     assert [row[1] for row in found["failures"]] == [f"{tmp_path}/{p}.jsonl:1" for p in places]
 
 
-def test_the_summary_on_stdout_and_progress_on_stderr(
-    ufo: Ufo, responses: Path, tmp_path: Path
-) -> None:
+def test_the_summary_on_stdout_and_progress_on_stderr(responses: Path, tmp_path: Path) -> None:
     flags = ("--input", responses, "--output", tmp_path, "--sources", "reference", "--run", "one")
     done = ufo("evaluate", *flags, "--json")
     assert done.code == 0

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import ufo
+from tests.pipelines.conftest import tables, ufo, write_lines
 from ufo.schemas.tables import arrow_schema
 
 TOWNS = ("Oslo", "Cairo", "Lima", "Quito", "Rome", "Hanoi", "Sofia", "Delhi", "Bern", "Doha")
@@ -36,7 +36,7 @@ SPOILED = [
 
 
 @pytest.fixture(scope="module")
-def towns(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
+def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [
         {
             "id": f"r{number}",
@@ -99,7 +99,7 @@ def _in_any_order(found: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tup
 
 @pytest.fixture(scope="module", params=["reference,llm"])
 def undisturbed(
-    request: pytest.FixtureRequest, towns: Path, tables: Any, tmp_path_factory: Any
+    request: pytest.FixtureRequest, towns: Path, tmp_path_factory: Any
 ) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
     """The tables of a run without a fault, and how many requests it took."""
     output = tmp_path_factory.mktemp("undisturbed")
@@ -118,7 +118,7 @@ def undisturbed(
     ids=["all but n ignored", "all"],
 )
 def test_faults_that_a_retry_mends_change_no_row(
-    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, given: list[faults.Fault]
+    evaluate: Any, undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:
     done, chats = evaluate(faults.Mix(0.2, given), "reference,llm")
     expected, asked = undisturbed
@@ -136,7 +136,7 @@ def test_faults_that_a_retry_mends_change_no_row(
 # What a knowledge model says in its own words has no form that could be spoiled.
 @pytest.mark.parametrize("undisturbed", ["reference"], indirect=True)
 def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
-    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path
+    evaluate: Any, undisturbed: Any, tmp_path: Path
 ) -> None:
     mix = faults.Mix(0.2, [*SPOILED, *PASSING, faults.ignored_n()])
     done, chats = evaluate(mix, "reference")
@@ -199,7 +199,6 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     ids=["times out", "long pause", "goes away"],
 )  # fmt: skip
 def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
-    write_lines: Any,
     tmp_path: Path,
     llm_server: LlmServer,
     given: list[faults.Fault],

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.pipelines.conftest import tables, ufo
 from ufo.pipelines.runs.chunks import Chunk, in_chunks
 from ufo.pipelines.runs.inputs import (
     ARRAY,
@@ -27,7 +28,6 @@ from ufo.transforms.job import lines
 from ufo.transforms.read import parse
 
 Records = list[dict[str, Any]]
-Ufo = Callable[..., Any]
 
 PLAIN = {"id": "a", "response": "Etna is in Sicily.", "reference_answers": ["Etna is in Sicily."]}
 LATER = {"id": "b", "response": "Oslo is big."}
@@ -120,7 +120,7 @@ def test_every_form_of_every_oddity_is_read_as_json_lines_are(tmp_path: Path, od
         assert read(tmp_path, written(records)) == expected, form
 
 
-def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> None:
+def test_equal_tables_of_every_form(tmp_path: Path) -> None:
     records = [
         {**record, "id": f"{number}-{at}"}
         for number, odd in enumerate(ODDITIES.values())
@@ -189,7 +189,7 @@ def test_items_of_an_array_that_are_no_records_and_one_that_is_cut_off(tmp_path:
         assert good == [n != bad for n in range(12)]
 
 
-def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path, ufo: Ufo) -> None:
+def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> None:
     columns = {
         "output": [b"Etna is in Sicily.", b"Oslo is big."],
         "note": ["one", "two"],

@@ -1,7 +1,6 @@
 """Judges of other people: a file, an installed package, an object; and broken ones."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 
 import ufo as python
 from tests.llm_server import LlmServer
+from tests.pipelines.conftest import ufo, ufo_process, write_lines
 from tests.pipelines.installed import install
 from tests.pipelines.llm_runs import at, rows
 from tests.pipelines.other_judges import judge as judge_of
@@ -16,14 +16,13 @@ from tests.transforms.judges.stated import STATED
 from ufo.examples.own_judge import Contained
 from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED
 
-Ufo = Callable[..., Any]
 OUTCOMES = "SELECT outcome, judge FROM evidence ORDER BY response_id"
 CASCADE = Path(__file__).parents[2] / "examples/own_judge.py:Cascade"
 EXAMPLE = Path(__file__).parents[2] / "examples/own_judge.py"
 
 
 def test_an_installed_package_judges_without_an_edit_here(
-    tmp_path: Path, ufo_process: Ufo, two_responses: tuple[object, ...]
+    tmp_path: Path, two_responses: tuple[object, ...]
 ) -> None:
     entry = "contained = acme_facts:Contained"
     environment = install(tmp_path, EXAMPLE.read_text(), "ufo.judges", entry)
@@ -46,10 +45,7 @@ def test_an_installed_package_judges_without_an_edit_here(
 
 
 def test_a_file_by_a_relative_path_on_beams_direct_runner(
-    tmp_path: Path,
-    ufo: Ufo,
-    two_responses: tuple[object, ...],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, two_responses: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/judge.py").write_text(EXAMPLE.read_text())
@@ -85,7 +81,7 @@ def test_objects_and_descriptions_from_python() -> None:
 
 
 def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
-    tmp_path: Path, ufo: Ufo, two_responses: tuple[object, ...], write_lines: Any
+    tmp_path: Path, two_responses: tuple[object, ...]
 ) -> None:
     said = ["supported it is", "nonsense", "refuted", "error"]
     write_lines(
@@ -122,7 +118,6 @@ def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
 )  # fmt: skip
 def test_a_named_judge_of_the_configuration(
     tmp_path: Path,
-    ufo: Ufo,
     two_responses: tuple[object, ...],
     text: str,
     flags: tuple[str, ...],
@@ -150,7 +145,6 @@ def asked(
 
 def test_one_that_asks_a_model_gets_the_client_of_the_run(
     tmp_path: Path,
-    ufo: Ufo,
     two_responses: tuple[object, ...],
     asked: tuple[object, ...],
     llm_server: LlmServer,
@@ -168,11 +162,7 @@ def test_one_that_asks_a_model_gets_the_client_of_the_run(
 
 
 def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
-    tmp_path: Path,
-    ufo: Ufo,
-    asked: tuple[object, ...],
-    llm_server: LlmServer,
-    write_lines: Callable[..., Path],
+    tmp_path: Path, asked: tuple[object, ...], llm_server: LlmServer
 ) -> None:
     chances = {"Lima": "0.4 0.2 0.4 said.", "Oslo": "0.95 0 0.05 said.", "Rome": "0 1 0 said."}
     records = [

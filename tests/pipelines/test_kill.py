@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
+from tests.pipelines.conftest import tables, ufo
 from tests.pipelines.killed import AFTER, BEFORE, FILE, kill, started
 from tests.pipelines.llm_runs import results, rows
 from ufo.transforms.llm.answer_store import SqliteStore
@@ -106,7 +107,7 @@ def paid(ufo: Callable[..., Any], scene: Scene) -> tuple[int, int, float]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Any, tables: Any) -> Any:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
         scene = Scene(tmp_path_factory.mktemp("undisturbed"), server)
@@ -118,13 +119,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Any, tables: Any)
 
 @pytest.mark.parametrize(("kind", "number"), list(_moments()))
 def test_nothing_is_lost_and_nothing_asked_twice(
-    tmp_path: Path,
-    ufo: Any,
-    tables: Any,
-    undisturbed: Any,
-    llm_server: LlmServer,
-    kind: str,
-    number: int,
+    tmp_path: Path, undisturbed: Any, llm_server: LlmServer, kind: str, number: int
 ) -> None:
     expected, needed = undisturbed
     scene = Scene(tmp_path, llm_server)
@@ -143,7 +138,7 @@ def test_nothing_is_lost_and_nothing_asked_twice(
 
 
 def test_what_several_killed_processes_spent_is_in_the_usage_once(
-    tmp_path: Path, ufo: Any, undisturbed: Any, llm_server: LlmServer, tables: Any
+    tmp_path: Path, undisturbed: Any, llm_server: LlmServer
 ) -> None:
     scene = Scene(tmp_path, llm_server)
     unheard = 0

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import ufo
 from ufo.schemas.results import open_results
 from ufo.schemas.text import with_formula
 
@@ -36,7 +38,7 @@ def write(path: Path, rows: list[Any], **columns: Any) -> Path:
 
 
 @pytest.fixture(name="runs")
-def _runs(tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]) -> Path:
+def _runs(tmp_path: Path) -> Path:
     folder = tmp_path / "out"
     rows = rows_of(VOTES, models={"a": "m1", "b": "m2"})
     write_run(folder, rows, "first", finished_at="2025-06-01T00:00:00Z")
@@ -53,9 +55,7 @@ def _ask(runs: Path) -> Callable[..., Any]:
     return ask
 
 
-def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(
-    ufo: Callable[..., Any], runs: Path
-) -> None:
+def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(runs: Path) -> None:
     done = ufo("label", "sample", runs, "--n", 20)
     rows = read(done.out)
     assert done.code == 0
@@ -91,12 +91,7 @@ ANY_TEXT = st.text(
 @settings(max_examples=10)
 @example(["\r", "a\rb", " a", "'=1", "=1", "a\r\nb\n", '"'])
 @given(st.lists(ANY_TEXT, min_size=1, max_size=20, unique=True))
-def test_a_sheet_comes_back_with_any_text_in_it(
-    ufo: Callable[..., Any],
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    texts: list[str],
-) -> None:
+def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
     rows = rows_of({text: {f"u{n}": {"ref": "s"}} for n, text in enumerate(texts)})
     names = {"responses": ("text", "question"), "sentences": ("text",), "fact_units": ("claim",)}
     for table, columns in names.items():
@@ -120,7 +115,7 @@ def test_a_sheet_comes_back_with_any_text_in_it(
 
 
 def test_labels_read_back_are_of_every_run_that_has_the_unit(
-    ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path
+    runs: Path, ask: Callable[..., Any], tmp_path: Path
 ) -> None:
     rows = read(ufo("label", "sample", runs, "--n", 20, "--run", "first").out)
     for number, row in enumerate(rows):
@@ -161,7 +156,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
 
 
 def test_a_spreadsheet_may_write_it_its_way(
-    ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path
+    runs: Path, ask: Callable[..., Any], tmp_path: Path
 ) -> None:
     sheet = tmp_path / "s.csv"
     lines = ["response_id,unit_id,label", "a,u01,TRUE", '"a",u02,Refuted', ",,", "b,v01,?"]
@@ -187,7 +182,7 @@ def test_a_spreadsheet_may_write_it_its_way(
     ],
 )
 def test_a_sheet_with_a_fault_is_refused_whole(
-    ufo: Callable[..., Any], runs: Path, tmp_path: Path, content: bytes | None, message: str
+    runs: Path, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     sheet = tmp_path / "s.csv"
     head = b"response_id,unit_id,label\n"

@@ -1,18 +1,13 @@
 """What the user says of limits reaches the client, and the processes together keep it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tests.llm_server import LlmServer, faults
+from tests.pipelines.conftest import ufo
 
-Ufo = Callable[..., Any]
 
-
-def test_two_processes_together_keep_the_concurrency(
-    ufo: Ufo, tmp_path: Path, llm_server: LlmServer
-) -> None:
+def test_two_processes_together_keep_the_concurrency(tmp_path: Path, llm_server: LlmServer) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(
         "\n".join(

@@ -1,20 +1,18 @@
 """`ufo evaluate` with models behind real HTTP: what ends a run, and what only ends a request."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
+from tests.pipelines.conftest import ufo, write_lines
 from tests.pipelines.llm_runs import at, rows
-
-Ufo = Callable[..., Any]
 
 
 @pytest.mark.parametrize("judge", [(), ("--judge", "offline"), ("--sources", "llm")])
 def test_an_address_that_can_be_none_is_reported(
-    ufo: Ufo, tmp_path: Path, few: Path, monkeypatch: pytest.MonkeyPatch, judge: tuple[str, ...]
+    tmp_path: Path, few: Path, monkeypatch: pytest.MonkeyPatch, judge: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
     done = ufo("evaluate", "--input", few, "--output", tmp_path, "--workers", 1, *judge)
@@ -40,7 +38,6 @@ def test_an_address_that_can_be_none_is_reported(
     ids=["wrong key", "no key", "wrong path", "unknown model", "no server"],
 )
 def test_what_every_request_would_meet_ends_the_run_at_once(
-    ufo: Ufo,
     tmp_path: Path,
     few: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -93,7 +90,7 @@ class _ByName:
 
 
 def test_each_bad_reply_has_its_reason_and_is_no_verdict(
-    ufo: Ufo, tmp_path: Path, write_lines: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claims = ["{0}ville is large.", "{0}ville has 5 bridges.", "{0}ville was founded in 1901."]
     records = [
@@ -141,7 +138,7 @@ def test_each_bad_reply_has_its_reason_and_is_no_verdict(
 
 @pytest.mark.parametrize("fault", ["refusal", "prose"])
 def test_an_extraction_that_fails_is_a_failure_and_not_a_response_without_claims(
-    ufo: Ufo, tmp_path: Path, write_lines: Any, llm_server: LlmServer, fault: str
+    tmp_path: Path, llm_server: LlmServer, fault: str
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"id": "r", "response": "Oslo has 5 bridges."}])
     spoiled = getattr(faults, fault)()

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
+from tests.pipelines.conftest import tables, ufo
 from tests.pipelines.llm_runs import at, rows
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
 
-Ufo = Callable[..., Any]
 SOURCES = "reference,wikipedia,llm"
 FORMULATIONS = {
     "json": (),
@@ -26,11 +26,7 @@ FORMULATIONS = {
 
 @pytest.fixture(scope="module")
 def evaluated(
-    tmp_path_factory: pytest.TempPathFactory,
-    ufo: Ufo,
-    few: Path,
-    index: Path,
-    server: LlmServer,
+    tmp_path_factory: pytest.TempPathFactory, few: Path, index: Path, server: LlmServer
 ) -> Callable[..., Path]:
     """Evaluates with some flags, each combination once; returns the output folder."""
     known: dict[tuple[object, ...], Path] = {}
@@ -62,7 +58,7 @@ def evaluated(
     [*((name, "all") for name in FORMULATIONS), ("json", "seq"), ("json", "single")],
 )
 def test_verdicts_over_http_are_those_in_process(
-    evaluated: Any, tables: Any, server: LlmServer, formulation: str, mode: str
+    evaluated: Any, server: LlmServer, formulation: str, mode: str
 ) -> None:
     expected = tables(evaluated("offline", mode))
     found = tables(evaluated("llm", mode, *FORMULATIONS[formulation]))
@@ -82,7 +78,7 @@ def test_verdicts_over_http_are_those_in_process(
 
 
 def test_evidence_and_usage_say_where_it_comes_from(
-    ufo: Ufo, tmp_path: Path, few: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, few: Path, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with LlmServer() as own:
         monkeypatch.setenv("OPENAI_API_KEY", own.key)

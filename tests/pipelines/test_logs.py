@@ -5,12 +5,14 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from tests.pipelines.conftest import ufo, ufo_process
+
 
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_lines_of_worker_processes(ufo_process: Any, responses: Path, tmp_path: Path) -> None:
+def test_lines_of_worker_processes(responses: Path, tmp_path: Path) -> None:
     words = ("--input", responses, "--output", tmp_path, "--sources", "reference", "--run", "r")
     how = ("--chunk_size", 8, "--workers", 2, "--log_format", "json")
     done = ufo_process("evaluate", *words, *how, "--fail_under", 1)
@@ -25,9 +27,7 @@ def test_lines_of_worker_processes(ufo_process: Any, responses: Path, tmp_path: 
     assert "Below --fail_under" in found[-1]["message"]
 
 
-def test_what_a_library_logs_and_what_ends_the_command(
-    ufo: Any, responses: Path, tmp_path: Path
-) -> None:
+def test_what_a_library_logs_and_what_ends_the_command(responses: Path, tmp_path: Path) -> None:
     source = tmp_path / "noisy.py"
     source.write_text(
         "import logging\nimport ufo\n\nclass Noisy(ufo.FactSource):\n"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import Limits, LlmServer, Logged, faults
+from tests.pipelines.conftest import tables, ufo, write_lines
 from tests.pipelines.llm_runs import rows
 from ufo.transforms.llm.usage_log import COST, UsageReader
 
@@ -16,9 +17,7 @@ INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens
 
 
 @pytest.fixture
-def evaluate(
-    tmp_path: Path, ufo: Callable[..., Any], write_lines: Any, llm_server: LlmServer
-) -> Callable[..., Any]:
+def evaluate(tmp_path: Path, llm_server: LlmServer) -> Callable[..., Any]:
     """Evaluates six responses in three chunks, each one call."""
     prices = tmp_path / "prices.yaml"
     prices.write_text(json.dumps({"offline-judge": {"input": INPUT, "output": OUTPUT}}))
@@ -46,7 +45,7 @@ def billed(chats: Sequence[Logged]) -> float:
 
 
 def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
-    evaluate: Any, tmp_path: Path, tables: Any, llm_server: LlmServer
+    evaluate: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     cut = ("--workers", 2)
     whole = evaluate("whole", "--workers", 1)
@@ -89,9 +88,7 @@ def test_a_cap_of_nothing_sends_nothing(evaluate: Any, llm_server: LlmServer) ->
     assert llm_server.requests == []
 
 
-def test_a_model_without_a_price_has_an_unknown_cost(
-    evaluate: Any, tmp_path: Path, tables: Any
-) -> None:
+def test_a_model_without_a_price_has_an_unknown_cost(evaluate: Any, tmp_path: Path) -> None:
     done = evaluate("out", "--workers", 1, "--model", "offline-judge-small")
     assert done.code == 0
     assert "No price is known for offline-judge-small" in done.err

@@ -1,11 +1,11 @@
 """A run that has no memory left says so, and how to go on."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.pipelines.conftest import ufo, ufo_process, write_lines
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima"]
 GREEDY = '''
@@ -33,12 +33,7 @@ class Greedy(FactSource):
 
 @pytest.mark.parametrize(("workers", "how"), [(1, "coder"), (2, "python"), (2, "loader")])
 def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
-    tmp_path: Path,
-    ufo: Callable[..., Any],
-    ufo_process: Callable[..., Any],
-    write_lines: Callable[..., Path],
-    workers: int,
-    how: str,
+    tmp_path: Path, workers: int, how: str
 ) -> None:
     (tmp_path / "greedy.py").write_text(GREEDY)
     full = tmp_path / "full"

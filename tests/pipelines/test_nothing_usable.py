@@ -4,14 +4,12 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
+from tests.pipelines.conftest import ufo, write_lines
 from tests.pipelines.llm_runs import EXAMPLE, at, rows
-
-Ufo = Callable[..., Any]
 
 RECORDS = [
     {
@@ -46,7 +44,7 @@ def _own(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]:
 
 
 @pytest.fixture(name="command")
-def _command(tmp_path: Path, own: LlmServer, write_lines: Any) -> tuple[object, ...]:
+def _command(tmp_path: Path, own: LlmServer) -> tuple[object, ...]:
     path = write_lines(tmp_path / "in.jsonl", RECORDS)
     return (
         *("evaluate", "--input", path, "--output", tmp_path / "out"),
@@ -55,7 +53,7 @@ def _command(tmp_path: Path, own: LlmServer, write_lines: Any) -> tuple[object, 
 
 
 def test_a_run_without_a_usable_judgement(
-    ufo: Ufo, tmp_path: Path, own: LlmServer, command: tuple[object, ...]
+    tmp_path: Path, own: LlmServer, command: tuple[object, ...]
 ) -> None:
     own.mix = Spoiling(b"Task: verify_facts")  # type: ignore[assignment]
     done = ufo(*command, "--run", "bad")
@@ -90,7 +88,7 @@ def test_a_run_without_a_usable_judgement(
 
 
 def test_many_errors_stand_beside_the_score(
-    ufo: Ufo, tmp_path: Path, own: LlmServer, command: tuple[object, ...]
+    tmp_path: Path, own: LlmServer, command: tuple[object, ...]
 ) -> None:
     own.mix = Spoiling(b"Task: verify_facts", spared=2)  # type: ignore[assignment]
     done = ufo(*command, "--repairs", 0)
@@ -118,7 +116,6 @@ def test_many_errors_stand_beside_the_score(
     ],
 )
 def test_the_remedy_is_that_of_the_reason(
-    ufo: Ufo,
     own: LlmServer,
     command: tuple[object, ...],
     words: bytes,
@@ -133,7 +130,7 @@ def test_the_remedy_is_that_of_the_reason(
     assert "--concurrency" not in done.err
 
 
-def test_a_recall_without_a_usable_judgement(ufo: Ufo, tmp_path: Path, own: LlmServer) -> None:
+def test_a_recall_without_a_usable_judgement(tmp_path: Path, own: LlmServer) -> None:
     own.mix = Spoiling(b"It is clear from the passage that")  # type: ignore[assignment]
     command = ("recall", "--input", EXAMPLE, "--output", tmp_path, "--formulations", "tf")
     done = ufo(*command, *at(own))

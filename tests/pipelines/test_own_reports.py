@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
 from tests.pipelines.reports.conftest import page_of
 from tests.pipelines.reports.reading import Reader
 from tests.schemas.labelled import labelled_rows
@@ -18,7 +19,7 @@ OWN = "-- Units of each response\n-- How many there are.\n-- order: response_id\
 
 
 @pytest.fixture(name="folder")
-def _folder(tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]) -> Path:
+def _folder(tmp_path: Path) -> Path:
     write_run(tmp_path, labelled_rows(rows_of, "seq"), "day")
     return tmp_path
 

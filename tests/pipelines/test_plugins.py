@@ -1,15 +1,12 @@
 """Fact sources of other people: a file, an installed package, and ones that do not load."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.pipelines.conftest import tables, ufo, ufo_process, write_lines
 from tests.pipelines.installed import install
-
-Ufo = Callable[..., Any]
 
 PLUG_IN = """\
 from ufo import FactSource, Passage
@@ -31,7 +28,7 @@ class Acme(FactSource):
 
 
 @pytest.fixture
-def responses(tmp_path: Path, write_lines: Any) -> Path:
+def responses(tmp_path: Path) -> Path:
     path: Path = write_lines(
         tmp_path / "in.jsonl",
         [{"response": f"{name} is a large city."} for name in ("Rome", "Oslo", "Bern", "Nice")],
@@ -39,9 +36,7 @@ def responses(tmp_path: Path, write_lines: Any) -> Path:
     return path
 
 
-def test_an_installed_package_serves_without_an_edit_here(
-    tmp_path: Path, ufo: Ufo, ufo_process: Ufo, responses: Path, tables: Any
-) -> None:
+def test_an_installed_package_serves_without_an_edit_here(tmp_path: Path, responses: Path) -> None:
     environment = install(tmp_path, PLUG_IN)
     done = ufo_process(
         *("evaluate", "--input", responses, "--output", tmp_path / "out", "--sources", "acme"),
@@ -73,11 +68,7 @@ def test_an_installed_package_serves_without_an_edit_here(
 
 
 def test_a_file_of_the_user_s_by_a_relative_path(
-    tmp_path: Path,
-    ufo: Ufo,
-    responses: Path,
-    tables: Any,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, responses: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/acme.py").write_text(PLUG_IN)
@@ -94,9 +85,7 @@ def test_a_file_of_the_user_s_by_a_relative_path(
     assert (other.code, "sources" in other.err) == (2, True)
 
 
-def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(
-    tmp_path: Path, ufo: Ufo, write_lines: Any, tables: Any
-) -> None:
+def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(tmp_path: Path) -> None:
     plug_in = tmp_path / "garbage.py"
     plug_in.write_text(
         "import numpy\n"

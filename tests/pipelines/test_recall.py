@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
+from tests.pipelines.conftest import tables, ufo, write_lines
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, rows
 
 Ufo = Callable[..., Any]
@@ -25,7 +26,7 @@ def labels(output: Path, formulation: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def offline(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo) -> Path:
+def offline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example recalled without a model."""
     output = tmp_path_factory.mktemp("offline")
     with pytest.MonkeyPatch.context() as patch:
@@ -76,9 +77,7 @@ def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path
     assert {(row["error_rate"], row["f1_false"]) for row in errors} == {(0, 1)}
 
 
-def test_a_run_of_several_processes_and_chunks_is_the_same(
-    recall: Ufo, tmp_path: Path, tables: Any
-) -> None:
+def test_a_run_of_several_processes_and_chunks_is_the_same(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--formulations", "tfn,prompt", "--chunk_size", 1, "--workers", 2)
     assert recall(tmp_path / "many", *flags).code == 0
     assert recall(tmp_path / "one", "--formulations", "tfn,prompt").code == 0
@@ -118,7 +117,6 @@ def test_what_the_first_reply_left_out_is_counted(
     recall: Ufo,
     server: LlmServer,
     tmp_path: Path,
-    write_lines: Any,
     flags: tuple[object, ...],
     calls: int,
     na: int,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
+from tests.pipelines.conftest import tables, ufo, write_lines
 from tests.pipelines.llm_runs import EXAMPLE, rows
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_RECALL
@@ -18,9 +19,7 @@ Ufo = Callable[..., Any]
 # --- bad input, wrong usage -----------------------------------------------------------------------
 
 
-def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(
-    ufo: Ufo, tmp_path: Path, write_lines: Any
-) -> None:
+def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(tmp_path: Path) -> None:
     good = {"question": "Where is Oslo?", "answer": "Oslo is in Norway.", "answers": {"a": "No."}}
     bad = {**good, "id": "bad", "human_evaluated_facts_a": "{'F': __import__('os').getcwd()}"}
     path = write_lines(
@@ -44,7 +43,7 @@ def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(
 
 
 def test_a_run_that_was_stopped_goes_on_by_the_same_command(
-    recall: Ufo, server: LlmServer, tmp_path: Path, tables: Any, write_prices: Path
+    recall: Ufo, server: LlmServer, tmp_path: Path, write_prices: Path
 ) -> None:
     flags = (
         *("--formulations", "tfn", "--run", "r", "--chunk_size", 1),
@@ -75,9 +74,7 @@ def write_prices(tmp_path: Path) -> Path:
     return path
 
 
-def test_reports_and_sql_read_recall_runs_beside_others(
-    ufo: Ufo, tmp_path: Path, write_lines: Any
-) -> None:
+def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
     text = {"response": "Oslo is in Norway.", "reference_answers": ["Oslo is in Norway."]}
     responses = write_lines(tmp_path / "in.jsonl", [text])
     output = tmp_path / "out"

@@ -3,9 +3,10 @@
 import gzip
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.pipelines.conftest import tables, ufo
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_everything_in_a_bucket(
-    bucket: Path, ufo: Any, tables: Any, responses: Path, tmp_path: Path, compressed: bool
+    bucket: Path, responses: Path, tmp_path: Path, compressed: bool
 ) -> None:
     name = "in.jsonl.gz" if compressed else "in.jsonl"
     data = responses.read_bytes()
@@ -44,7 +45,7 @@ def test_everything_in_a_bucket(
 
 
 def test_a_run_that_was_stopped_there_goes_on(
-    bucket: Path, ufo: Any, responses: Path, tmp_path: Path
+    bucket: Path, responses: Path, tmp_path: Path
 ) -> None:
     (bucket / "in.jsonl").write_bytes(responses.read_bytes())
     source = tmp_path / "stops.py"
@@ -74,7 +75,7 @@ def test_a_run_that_was_stopped_there_goes_on(
 
 
 def test_runs_there_are_asked_like_those_here(
-    bucket: Path, ufo: Any, responses: Path, tmp_path: Path
+    bucket: Path, responses: Path, tmp_path: Path
 ) -> None:
     (bucket / "in.jsonl").write_bytes(responses.read_bytes())
     out = f"file://{bucket}/out"
@@ -108,9 +109,7 @@ def test_runs_there_are_asked_like_those_here(
     assert f"no finished run in 'file://{bucket}/none'" in nothing.err
 
 
-def test_a_file_system_that_nothing_knows_is_reported_with_the_remedy(
-    ufo: Any, responses: Path
-) -> None:
+def test_a_file_system_that_nothing_knows_is_reported_with_the_remedy(responses: Path) -> None:
     for there in ("azfs://a/b/out", "nofs://b/out"):
         done = ufo("evaluate", "--input", responses, "--output", there)
         assert done.code == 2

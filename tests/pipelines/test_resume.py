@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.pipelines.conftest import command, tables, ufo, ufo_process
 from ufo.schemas import storage
-
-Ufo = Callable[..., Any]
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 
@@ -95,7 +94,7 @@ def end(process: subprocess.Popen[str], how: int, whom: Any = os.killpg) -> tupl
 
 
 @pytest.fixture
-def scene(tmp_path: Path, recording: str, command: Callable[..., list[str]]) -> Iterator[Scene]:
+def scene(tmp_path: Path, recording: str) -> Iterator[Scene]:
     scene = Scene(tmp_path, recording, command)
     yield scene
     for process in scene.processes:
@@ -104,9 +103,7 @@ def scene(tmp_path: Path, recording: str, command: Callable[..., list[str]]) -> 
 
 
 @pytest.fixture(scope="module")
-def expected(
-    tmp_path_factory: pytest.TempPathFactory, recording: str, command: Any, ufo: Ufo, tables: Any
-) -> Any:
+def expected(tmp_path_factory: pytest.TempPathFactory, recording: str) -> Any:
     """The tables of a run that nothing disturbed."""
     scene = Scene(tmp_path_factory.mktemp("undisturbed"), recording, command)
     scene.gate.touch()
@@ -118,7 +115,7 @@ def without_paths(found: Any) -> Any:
     return {name: rows for name, rows in found.items() if name != "sources"}
 
 
-def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected: Any) -> None:
+def test_kill_9(scene: Scene, expected: Any) -> None:
     # A finished run of that name is there before.
     scene.gate.touch()
     assert ufo(*scene.arguments("--workers", 1, "--mode", "mv")).code == 0
@@ -184,9 +181,7 @@ def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected:
     # As a terminal does, and as containers end their first process.
     [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)],
 )
-def test_a_signal_that_asks_to_stop(
-    scene: Scene, ufo: Ufo, tables: Any, expected: Any, how: int, whom: Any
-) -> None:
+def test_a_signal_that_asks_to_stop(scene: Scene, expected: Any, how: int, whom: Any) -> None:
     code, err = end(scene.start("--workers", 2), how, whom)
     assert code == 1
     assert "Traceback" not in err
@@ -199,7 +194,7 @@ def test_a_signal_that_asks_to_stop(
     assert without_paths(tables(scene.output)) == expected
 
 
-def test_a_worker_that_is_killed(scene: Scene, ufo: Ufo, tables: Any, expected: Any) -> None:
+def test_a_worker_that_is_killed(scene: Scene, expected: Any) -> None:
     process = scene.start("--workers", 2)
     worker = scene.process_of("Lima")
     assert worker != process.pid
@@ -219,7 +214,7 @@ def test_a_worker_that_is_killed(scene: Scene, ufo: Ufo, tables: Any, expected: 
 
 
 def test_the_next_command_removes_what_a_killed_one_left_and_its_workers_end(
-    scene: Scene, ufo_process: Ufo, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     temporary = scene.folder / "tmp"
     temporary.mkdir()
@@ -259,7 +254,7 @@ def stop_at(patch: pytest.MonkeyPatch, number: int, *kinds: str) -> None:
 
 
 def test_stopped_at_any_step_of_finishing(
-    scene: Scene, ufo: Ufo, tables: Any, expected: Any, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stop at file operations of the end of a run, every 17th, and complete it from each."""
     words = scene.arguments("--workers", 1, "--if_finished", "retry_errors", "--chunk_size", 3)

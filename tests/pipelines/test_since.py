@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Ufo = Callable[..., Any]
+from tests.pipelines.conftest import command, tables, ufo
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 
@@ -80,7 +80,7 @@ CHANGES: dict[str, Mapping[str, Any]] = {
 }
 
 
-def test_only_new_and_changed_responses_are_evaluated(scene: Scene, ufo: Ufo, tables: Any) -> None:
+def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
     scene.write([*CITIES, *(CHANGES.keys() - set(CITIES))])
     assert ufo(*scene.arguments("monday")).code == 0
     scene.asked()
@@ -100,7 +100,7 @@ def test_only_new_and_changed_responses_are_evaluated(scene: Scene, ufo: Ufo, ta
     assert not list(scene.output.glob("run=tuesday/.attempt-*"))
 
 
-def test_responses_with_errors_are_evaluated_again(scene: Scene, ufo: Ufo, tables: Any) -> None:
+def test_responses_with_errors_are_evaluated_again(scene: Scene) -> None:
     scene.down.touch()
     assert ufo(*scene.arguments("one")).code == 0
     scene.asked()
@@ -110,7 +110,7 @@ def test_responses_with_errors_are_evaluated_again(scene: Scene, ufo: Ufo, table
     assert not [row for row in tables(scene.output, "two")["evidence"] if "error" in row]
 
 
-def test_other_options_cannot_be_taken_over(scene: Scene, ufo: Ufo) -> None:
+def test_other_options_cannot_be_taken_over(scene: Scene) -> None:
     assert ufo(*scene.arguments("one")).code == 0
     done = ufo(*scene.arguments("two", "--since", "one", "--mode", "mv"))
     assert done.code == 2
@@ -125,9 +125,7 @@ def test_other_options_cannot_be_taken_over(scene: Scene, ufo: Ufo) -> None:
     assert ufo(*scene.arguments("two", "--since", "one", "--chunk_size", 5)).code == 0
 
 
-def test_a_killed_run_goes_on_only_from_the_same_run(
-    scene: Scene, ufo: Ufo, tables: Any, command: Callable[..., list[str]]
-) -> None:
+def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
     assert ufo(*scene.arguments("one")).code == 0
     scene.asked()
     scene.write([*CITIES, "Vienna", "Paris"])
@@ -155,7 +153,7 @@ def test_a_killed_run_goes_on_only_from_the_same_run(
 # --- --if_finished
 
 
-def test_a_finished_run_is_left_or_replaced(scene: Scene, ufo: Ufo, tables: Any) -> None:
+def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
     assert ufo(*scene.arguments("r")).code == 0
     before = tables(scene.output)
     scene.asked()
@@ -170,9 +168,7 @@ def test_a_finished_run_is_left_or_replaced(scene: Scene, ufo: Ufo, tables: Any)
     assert {row[2] for row in tables(scene.output)["verdicts"]} == {"mv"}
 
 
-def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(
-    scene: Scene, ufo: Ufo, tables: Any
-) -> None:
+def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(scene: Scene) -> None:
     assert ufo(*scene.arguments("r")).code == 0
     expected = tables(scene.output)
     scene.down.touch()

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.pipelines.conftest import ufo, write_lines
 from ufo.pipelines import streaming
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
@@ -77,7 +78,7 @@ def world(tmp_path: Path) -> World:
 
 @pytest.mark.parametrize("engine", [(), ("--runner=FnApiRunner",)])
 def test_files_are_evaluated_in_windows_as_they_arrive(
-    world: World, ufo: Any, engine: tuple[str, ...]
+    world: World, engine: tuple[str, ...]
 ) -> None:
     (world.folder / "in" / "blank.jsonl").write_text("\n\n")  # it ends no stream
     world.happens = {
@@ -143,9 +144,7 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     assert world.run() == 0
 
 
-def test_the_command_tells_of_each_window(
-    ufo: Any, write_lines: Any, tmp_path: Path, records: list[Any]
-) -> None:
+def test_the_command_tells_of_each_window(tmp_path: Path, records: list[Any]) -> None:
     write_lines(tmp_path / "in.jsonl", records)
     flags = ("--streaming", "--window_seconds", "0.02", "--idle_seconds", "0.02", "--json")
     places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--run", "s")

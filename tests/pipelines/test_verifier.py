@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ufo as python
+from tests.pipelines.conftest import ufo, write_lines
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 from tests.transforms.judges.stated import STATED
 from ufo.transforms.judges.offline import trust
@@ -19,12 +20,7 @@ UNUSABLE = STATED.replace(":Stated", ":Unusable")
 
 
 @pytest.fixture
-def evaluate(
-    tmp_path: Path,
-    ufo: Callable[..., Any],
-    write_lines: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[..., Any]:
+def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """One response, and a reference that states its probabilities and a ground for them."""
     for name in ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
@@ -57,7 +53,7 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path
 
 
 def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
-    evaluate: Any, ufo: Callable[..., Any], tmp_path: Path
+    evaluate: Any, tmp_path: Path
 ) -> None:
     line = trust([shown("overlap")], ["reference"])
     done = evaluate("--verifier", "overlap")
@@ -74,7 +70,7 @@ def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     assert checked.to_dict()["judged_by"] == line
 
 
-def test_recall_and_one_text_ask_it_too(tmp_path: Path, ufo: Any, write_lines: Any) -> None:
+def test_recall_and_one_text_ask_it_too(tmp_path: Path) -> None:
     text = "Oslo was founded in 1901."
     record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
     path = write_lines(tmp_path / "in.jsonl", [record])

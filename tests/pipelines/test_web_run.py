@@ -10,6 +10,7 @@ import pytest
 
 from tests.llm_server import KEY, LlmServer
 from tests.local_web import ORDER, Engines, LocalWeb
+from tests.pipelines.conftest import tables, ufo, write_lines
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 
 ADDRESSES = {
@@ -52,7 +53,7 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path, write_lines: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     for name in (*ENVIRONMENT, "BRAVE_API_KEY", *ADDRESSES.values()):
         monkeypatch.delenv(name, raising=False)
     records = [
@@ -75,7 +76,7 @@ def labels(output: Path) -> dict[str, int | None]:
     return {row["response_id"]: row["label"] for row in found}
 
 
-def test_claims_are_settled_by_the_pages_that_a_search_finds(ufo: Any, scene: Scene) -> None:
+def test_claims_are_settled_by_the_pages_that_a_search_finds(scene: Scene) -> None:
     told = ufo(*scene.flags("serper", "out", *OFFLINE, "--dry_run", "--json"))
     calls = {row["step"]: row["calls"] for row in told.json["rows"]}
     assert calls == {"search": len(CLAIMS), "page": 5 * len(CLAIMS)}
@@ -117,7 +118,7 @@ def test_claims_are_settled_by_the_pages_that_a_search_finds(ufo: Any, scene: Sc
     assert {row["step"] for row in steps} == {"search", "page"}
 
 
-def test_a_search_that_fails_is_an_error_and_is_asked_again(ufo: Any, scene: Scene) -> None:
+def test_a_search_that_fails_is_an_error_and_is_asked_again(scene: Scene) -> None:
     scene.engines.faults.extend([(200, {"error": "try later"})] * len(CLAIMS))
     flags = scene.flags("searxng", "out", *OFFLINE)
     assert ufo(*flags).code == 1  # no search answered
@@ -145,7 +146,7 @@ def test_a_search_that_fails_is_an_error_and_is_asked_again(ufo: Any, scene: Sce
     ],
 )
 def test_what_every_search_would_meet_ends_the_run(
-    ufo: Any, scene: Scene, engine: str, status: int, remedy: str
+    scene: Scene, engine: str, status: int, remedy: str
 ) -> None:
     scene.engines.faults.extend([status] * 20)
     done = ufo(*scene.flags(engine, "out", *OFFLINE))
@@ -160,7 +161,7 @@ def _comparable(tables: Mapping[str, list[tuple[Any, ...]]]) -> dict[str, Any]:
 
 
 def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
-    ufo: Any, scene: Scene, tables: Any, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = scene.folder / "snapshot"
     more = (*OFFLINE, "--web_snapshot", folder, "--chunk_size", 6)
@@ -191,7 +192,7 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
     assert (len(scene.web.requests), scene.engines.requests) == asked
 
 
-def test_domains_and_kinds_are_left_out_before_the_vote(ufo: Any, scene: Scene) -> None:
+def test_domains_and_kinds_are_left_out_before_the_vote(scene: Scene) -> None:
     for flags in (("--exclude_domains", "127.0.0.1"), ("--include_categories", "news,wiki")):
         assert ufo(*scene.flags("serper", flags[0], *OFFLINE, *flags)).code == 0
         found = rows(scene.folder / flags[0], "SELECT DISTINCT outcome, reason FROM evidence")
@@ -203,7 +204,7 @@ def test_domains_and_kinds_are_left_out_before_the_vote(ufo: Any, scene: Scene) 
 
 
 def test_what_a_page_orders_the_judge_to_say_changes_nothing(
-    ufo: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same page with and without an order in it: the verdicts are the same."""
     claims = [("The beacon of Holmsund was lit for the first time in 1890.", 1)]

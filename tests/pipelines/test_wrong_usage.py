@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.conftest import rows_of, write_run
 from tests.pipelines import other_judges
+from tests.pipelines.conftest import ufo
 from tests.pipelines.llm_runs import EXAMPLE
 from tests.transforms.judges.stated import STATED
 
@@ -18,7 +20,7 @@ JOB = "--project=p --region=r --temp_location=gs://b/t --sdk_container_image=reg
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory, rows_of: Any, write_run: Any) -> Path:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     for name in ("eve", "day"):
         rows = rows_of({"a": {"u": {"ref": "s", "wiki": "r"}}}, mode="all")
@@ -28,7 +30,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, rows_of: Any, write_run: Any)
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.get("run") or case["config"])
 def test_what_is_wrong_is_said_and_nothing_is_written(
-    tmp_path: Path, ufo: Any, runs: Path, monkeypatch: pytest.MonkeyPatch, case: Any
+    tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, case: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("UFO_CACHE")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
 from ufo.pipelines.cli import main
 
 VOTES = {
@@ -17,7 +18,7 @@ VOTES = {
 
 
 @pytest.fixture(name="folder")
-def _folder(tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]) -> Path:
+def _folder(tmp_path: Path) -> Path:
     models = {"a": "alder", "b": "birch", "c": "birch"}
     write_run(tmp_path, rows_of(VOTES, mode="all", models=models), "everything", mode="all")
     in_order = {"a": {"a1": {"ref": "s"}, "a2": {"ref": "n", "wiki": "r"}}}

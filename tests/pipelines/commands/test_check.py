@@ -4,14 +4,13 @@ import json
 import os
 import pty
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import ufo as library
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import Outcome
+from tests.pipelines.conftest import command, ufo, ufo_process
 from ufo.transforms.judges.offline import trust
 from ufo.transforms.verifiers.by_name import shown as shown_as
 
@@ -26,7 +25,6 @@ factuality 0.333, coverage 0.667
   evidence  "Ada Lovelace was born in London in 1815."
   why       says "London", the claim says "Paris"
 """
-Run = Callable[..., Outcome]
 
 
 def shown(out: str) -> bool:
@@ -41,7 +39,7 @@ def about(tmp_path: Path) -> Path:
     return path
 
 
-def test_json_is_what_the_python_interface_returns(ufo: Run, about: Path) -> None:
+def test_json_is_what_the_python_interface_returns(about: Path) -> None:
     found = ufo("check", TEXT, "--references", about, "--json", "--mode", "all", "--passages", 2)
     same = library.check_sync(TEXT, references=[ABOUT], mode="all", passages=2)
     assert found.json == json.loads(json.dumps(same.to_dict()))
@@ -50,7 +48,7 @@ def test_json_is_what_the_python_interface_returns(ufo: Run, about: Path) -> Non
     assert "? not found\n  claim  Ada Lovelace liked tea." in found.out
 
 
-def test_a_file_and_stdin(ufo: Run, ufo_process: Run, about: Path, tmp_path: Path) -> None:
+def test_a_file_and_stdin(about: Path, tmp_path: Path) -> None:
     (tmp_path / "answer.txt").write_text(TEXT)
     (tmp_path / "tea.txt").write_text("Ada Lovelace liked tea.")
     more = ("--references", tmp_path / "tea.txt")
@@ -67,9 +65,7 @@ def test_a_file_and_stdin(ufo: Run, ufo_process: Run, about: Path, tmp_path: Pat
     assert (found.code, "is no text: it is not UTF-8 at byte 4" in found.err) == (2, True)
 
 
-def test_colours_are_for_terminals_that_want_them(
-    command: Callable[..., list[str]], about: Path
-) -> None:
+def test_colours_are_for_terminals_that_want_them(about: Path) -> None:
     def printed(**environment: str) -> str:
         ours, theirs = pty.openpty()
         with open(ours, "rb", closefd=True) as screen:
@@ -93,13 +89,13 @@ def test_colours_are_for_terminals_that_want_them(
         (("Осло находится в Норвегии.",), 1, "1 of 1 judgements was unusable"),
     ],
 )
-def test_what_is_wrong(ufo: Run, words: tuple[object, ...], code: int, told: str) -> None:
+def test_what_is_wrong(words: tuple[object, ...], code: int, told: str) -> None:
     found = ufo("check", *words)
     assert found.code == code
     assert told in found.err
 
 
-def test_a_model_judges(ufo: Run, ufo_process: Run, about: Path, llm_server: LlmServer) -> None:
+def test_a_model_judges(about: Path, llm_server: LlmServer) -> None:
     flags = ("--references", about, "--model", "offline-judge", "--cache", "off", "--base_url")
     found = ufo("check", TEXT, *flags, llm_server.base_url)
     assert (found.code, "by reference" in found.out) == (0, True)

@@ -1,10 +1,9 @@
 """`ufo judges`: what is listed and said."""
 
-from collections.abc import Callable
-from typing import Any
+from tests.pipelines.conftest import ufo
 
 
-def test_the_list_has_judges_and_verifiers_with_package_and_help(ufo: Callable[..., Any]) -> None:
+def test_the_list_has_judges_and_verifiers_with_package_and_help() -> None:
     rows = ufo("judges", "--json").json
     assert {("judge", "offline"), ("judge", "llm")} <= {(row["kind"], row["type"]) for row in rows}
     assert ("verifier", "overlap") in {(row["kind"], row["type"]) for row in rows}

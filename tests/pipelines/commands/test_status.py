@@ -1,15 +1,13 @@
 """`ufo status` on runs that are finished, running, killed, and of before it was there."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Ufo = Callable[..., Any]
+from tests.pipelines.conftest import ufo, ufo_process, write_lines
 
 
-def test_a_password_in_an_address_is_not_kept(ufo_process: Ufo, tmp_path: Path) -> None:
+def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
     given = tmp_path / "in.jsonl"
     given.write_text('{"response": "Oslo is large.", "claims": [{"claim": "Oslo is large."}]}\n')
     address = "http://me:geheim@127.0.0.1:1/v1?key=geheim"
@@ -21,9 +19,7 @@ def test_a_password_in_an_address_is_not_kept(ufo_process: Ufo, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("manifest", ["{", "{}", "5"])
-def test_a_damaged_manifest_is_reported_by_whoever_reads_it(
-    ufo: Ufo, tmp_path: Path, write_lines: Any, manifest: str
-) -> None:
+def test_a_damaged_manifest_is_reported_by_whoever_reads_it(tmp_path: Path, manifest: str) -> None:
     folder = tmp_path / "run=r"
     folder.mkdir()
     (folder / "manifest.json").write_text(manifest)
@@ -41,5 +37,5 @@ def test_a_damaged_manifest_is_reported_by_whoever_reads_it(
         assert f"remove {str(folder)!r}" in done.err
 
 
-def test_nothing_there(ufo: Ufo, tmp_path: Path) -> None:
+def test_nothing_there(tmp_path: Path) -> None:
     assert "no run in" in ufo("status", tmp_path).out

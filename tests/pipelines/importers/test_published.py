@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from tests.pipelines.conftest import ufo
 from ufo.pipelines.importers import import_records
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord
@@ -92,7 +93,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             list(import_records("factscore", path, [], Counter()))
 
 
-def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path, ufo: Any) -> None:
+def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path) -> None:
     source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
     row = {"input": "Who was Ada?", "output": "Adá 🙂.", "annotations": None}
     source.write_text(json.dumps(row) + "\n\n" + "{}\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-Ufo = Callable[..., Any]
+from tests.pipelines.conftest import tables, ufo
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def config(tmp_path: Path, responses: Path, index: Path) -> Callable[[str], Path
 
 
 def test_two_instances_of_one_type_serve_under_their_names(
-    config: Any, ufo: Ufo, index: Path, tables: Any, tmp_path: Path
+    config: Any, index: Path, tmp_path: Path
 ) -> None:
     path = config(
         f"sources:\n- {{name: one, type: wikipedia, index: {index}, passages: 1}}\n"
@@ -36,7 +36,7 @@ def test_two_instances_of_one_type_serve_under_their_names(
     assert [json.loads(row[5])["passages"] for row in found["sources"]] == [1, 2, 5]
 
 
-def test_a_flag_beats_the_file(config: Any, ufo: Ufo, index: Path) -> None:
+def test_a_flag_beats_the_file(config: Any, index: Path) -> None:
     path = config(f"mode: mv\nindex: {index}\nsources: [wikipedia, reference]\njson: true\n")
     done = ufo("evaluate", "--config", path, "--mode", "seq", "--sources", "reference")
     assert (done.json["mode"], done.json["sources"]) == ("seq", ["reference"])
@@ -48,7 +48,7 @@ def test_a_flag_beats_the_file(config: Any, ufo: Ufo, index: Path) -> None:
 
 
 def test_options_of_any_yaml_kind_are_recorded_and_no_secret_is(
-    config: Any, ufo: Ufo, tmp_path: Path
+    config: Any, tmp_path: Path
 ) -> None:
     plug_in = tmp_path / "mine.py"
     plug_in.write_text(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import labelled_rows
 from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.records import SourceStatus
@@ -49,17 +50,13 @@ def told(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 @pytest.fixture(name="told_rows", scope="session")
-def _told_rows(rows_of: Callable[..., Any]) -> Callable[..., Any]:
+def _told_rows() -> Callable[..., Any]:
     """A function: the rows of a run of that mode, labelled, each with its text."""
     return lambda mode="all": told(labelled_rows(rows_of, mode))
 
 
 @pytest.fixture(name="folder", scope="session")
-def _folder(
-    tmp_path_factory: pytest.TempPathFactory,
-    told_rows: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> Path:
+def _folder(tmp_path_factory: pytest.TempPathFactory, told_rows: Callable[..., Any]) -> Path:
     folder = tmp_path_factory.mktemp("told")
     write_run(folder, told_rows(), "day", mode="all")
     return folder
@@ -77,9 +74,7 @@ def _hostile_page(hostile_folder: Path) -> str:
 
 @pytest.fixture(name="hostile_folder", scope="session")
 def _hostile_folder(
-    tmp_path_factory: pytest.TempPathFactory,
-    told_rows: Callable[..., Any],
-    write_run: Callable[..., Path],
+    tmp_path_factory: pytest.TempPathFactory, told_rows: Callable[..., Any]
 ) -> Path:
     """Every text that comes from outside tries to be mark-up."""
     folder = tmp_path_factory.mktemp("hostile")

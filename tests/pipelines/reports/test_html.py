@@ -1,11 +1,10 @@
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
@@ -58,9 +57,7 @@ def test_a_page_asks_for_nothing_and_hostile_texts_stay_texts(page: str, hostile
     assert all('dir="auto"' in attributes for _, attributes in turned)
 
 
-def test_what_a_run_does_not_have_is_left_out(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+def test_what_a_run_does_not_have_is_left_out(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"a": {"u": {"ref": "s"}}}))
     read = Reader(page_of(tmp_path))
     assert sections(read) == ["responses", "g1", "g2"]
@@ -68,9 +65,7 @@ def test_what_a_run_does_not_have_is_left_out(
         assert left_out not in read.text.partition("Responses to look at first")[0]
 
 
-def test_many_models_responses_and_rows_are_bounded(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+def test_many_models_responses_and_rows_are_bounded(tmp_path: Path) -> None:
     votes = {f"r{n:03}": {f"u{n}": {"ref": "s" if n % 3 else "r"}} for n in range(150)}
     models = {name: f"m{int(name[1:]):03}" for name in votes}
     write_run(tmp_path, rows_of(votes, models=models))
@@ -81,11 +76,7 @@ def test_many_models_responses_and_rows_are_bounded(
 
 
 def test_the_command_writes_the_page_beside_what_it_prints(
-    folder: Path,
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "ü page.html"
     words = ["report", str(folder), "scores", "--html", str(path), "--json"]
@@ -103,7 +94,7 @@ def test_the_command_writes_the_page_beside_what_it_prints(
 
 
 def test_a_contradicted_claim_names_question_and_model_and_leads_to_its_response(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+    tmp_path: Path,
 ) -> None:
     votes = {"r1": {"u1": {"ref": "r"}}, "r2": {"u2": {"ref": "s"}}}
     write_run(tmp_path, rows_of(votes, models={"r1": "alder"}))
@@ -125,9 +116,7 @@ def test_file_notebook_and_page_show_the_same_overview(folder: Path, page: str) 
     assert not Reader(notebook).loads
 
 
-def test_two_runs_are_compared_with_the_claims_that_turned(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> None:
     for name, said in (("before", "ss"), ("after", "sr")):
         votes = {f"r{n}": {f"u{n}": {"ref": one}} for n, one in enumerate(said)}
         write_run(tmp_path, rows_of(votes), name)
@@ -162,9 +151,7 @@ def test_sentences_have_colour_symbol_and_label(page: str) -> None:
     assert article.index("🛸") < article.index("S a1.")
 
 
-def test_texts_claims_and_evidence_are_bounded(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+def test_texts_claims_and_evidence_are_bounded(tmp_path: Path) -> None:
     votes = {"a": {f"u{n:03}": {"ref": "r" * 9} for n in range(60)}}
     rows = rows_of(votes)
     rows["responses"] = [replace(rows["responses"][0], text="word " * 10_000)]
@@ -181,9 +168,7 @@ def test_texts_claims_and_evidence_are_bounded(
     assert len(article) < 400_000
 
 
-def test_a_claim_without_a_sentence_is_apart_and_a_wrong_quote_is_told(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+def test_a_claim_without_a_sentence_is_apart_and_a_wrong_quote_is_told(tmp_path: Path) -> None:
     rows = rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "-"}}})
     rows["fact_units"] = [replace(row, sentence_index=None) for row in rows["fact_units"]]
     rows["evidence"] = [replace(row, citation_found=False) for row in rows["evidence"]]

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import command, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
@@ -60,11 +62,7 @@ COMMANDS = [
 
 
 @pytest.fixture(name="folder", scope="module")
-def _folder(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> Path:
+def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("folder") / "runs"
     models, sets = {"a": "alder", "b": "birch", "c": "birch"}, {"a": "bio", "b": "geo", "c": "geo"}
     rows = rows_of(VOTES, models=models, datasets=sets)
@@ -116,12 +114,7 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
     ],
 )
 def test_a_run_without_a_score_says_so(
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    printed: Callable[..., Any],
-    votes: Any,
-    said: str,
+    tmp_path: Path, printed: Callable[..., Any], votes: Any, said: str
 ) -> None:
     write_run(tmp_path, rows_of(votes))
     text = printed("report", tmp_path)
@@ -130,12 +123,7 @@ def test_a_run_without_a_score_says_so(
     assert said in Reader(page_of(tmp_path)).text
 
 
-def test_hostile_text_reaches_no_terminal(
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    printed: Callable[..., Any],
-) -> None:
+def test_hostile_text_reaches_no_terminal(tmp_path: Path, printed: Callable[..., Any]) -> None:
     rows = rows_of({"a": {"u": {"ref": "r"}}}, models={"a": "[bold]m[/] :smile:"})
     claim = "Red \x1b[31m, bell \x07, override \u202e, two\nlines " + "long " * 400
     rows["fact_units"] = [replace(rows["fact_units"][0], claim=claim)]
@@ -153,7 +141,7 @@ def test_hostile_text_reaches_no_terminal(
     assert rows[1][rows[0].index("claim")] == claim
 
 
-def test_ctrl_c_ends_a_long_query_with_a_message(folder: Path, ufo: Callable[..., Any]) -> None:
+def test_ctrl_c_ends_a_long_query_with_a_message(folder: Path) -> None:
     assert ufo("sql", folder, "SELECT 1").code == 0
     hours = (
         "SELECT count(*) FROM range(10000000000) a, range(1000000) b WHERE a.range % 7 = b.range"
@@ -164,7 +152,7 @@ def test_ctrl_c_ends_a_long_query_with_a_message(folder: Path, ufo: Callable[...
     assert done.err == "ufo: interrupted; the query was stopped\n"
 
 
-def test_a_reader_that_has_enough_is_no_error(folder: Path, command: Callable[..., Any]) -> None:
+def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
     words = command("sql", folder, "FROM range(1000000)", "--csv")
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.pipelines.conftest import Outcome
+from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import Outcome, ufo, write_lines
 from ufo.schemas.results import open_results
 
 
@@ -33,9 +34,7 @@ def run_of(
 
 
 @pytest.fixture(name="two")
-def _two(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> Callable[..., Any]:
+def _two(tmp_path: Path) -> Callable[..., Any]:
     """Write two runs of letters by response, and return their folder."""
 
     def two(before: list[str], after: list[str], **how: str) -> Path:
@@ -59,7 +58,7 @@ def scores(run: list[str]) -> list[float]:
     return [units.count("s") / len(units) for units in run]
 
 
-def test_the_test_is_scipys_paired_t_test(ufo: Callable[..., Any], two: Callable[..., Any]) -> None:
+def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
     folder = two(BEFORE, AFTER)
     done = ufo("compare", folder, "old", "new", "--json")
     assert done.code == 0
@@ -97,7 +96,6 @@ def test_the_test_is_scipys_paired_t_test(ufo: Callable[..., Any], two: Callable
     ],
 )  # fmt: skip
 def test_few_pairs_and_equal_ones(
-    ufo: Callable[..., Any],
     two: Callable[..., Any],
     before: list[str],
     after: list[str],
@@ -115,12 +113,7 @@ def test_few_pairs_and_equal_ones(
     assert turned == sorted(turned, key=lambda row: row[0] != "supported") != []
 
 
-def test_questions_are_of_a_data_set_and_several_responses_are_one(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
+def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Path) -> None:
     old, new = run_of(rows_of, ["ss", "sr", "rr", "ss"]), run_of(rows_of, ["sr", "ss", "ss", "ss"])
     for rows in (old, new):
         rows["responses"] = [
@@ -137,12 +130,7 @@ def test_questions_are_of_a_data_set_and_several_responses_are_one(
     assert (found["only_baseline"], found["only_run"]) == (0, 1)
 
 
-def test_runs_that_share_nothing_cannot_be_compared(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
+def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
     write_run(tmp_path, run_of(rows_of, ["s"], question="A"), "old")
     write_run(tmp_path, run_of(rows_of, ["s"], question="B"), "new")
     done = ufo("compare", tmp_path, "old", "new")
@@ -156,9 +144,7 @@ def test_runs_that_share_nothing_cannot_be_compared(
 # --- gates of ufo evaluate -----------------------------------------------------------------------
 
 
-def test_a_run_is_gated_by_its_baseline(
-    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
     def evaluate(name: str, city: str, *flags: float | str) -> Outcome:
         lines = [
             {
@@ -189,9 +175,7 @@ def test_a_run_is_gated_by_its_baseline(
     assert (better.code, "one-sided p" in better.out) == (0, True)
 
 
-def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(
-    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])
     flags = ("evaluate", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
     first = ufo(*flags, "--sources", "reference", "--baseline", "a")

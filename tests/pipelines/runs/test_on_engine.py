@@ -1,7 +1,6 @@
 """The pipeline as it is for an engine: how work and budgets are spread, and what the user sees."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import apache_beam as beam
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
+from tests.pipelines.conftest import tables, ufo, write_lines
 from ufo.pipelines.graph import evaluate
 from ufo.pipelines.runs.engine import engine_counters
 from ufo.pipelines.runs.finish import check_complete
@@ -23,12 +23,7 @@ GROUPED = {"beam:transform:group_by_key:v1", "beam:transform:reshuffle:v1"}
 
 
 def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
-    ufo: Any,
-    tables: Callable[..., Any],
-    responses: Path,
-    index: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    responses: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(index.parent)
     run: tuple[object, ...] = ("evaluate", "--input", responses, "--judge", "offline", "--run", "r")
@@ -44,9 +39,7 @@ def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
     assert len(list(tmp_path.glob("other/run=r/evidence/*.parquet"))) == 3
 
 
-def test_what_is_doubtful_in_the_input_is_reported_on_another_runner_too(
-    ufo: Any, write_lines: Any, tmp_path: Path
-) -> None:
+def test_what_is_doubtful_in_the_input_is_reported_on_another_runner_too(tmp_path: Path) -> None:
     claims = [{"claim": "Oslo is big.", "sentence_index": 7}] * 2
     record = {"response": "Oslo is big.", "claims": claims, "prompt": "Which?"}
     path = write_lines(tmp_path / "in.jsonl", [record])

@@ -1,10 +1,10 @@
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.pipelines.conftest import tables, ufo_process, write_lines
 from ufo.pipelines.runs import workers
 
 SOURCE = """
@@ -20,7 +20,7 @@ class Where(ufo.FactSource):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, write_lines: Callable[..., Path]) -> Path:
+def folder(tmp_path: Path) -> Path:
     write_lines(tmp_path / "in.jsonl", [{"response": f"Town {n} is large."} for n in range(4)])
     (tmp_path / "where.py").write_text(SOURCE)
     return tmp_path
@@ -31,9 +31,7 @@ def passages(found: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("chunk_size", [1, 4])
-def test_workers_are_where_the_command_is(
-    folder: Path, ufo_process: Any, tables: Any, chunk_size: int
-) -> None:
+def test_workers_are_where_the_command_is(folder: Path, chunk_size: int) -> None:
     words = ("evaluate", "--input", "in.jsonl", "--output", "out", "--sources", "where.py:Where")
     root = str(Path(workers.__file__).parents[2])
     environment = {**os.environ, "WHERE": "here", "PYTHONPATH": root}

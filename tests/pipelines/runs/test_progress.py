@@ -1,13 +1,12 @@
 """What a run tells while it goes on: lines or a bar, and the counts of chunks under way."""
 
 import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer
+from tests.pipelines.conftest import ufo, write_lines
 from ufo.pipelines.runs.progress import Progress
 
 
@@ -75,9 +74,7 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
 # --- chunks that are under way
 
 
-def test_a_run_tells_it_in_the_end(
-    tmp_path: Path, ufo: Callable[..., Any], write_lines: Any, llm_server: LlmServer
-) -> None:
+def test_a_run_tells_it_in_the_end(tmp_path: Path, llm_server: LlmServer) -> None:
     text = "Oslo is a large city. Oslo has {0} bridges."
     path = write_lines(
         tmp_path / "in.jsonl",

@@ -2,18 +2,15 @@
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import ufo as interface
+from tests.pipelines.conftest import ufo, write_lines
 from tests.pipelines.llm_runs import rows
-
-Ufo = Callable[..., Any]
 
 RECORDS = [
     {
@@ -33,7 +30,7 @@ RECORDS = [
 
 
 @pytest.fixture
-def sheet(ufo: Ufo, tmp_path: Path, write_lines: Any) -> Path:
+def sheet(tmp_path: Path) -> Path:
     path = write_lines(tmp_path / "in.jsonl", RECORDS)
     done = ufo("recall", "--input", path, "--output", tmp_path / "facts", "--facts_only")
     assert done.code == 0, done.err
@@ -54,7 +51,7 @@ def write(path: Path, lines: list[dict[str, str]], delimiter: str = ",") -> None
         writer.writerows(lines)
 
 
-def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, ufo: Ufo, tmp_path: Path) -> None:
+def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -> None:
     first, second = read(sheet)
     labels = "human_evaluated_facts_"
     assert list(first) == [
@@ -76,7 +73,7 @@ def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, ufo: Ufo, tmp_pat
     assert rows(tmp_path / "back", "FROM recall_errors") == []
 
 
-def test_what_people_write_into_it_counts(sheet: Path, ufo: Ufo, tmp_path: Path) -> None:
+def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
     lines = read(sheet)
     label = "human_evaluated_facts_rag"
     # One marked true, one marked false in other words for True and False, one fact of their own.
@@ -99,7 +96,7 @@ def test_what_people_write_into_it_counts(sheet: Path, ufo: Ufo, tmp_path: Path)
     assert read(sheet)[0][label] == said
 
 
-def test_a_sheet_without_answers_waits_for_them(ufo: Ufo, tmp_path: Path, write_lines: Any) -> None:
+def test_a_sheet_without_answers_waits_for_them(tmp_path: Path) -> None:
     record = {"question": "Q?", "ground_truth": "Oslo is in Norway.", "answer": "It is in Sweden."}
     path = write_lines(tmp_path / "in.jsonl", [record])
     assert ufo("recall", "--input", path, "--output", tmp_path / "n", "--facts_only").code == 0
@@ -120,7 +117,7 @@ def test_a_sheet_without_answers_waits_for_them(ufo: Ufo, tmp_path: Path, write_
 # --- files ----------------------------------------------------------------------------------------
 
 
-def test_wikievalfacts_is_read_from_csv_and_parquet(ufo: Ufo, tmp_path: Path) -> None:
+def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
     lines = [
         {
             "unique_id": str(n),
@@ -148,7 +145,7 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(ufo: Ufo, tmp_path: Path) ->
         assert {row["variant"]: row["accuracy"] for row in found} == {"answer": 1, "poor_answer": 0}
 
 
-def test_rows_that_do_not_fit_the_header_are_failures(ufo: Ufo, tmp_path: Path) -> None:
+def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text(
         "question,ground_truth,answer\nQ?,T.,A.,more\nQ?\nQ?,Oslo is old.,Oslo is old.\n"
