@@ -112,7 +112,7 @@ def good(tmp_path: Path) -> Path:
     return path
 
 
-def wrong(ufo: Ufo, *arguments: object) -> str:
+def wrong(*arguments: object) -> str:
     """The message of a command that is a usage error; it writes nothing to stdout."""
     done = ufo(*arguments)
     assert done.code == 2, done
@@ -142,7 +142,7 @@ def test_an_input_that_is_none(
     path = name if "://" in name else tmp_path / name
     if isinstance(path, Path):
         make(path)
-    said = wrong(ufo, "evaluate", "--input", path, "--output", tmp_path / "out")
+    said = wrong("evaluate", "--input", path, "--output", tmp_path / "out")
     assert message in said
     assert str(name) in said
     # Nothing is left that a later run, with the input put right, would be held against.
@@ -151,7 +151,7 @@ def test_an_input_that_is_none(
 
 @pytest.mark.parametrize("output", ["good.jsonl", "good.jsonl/below"])
 def test_an_output_that_cannot_be_written(tmp_path: Path, good: Path, output: str) -> None:
-    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / output)
+    said = wrong("evaluate", "--input", good, "--output", tmp_path / output)
     assert "cannot be written" in said
     assert good.read_text().startswith('{"id": "good"')
 

@@ -69,7 +69,7 @@ def evaluate(towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
     return partial(evaluated, monkeypatch, towns, tmp_path)
 
 
-def _rows(tables: Any, output: Path) -> dict[str, list[tuple[Any, ...]]]:
+def _rows(output: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Rows without what is of one run: ids of requests, times."""
     found: dict[str, list[tuple[Any, ...]]] = tables(output)
     wanted = ("responses", "sentences", "fact_units", "evidence", "verdicts", "failures")
@@ -106,7 +106,7 @@ def undisturbed(
     with pytest.MonkeyPatch.context() as patch:
         done, chats = evaluated(patch, towns, output, None, request.param)
     assert done.code == 0, done.err
-    found = _rows(tables, output)
+    found = _rows(output)
     assert found["failures"] == []
     assert len(found["fact_units"]) == 2 * len(TOWNS)
     return found, len(chats)
@@ -125,7 +125,7 @@ def test_faults_that_a_retry_mends_change_no_row(
     assert done.code == 0, done.err
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
-    found = _rows(tables, tmp_path)
+    found = _rows(tmp_path)
     if any(entry.fault == "ignored_n" for entry in chats):
         found, expected = _in_any_order(found), _in_any_order(expected)
     assert found == expected
@@ -142,7 +142,7 @@ def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
     done, chats = evaluate(mix, "reference")
     expected, asked = undisturbed
     assert done.code == 0, done.err
-    found = _rows(tables, tmp_path)
+    found = _rows(tmp_path)
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
     assert found["responses"] == expected["responses"]

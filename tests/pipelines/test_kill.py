@@ -7,7 +7,7 @@ is kept, and at the files of finished chunks and of the end.
 import json
 import random
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ class _KillAt:
             kill(self.process)
 
 
-def paid(ufo: Callable[..., Any], scene: Scene) -> tuple[int, int, float]:
+def paid(scene: Scene) -> tuple[int, int, float]:
     """Requests, tokens and US dollars of the run, by its view `cost`."""
     done = ufo("report", scene.folder / "out", "cost", "--json")
     assert done.code == 0, done.err
@@ -132,7 +132,7 @@ def test_nothing_is_lost_and_nothing_asked_twice(
     assert scene.asked() - before == needed - kept
     assert results(tables(tmp_path / "out")) == expected
     # A request that was under way when the process ended is the one that nobody can tell of.
-    requests, _, _ = paid(ufo, scene)
+    requests, _, _ = paid(scene)
     unheard = len(llm_server.chats) - requests
     assert unheard == 1 if kind == ASKED else 0 <= unheard <= 1
 
@@ -145,7 +145,7 @@ def test_what_several_killed_processes_spent_is_in_the_usage_once(
     while scene.killed_at(ASKED, 6):
         unheard += 1
     assert unheard >= 4
-    requests, tokens, cost = paid(ufo, scene)
+    requests, tokens, cost = paid(scene)
     assert requests == len(llm_server.chats) - unheard
     assert results(tables(tmp_path / "out")) == undisturbed[0]
     sent = rows(tmp_path / "out", "SELECT request_id FROM usage WHERE NOT (cached OR coalesced)")

@@ -1,13 +1,12 @@
 """Reports of one's own, thresholds, and what a printed report says beside its rows."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import printed
 from tests.pipelines.reports.conftest import page_of
 from tests.pipelines.reports.reading import Reader
 from tests.schemas.labelled import labelled_rows
@@ -38,9 +37,7 @@ def _reports(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_report_of_ones_own_appears_beside_ours(
-    folder: Path, reports: Path, printed: Callable[..., Any]
-) -> None:
+def test_a_report_of_ones_own_appears_beside_ours(folder: Path, reports: Path) -> None:
     text = printed("report", "--list", "--reports", reports)
     assert "Units of each response" in text
     assert "Agreement with people" in text
@@ -82,7 +79,7 @@ def test_a_report_that_is_none_is_named(
         open_results(folder, reports=folder / "nowhere")
 
 
-def test_what_a_report_shows_fits_a_terminal(folder: Path, printed: Callable[..., Any]) -> None:
+def test_what_a_report_shows_fits_a_terminal(folder: Path) -> None:
     for name in (view.name for view in load_views() if view.shows):
         text = printed("report", folder, name)
         assert max(map(len, text.splitlines())) <= 100

@@ -91,7 +91,7 @@ def test_a_run_of_several_processes_and_chunks_is_the_same(recall: Ufo, tmp_path
 # --- unanswered facts -----------------------------------------------------------------------------
 
 
-def given(tmp_path: Path, write_lines: Any) -> Path:
+def given(tmp_path: Path) -> Path:
     """A record whose two facts are labelled, the second false."""
     facts = [
         {"fact": "Oslo is in Norway.", "labels": {"rag": True}},
@@ -122,7 +122,7 @@ def test_what_the_first_reply_left_out_is_counted(
     na: int,
     before: int,
 ) -> None:
-    path = given(tmp_path, write_lines)
+    path = given(tmp_path)
     assert recall(tmp_path / "warm", "--formulations", "tf", source=path).code == 0  # probes
     server.requests.clear()
     server.faults.extend([None] * _probes(tmp_path / "warm"))

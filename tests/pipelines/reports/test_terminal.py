@@ -4,7 +4,6 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import command, ufo
+from tests.pipelines.conftest import command, printed, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
@@ -74,9 +73,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_commands_print_what_they_printed(
-    folder: Path, printed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_print_what_they_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.parent)
     shown = []
     for name, *words in COMMANDS:
@@ -113,9 +110,7 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
         ({"a": {"u": {"ref": "-"}}}, "No claim was decided, so there is no score."),
     ],
 )
-def test_a_run_without_a_score_says_so(
-    tmp_path: Path, printed: Callable[..., Any], votes: Any, said: str
-) -> None:
+def test_a_run_without_a_score_says_so(tmp_path: Path, votes: Any, said: str) -> None:
     write_run(tmp_path, rows_of(votes))
     text = printed("report", tmp_path)
     assert said in text
@@ -123,7 +118,7 @@ def test_a_run_without_a_score_says_so(
     assert said in Reader(page_of(tmp_path)).text
 
 
-def test_hostile_text_reaches_no_terminal(tmp_path: Path, printed: Callable[..., Any]) -> None:
+def test_hostile_text_reaches_no_terminal(tmp_path: Path) -> None:
     rows = rows_of({"a": {"u": {"ref": "r"}}}, models={"a": "[bold]m[/] :smile:"})
     claim = "Red \x1b[31m, bell \x07, override \u202e, two\nlines " + "long " * 400
     rows["fact_units"] = [replace(rows["fact_units"][0], claim=claim)]

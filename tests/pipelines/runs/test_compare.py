@@ -15,7 +15,6 @@ from ufo.schemas.results import open_results
 
 
 def run_of(
-    rows_of: Callable[..., Any],
     scores: list[str],
     question: str = "Q {}",
     dataset: str | None = None,
@@ -38,12 +37,8 @@ def _two(tmp_path: Path) -> Callable[..., Any]:
     """Write two runs of letters by response, and return their folder."""
 
     def two(before: list[str], after: list[str], **how: str) -> Path:
-        write_run(
-            tmp_path, run_of(rows_of, before, **how), "old", finished_at="2025-01-01T00:00:00Z"
-        )
-        write_run(
-            tmp_path, run_of(rows_of, after, **how), "new", finished_at="2025-01-02T00:00:00Z"
-        )
+        write_run(tmp_path, run_of(before, **how), "old", finished_at="2025-01-01T00:00:00Z")
+        write_run(tmp_path, run_of(after, **how), "new", finished_at="2025-01-02T00:00:00Z")
         return tmp_path
 
     return two
@@ -114,7 +109,7 @@ def test_few_pairs_and_equal_ones(
 
 
 def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Path) -> None:
-    old, new = run_of(rows_of, ["ss", "sr", "rr", "ss"]), run_of(rows_of, ["sr", "ss", "ss", "ss"])
+    old, new = run_of(["ss", "sr", "rr", "ss"]), run_of(["sr", "ss", "ss", "ss"])
     for rows in (old, new):
         rows["responses"] = [
             replace(row, question="Same?", dataset="d1" if i < 2 else "d2")
@@ -131,8 +126,8 @@ def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Pat
 
 
 def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
-    write_run(tmp_path, run_of(rows_of, ["s"], question="A"), "old")
-    write_run(tmp_path, run_of(rows_of, ["s"], question="B"), "new")
+    write_run(tmp_path, run_of(["s"], question="A"), "old")
+    write_run(tmp_path, run_of(["s"], question="B"), "new")
     done = ufo("compare", tmp_path, "old", "new")
     assert (done.code, "share no question" in done.err) == (2, True)
     same = ufo("compare", tmp_path, "old", "old")
