@@ -229,7 +229,7 @@ def test_an_endpoint_without_batches_ends_the_run_in_its_words(run: Any, server:
     assert "where the endpoint has none, leave it out" in done.err
 
 
-# --- Runs with `--batch` against a provider whose batches go wrong: their tables are the plain run
+# --- batches that go wrong
 
 
 SOURCES = "reference,wikipedia,llm"
@@ -410,7 +410,7 @@ def test_a_request_that_fails_each_time_is_an_error_with_the_providers_words(
     assert set(tries.values()) == {2}
 
 
-# --- `kill -9` at ten moments of a run by batches: nothing is lost, and nothing is in two batches.
+# --- kills: nothing is lost, and nothing is in two batches
 
 
 # Each is a request that the provider has carried out, of which the command does not learn.
@@ -432,16 +432,14 @@ def _kill_at(moment: str, process: Any, request: HttpRequest) -> None:
 
 
 @pytest.fixture
-def server_of_batch_kills() -> Iterator[LlmServer]:
+def provider() -> Iterator[LlmServer]:
     """A server of its own for each test, which knows every request of its batches."""
     with LlmServer() as running:
         yield running
 
 
 @pytest.fixture
-def arguments(
-    tmp_path: Path, few: Path, index: Path, server_of_batch_kills: LlmServer
-) -> Callable[..., Any]:
+def arguments(tmp_path: Path, few: Path, index: Path, provider: LlmServer) -> Callable[..., Any]:
     """Gives the arguments of a run into a folder of that name."""
     prices = tmp_path / "prices.yaml"
     prices.write_text(json.dumps({"offline-judge": {"input": 10.0, "output": 40.0, "batch": 0.25}}))
@@ -453,7 +451,7 @@ def arguments(
                 "--judge",
                 "llm",
                 "--base_url",
-                server_of_batch_kills.base_url,
+                provider.base_url,
                 "--model",
                 "offline-judge",
             ),
@@ -467,30 +465,28 @@ def arguments(
 def test_a_run_killed_ten_times_asks_nothing_twice(
     arguments: Any,
     tmp_path: Path,
-    server_of_batch_kills: LlmServer,
+    provider: LlmServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", server_of_batch_kills.key)
+    monkeypatch.setenv("OPENAI_API_KEY", provider.key)
     assert ufo(*arguments("plain")).code == 0
-    live = len(server_of_batch_kills.chats)
+    live = len(provider.chats)
     batched = arguments("batch", "--batch", "--batch_requests", 4)
     for moment in MOMENTS:
         process = started(batched)
-        server_of_batch_kills.carried_out = partial(_kill_at, moment, process)
+        provider.carried_out = partial(_kill_at, moment, process)
         process.join(60)
-        server_of_batch_kills.carried_out = None
+        provider.carried_out = None
         assert process.exitcode == -signal.SIGKILL, moment
     done = ufo(*batched)
     assert done.code == 0, done.err
-    assert not server_of_batch_kills.batches.repeated()
-    assert (
-        len(server_of_batch_kills.chats) - live == live - server_of_batch_kills.batches.sent
-    )  # the probes alone were sent
+    assert not provider.batches.repeated()
+    assert len(provider.chats) - live == live - provider.batches.sent  # the probes alone were sent
     plain, found = tables(tmp_path / "plain"), tables(tmp_path / "batch")
     assert results(found) == results(plain)
     paid = [row for row in found["usage"] if not (row[7] or row[8])]
     of_batches = [row for row in paid if row[5] == "batch"]
-    assert len(of_batches) == server_of_batch_kills.batches.sent
+    assert len(of_batches) == provider.batches.sent
     assert sum(row[13] for row in paid) == pytest.approx(
         sum((10 * row[10] + 40 * row[11]) * (0.25 if row[5] == "batch" else 1) for row in paid)
         / 1e6
@@ -500,22 +496,22 @@ def test_a_run_killed_ten_times_asks_nothing_twice(
 def test_a_signal_leaves_the_batches_to_the_same_command(
     arguments: Any,
     tmp_path: Path,
-    server_of_batch_kills: LlmServer,
+    provider: LlmServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", server_of_batch_kills.key)
+    monkeypatch.setenv("OPENAI_API_KEY", provider.key)
 
     def interrupt(request: HttpRequest) -> None:
         if _moment(request) == "GET /v1/batches/ID":
-            server_of_batch_kills.carried_out = None
+            provider.carried_out = None
             os.kill(os.getpid(), signal.SIGINT)
 
-    server_of_batch_kills.carried_out = interrupt
+    provider.carried_out = interrupt
     stopped = ufo(*arguments("batch", "--batch"))
     assert stopped.code == 1
     assert "batches under way go on at their provider" in stopped.err
     status = json.loads(ufo("status", tmp_path / "batch", "--json").out)
-    assert [one["requests"] for one in status[0]["batches"]] == [server_of_batch_kills.batches.sent]
+    assert [one["requests"] for one in status[0]["batches"]] == [provider.batches.sent]
     assert ufo(*arguments("batch", "--batch")).code == 0
-    assert not server_of_batch_kills.batches.repeated()
+    assert not provider.batches.repeated()
     assert json.loads(ufo("status", tmp_path / "batch", "--json").out)[0]["batches"] is None

@@ -129,7 +129,7 @@ INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens
 
 
 @pytest.fixture
-def evaluate_of_max_cost(tmp_path: Path, llm_server: LlmServer) -> Callable[..., Any]:
+def spend(tmp_path: Path, llm_server: LlmServer) -> Callable[..., Any]:
     """Evaluates six responses in three chunks, each one call."""
     prices = tmp_path / "prices.yaml"
     prices.write_text(json.dumps({"offline-judge": {"input": INPUT, "output": OUTPUT}}))
@@ -143,7 +143,7 @@ def evaluate_of_max_cost(tmp_path: Path, llm_server: LlmServer) -> Callable[...,
 
     def run(output: str, *flags: object) -> Any:
         return ufo(
-            *("evaluate_of_max_cost", "--input", path, "--output", tmp_path / output),
+            *("evaluate", "--input", path, "--output", tmp_path / output),
             *("--sources", "reference", "--base_url", llm_server.base_url, "--chunk_size", 2),
             *("--model", "offline-judge", "--cache", tmp_path / f"{output}.sqlite"),
             *("--prices", prices, "--run", "r", "--json", "--concurrency", 1, *flags),
@@ -157,10 +157,10 @@ def billed(chats: Sequence[Logged]) -> float:
 
 
 def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
-    evaluate_of_max_cost: Any, tmp_path: Path, llm_server: LlmServer
+    spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     cut = ("--workers", 2)
-    whole = evaluate_of_max_cost("whole", "--workers", 1)
+    whole = spend("whole", "--workers", 1)
     assert whole.code == 0, whole.err
     expected = tables(tmp_path / "whole")
     cost, calls = billed(llm_server.chats), len(llm_server.chats)
@@ -168,7 +168,7 @@ def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
 
     llm_server.requests.clear()
     cap = 0.6 * cost
-    stopped = evaluate_of_max_cost("capped", *cut, "--max_cost", cap)
+    stopped = spend("capped", *cut, "--max_cost", cap)
     assert stopped.code == 4, stopped.err
     assert "stopped at --max_cost" in stopped.err
     assert "higher --max_cost" in stopped.err
@@ -179,12 +179,12 @@ def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
 
     # What earlier attempts spent counts.
     sent = len(llm_server.chats)
-    again = evaluate_of_max_cost("capped", "--workers", 1, "--max_cost", cap)
+    again = spend("capped", "--workers", 1, "--max_cost", cap)
     assert again.code == 4
     assert billed(llm_server.chats) <= cap
 
     probes = 1
-    done = evaluate_of_max_cost("capped", *cut, "--max_cost", 3 * cost)
+    done = spend("capped", *cut, "--max_cost", 3 * cost)
     assert done.code == 0, done.err
     assert len(llm_server.chats) <= calls + 3 * probes
     assert sent < calls
@@ -195,15 +195,13 @@ def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
     assert without == expected
 
 
-def test_a_cap_of_nothing_sends_nothing(evaluate_of_max_cost: Any, llm_server: LlmServer) -> None:
-    assert evaluate_of_max_cost("out", "--workers", 1, "--max_cost", 0).code == 4
+def test_a_cap_of_nothing_sends_nothing(spend: Any, llm_server: LlmServer) -> None:
+    assert spend("out", "--workers", 1, "--max_cost", 0).code == 4
     assert llm_server.requests == []
 
 
-def test_a_model_without_a_price_has_an_unknown_cost(
-    evaluate_of_max_cost: Any, tmp_path: Path
-) -> None:
-    done = evaluate_of_max_cost("out", "--workers", 1, "--model", "offline-judge-small")
+def test_a_model_without_a_price_has_an_unknown_cost(spend: Any, tmp_path: Path) -> None:
+    done = spend("out", "--workers", 1, "--model", "offline-judge-small")
     assert done.code == 0
     assert "No price is known for offline-judge-small" in done.err
     assert done.json["cost_usd"] is None
@@ -211,15 +209,11 @@ def test_a_model_without_a_price_has_an_unknown_cost(
     assert {row[-1] for row in tables(tmp_path / "out")["usage"]} == {None}
 
 
-def test_refusals_cost_nothing(
-    evaluate_of_max_cost: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals_cost_nothing(spend: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Requests that the endpoint turned away are not billed, and so leave room for others.
     with LlmServer(limits=Limits(requests=6, window=0.4)) as server:
         monkeypatch.setenv("OPENAI_API_KEY", server.key)
-        done = evaluate_of_max_cost(
-            "out", "--workers", 1, "--max_cost", 5, "--base_url", server.base_url
-        )
+        done = spend("out", "--workers", 1, "--max_cost", 5, "--base_url", server.base_url)
         assert done.code == 0, done.err
         assert [c.status for c in server.chats if c.status == 429]
         answered = [c for c in server.chats if c.status == 200]
@@ -236,12 +230,12 @@ def _told(output: Path) -> set[tuple[str, str, int | None]]:
 
 
 def test_a_run_that_was_stopped_tells_what_it_had_spent(
-    evaluate_of_max_cost: Any, tmp_path: Path, llm_server: LlmServer
+    spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     llm_server.faults.extend([None, None, faults.status(500), None, faults.quota_spent()])
-    assert evaluate_of_max_cost("out").code == 1
+    assert spend("out").code == 1
     sent = len(llm_server.chats)
-    done = evaluate_of_max_cost("out")
+    done = spend("out")
     assert done.code == 0, done.err
     found = rows(tmp_path / "out", SENT)
     assert len(found) == len(llm_server.chats) > sent
@@ -256,19 +250,17 @@ def test_a_run_that_was_stopped_tells_what_it_had_spent(
 
 
 def test_retried_errors_keep_what_the_run_had_spent_and_count_for_its_cap(
-    evaluate_of_max_cost: Any, tmp_path: Path, llm_server: LlmServer
+    spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     # The probe is answered; the first two verifications and what repairs them are not.
     llm_server.faults.extend([None, *[faults.refusal()] * 4])
-    first = evaluate_of_max_cost("out")
+    first = spend("out")
     assert first.code == 0, first.err
     before = _told(tmp_path / "out")
-    stopped = evaluate_of_max_cost(
-        "out", "--if_finished", "retry_errors", "--max_cost", first.json["cost_usd"]
-    )
+    stopped = spend("out", "--if_finished", "retry_errors", "--max_cost", first.json["cost_usd"])
     assert stopped.code == 4
     assert len(llm_server.chats) == len(before)
-    done = evaluate_of_max_cost("out", "--if_finished", "retry_errors")
+    done = spend("out", "--if_finished", "retry_errors")
     assert done.code == 0, done.err
     after = _told(tmp_path / "out")
     assert before < after
@@ -276,5 +268,5 @@ def test_retried_errors_keep_what_the_run_had_spent_and_count_for_its_cap(
     assert done.json["cost_usd"] > first.json["cost_usd"]
     # A run since another one has not spent what that one did.
     sent = len(llm_server.chats)
-    later = evaluate_of_max_cost("out", "--run", "next", "--since", "r")
+    later = spend("out", "--run", "next", "--since", "r")
     assert (later.code, later.json["cost_usd"], len(llm_server.chats)) == (0, 0, sent)

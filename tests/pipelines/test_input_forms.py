@@ -222,7 +222,7 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> N
 # --- An input file's records, and the chunks that they are cut into.
 
 
-LINES_INPUTS = st.lists(
+SOME_LINES = st.lists(
     st.sampled_from(
         [
             *(json.dumps({"id": f"r{n}", "response": "Text."}) for n in range(5)),
@@ -245,7 +245,7 @@ def plain(folder: Path, *contents: str) -> list[PlainFile]:
     return files
 
 
-def read_of_inputs(chunks: list[Chunk]) -> list[tuple[str, str]]:
+def worked(chunks: list[Chunk]) -> list[tuple[str, str]]:
     """What workers make of the chunks: each line's key and what becomes of it."""
     found = []
     for chunk in chunks:
@@ -268,7 +268,7 @@ def reused(record: InputRecord) -> bool:
     return record.response_id == "r3"
 
 
-@given(st.lists(LINES_INPUTS, min_size=1, max_size=3), st.integers(1, 9), st.booleans())
+@given(st.lists(SOME_LINES, min_size=1, max_size=3), st.integers(1, 9), st.booleans())
 def test_any_chunk_size_gives_the_same_records(
     tmp_path_factory: Any, contents: list[list[str]], size: int, carry: bool
 ) -> None:
@@ -276,18 +276,18 @@ def test_any_chunk_size_gives_the_same_records(
     files = plain(folder, *("\n".join(rows) for rows in contents))
     more: dict[str, Any] = {"reused": reused} if carry else {}
     chunks = list(in_chunks(files, size, 1000, **more))
-    assert read_of_inputs(chunks) == read_of_inputs(list(in_chunks(files, 10**6, 1000, **more)))
+    assert worked(chunks) == worked(list(in_chunks(files, 10**6, 1000, **more)))
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
     assert all(chunk.n_lines == size for chunk in chunks[:-1])
     n_lines = sum(bool(row.strip()) for rows in contents for row in rows)
-    assert sum(chunk.n_lines for chunk in chunks) == len(read_of_inputs(chunks)) == n_lines
+    assert sum(chunk.n_lines for chunk in chunks) == len(worked(chunks)) == n_lines
 
 
 def test_which_line_is_the_one_of_its_id(tmp_path: Path) -> None:
     good, bad = (json.dumps({"id": "a", "response": text}) for text in ("Text.", ""))
     kept = json.dumps({"id": "r3", "response": "Text."})
     files = plain(tmp_path, f"{bad}\n{good}\n{good}\n{kept}\n{kept}\n", f"\n{good}")
-    assert read_of_inputs(list(in_chunks(files, 1, 1000, reused))) == [
+    assert worked(list(in_chunks(files, 1, 1000, reused))) == [
         ("0.jsonl:1", "failure"),
         ("0.jsonl:2", "a"),
         ("0.jsonl:3", "repeated"),
