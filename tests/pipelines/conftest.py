@@ -71,6 +71,13 @@ def ufo(*arguments: object) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
+def ok(*arguments: object) -> Outcome:
+    """Run a command in this process that must succeed."""
+    done = ufo(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
 def command(*arguments: object) -> list[str]:
     """The words that run a command as a user's shell would."""
     return [sys.executable, "-m", "ufo.pipelines.cli", *map(str, arguments)]
@@ -96,9 +103,7 @@ def printed(*words: object) -> str:
     """What a command prints in 100 columns."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "100")
-        done = ufo(*words)
-    assert done.code == 0, done.err
-    return done.out
+        return ok(*words).out
 
 
 def write_lines(path: Path, records: Iterable[Any]) -> Path:

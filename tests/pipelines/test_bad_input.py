@@ -16,7 +16,7 @@ import yaml
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines import other_judges
-from tests.pipelines.conftest import tables, ufo, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import EXAMPLE, rows
 from tests.transforms.judges.stated import STATED
 
@@ -88,7 +88,7 @@ def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:
         assert "allowed: response, gold." in done.err
     assert "Did you mean 'gold'?" in done.err
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.parquet"))
-    assert ufo(*command, "--map", "label=gold").code == 0
+    ok(*command, "--map", "label=gold")
 
 
 def test_keys_that_no_record_has_are_reported_once_and_kept(tmp_path: Path) -> None:
@@ -168,8 +168,7 @@ def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(tmp_path: 
     path = write_lines(tmp_path / "in.jsonl", [line])
     command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
     for flags in (("--run", "a"), ("--run", "b", "--since", "a")):
-        done = ufo(*command, *flags)
-        assert done.code == 0, done.err
+        done = ok(*command, *flags)
         assert (done.json["responses"], done.json["units"], done.json["failures"]) == (1, 1, 3)
         found = tables(tmp_path / "out", flags[1])
         assert [row[3] for row in found["fact_units"]] == ["Etna is in Sicily."]

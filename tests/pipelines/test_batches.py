@@ -16,7 +16,7 @@ from tests.llm_server import LlmServer, Logged, Switches, faults
 from tests.llm_server.batches import Batches
 from tests.llm_server.errors import ApiError, overloaded, quota_spent, server_error
 from tests.llm_server.http import HttpRequest
-from tests.pipelines.conftest import tables, ufo
+from tests.pipelines.conftest import ok, tables, ufo
 from tests.pipelines.killed import kill, started
 from tests.pipelines.llm_runs import results, rows
 from tests.pipelines.other_judges import judge as judge_of
@@ -469,7 +469,7 @@ def test_a_run_killed_ten_times_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", provider.key)
-    assert ufo(*arguments("plain")).code == 0
+    ok(*arguments("plain"))
     live = len(provider.chats)
     batched = arguments("batch", "--batch", "--batch_requests", 4)
     for moment in MOMENTS:
@@ -478,8 +478,7 @@ def test_a_run_killed_ten_times_asks_nothing_twice(
         process.join(60)
         provider.carried_out = None
         assert process.exitcode == -signal.SIGKILL, moment
-    done = ufo(*batched)
-    assert done.code == 0, done.err
+    ok(*batched)
     assert not provider.batches.repeated()
     assert len(provider.chats) - live == live - provider.batches.sent  # the probes alone were sent
     plain, found = tables(tmp_path / "plain"), tables(tmp_path / "batch")
@@ -512,6 +511,6 @@ def test_a_signal_leaves_the_batches_to_the_same_command(
     assert "batches under way go on at their provider" in stopped.err
     status = json.loads(ufo("status", tmp_path / "batch", "--json").out)
     assert [one["requests"] for one in status[0]["batches"]] == [provider.batches.sent]
-    assert ufo(*arguments("batch", "--batch")).code == 0
+    ok(*arguments("batch", "--batch"))
     assert not provider.batches.repeated()
     assert json.loads(ufo("status", tmp_path / "batch", "--json").out)[0]["batches"] is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import tables, ufo
+from tests.pipelines.conftest import ok, tables, ufo
 from tests.pipelines.llm_runs import results
 from ufo.transforms.llm.answer_store import SqliteStore
 
@@ -63,10 +63,9 @@ def scene(tmp_path: Path, llm_server: LlmServer) -> Scene:
 @pytest.mark.parametrize("place", ["cache.sqlite", "folder/"])
 def test_a_warm_run_sends_nothing(scene: Scene, place: str) -> None:
     flags = ("--cache", f"{scene.folder}/{place}")
-    assert ufo(*scene.arguments(*flags)).code == 0
+    ok(*scene.arguments(*flags))
     cold, sent = tables(scene.folder / "out"), len(scene.server.requests)
-    done = ufo(*scene.arguments(*flags, output="again"))
-    assert done.code == 0, done.err
+    ok(*scene.arguments(*flags, output="again"))
     assert len(scene.server.requests) == sent
     warm = tables(scene.folder / "again")
     # To the request that each judgement came with.
@@ -81,7 +80,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
         scene = Scene(tmp_path_factory.mktemp("undisturbed"), server)
-        assert ufo(*scene.arguments("--cache", "off")).code == 0
+        ok(*scene.arguments("--cache", "off"))
         return results(tables(scene.folder / "out")), len(scene.server.chats) - 1
 
 
@@ -102,7 +101,7 @@ def test_a_cache_that_cannot_be_and_a_damaged_one(scene: Scene, undisturbed: Any
 def test_a_read_only_cache_is_read(scene: Scene, undisturbed: Any) -> None:
     expected, _ = undisturbed
     scene.write(map(of_town, TOWNS[:6]))
-    assert ufo(*scene.arguments()).code == 0
+    ok(*scene.arguments())
     lock = Path(f"{scene.cache}.lock")
     lock.unlink(missing_ok=True)
     lock.mkdir()  # stands in for a folder without permission, also where tests run as root
@@ -122,7 +121,7 @@ def test_the_command_cache(scene: Scene) -> None:
     def of(cache: object, *words: object) -> Any:
         return ufo("cache", *words, "--cache", cache)
 
-    assert ufo(*scene.arguments()).code == 0
+    ok(*scene.arguments())
     found = of(scene.cache, "stats", "--json").json
     units = 2 * len(TOWNS)
     assert (found["judgements"], found["requests"], found["capabilities"]) == (units, 9, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipelines.conftest import tables, ufo, ufo_process, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, ufo_process, write_lines
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 DYING = """
@@ -57,7 +57,7 @@ def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
 def whole(arguments: list[object], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run."""
     output = tmp_path_factory.mktemp("whole")
-    assert ufo(*arguments, output).code == 0
+    ok(*arguments, output)
     return output
 
 
@@ -77,8 +77,7 @@ def test_a_resume_evaluates_a_damaged_chunk_again(
     fatal.unlink()
     for path in tmp_path.glob(f"run=r/.attempt-*/chunks/00000/{what}"):
         flip(path, path.stat().st_size // 2)
-    done = ufo(*arguments, tmp_path)
-    assert done.code == 0, done.err
+    done = ok(*arguments, tmp_path)
     assert (f"{what}' is damaged; what it is a part of is evaluated again" in done.err) == (
         what != "nothing"
     )
@@ -88,8 +87,7 @@ def test_a_resume_evaluates_a_damaged_chunk_again(
 def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
     finished: Path, arguments: list[object]
 ) -> None:
-    before = ufo("status", finished, "--check")
-    assert before.code == 0, before.err
+    before = ok("status", finished, "--check")
     assert "check every part file is what was written" in before.out
     path = part_of(finished / "run=r", "responses")
     flip(path, 12, 2)

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.pipelines.conftest import tables, ufo, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_EVALUATE, from_arrow
 from ufo.transforms.scores import VoteRules
@@ -28,11 +28,10 @@ def evaluated(
     def run(*flags: object) -> tuple[Path, Any]:
         if flags not in known:
             output = tmp_path_factory.mktemp("output")
-            done = ufo(
+            ok(
                 *("evaluate", "--input", responses, "--output", output, "--index", index),
                 *("--sources", "reference,wikipedia", *flags),
             )
-            assert done.code == 0, done.err
             known[flags] = output, tables(output)
         return known[flags]
 
@@ -97,7 +96,7 @@ def test_single_asks_one_source_and_all_holds_what_each_mode_gives(
     evaluated: Any, responses: Path, index: Path, tmp_path: Path
 ) -> None:
     alone = ("--sources", "wikipedia", "--index", index, "--mode", "single", "--workers", 1)
-    assert ufo("evaluate", "--input", responses, "--output", tmp_path, *alone).code == 0
+    ok("evaluate", "--input", responses, "--output", tmp_path, *alone)
     with open_results(tmp_path) as results:
         columns = results.query("SELECT * EXCLUDE (run) FROM verdicts LIMIT 0").column_names
     at = {name: place for place, name in enumerate(columns)}
@@ -145,7 +144,7 @@ def test_several_files_and_patterns_and_files_of_one_name(tmp_path: Path) -> Non
     for name, ids in (("with [brackets]/a-1", "ab"), ("with [brackets]/a-2", "cd"), ("y/a-1", "e")):
         lines = [{"id": i, "response": "Hm.", "claims": []} for i in ids]
         write_lines(tmp_path / f"{name}.jsonl", ["nope", *lines])
-    done = ufo(
+    ok(
         *(
             "evaluate",
             "--input",
@@ -156,7 +155,6 @@ def test_several_files_and_patterns_and_files_of_one_name(tmp_path: Path) -> Non
         *("--output", tmp_path / "o[u]t", "--sources", "reference", "--workers", 1),
         *("--chunk_size", 2),
     )
-    assert done.code == 0, done.err
     found = tables(tmp_path / "o[u]t")
     assert [row[0] for row in found["responses"]] == list("abcde")
     places = ["with [brackets]/a-1", "with [brackets]/a-2", "y/a-1"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import tables, ufo, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from ufo.schemas.tables import arrow_schema
 
 TOWNS = ("Oslo", "Cairo", "Lima", "Quito", "Rome", "Hanoi", "Sofia", "Delhi", "Bern", "Doha")
@@ -180,8 +180,7 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert 1 <= refused <= 2  # by each process at most one
     llm_server.faults.clear()
     before = len(llm_server.chats)
-    done = ufo(*command)
-    assert done.code == 0, done.err
+    done = ok(*command)
     assert done.json["responses"] == len(TOWNS)
     probes = 2
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
@@ -217,5 +216,4 @@ def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
     assert done.code == (0 if "--timeout" in flags else 1), done.err
     assert [words for words in said if words not in done.err] == []
     llm_server.faults.clear()
-    again = ufo(*command)
-    assert again.code == 0, again.err
+    ok(*command)

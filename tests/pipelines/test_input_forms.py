@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.pipelines.conftest import tables, ufo
+from tests.pipelines.conftest import ok, tables, ufo
 from ufo.pipelines.runs.chunks import Chunk, SeenRecords, in_chunks
 from ufo.pipelines.runs.inputs import (
     ARRAY,
@@ -132,14 +132,13 @@ def test_equal_tables_of_every_form(tmp_path: Path) -> None:
     ]
     (tmp_path / "in").write_bytes(json_lines(records))
     command = ("evaluate", "--input", tmp_path / "in", "--sources", "reference", "--workers", 1)
-    assert ufo(*command, "--output", tmp_path / "lines", "--run", "r").code == 0
+    ok(*command, "--output", tmp_path / "lines", "--run", "r")
     expected = tables(tmp_path / "lines")
     assert expected["failures"] == []
     assert len(expected["responses"]) == len(records)
     for form in ("array, pretty, BOM, CRLF", "CSV, semicolons", "Parquet"):
         (tmp_path / "in").write_bytes(FORMS[form](records))
-        done = ufo(*command, "--output", tmp_path / form, "--run", "r")
-        assert done.code == 0, done.err
+        ok(*command, "--output", tmp_path / form, "--run", "r")
         assert tables(tmp_path / form) == expected, form
 
 
@@ -205,11 +204,10 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> N
         pq.write_table(
             pa.table(columns | {"id": [f"{name}{n}" for n in range(2)]}), tmp_path / name
         )
-    done = ufo(
+    done = ok(
         *("evaluate", "--input", tmp_path / "*.parquet", "--output", tmp_path / "out"),
         *("--map", "response=output", "--max_line_bytes", 10_000, "--workers", 1, "--json"),
     )
-    assert done.code == 0, done.err
     assert (done.json["responses"], done.json["units"], done.json["failures"]) == (4, 4, 0)
     (said,) = (line for line in done.err.splitlines() if "left out" in line)
     assert "image, raw, vector" in said

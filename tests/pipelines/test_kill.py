@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import tables, ufo
+from tests.pipelines.conftest import ok, tables
 from tests.pipelines.killed import AFTER, BEFORE, FILE, kill, started
 from tests.pipelines.llm_runs import results, rows
 from ufo.transforms.llm.answer_store import SqliteStore
@@ -96,8 +96,7 @@ class _KillAt:
 
 def paid(scene: Scene) -> tuple[int, int, float]:
     """Requests, tokens and US dollars of the run, by its view `cost`."""
-    done = ufo("report", scene.folder / "out", "cost", "--json")
-    assert done.code == 0, done.err
+    done = ok("report", scene.folder / "out", "cost", "--json")
     rows = done.json
     return (
         sum(row["n_requests"] - row["n_failed"] for row in rows),
@@ -111,8 +110,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
         scene = Scene(tmp_path_factory.mktemp("undisturbed"), server)
-        done = ufo(*scene.arguments)
-        assert done.code == 0, done.err
+        ok(*scene.arguments)
         assert len(server.chats) == REQUESTS
         return results(tables(scene.folder / "out")), scene.asked()
 
@@ -127,8 +125,7 @@ def test_nothing_is_lost_and_nothing_asked_twice(
     kept, before, sent = scene.kept(), scene.asked(), len(llm_server.chats)
     if kind == ASKED:
         assert sent == number
-    done = ufo(*scene.arguments)
-    assert done.code == 0, done.err
+    ok(*scene.arguments)
     assert scene.asked() - before == needed - kept
     assert results(tables(tmp_path / "out")) == expected
     # A request that was under way when the process ended is the one that nobody can tell of.

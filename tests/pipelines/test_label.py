@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import ufo
+from tests.pipelines.conftest import ok, ufo
 from ufo.schemas.results import open_results
 from ufo.schemas.text import with_formula
 
@@ -101,13 +101,12 @@ def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_run(Path(folder), rows)
         sheet = Path(folder) / "sheet.csv"
-        assert ufo("label", "sample", folder, "--output", sheet).code == 0
+        ok("label", "sample", folder, "--output", sheet)
         with sheet.open(encoding="utf-8", newline="") as stream:
             drawn = list(csv.DictReader(stream))
         assert sorted(with_formula(row["claim"]) for row in drawn) == sorted(texts)
         write(sheet, drawn, label="true", note="n")
-        done = ufo("label", "import", folder, sheet, "--json")
-        assert done.code == 0, done.err
+        ok("label", "import", folder, sheet, "--json")
         with open_results(folder) as results:
             found = results.query("SELECT response_id, label FROM labels").to_pylist()
     assert sorted(row["response_id"] for row in found) == sorted(texts)
@@ -147,7 +146,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     # The same sheet again replaces what it said.
     again = ("label", "import", runs, sheet, "--sheet", "Ann")
     kept = (runs / "labels" / "Ann.parquet").read_bytes()
-    assert ufo(*again).code == 0
+    ok(*again)
     assert (runs / "labels" / "Ann.parquet").read_bytes() == kept
     write(sheet, [{**row, "label": "0"} for row in reversed([*rows, rows[0]])])
     assert "20 labelled (0 true, 20 false)" in (told := ufo(*again).out)
@@ -164,7 +163,7 @@ def test_a_spreadsheet_may_write_it_its_way(
     for delimiter in (",", ";", "\t"):
         text = "\r\n".join([*lines, "a,u03,1.0"]).replace(",", delimiter)
         sheet.write_bytes(b"\xef\xbb\xbf" + text.encode())
-        assert ufo("label", "import", runs, sheet).code == 0
+        ok("label", "import", runs, sheet)
         columns = "run, response_id, unit_id, label, weight"
         assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == expected
 

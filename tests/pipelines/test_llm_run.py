@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import tables, ufo, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import EXAMPLE, at, rows
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
@@ -84,13 +84,12 @@ def test_evidence_and_usage_say_where_it_comes_from(
     with LlmServer() as own:
         monkeypatch.setenv("OPENAI_API_KEY", own.key)
         monkeypatch.setenv("OPENAI_BASE_URL", own.base_url)
-        done = ufo(  # no --judge and no --base_url: the environment names the endpoint
+        ok(  # no --judge and no --base_url: the environment names the endpoint
             *("evaluate", "--input", few, "--output", tmp_path, "--index", index),
             *("--model", "offline-judge", "--sampling", "bundled", "--cache", "off"),
             *("--knowledge_model", "offline-knowledge", "--extractor_model", "offline-judge-small"),
             *("--workers", 1),
         )
-        assert done.code == 0, done.err
         used = rows(tmp_path, "SELECT * FROM usage WHERE model IS NOT NULL")
         assert len(used) == len(own.chats)
         sent = sum(entry.prompt_tokens for entry in own.chats)
@@ -245,12 +244,11 @@ def test_each_bad_reply_has_its_reason_and_is_no_verdict(
         own.mix = _ByName()  # type: ignore[assignment]
         for judge in ("llm", "offline"):
             outputs[judge] = tmp_path / judge
-            done = ufo(
+            ok(
                 *("evaluate", "--input", path, "--output", outputs[judge]),
                 *("--sources", "reference", "--judge", judge),
                 *(at(own) if judge == "llm" else ()),
             )
-            assert done.code == 0, done.err
     query = "SELECT response_id, unit_id, outcome, reason, label FROM evidence"
     said = {(row["response_id"], row["unit_id"]): row for row in rows(outputs["offline"], query)}
     wrong: dict[str, list[str]] = {name: [] for name in (*FAULTS, "Fine")}
@@ -361,7 +359,7 @@ def test_a_run_without_a_usable_judgement(
     assert said in page.read_text(encoding="utf-8")
     assert json.loads(ufo("report", output, "--json").out)["scores"][0]["factuality_score"] is None
     own.mix = None
-    assert ufo(*command, "--run", "good").code == 0
+    ok(*command, "--run", "good")
     compared = ufo("compare", output, "good", "bad")
     assert compared.code == 2
     assert "no judgement was usable, so there is no score" in compared.err
@@ -379,7 +377,7 @@ def test_many_errors_stand_beside_the_score(
     assert "; 3 of 9 judgements were unusable" in done.out
     page = tmp_path / "page.html"
     assert said in " ".join(ufo("report", tmp_path / "out").out.split())
-    assert ufo("report", tmp_path / "out", "--html", page).code == 0
+    ok("report", tmp_path / "out", "--html", page)
     assert said in page.read_text(encoding="utf-8")
     (run,) = rows(tmp_path / "out", "FROM scores_by_run")
     assert (run["n_unjudged"], run["n_unusable"], run["n_judgements"]) == (1, 3, 9)

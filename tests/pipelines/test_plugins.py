@@ -10,7 +10,7 @@ import pytest
 
 import ufo as python
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import tables, ufo, ufo_process, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, ufo_process, write_lines
 from tests.pipelines.installed import install
 from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
 from tests.pipelines.other_judges import judge as judge_of
@@ -87,8 +87,7 @@ def test_a_file_of_the_user_s_by_a_relative_path(
     monkeypatch.chdir(tmp_path)
     words = ("evaluate", "--input", responses.name, "--output", "out", "--json", "--chunk_size", 2)
     words += ("--sources", "mine/acme.py:Acme", "--run", "r")
-    done = ufo(*words, "--workers", 2)
-    assert done.code == 0, done.err
+    done = ok(*words, "--workers", 2)
     assert done.json["sources"] == ["Acme"]
     assert [row[7] for row in tables(tmp_path / "out")["evidence"]].count("supported") == 1
     # An edited file is another source.
@@ -120,17 +119,16 @@ def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(tmp_path: Pa
     path = write_lines(
         tmp_path / "in.jsonl", [{"id": c, "response": f"{c} is a large city."} for c in cities]
     )
-    done = ufo(
+    ok(
         *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1, "--json"),
         *("--sources", f"{plug_in}:Garbage"),
     )
-    assert done.code == 0, done.err
     found = tables(tmp_path / "out")
     outcomes = {row[0]: row[7] for row in found["evidence"]}
     assert outcomes == dict.fromkeys(cities[:4], "error") | {"Perth": "supported"}
     assert len(found["failures"]) == 4
     assert json.dumps(found["failures"])
-    assert ufo("report", tmp_path / "out").code == 0
+    ok("report", tmp_path / "out")
     words = ("--input", path, "--output", tmp_path / "waits", "--sources", f"{plug_in}:Waits")
     waits = ufo("evaluate", *words)
     assert (waits.code, "must set `remote = True`" in waits.err) == (1, True)
@@ -173,8 +171,7 @@ def test_a_file_by_a_relative_path_on_beams_direct_runner(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/judge.py").write_text(EXAMPLE.read_text())
     monkeypatch.chdir(tmp_path)
-    done = ufo(*two_responses, "--judge", "mine/judge.py:Contained", "--runner", "DirectRunner")
-    assert done.code == 0, done.err
+    ok(*two_responses, "--judge", "mine/judge.py:Contained", "--runner", "DirectRunner")
     assert [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)] == [SUPPORTED, NOANS]
     (manifest,) = (tmp_path / "out").glob("run=*/manifest.json")
     assert json.loads(manifest.read_text())["judge"] == "Contained"
@@ -214,8 +211,7 @@ def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
             for n, text in enumerate(said)
         ],
     )
-    done = ufo(*two_responses, "--workers", 1, "--judge", judge_of("Says"))
-    assert done.code == 0, done.err
+    ok(*two_responses, "--workers", 1, "--judge", judge_of("Says"))
     found = [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)]
     assert found == [SUPPORTED, ERROR, REFUTED, ERROR]
     (failure,) = rows(tmp_path / "out", "SELECT step, error_type, message FROM failures")
@@ -249,8 +245,7 @@ def test_a_named_judge_of_the_configuration(
 ) -> None:
     config = tmp_path / "ufo.yaml"
     config.write_text(text.replace("TYPE", json.dumps(judge_of("Says"))))
-    done = ufo(*two_responses, "--workers", 1, "--config", config, *flags)
-    assert done.code == 0, done.err
+    ok(*two_responses, "--workers", 1, "--config", config, *flags)
     assert [tuple(row.values()) for row in rows(tmp_path / "out", OUTCOMES)][1] == (outcome, judge)
 
 
@@ -278,8 +273,7 @@ def test_one_that_asks_a_model_gets_the_client_of_the_run(
     # A service that is none of a model is counted too.
     far = ufo(*two_responses, "--judge", judge_of("Far"), "--dry_run", "--json").json
     assert [(row["step"], row["calls"]) for row in far["rows"]] == [("verify", 2)]
-    done = ufo(*asked, "--judge", judge_of("Plain"))
-    assert done.code == 0, done.err
+    ok(*asked, "--judge", judge_of("Plain"))
     found = rows(tmp_path / "out", "SELECT DISTINCT judge, model FROM evidence")
     assert [tuple(row.values()) for row in found] == [("Plain", "offline-judge")]
 
@@ -298,8 +292,7 @@ def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
     estimate = ufo(*flags, "--dry_run", "--json").json
     assert [row["calls"] for row in estimate["rows"] if row["step"] == "verify"] == [2]
     assert llm_server.requests == []
-    done = ufo(*flags)
-    assert done.code == 0, done.err
+    done = ok(*flags)
     found = rows(tmp_path / "out", "SELECT judge FROM evidence ORDER BY response_id")
     assert [row["judge"] for row in found] == ["llm", "offline", "llm"]
     assert "Verifier stated (a first look" in done.out
@@ -353,7 +346,7 @@ def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     assert f"\n{line}\n" in done.out
     results = tmp_path / "out"
     assert line in " ".join(ufo("report", results).out.split())
-    assert ufo("report", results, "--html", tmp_path / "page.html").code == 0
+    ok("report", results, "--html", tmp_path / "page.html")
     assert line in html.unescape((tmp_path / "page.html").read_text())
     found = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
     assert "Verifier overlap" not in found._repr_html_()  # nobody judged: there was no reference
@@ -368,8 +361,7 @@ def test_recall_and_one_text_ask_it_too(tmp_path: Path) -> None:
     record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
     path = write_lines(tmp_path / "in.jsonl", [record])
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
-    done = ufo(*words, "--verifier", STATED)
-    assert done.code == 0, done.err
+    done = ok(*words, "--verifier", STATED)
     assert "Verifier stated (a first look; for findings use a language model): always" in done.out
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert (row["judge"], row["model"].partition("@")[0]) == ("offline", "stated")

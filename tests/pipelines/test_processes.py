@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import tables, ufo, ufo_process, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, ufo_process, write_lines
 from ufo.pipelines.runs import workers
 
 SOURCE = """
@@ -83,8 +83,7 @@ def test_what_a_library_logs_and_what_ends_the_command(responses: Path, tmp_path
     handlers = list(logging.getLogger().handlers)
     words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--run", "r")
     how = ("--sources", f"{source}:Noisy", "--log_format", "json")
-    done = ufo(*words, *how)
-    assert done.code == 0, done.err
+    done = ok(*words, *how)
     warned = [line for line in lines(done.err) if line["logger"] == "a.library"]
     assert warned[0]["level"] == "warning"
     assert warned[0]["message"].startswith("slow: ")
@@ -110,12 +109,11 @@ def test_two_processes_together_keep_the_concurrency(tmp_path: Path, llm_server:
         )
     )
     llm_server.latency = faults.fixed(0.05)
-    done = ufo(
+    ok(
         *("evaluate", "--input", source, "--output", tmp_path / "out", "--sources", "reference"),
         *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
         *("--workers", 2, "--chunk_size", 8, "--concurrency", 5),
     )
-    assert done.code == 0, done.err
     assert 1 < llm_server.max_in_flight <= 5
 
 
@@ -168,5 +166,4 @@ def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
     assert "the same command resumes it" in done.err
     assert "Traceback" not in done.err
     full.unlink()
-    done = ufo(*words[:-1], 1, "--json")
-    assert done.code == 0, done.err
+    done = ok(*words[:-1], 1, "--json")

@@ -13,7 +13,7 @@ import pytest
 
 import ufo as interface
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import tables, ufo, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, rows
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_RECALL
@@ -222,17 +222,16 @@ def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
     evaluated = ("evaluate", "--input", responses, "--output", output, "--sources", "reference")
     recalled = ("recall", "--input", EXAMPLE, "--output", output, "--run")
     # Another command's run of the name is replaced whole.
-    assert ufo(*recalled, "e").code == 0
+    ok(*recalled, "e")
     assert set(json.loads((output / "run=e/manifest.json").read_text())["tables"]) == set(OF_RECALL)
-    assert ufo(*evaluated, "--run", "e").code == 0
+    ok(*evaluated, "--run", "e")
     assert not list(output.glob("run=e/recall_*/*.parquet"))
-    assert ufo(*recalled, "r").code == 0
+    ok(*recalled, "r")
     before = (output / "run=r/manifest.json").read_text()
     left = ufo(*recalled, "r", "--if_finished", "skip")
     assert (left.code, "finished" in left.err) == (0, True)
     assert (output / "run=r/manifest.json").read_text() == before
-    overview = ufo("report", output)
-    assert overview.code == 0, overview.err
+    overview = ok("report", output)
     assert "3 records, 8 facts, 9 answers" in overview.out
     assert ufo("report", output, "--json").json["recall_scores"]
     for view in ("recall_scores", "recall_errors", "recall_cost"):
@@ -272,8 +271,7 @@ RECORDS = [
 @pytest.fixture
 def sheet(tmp_path: Path) -> Path:
     path = write_lines(tmp_path / "in.jsonl", RECORDS)
-    done = ufo("recall", "--input", path, "--output", tmp_path / "facts", "--facts_only")
-    assert done.code == 0, done.err
+    done = ok("recall", "--input", path, "--output", tmp_path / "facts", "--facts_only")
     found = tmp_path / "facts" / "facts.csv"
     assert str(found) in done.out
     return found
@@ -301,7 +299,7 @@ def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -
     assert first["gt_facts"] == "['Oslo is in Norway.', 'Oslo has 5 bridges.']"
     assert first[f"{labels}rag"] == "{'Oslo is in Norway.': None, 'Oslo has 5 bridges.': None}"
     assert (second["rag"], second[f"{labels}bare"]) == ("Bonn is large.", "")
-    assert ufo("recall", "--input", sheet, "--output", tmp_path / "back").code == 0
+    ok("recall", "--input", sheet, "--output", tmp_path / "back")
     for table in ("recall_answers", "recall_facts"):
         query = f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL"
         assert rows(tmp_path / "back", query) == rows(tmp_path / "facts", query)
@@ -320,15 +318,14 @@ def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
     said = "{'Oslo is in Norway.': True, 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": false}"
     lines[0][label] = said
     write(sheet, lines)
-    done = ufo("recall", "--input", sheet, "--output", tmp_path / "back", "--json")
-    assert done.code == 0, done.err
+    done = ok("recall", "--input", sheet, "--output", tmp_path / "back", "--json")
     people = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
     assert [(row["variant"], row["n_true"], row["n_false"]) for row in people] == [("rag", 1, 2)]
     (error,) = done.json["recall_errors"]
     assert (error["n_labelled"], error["n_false"], error["error_rate"]) == (3, 2, 0)
     # A second sheet keeps what they wrote, and does not write over the first.
     again = tmp_path / "again"
-    assert ufo("recall", "--input", sheet, "--output", again, "--facts_only").code == 0
+    ok("recall", "--input", sheet, "--output", again, "--facts_only")
     kept = said.replace(": True", ": 'True'").replace(": false", ": 'False'")
     assert read(again / "facts.csv")[0][label] == kept
     refused = ufo("recall", "--input", sheet, "--output", sheet.parent, "--facts_only")
@@ -339,18 +336,18 @@ def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
 def test_a_sheet_without_answers_waits_for_them(tmp_path: Path) -> None:
     record = {"question": "Q?", "ground_truth": "Oslo is in Norway.", "answer": "It is in Sweden."}
     path = write_lines(tmp_path / "in.jsonl", [record])
-    assert ufo("recall", "--input", path, "--output", tmp_path / "n", "--facts_only").code == 0
+    ok("recall", "--input", path, "--output", tmp_path / "n", "--facts_only")
     (row,) = read(tmp_path / "n" / "facts.csv")
     assert (row["ground_truth"], row["answer"]) == (record["ground_truth"], record["answer"])
     path = write_lines(tmp_path / "in.jsonl", [{"question": "Q?", "answers": {}, "facts": ["F."]}])
-    assert ufo("recall", "--input", path, "--output", tmp_path / "o", "--facts_only").code == 0
+    ok("recall", "--input", path, "--output", tmp_path / "o", "--facts_only")
     (row,) = read(tmp_path / "o" / "facts.csv")
     assert list(row) == ["unique_id", "question", "ground_truth", "gt_facts"]
-    assert ufo("recall", "--input", tmp_path / "o/facts.csv", "--output", tmp_path / "p").code == 0
+    ok("recall", "--input", tmp_path / "o/facts.csv", "--output", tmp_path / "p")
     (failure,) = rows(tmp_path / "p", "FROM failures")
     assert (failure["step"], failure["error_type"]) == ("recall", "no_answers")
     write(tmp_path / "o/facts.csv", [{**row, "rag_answer": "F."}])
-    assert ufo("recall", "--input", tmp_path / "o/facts.csv", "--output", tmp_path / "p").code == 0
+    ok("recall", "--input", tmp_path / "o/facts.csv", "--output", tmp_path / "p")
     assert rows(tmp_path / "p", "SELECT variant FROM recall_answers") == [{"variant": "rag_answer"}]
 
 
@@ -376,8 +373,7 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "w.parquet")
     for name in ("w.csv", "semicolons.csv", "w.parquet"):
         output = tmp_path / name.replace(".", "-")
-        done = ufo("recall", "--input", tmp_path / name, "--output", output, "--json")
-        assert done.code == 0, done.err
+        done = ok("recall", "--input", tmp_path / name, "--output", output, "--json")
         (failure,) = rows(output, "SELECT key, message FROM failures")
         assert failure["key"] == f"{name}:2"
         assert "`human_evaluated_facts_answer` cannot be read" in failure["message"]
@@ -392,7 +388,7 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
         'Q?,caf\udce9,A.\n"Q?" x,T.,A.\n"Q?,T.,A.\n',
         errors="surrogateescape",
     )
-    assert ufo("recall", "--input", path, "--output", tmp_path / "out").code == 0
+    ok("recall", "--input", path, "--output", tmp_path / "out")
     found = rows(tmp_path / "out", "SELECT message FROM failures ORDER BY key")
     assert [row["message"].split(",")[0] for row in found] == [
         "the row has more cells than the header has columns",

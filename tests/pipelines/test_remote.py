@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipelines.conftest import tables, ufo
+from tests.pipelines.conftest import ok, tables, ufo
 
 
 @pytest.fixture
@@ -26,12 +26,11 @@ def test_everything_in_a_bucket(
     (bucket / "ufo.yaml").write_text("sources: [reference]\nchunk_size: 8\n")
     words = ("--config", f"file://{bucket}/ufo.yaml", "--workers", 1, "--run", "r")
     there = ("--input", f"file://{bucket}/{name}", "--output", f"file://{bucket}/out")
-    done = ufo("evaluate", *there, *words, "--json")
-    assert done.code == 0, done.err
+    done = ok("evaluate", *there, *words, "--json")
     assert done.json["responses"] == 20
     assert done.json["factuality_score"] is not None
     here = tmp_path / "here"
-    assert ufo("evaluate", "--input", responses, "--output", here, *words).code == 0
+    ok("evaluate", "--input", responses, "--output", here, *words)
     # What it leaves there is a run like any other, wherever it is copied to.
     found, expected = tables(bucket / "out"), tables(here)
     assert found.pop("failures") == [
@@ -70,7 +69,7 @@ def test_a_run_that_was_stopped_there_goes_on(
     assert status["chunks"] > 0
     assert status["chunks"] < status["of_chunks"] == 11
     (tmp_path / "go").touch()
-    assert ufo("evaluate", *there, *words).code == 0
+    ok("evaluate", *there, *words)
     assert (bucket / "out/run=r/manifest.json").exists()
 
 
@@ -82,19 +81,18 @@ def test_runs_there_are_asked_like_those_here(
     words = ("--input", f"file://{bucket}/in.jsonl", "--output", out, "--workers", 1)
     for run, mode in (("first", "seq"), ("second", "all")):
         more = ("--sources", "reference", "--run", run, "--mode", mode)
-        assert ufo("evaluate", *words, *more).code == 0
+        ok("evaluate", *words, *more)
     newest = ufo("report", out, "--json").json
     assert (newest["run"], newest["directory"]) == ("second", out)
-    shown = ufo("report", out, "--run", "first", "--html", f"file://{bucket}/page.html")
-    assert shown.code == 0, shown.err
+    ok("report", out, "--run", "first", "--html", f"file://{bucket}/page.html")
     assert b"</html>" in (bucket / "page.html").read_bytes()
     counted = ufo("sql", f"{out}/", "SELECT DISTINCT run FROM verdicts", "--json").json
     assert sorted(row["run"] for row in counted) == ["first", "second"]
-    assert ufo("benchmark", out, "--run", "second").code == 0
+    ok("benchmark", out, "--run", "second")
     sheet = tmp_path / "sheet.csv"
-    assert ufo("label", "sample", out, "--n", 5, "--output", sheet).code == 0
+    ok("label", "sample", out, "--n", 5, "--output", sheet)
     sheet.write_text(sheet.read_text().replace(",,", ",true,"))
-    assert ufo("label", "import", out, sheet).code == 0
+    ok("label", "import", out, sheet)
     labels = ufo("sql", out, "SELECT count(*) AS n FROM labels", "--json").json
     assert labels == [{"n": 5}]
     # What is gone there is not shown from what was brought here before.

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.pipelines.conftest import command, tables, ufo, ufo_process
+from tests.pipelines.conftest import command, ok, tables, ufo, ufo_process
 from ufo.schemas import storage
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
@@ -107,7 +107,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory, recording: str) -> Any:
     """The tables of a run that nothing disturbed."""
     scene = Scene(tmp_path_factory.mktemp("undisturbed"), recording, command)
     scene.gate.touch()
-    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    ok(*scene.arguments("--workers", 1))
     return without_paths(tables(scene.output))
 
 
@@ -118,7 +118,7 @@ def without_paths(found: Any) -> Any:
 def test_kill_9(scene: Scene, expected: Any) -> None:
     # A finished run of that name is there before.
     scene.gate.touch()
-    assert ufo(*scene.arguments("--workers", 1, "--mode", "mv")).code == 0
+    ok(*scene.arguments("--workers", 1, "--mode", "mv"))
     before = tables(scene.output)
     scene.gate.unlink()
     scene.log.unlink()
@@ -153,8 +153,7 @@ def test_kill_9(scene: Scene, expected: Any) -> None:
     left = scene.folder / "left"
     shutil.copytree(scene.output, left)
     scene.gate.touch()
-    fresh = ufo(*scene.arguments("--workers", 1, "--mode", "mv", "--fresh"))
-    assert fresh.code == 0, fresh.err
+    ok(*scene.arguments("--workers", 1, "--mode", "mv", "--fresh"))
     assert set(CITIES) == set(scene.asked())
     assert tables(scene.output) == before
     shutil.rmtree(scene.output)
@@ -166,8 +165,7 @@ def test_kill_9(scene: Scene, expected: Any) -> None:
     # What the status says that completes the run does.
     (stopped,) = ufo("status", scene.output, "--json").json
     assert (stopped["state"], stopped["chunks"]) == ("stopped", len(set(finished)) // 2)
-    done = ufo(*stopped["next"].split()[1:])
-    assert done.code == 0, done.err
+    ok(*stopped["next"].split()[1:])
     assert set(scene.asked()) == set(CITIES) - set(finished), "what was finished is not done again"
     (status,) = ufo("status", scene.folder, "--json").json  # in a folder below
     assert status["state"] == "finished"
@@ -189,7 +187,7 @@ def test_a_signal_that_asks_to_stop(scene: Scene, expected: Any, how: int, whom:
     assert "the same command completes the run" in err
     scene.gate.touch()
     scene.log.unlink()
-    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    ok(*scene.arguments("--workers", 1))
     assert "Rome" not in scene.asked()
     assert without_paths(tables(scene.output)) == expected
 
@@ -207,7 +205,7 @@ def test_a_worker_that_is_killed(scene: Scene, expected: Any) -> None:
     assert "Traceback" not in err
     scene.gate.touch()
     scene.log.unlink()
-    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    ok(*scene.arguments("--workers", 1))
     assert "Rome" not in scene.asked()
     assert without_paths(tables(scene.output)) == expected
     assert scene.nothing_stale()
@@ -260,7 +258,7 @@ def test_stopped_at_any_step_of_finishing(
     words = scene.arguments("--workers", 1, "--if_finished", "retry_errors", "--chunk_size", 3)
     scene.gate.touch()
     scene.down.touch()
-    assert ufo(*words).code == 0
+    ok(*words)
     before = tables(scene.output)
     scene.down.unlink()
     with monkeypatch.context() as patch:
@@ -274,7 +272,7 @@ def test_stopped_at_any_step_of_finishing(
         shutil.copytree(state, scene.output)
         with monkeypatch.context() as patch, contextlib.suppress(_Stopped):
             stop_at(patch, number, "write", "move", "delete")
-            assert ufo(*words).code == 0
+            ok(*words)
             break
         found = tables(scene.output)
         assert found == before or without_paths(found) == expected, number

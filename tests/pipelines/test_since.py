@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.pipelines.conftest import command, tables, ufo
+from tests.pipelines.conftest import command, ok, tables, ufo
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 
@@ -82,36 +82,35 @@ CHANGES: dict[str, Mapping[str, Any]] = {
 
 def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
     scene.write([*CITIES, *(CHANGES.keys() - set(CITIES))])
-    assert ufo(*scene.arguments("monday")).code == 0
+    ok(*scene.arguments("monday"))
     scene.asked()
     # Rome is gone, Paris is new, and the order is another one.
     scene.write(["Paris", *CHANGES, "Perth", "Quito"], **CHANGES)
-    done = ufo(*scene.arguments("tuesday", "--since", "monday"))
-    assert done.code == 0, done.err
+    done = ok(*scene.arguments("tuesday", "--since", "monday"))
     assert "2 responses reused from run monday" in done.err
     assert scene.asked() == {"Paris", *CHANGES}
-    assert ufo(*scene.arguments("whole")).code == 0
+    ok(*scene.arguments("whole"))
     assert results(tables(scene.output, "tuesday")) == results(tables(scene.output, "whole"))
     # Night after night under one name.
     scene.asked()
     scene.write(["Paris", *CHANGES, "Perth", "Quito", "Town"], **CHANGES)
-    assert ufo(*scene.arguments("tuesday", "--since", "tuesday")).code == 0
+    ok(*scene.arguments("tuesday", "--since", "tuesday"))
     assert scene.asked() == {"Town"}
     assert not list(scene.output.glob("run=tuesday/.attempt-*"))
 
 
 def test_responses_with_errors_are_evaluated_again(scene: Scene) -> None:
     scene.down.touch()
-    assert ufo(*scene.arguments("one")).code == 0
+    ok(*scene.arguments("one"))
     scene.asked()
     scene.down.unlink()
-    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
+    ok(*scene.arguments("two", "--since", "one"))
     assert scene.asked() == {"Oslo"}
     assert not [row for row in tables(scene.output, "two")["evidence"] if "error" in row]
 
 
 def test_other_options_cannot_be_taken_over(scene: Scene) -> None:
-    assert ufo(*scene.arguments("one")).code == 0
+    ok(*scene.arguments("one"))
     done = ufo(*scene.arguments("two", "--since", "one", "--mode", "mv"))
     assert done.code == 2
     assert 'options.mode: "seq" → "mv"' in done.err
@@ -122,11 +121,11 @@ def test_other_options_cannot_be_taken_over(scene: Scene) -> None:
     both = ("--since", "one", "--if_finished", "retry_errors")
     assert ufo(*scene.arguments("one", *both)).code == 2
     # How the work is cut changes no result.
-    assert ufo(*scene.arguments("two", "--since", "one", "--chunk_size", 5)).code == 0
+    ok(*scene.arguments("two", "--since", "one", "--chunk_size", 5))
 
 
 def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
-    assert ufo(*scene.arguments("one")).code == 0
+    ok(*scene.arguments("one"))
     scene.asked()
     scene.write([*CITIES, "Vienna", "Paris"])
     scene.gate.unlink()
@@ -144,9 +143,9 @@ def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
     assert done.code == 2
     assert 'reused_from: "one@' in done.err
     scene.asked()
-    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
+    ok(*scene.arguments("two", "--since", "one"))
     assert scene.asked() <= {"Vienna", "Paris"}
-    assert ufo(*scene.arguments("whole")).code == 0
+    ok(*scene.arguments("whole"))
     assert results(tables(scene.output, "two")) == results(tables(scene.output, "whole"))
 
 
@@ -154,7 +153,7 @@ def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
 
 
 def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
-    assert ufo(*scene.arguments("r")).code == 0
+    ok(*scene.arguments("r"))
     before = tables(scene.output)
     scene.asked()
     done = ufo(*scene.arguments("r", "--if_finished", "skip", "--tie", "factual"))
@@ -163,16 +162,16 @@ def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
     refused = ufo(*scene.arguments("r", "--if_finished", "retry_errors", "--tie", "factual"))
     assert refused.code == 2
     assert 'options.tie: "not_factual" → "factual"' in refused.err
-    assert ufo(*scene.arguments("r", "--mode", "mv")).code == 0
+    ok(*scene.arguments("r", "--mode", "mv"))
     assert scene.asked() == set(CITIES)
     assert {row[2] for row in tables(scene.output)["verdicts"]} == {"mv"}
 
 
 def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(scene: Scene) -> None:
-    assert ufo(*scene.arguments("r")).code == 0
+    ok(*scene.arguments("r"))
     expected = tables(scene.output)
     scene.down.touch()
-    assert ufo(*scene.arguments("r")).code == 0
+    ok(*scene.arguments("r"))
     failed = tables(scene.output)
     assert ("source:mine", "OSError") in {(row[0], row[2]) for row in failed["failures"]}
     assert "error" in {row[7] for row in failed["evidence"]}

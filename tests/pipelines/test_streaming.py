@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.pipelines.conftest import ufo, write_lines
+from tests.pipelines.conftest import ok, write_lines
 from ufo.pipelines import streaming
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
@@ -148,8 +148,7 @@ def test_the_command_tells_of_each_window(tmp_path: Path, records: list[Any]) ->
     write_lines(tmp_path / "in.jsonl", records)
     flags = ("--streaming", "--window_seconds", "0.02", "--idle_seconds", "0.02", "--json")
     places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--run", "s")
-    done = ufo("evaluate", *flags, *places, "--judge", "offline", "--sources", "reference")
-    assert done.code == 0, done.err
+    done = ok("evaluate", *flags, *places, "--judge", "offline", "--sources", "reference")
     (told,) = map(json.loads, done.out.splitlines())
     assert (told["run"], told["responses"]) == ("s.w000001", 20)
     assert told["path"] == str(tmp_path / "out/run=s.w000001")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.llm_server import KEY, LlmServer
 from tests.local_web import ORDER, Engines, LocalWeb
-from tests.pipelines.conftest import tables, ufo, write_lines
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 
 ADDRESSES = {
@@ -130,7 +130,7 @@ def test_a_search_that_fails_is_an_error_and_is_asked_again(scene: Scene) -> Non
     again = (*flags, "--if_finished", "retry_errors", "--concurrency", 1)
     assert ufo(*again).code == 1
     scene.engines.faults.clear()
-    assert ufo(*again).code == 0
+    ok(*again)
     assert labels(output)["r0"] == 1
     usage = "SELECT request_id FROM usage WHERE step = 'search' AND NOT (cached OR coalesced)"
     sent = [row["request_id"] for row in rows(output, usage)]
@@ -165,14 +165,12 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
 ) -> None:
     folder = scene.folder / "snapshot"
     more = (*OFFLINE, "--web_snapshot", folder, "--chunk_size", 6)
-    recorded = ufo(*scene.flags("serper", "recorded", *more, "--workers", 2))
-    assert recorded.code == 0, recorded.err
+    ok(*scene.flags("serper", "recorded", *more, "--workers", 2))
     assert [path.name for path in folder.iterdir()] == ["snapshot.sqlite"]
     for name in ADDRESSES.values():
         monkeypatch.delenv(name)
     asked = len(scene.web.requests), scene.engines.requests
-    replayed = ufo(*scene.flags("serper", "replayed", *more))
-    assert replayed.code == 0, replayed.err
+    ok(*scene.flags("serper", "replayed", *more))
     assert (len(scene.web.requests), scene.engines.requests) == asked
     before, after = (tables(scene.folder / name) for name in ("recorded", "replayed"))
     assert _comparable(before) == _comparable(after)
@@ -194,7 +192,7 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
 
 def test_domains_and_kinds_are_left_out_before_the_vote(scene: Scene) -> None:
     for flags in (("--exclude_domains", "127.0.0.1"), ("--include_categories", "news,wiki")):
-        assert ufo(*scene.flags("serper", flags[0], *OFFLINE, *flags)).code == 0
+        ok(*scene.flags("serper", flags[0], *OFFLINE, *flags))
         found = rows(scene.folder / flags[0], "SELECT DISTINCT outcome, reason FROM evidence")
         assert found == [{"outcome": "noans", "reason": "no_passages"}]
     assert scene.web.paths() == []
@@ -219,12 +217,12 @@ def test_what_a_page_orders_the_judge_to_say_changes_nothing(
                 for c, _ in claims
             )
         )
-        assert ufo(*scene.flags("serper", "with", *more)).code == 0
+        ok(*scene.flags("serper", "with", *more))
         texts = rows(scene.folder / "with", "SELECT text FROM passages")
         assert any(ORDER in row["text"] for row in texts)
         sent = json.dumps([logged.body for logged in server.requests], ensure_ascii=False)
         assert "&lt;/passage>" in sent
         scene.web.pages["/orders"] = scene.web.pages["/beacon"]
-        assert ufo(*scene.flags("serper", "without", *more)).code == 0
+        ok(*scene.flags("serper", "without", *more))
     for output in ("with", "without"):
         assert labels(scene.folder / output) == dict(claims)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scripts import flags as page
-from tests.pipelines.conftest import tables, ufo
+from tests.pipelines.conftest import ok, tables, ufo
 from ufo.pipelines.options.command_line import load
 from ufo.pipelines.options.option import Affects, Parser, option, options_of
 from ufo.schemas.errors import UsageError
@@ -95,8 +95,7 @@ def test_two_instances_of_one_type_serve_under_their_names(
         f"- {{name: two, type: wikipedia, index: {index}, passages: 2}}\n- reference\n"
         "mode: all\n"
     )
-    done = ufo("evaluate", "--config", path, "--json")
-    assert done.code == 0, done.err
+    done = ok("evaluate", "--config", path, "--json")
     assert done.json["sources"] == ["one", "two", "reference"]
     found = tables(tmp_path / "out")
     assert {row[2] for row in found["evidence"]} == {"one", "two", "reference"}

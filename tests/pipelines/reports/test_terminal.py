@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import command, printed, ufo
+from tests.pipelines.conftest import command, ok, printed, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
@@ -137,7 +137,7 @@ def test_hostile_text_reaches_no_terminal(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_a_long_query_with_a_message(folder: Path) -> None:
-    assert ufo("sql", folder, "SELECT 1").code == 0
+    ok("sql", folder, "SELECT 1")
     hours = (
         "SELECT count(*) FROM range(10000000000) a, range(1000000) b WHERE a.range % 7 = b.range"
     )

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import Outcome, ufo, write_lines
+from tests.pipelines.conftest import Outcome, ok, ufo, write_lines
 from ufo.schemas.results import open_results
 
 
@@ -176,7 +176,7 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_pa
     first = ufo(*flags, "--sources", "reference", "--baseline", "a")
     assert first.code == 2
     assert "to begin, evaluate once without it and with --run a." in first.err
-    assert ufo(*flags, "--run", "a", "--sources", "reference").code == 0
+    ok(*flags, "--run", "a", "--sources", "reference")
     missing = ufo(*flags, "--run", "b", "--sources", "reference", "--baseline", "c")
     assert (missing.code, "unknown run 'c'; allowed: a." in missing.err) == (2, True)
     assert not (tmp_path / "out" / "run=b").exists()

@@ -12,7 +12,7 @@ import apache_beam as beam
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-from tests.pipelines.conftest import tables, ufo, write_lines
+from tests.pipelines.conftest import ok, tables, write_lines
 from ufo.pipelines.graph import evaluate
 from ufo.pipelines.runs.engine import (
     FILE,
@@ -170,10 +170,9 @@ def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
     monkeypatch.chdir(index.parent)
     run: tuple[object, ...] = ("evaluate", "--input", responses, "--judge", "offline", "--run", "r")
     run += ("--sources", "reference,wikipedia", "--index", index.name)
-    assert ufo(*run, "--output", tmp_path / "here").code == 0
+    ok(*run, "--output", tmp_path / "here")
     other = ("--output", tmp_path / "other", "--runner=FnApiRunner", "--parallelism=3")
-    done = ufo(*run, *other)
-    assert done.code == 0, done.err
+    done = ok(*run, *other)
     assert "22/22 responses" in done.err
     assert "Submitted the job ufo-r-" in done.err
     assert "reference" in done.err.splitlines()[-1]
@@ -188,8 +187,7 @@ def test_what_is_doubtful_in_the_input_is_reported_on_another_runner_too(tmp_pat
     run = ("evaluate", "--input", path, "--output", tmp_path, "--run", "r", "--judge", "offline")
     counted = []
     for flags in ((), ("--runner=FnApiRunner", "--fresh")):
-        done = ufo(*run, "--sources", "reference", *flags)
-        assert done.code == 0, done.err
+        done = ok(*run, "--sources", "reference", *flags)
         assert "prompt (1 record; did you mean question?" in done.err
         assert "2 name a sentence that their response does not have" in done.err
         assert "1 repeat an earlier claim of their response" in done.err

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import ufo, write_lines
+from tests.pipelines.conftest import ok, write_lines
 from ufo.pipelines.runs.progress import Progress
 
 
@@ -80,12 +80,11 @@ def test_a_run_tells_it_in_the_end(tmp_path: Path, llm_server: LlmServer) -> Non
         tmp_path / "in.jsonl",
         [{"response": text.format(n), "reference_answers": [text.format(n)]} for n in range(4)],
     )
-    done = ufo(
+    done = ok(
         *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1),
         *("--sources", "reference", "--base_url", llm_server.base_url, "--cache", "off"),
         *("--model", "offline-judge", "--chunk_size", 2),
     )
-    assert done.code == 0, done.err
     last = done.err.splitlines()[-1]
     assert last.startswith("4/4 responses · 8 units (reference 8) · 0 requests in flight · ")
     assert "tokens" in last
