@@ -4,12 +4,9 @@ import asyncio
 import doctest
 import gc
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,6 @@ import pyarrow as pa
 import pytest
 
 import ufo
-from ufo.schemas.storage import own_folder
 
 ETNA = "Mount Etna is in Sicily."
 RECORDS: list[dict[str, Any]] = [
@@ -321,26 +317,3 @@ def test_help_and_the_import_do_without_what_is_heavy() -> None:
         "print(found.scores.num_rows, found.failures.num_rows)\n"
     )
     assert python(code) == "1 0\n"
-
-
-def test_results_of_a_process_that_was_killed_are_deleted_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = (
-        "import os, signal, ufo\n"
-        "ONE = {'response': 'Ada was born.', 'reference_answers': 'Ada was born.'}\n"
-        "found = ufo.evaluate([ONE], sources=['reference'], quiet=True)\n"
-        "print(found.path, flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    assert done.returncode == -signal.SIGKILL
-    left = Path(done.stdout.strip())
-    assert left.is_relative_to(tmp_path)
-    assert left.exists()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with own_folder():
-        assert not left.exists()

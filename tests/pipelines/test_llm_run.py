@@ -365,26 +365,6 @@ def test_a_run_without_a_usable_judgement(
     assert "no judgement was usable, so there is no score" in compared.err
 
 
-def test_many_errors_stand_beside_the_score(
-    tmp_path: Path, own: LlmServer, command: tuple[object, ...]
-) -> None:
-    own.mix = Spoiling(b"Task: verify_facts", spared=2)  # type: ignore[assignment]
-    done = ufo(*command, "--repairs", 0)
-    said = "3 of 9 judgements were unusable; try --formulation prompt or --facts_per_call 4"
-    assert done.code == 0
-    assert "factuality score" in done.out
-    assert said in done.err.splitlines()[-1]
-    assert "; 3 of 9 judgements were unusable" in done.out
-    page = tmp_path / "page.html"
-    assert said in " ".join(ufo("report", tmp_path / "out").out.split())
-    ok("report", tmp_path / "out", "--html", page)
-    assert said in page.read_text(encoding="utf-8")
-    (run,) = rows(tmp_path / "out", "FROM scores_by_run")
-    assert (run["n_unjudged"], run["n_unusable"], run["n_judgements"]) == (1, 3, 9)
-    again = ufo(*command, "--repairs", 0, "--if_finished", "skip", "--json")
-    assert again.json["error_share"] == pytest.approx(1 / 3)
-
-
 @pytest.mark.parametrize(
     ("words", "fault", "code", "said"),
     [

@@ -1,7 +1,6 @@
 """The processes of a run: where they are, what they log, the limits they share, their memory."""
 
 import json
-import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import ok, tables, ufo, ufo_process, write_lines
+from tests.pipelines.conftest import ok, tables, ufo_process, write_lines
 from ufo.pipelines.runs import workers
 
 SOURCE = """
@@ -70,31 +69,6 @@ def test_lines_of_worker_processes(responses: Path, tmp_path: Path) -> None:
     assert found[-1]["worker"] not in {line["worker"] for line in finished}
     assert all(line["time"].endswith("+00:00") for line in found)
     assert "Below --fail_under" in found[-1]["message"]
-
-
-def test_what_a_library_logs_and_what_ends_the_command(responses: Path, tmp_path: Path) -> None:
-    source = tmp_path / "noisy.py"
-    source.write_text(
-        "import logging\nimport ufo\n\nclass Noisy(ufo.FactSource):\n"
-        "    def find(self, unit):\n"
-        "        logging.getLogger('a.library').warning('slow: %s', unit.claim)\n"
-        "        return []\n"
-    )
-    handlers = list(logging.getLogger().handlers)
-    words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--run", "r")
-    how = ("--sources", f"{source}:Noisy", "--log_format", "json")
-    done = ok(*words, *how)
-    warned = [line for line in lines(done.err) if line["logger"] == "a.library"]
-    assert warned[0]["level"] == "warning"
-    assert warned[0]["message"].startswith("slow: ")
-    assert {line["step"] for line in warned} == {"source:Noisy"}
-    assert logging.getLogger().handlers == handlers
-
-    wrong = ufo(*words, *how, "--since", "missing")
-    assert wrong.code == 2
-    assert lines(wrong.err)[-1]["level"] == "error"
-    assert "missing" in lines(wrong.err)[-1]["message"]
-    assert not ufo(*words, "--since", "missing").err.startswith("{"), "plain lines again"
 
 
 # --- What the user says of limits reaches the client, and the processes together keep it.

@@ -333,24 +333,6 @@ def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
     assert read(sheet)[0][label] == said
 
 
-def test_a_sheet_without_answers_waits_for_them(tmp_path: Path) -> None:
-    record = {"question": "Q?", "ground_truth": "Oslo is in Norway.", "answer": "It is in Sweden."}
-    path = write_lines(tmp_path / "in.jsonl", [record])
-    ok("recall", "--input", path, "--output", tmp_path / "n", "--facts_only")
-    (row,) = read(tmp_path / "n" / "facts.csv")
-    assert (row["ground_truth"], row["answer"]) == (record["ground_truth"], record["answer"])
-    path = write_lines(tmp_path / "in.jsonl", [{"question": "Q?", "answers": {}, "facts": ["F."]}])
-    ok("recall", "--input", path, "--output", tmp_path / "o", "--facts_only")
-    (row,) = read(tmp_path / "o" / "facts.csv")
-    assert list(row) == ["unique_id", "question", "ground_truth", "gt_facts"]
-    ok("recall", "--input", tmp_path / "o/facts.csv", "--output", tmp_path / "p")
-    (failure,) = rows(tmp_path / "p", "FROM failures")
-    assert (failure["step"], failure["error_type"]) == ("recall", "no_answers")
-    write(tmp_path / "o/facts.csv", [{**row, "rag_answer": "F."}])
-    ok("recall", "--input", tmp_path / "o/facts.csv", "--output", tmp_path / "p")
-    assert rows(tmp_path / "p", "SELECT variant FROM recall_answers") == [{"variant": "rag_answer"}]
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 

@@ -1,16 +1,13 @@
 """`ufo check`: one text, from an argument, a file or stdin, and what the sources say of it."""
 
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import ufo as library
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import command, ufo, ufo_process
+from tests.pipelines.conftest import ufo, ufo_process
 from ufo.transforms.judges.offline import trust
 from ufo.transforms.verifiers.by_name import shown as shown_as
 
@@ -63,23 +60,6 @@ def test_a_file_and_stdin(about: Path, tmp_path: Path) -> None:
     (tmp_path / "table").write_bytes(b"PAR1\xff\xfe")
     found = ufo("check", tmp_path / "table")
     assert (found.code, "is no text: it is not UTF-8 at byte 4" in found.err) == (2, True)
-
-
-def test_colours_are_for_terminals_that_want_them(about: Path) -> None:
-    def printed(**environment: str) -> str:
-        ours, theirs = pty.openpty()
-        with open(ours, "rb", closefd=True) as screen:
-            subprocess.run(
-                command("check", "Ada Lovelace was born in Paris.", "--references", about),
-                env={**os.environ, "TERM": "xterm", **environment},
-                stdout=theirs,
-                check=True,
-            )
-            os.close(theirs)
-            return screen.read1(10_000).decode()
-
-    assert "\x1b[1;31m✗ contradicted" in printed()
-    assert "31m" not in printed(NO_COLOR="1")
 
 
 @pytest.mark.parametrize(
