@@ -114,8 +114,8 @@ def test_a_table_for_people(evaluate: Any, responses: Path) -> None:
     assert told.out.count("Assumed: ") == 2
     assert "Not counted: " in told.out
     # A run that asks no model costs nothing; what would end it ends the estimate.
-    words = ("--input", responses, "--sources", "reference", "--judge", "offline", "--dry_run")
-    free = ufo("evaluate", *words, "--json").json
+    offline = ("--input", responses, "--sources", "reference", "--judge", "offline", "--dry_run")
+    free = ufo("evaluate", *offline, "--json").json
     assert (free["rows"], free["total"]["cost_usd"]) == ([], 0)
     assert evaluate("--dry_run", "--sources", "nobody").code == 2
     assert evaluate("--dry_run", "--input", "none.jsonl").code == 2

@@ -259,9 +259,9 @@ def test_an_index_is_built_searched_and_described(
         hits = json.loads(said("search", path, "river", "--json", "--retriever", retriever))
         assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
     assert f"vectors of 3 by {model}" in said("info", path)
-    for words, reason in ((" ",), "query is empty"), (("x", "--retriever", "dense"), "--embedder"):
+    for wrong, reason in ((" ", "query is empty"), ("x --retriever dense", "--embedder")):
         with pytest.raises(UsageError, match=reason):
-            _run("search", index, *words)
+            _run("search", index, *(wrong.split() or wrong))
     for words in (("info", str(tmp_path)), ("search", str(tmp_path), "x")):
         with pytest.raises(IndexUnusable, match="ufo index build"):
             _run(*words)

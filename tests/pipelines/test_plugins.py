@@ -86,13 +86,13 @@ def test_a_file_of_the_user_s_by_a_relative_path(
     (tmp_path / "mine/acme.py").write_text(PLUG_IN)
     monkeypatch.chdir(tmp_path)
     words = ("evaluate", "--input", responses.name, "--output", "out", "--json", "--chunk_size", 2)
-    words += ("--sources", "mine/acme.py:Acme", "--run", "r")
-    done = ok(*words, "--workers", 2)
+    mine = (*words, "--sources", "mine/acme.py:Acme", "--run", "r")
+    done = ok(*mine, "--workers", 2)
     assert done.json["sources"] == ["Acme"]
     assert [row[7] for row in tables(tmp_path / "out")["evidence"]].count("supported") == 1
     # An edited file is another source.
     (tmp_path / "mine/acme.py").write_text(PLUG_IN + "\n# another word\n")
-    other = ufo(*words, "--if_finished", "retry_errors")
+    other = ufo(*mine, "--if_finished", "retry_errors")
     assert (other.code, "sources" in other.err) == (2, True)
 
 

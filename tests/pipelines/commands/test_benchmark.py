@@ -42,7 +42,7 @@ def _ufo(
 
 def test_scores_stand_beside_those_of_the_run(ufo: Callable[..., Any]) -> None:
     found = json.loads(ufo("--order", "wiki,ref", "--json"))
-    expected = {"level": "run", "name": "everything", "mode": "seq", "source": None}
+    expected: dict[str, Any] = {"level": "run", "name": "everything", "mode": "seq", "source": None}
     expected |= {"n_responses": 3, "n_units": 4, "n_supported": 2, "n_refuted": 1, "coverage": 0.75}
     expected |= {"factuality_score": 0.5, "before": 0.5, "difference": 0.0, "decided_score": 0.75}
     assert found[0] | expected == found[0]

@@ -14,21 +14,16 @@ from tests.pipelines.conftest import Outcome, ok, ufo, write_lines
 from ufo.schemas.results import open_results
 
 
-def run_of(
-    scores: list[str],
-    question: str = "Q {}",
-    dataset: str | None = None,
-) -> dict[str, list[Any]]:
+def run_of(scores: list[str], question: str = "Q {}") -> dict[str, list[Any]]:
     """Rows of a run in which response i has these units' votes."""
     votes = {
         f"r{i}": {f"u{i}-{j}": {"ref": vote} for j, vote in enumerate(units)}
         for i, units in enumerate(scores)
     }
-    rows = rows_of(votes, sources=("ref",), datasets=dict.fromkeys(votes, dataset))
-    if question is not None:
-        rows["responses"] = [
-            replace(row, question=question.format(i)) for i, row in enumerate(rows["responses"])
-        ]
+    rows = rows_of(votes, sources=("ref",))
+    rows["responses"] = [
+        replace(row, question=question.format(i)) for i, row in enumerate(rows["responses"])
+    ]
     return rows
 
 
