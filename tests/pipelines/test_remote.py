@@ -105,11 +105,3 @@ def test_runs_there_are_asked_like_those_here(
     nothing = ufo("report", f"file://{bucket}/none")
     assert nothing.code == 2
     assert f"no finished run in 'file://{bucket}/none'" in nothing.err
-
-
-def test_a_file_system_that_nothing_knows_is_reported_with_the_remedy(responses: Path) -> None:
-    for there in ("azfs://a/b/out", "nofs://b/out"):
-        done = ufo("evaluate", "--input", responses, "--output", there)
-        assert done.code == 2
-        assert "known are file, gs, s3, abfs, hdfs and" in done.err
-        assert "known are file, gs, s3, abfs, hdfs and" in ufo("report", there).err

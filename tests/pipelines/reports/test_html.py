@@ -10,11 +10,9 @@ from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.html_report import (
     comparison_html,
-    notebook_html,
-    overview_html,
 )
 from ufo.pipelines.runs.comparison import compare_runs
-from ufo.schemas.results import Results, open_results
+from ufo.schemas.results import Results
 from ufo.schemas.tables import choose_runs
 
 
@@ -91,29 +89,6 @@ def test_the_command_writes_the_page_beside_what_it_prints(
     assert main(refused) == 2
     assert "is of 'ufo recall', which has no page" in capsys.readouterr().err
     assert not (tmp_path / "y.html").exists()
-
-
-def test_a_contradicted_claim_names_question_and_model_and_leads_to_its_response(
-    tmp_path: Path,
-) -> None:
-    votes = {"r1": {"u1": {"ref": "r"}}, "r2": {"u2": {"ref": "s"}}}
-    write_run(tmp_path, rows_of(votes, models={"r1": "alder"}))
-    (listed,) = re.findall(r'<ul class="contradicted".*?</ul>', page_of(tmp_path), re.S)
-    read = Reader(listed)
-    assert read.text == "✗ Claim u1. What of r1? · alder what ref says of u1 Page u1"
-    assert [one["href"] for one in read.all("a")] == ["#r1"]
-
-
-def test_file_notebook_and_page_show_the_same_overview(folder: Path, page: str) -> None:
-    with open_results(folder) as results:
-        shown = overview_html(results)
-        notebook = notebook_html(results)
-    assert shown in notebook
-    # In the file a claim leads to its response.
-    assert re.sub(r'<a href="#r\d+"( dir="auto")>(.*?)</a>', r"<span\1>\2</span>", page).count(
-        shown
-    )
-    assert not Reader(notebook).loads
 
 
 def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> None:
