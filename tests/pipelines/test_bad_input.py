@@ -20,8 +20,6 @@ from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import EXAMPLE, rows
 from tests.transforms.judges.stated import STATED
 
-Ufo = Callable[..., Any]
-
 GOOD = {"id": "good", "response": "Etna is in Sicily.", "reference_answers": "Etna is in Sicily."}
 
 BAD: list[tuple[bytes, str]] = [

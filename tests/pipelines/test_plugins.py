@@ -302,7 +302,6 @@ def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
 
 
 REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
-UNUSABLE = STATED.replace(":Stated", ":Unusable")
 
 
 @pytest.fixture
