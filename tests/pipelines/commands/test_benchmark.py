@@ -1,3 +1,5 @@
+"""`ufo benchmark`: other rules over what a run found, nothing asked again."""
+
 import csv
 import io
 import json

@@ -1,3 +1,5 @@
+"""What the charts of a page draw, and what they say of it."""
+
 from typing import Any
 
 from tests.pipelines.reports.reading import Reader

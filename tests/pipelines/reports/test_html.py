@@ -1,3 +1,5 @@
+"""The page of a run: its parts, hostile texts, bounds, and comparisons of runs."""
+
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""What `ufo report` and `ufo sql` print: golden texts, bounds, hostile texts, signals."""
+
 import csv
 import json
 import os
