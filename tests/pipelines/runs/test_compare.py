@@ -175,11 +175,23 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_pa
     missing = ufo(*flags, "--run", "b", "--sources", "reference", "--baseline", "c")
     assert (missing.code, "unknown run 'c'; allowed: a." in missing.err) == (2, True)
     assert not (tmp_path / "out" / "run=b").exists()
-    write_lines(path, [{"response": "Rome is old."}])
-    kept = ufo(*flags, "--run", "d", "--sources", "reference", "--baseline", "a")
-    assert (kept.code, "share no question" in kept.err) == (2, True)
-    assert (tmp_path / "out" / "run=d" / "manifest.json").exists()
     itself = ufo(*flags, "--run", "a", "--sources", "reference", "--baseline", "a")
     assert (itself.code, "is the baseline itself" in itself.err) == (2, True)
     alone = ufo(*flags, "--sources", "reference", "--fail_if_worse", 0.1)
     assert (alone.code, "--baseline, which is missing" in alone.err) == (2, True)
+
+
+def test_a_run_that_shares_nothing_with_its_baseline_is_kept(tmp_path: Path) -> None:
+    def evaluate(name: str, *flags: str) -> Outcome:
+        text = "Oslo is in Norway."
+        record = {"id": name, "response": text, "reference_answers": [text]}
+        path = write_lines(tmp_path / f"{name}.jsonl", [record])
+        return ufo(
+            *("evaluate", "--input", path, "--output", tmp_path / "out", "--run", name),
+            *("--workers", 1, "--judge", "offline", "--sources", "reference", *flags),
+        )
+
+    assert evaluate("one").code == 0
+    done = evaluate("two", "--baseline", "one")
+    assert (done.code, "share no question" in done.err) == (2, True)
+    assert (tmp_path / "out" / "run=two" / "manifest.json").exists()
