@@ -213,7 +213,10 @@ def test_refusals_cost_nothing(spend: Any, tmp_path: Path, monkeypatch: pytest.M
     # Requests that the endpoint turned away are not billed, and so leave room for others.
     with LlmServer(limits=Limits(requests=6, window=0.4)) as server:
         monkeypatch.setenv("OPENAI_API_KEY", server.key)
-        done = spend("out", "--workers", 1, "--max_cost", 5, "--concurrency", 8, "--base_url", server.base_url)
+        done = spend(
+            *("out", "--workers", 1, "--max_cost", 5, "--concurrency", 8),
+            *("--base_url", server.base_url),
+        )
         assert done.code == 0, done.err
         assert [c.status for c in server.chats if c.status == 429]
         answered = [c for c in server.chats if c.status == 200]
