@@ -1,4 +1,8 @@
+"""Building an index, searching it, and what it says of itself."""
+
+import argparse
 import bz2
+import json
 import multiprocessing
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +13,11 @@ import pytest
 
 from tests.embedder import write_embedder
 from ufo.indexes.index import open_index
-from ufo.indexes.manifest import read_manifest
+from ufo.indexes.manifest import VERSION, read_manifest
 from ufo.indexes.store import read_mapped
 from ufo.pipelines.build_index import build
-from ufo.schemas.errors import Interrupted, RunError, UsageError
+from ufo.pipelines.commands.index import register
+from ufo.schemas.errors import IndexUnusable, Interrupted, RunError, UsageError
 
 
 def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str:
@@ -55,12 +60,6 @@ COUNTS = {
 }
 
 
-def _bytes(path: Path) -> dict[str, bytes]:
-    # tantivy names its files at random, and the manifest lists them.
-    files = (file for file in path.iterdir() if file.is_file() and file.name != "manifest.json")
-    return {file.name: file.read_bytes() for file in files}
-
-
 def _tables(path: Path) -> dict[str, list[dict[str, Any]]]:
     return {file.name: read_mapped(file).to_pylist() for file in path.glob("*.arrow")}
 
@@ -92,11 +91,31 @@ def test_a_dump_becomes_an_index(dump: Path, tmp_path: Path) -> None:
     assert [p.name for p in result.path.parent.iterdir()] == ["index"]
 
 
-@pytest.mark.parametrize("date", ["2025-03-01", "2025-01-01"])  # its revisions are between them
-def test_the_name_of_a_dump_tells_its_date(dump: Path, tmp_path: Path, date: str) -> None:
-    name = f"enwiki-{date.replace('-', '')}-pages-articles.xml.bz2"
-    assert build(dump.rename(tmp_path / name), tmp_path / "index").counts == COUNTS
-    assert read_manifest(tmp_path / "index")[0]["dump_date"] == date
+def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/b.jsonl").write_text('{"title": "B", "text": "b"}\nnot json\n')
+    (tmp_path / "in/a.xml").write_bytes(_dump([_page("A", "a")]))
+    result = build(f"{tmp_path}/in/*", tmp_path / "index")
+    assert [p.title for p in open_index(result.path).store.get([0, 1])] == ["A", "B"]
+    assert "the first: b.jsonl:2" in result.warnings[0]
+    # The index is replaced; its revisions are of another day. What lists a dump is none.
+    named = dump.rename(tmp_path / "enwiki-20250301-pages.xml.bz2")
+    index = tmp_path / "enwiki-20250301-multistream-index.txt.bz2"
+    index.write_bytes(bz2.compress(b"0:1:T\n"))
+    assert build(f"{tmp_path}/enwiki-*", result.path).counts == COUNTS
+    manifest, _ = read_manifest(result.path)
+    assert (manifest["dump_date"], len(manifest["inputs"])) == ("2025-03-01", 1)
+    with pytest.raises(UsageError, match="give the dump"):
+        build(index, tmp_path / "index")
+    # A build that fails leaves what was there, and a cut file gives its whole pages.
+    named.write_bytes(bz2.compress(_dump([])))
+    with pytest.raises(RunError, match="no article"):
+        build(named, result.path)
+    assert read_manifest(result.path)[0] == manifest
+    named.write_bytes(bz2.compress(_dump(PAGES)) + bz2.compress(b"more" * 1000)[:30])
+    cut = build(named, result.path)
+    assert (cut.counts["articles"], cut.counts["failures"]) == (2, 1)
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["in", "index"]
 
 
 def test_a_broken_dump_gives_what_was_readable_and_says_so(tmp_path: Path) -> None:
@@ -112,42 +131,10 @@ def test_a_broken_dump_gives_what_was_readable_and_says_so(tmp_path: Path) -> No
     assert "truncated" in rows[1]["message"]
 
 
-def test_a_truncated_bz2_gives_its_whole_pages(tmp_path: Path) -> None:
-    path = tmp_path / "cut.bz2"
-    data = bz2.compress(_dump(PAGES)) + bz2.compress(b"more" * 1000)[:30]
-    path.write_bytes(data)
-    result = build(path, tmp_path / "index")
-    assert (result.counts["articles"], result.counts["failures"]) == (2, 1)
-
-
-def test_files_of_several_kinds_by_glob(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in/b.jsonl").write_text('{"title": "B", "text": "b"}\nnot json\n')
-    (tmp_path / "in/a.xml").write_bytes(_dump([_page("A", "a")]))
-    result = build(f"{tmp_path}/in/*", tmp_path / "index")
-    titles = [p.title for p in open_index(result.path).store.get([0, 1])]
-    assert titles == ["A", "B"]
-    assert "the first: b.jsonl:2" in result.warnings[0]
-
-
-def test_an_index_is_replaced_and_kept_where_the_next_build_fails(
-    dump: Path, tmp_path: Path
-) -> None:
-    path = build(dump, tmp_path / "index").path
-    before = _bytes(path)
-    (tmp_path / "none.xml").write_bytes(_dump([]))
-    with pytest.raises(RunError, match="no article"):
-        build(tmp_path / "none.xml", path)
-    assert _bytes(path) == before
-    (tmp_path / "one.xml").write_bytes(_dump([_page("One", "1")]))
-    assert build(tmp_path / "one.xml", path).counts["articles"] == 1
-    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["index"]
-
-
 @pytest.mark.parametrize(
     "content",
-    [_dump([]), _dump([_page("A", redirect="B")]), b"<html></html>", b"{}", b"", bz2.compress(b"")],
-    ids=["no pages", "redirects only", "html", "no title", "empty", "nothing compressed"],
+    [_dump([_page("A", redirect="B")]), b"<html></html>", b"{}", b"", bz2.compress(b"")],
+    ids=["redirects only", "html", "no title", "empty", "nothing compressed"],
 )
 def test_no_article_cannot_finish(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "dump").write_bytes(content)
@@ -156,58 +143,29 @@ def test_no_article_cannot_finish(tmp_path: Path, content: bytes) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["dump"]
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("none", "does not exist"),
-        ("folder", "is a folder"),
-        ("*.x", "matches no file"),
-    ],
-)
-def test_wrong_input_is_wrong_usage(tmp_path: Path, name: str, reason: str) -> None:
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(UsageError, match=reason) as raised:
-        build(tmp_path / name, tmp_path / "index")
-    assert name in raised.value.message
-    assert not (tmp_path / "index").exists()
-
-
 def _multistream(path: Path, pages: Sequence[str]) -> None:
     head, tail = _dump([]).split(b"</mediawiki>")[0], b"</mediawiki>"
     path.write_bytes(b"".join(map(bz2.compress, [head, *(page.encode() for page in pages), tail])))
 
 
 def test_slices_in_several_processes_give_the_same_index(
-    dump: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    _multistream(tmp_path / "many.bz2", PAGES)
-    one = build(dump, tmp_path / "one")
-    other = build(
-        tmp_path / "many.bz2", tmp_path / "two", workers=2, slice_bytes=400, block_pages=1
-    )
-    assert one.counts == other.counts
-    assert _tables(one.path) == _tables(other.path)
-    assert capfd.readouterr().err == ""  # no remark of Beam's
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_progress_is_told_by_blocks(
-    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+    dump: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ufo.pipelines.build_index._PROGRESS_SECONDS", 0.0)
     _multistream(tmp_path / "many.bz2", PAGES)
+    one = build(dump, tmp_path / "one")
     lines: list[str] = []
-    build(
-        tmp_path / "many.bz2",
-        tmp_path / "index",
-        workers=workers,
-        slice_bytes=400,
-        block_pages=1,
-        progress=lines.append,
-    )
+    cut: dict[str, Any] = {"slice_bytes": 400, "block_pages": 1, "progress": lines.append}
+    other = build(tmp_path / "many.bz2", tmp_path / "two", workers=2, **cut)
     *reading, indexing = lines
     assert reading[-1].startswith(f"{len(PAGES)} blocks of 1 pages done after")
     assert indexing.startswith("indexing")
+    assert one.counts == other.counts
+    assert _tables(one.path) == _tables(other.path)
+    assert capfd.readouterr().err == ""  # no remark of Beam's
 
 
 def _ctrl_c(*arguments: object, **options: object) -> None:
@@ -219,17 +177,12 @@ def test_ctrl_c_leaves_no_folder_and_no_process(
 ) -> None:
     _multistream(tmp_path / "many.bz2", PAGES)
     before = sorted(tmp_path.iterdir())
-    for name, workers, source in (
-        ("ufo.pipelines.build_index.process_block", 1, dump),
-        ("ufo.pipelines.build_index.wait", 2, tmp_path / "many.bz2"),
-    ):
-        with monkeypatch.context() as patch:
-            patch.setattr(name, _ctrl_c)
-            with pytest.raises(Interrupted, match=r"interrupted; the index .* is not built"):
-                build(source, tmp_path / "index", workers=workers, slice_bytes=400)
-        assert not multiprocessing.active_children()
-        assert sorted(tmp_path.iterdir()) == before
-    assert build(dump, tmp_path / "index").counts == COUNTS
+    with monkeypatch.context() as patch:
+        patch.setattr("ufo.pipelines.build_index.wait", _ctrl_c)
+        with pytest.raises(Interrupted, match=r"interrupted; the index .* is not built"):
+            build(tmp_path / "many.bz2", tmp_path / "index", workers=2, slice_bytes=400)
+    assert not multiprocessing.active_children()
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_vectors_that_were_made_are_kept_where_a_build_stops(
@@ -250,20 +203,65 @@ def test_vectors_that_were_made_are_kept_where_a_build_stops(
     assert not list(tmp_path.glob(".index*"))
 
 
-def test_an_embedder_that_cannot_be_used_is_reported_before_anything_is_read(
-    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+# --- index
+
+
+def _run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    register(parser.add_subparsers())
+    arguments = parser.parse_args(["index", *words])
+    return int(arguments.handler(arguments))
+
+
+RECORDS = [
+    {"title": "Danube", "text": "A river through ten countries.", "url": "https://x.org/D"},
+    {"title": "Rhine", "text": "A river through six countries."},
+    {"title": "Bee", "text": "An insect that makes honey."},
+]
+
+
+@pytest.fixture
+def index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, RECORDS)) + "\n{}\n")
+    assert _run("build", "--input", f"{tmp_path}/in.jsonl", "--output", f"{tmp_path}/index") == 0
+    return f"{tmp_path}/index"
+
+
+def test_an_index_is_built_searched_and_described(
+    index: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    for embedder, reason in (("openai:m", "OPENAI_API_KEY"), ("lsa", "allowed: openai")):
+    def said(*words: str) -> str:
+        assert _run(*words) == 0
+        return capsys.readouterr().out
+
+    built = capsys.readouterr()
+    assert "3 articles" in built.out
+    assert "1 failures" in built.out
+    assert "in.jsonl:4" in built.err
+    found = said("search", index, "ten countries of the Danube")
+    assert found.startswith("1. Danube  (score ")
+    assert "https://x.org/D" in found
+    assert "ten countries" in found
+    [hit] = json.loads(said("search", index, "honey", "--json", "--passages", "1"))
+    assert {"row", "score", "title", "section", "url", "text"} <= set(hit)
+    assert "no passage" in said("search", index, "glacier")
+    assert json.loads(said("search", index, "glacier", "--json")) == []
+    info = said("info", index, "--verify")
+    for expected in (f"ufo-index version {VERSION}", "all checksums agree", "3 articles"):
+        assert expected in info
+    assert json.loads(said("info", index, "--json"))["format"] == "ufo-index"
+    # Each retriever of an index with vectors.
+    path, model = str(tmp_path / "dense"), str(write_embedder(tmp_path / "m", "river insect honey"))
+    options = ("--output", path, "--embedder", model, "--workers", "1", "--json")
+    made = json.loads(said("build", "--input", f"{tmp_path}/in.jsonl", *options))
+    assert made["counts"]["passages"] == 3
+    for retriever in ("dense", "hybrid"):
+        hits = json.loads(said("search", path, "river", "--json", "--retriever", retriever))
+        assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
+    assert f"vectors of 3 by {model}" in said("info", path)
+    for wrong, reason in ((" ", "query is empty"), ("x --retriever dense", "--embedder")):
         with pytest.raises(UsageError, match=reason):
-            build(dump, tmp_path / "index", embedder=embedder)
-    assert [p.name for p in tmp_path.iterdir()] == ["pages.xml.bz2"]
-
-
-def test_the_index_of_a_multistream_dump_is_no_input_of_its_own(tmp_path: Path) -> None:
-    _multistream(tmp_path / "x-multistream.xml.bz2", PAGES)
-    index = tmp_path / "x-multistream-index.txt.bz2"
-    index.write_bytes(bz2.compress(b"0:1:T\n"))
-    assert build(f"{tmp_path}/x-*", tmp_path / "index").counts == COUNTS
-    with pytest.raises(UsageError, match="give the dump"):
-        build(index, tmp_path / "index")
+            _run("search", index, *(wrong.split() or wrong))
+    for words in (("info", str(tmp_path)), ("search", str(tmp_path), "x")):
+        with pytest.raises(IndexUnusable, match="ufo index build"):
+            _run(*words)
