@@ -20,8 +20,8 @@ _HEAD = """# Tables and views
 
 `ufo sql DIR "SELECT …"` reads the tables and views below. The tables are Parquet files, one folder
 a table, so plain DuckDB reads them too: `FROM 'DIR/run=NAME/verdicts/*.parquet'`. The page on
-[semantics](semantics.md) explains labels, modes and scores. `python scripts/tables.py --write` makes
-this page.
+[semantics](semantics.md) explains labels, modes and scores. `python scripts/tables.py --write`
+makes this page.
 """
 
 

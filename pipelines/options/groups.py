@@ -70,7 +70,8 @@ class InputOptions:
     )
     output: str = option("folder for results, written to DIR/run=NAME; gs://… is accepted", "DIR")
     map: Mapping[str, str] | None = of_results(
-        "keys of a record and the columns of the input that hold them: response=output,question=prompt",
+        "keys of a record and the columns of the input that hold them: "
+        "response=output,question=prompt",
         "KEY=COLUMN,…",
         read=named_columns,
     )
@@ -141,7 +142,7 @@ class RunOptions:
     )
     fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
     baseline: str | None = option(
-        "finished run in the same --output to compare with; exit 3 if this run is significantly worse",
+        "finished run in --output to compare with; exit 3 if this run is significantly worse",
         "NAME",
     )
     fail_if_worse: float | None = option(
@@ -217,8 +218,8 @@ class WebOptions:
     )
     pages: int | None = of_source("pages to fetch per query (default 5)", "N", low=1, high=100)
     passages_per_page: int | None = of_source(
-        "best sentences to take per page (default 1); each is a passage with its own vote, and those "
-        "whose contexts overlap are merged; 0: use the search snippets and fetch nothing",
+        "best sentences to take per page (default 1); each is a passage with its own vote, and "
+        "those whose contexts overlap are merged; 0: use the search snippets and fetch nothing",
         "N",
         low=0,
         high=100,
@@ -232,9 +233,7 @@ class WebOptions:
         choices=("bm25", "dense"),
         expert=True,
     )
-    include_categories: str | None = of_source(
-        "use only hosts of these categories: news,wiki,…", "A,B"
-    )
+    include_categories: str | None = of_source("use only these categories: news,wiki,…", "A,B")
     exclude_categories: str | None = of_source("exclude hosts of these categories", "A,B")
     include_domains: str | None = of_source("use only these domains: example.org,*.gov", "A,B")
     exclude_domains: str | None = of_source("exclude these registered domains", "A,B")
@@ -310,7 +309,7 @@ class ModelOptions:
         expert=True,
     )
     reasoning_effort: str | None = option(
-        "how much a model at --base_url reasons, in the words of its API: none, low, medium, high, …",
+        "how much a model at --base_url reasons, in its API's words: none, low, medium, high, …",
         "EFFORT",
         affects=Affects.RESULTS,
         expert=True,
