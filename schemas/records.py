@@ -3,9 +3,9 @@
 Types are plain: Beam turns `str | None`, `Literal`, enums and dates silently into pickled "any"
 fields, so optional ones are `Optional[...]`, repeated ones `Sequence[...]`, filled with lists.
 
-Identifiers are functions of the content alone, so that every runner gives the same ones: `unit_id`
-is 16 hex digits of SHA-256 over (response id, sentence index, NFC claim), with `-k` appended for
-the k-th repeat; `passage_id` is the source's name, a colon, and the same over (url, text, ordinal).
+Identifiers depend on the content alone, so that every runner gives the same ones. `unit_id` is 16
+hex digits of SHA-256 over (response id, sentence index, NFC claim), with `-k` appended for the k-th
+repeat. `passage_id` is the source's name, a colon, and the same over (url, text, ordinal).
 """
 
 import unicodedata
