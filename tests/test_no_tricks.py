@@ -4,8 +4,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 PRODUCT = ("ufo", "schemas", "indexes", "transforms", "webapp", "pipelines", "examples")
 
@@ -69,40 +67,16 @@ def test_no_file_of_the_product_has_tricks() -> None:
     assert found == {}
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import sys\nsys.modules['x'] = None",
-        "from sys import modules",
-        "import sys\nsys.meta_path.insert(0, None)",
-        "import os\nos._exit(1)",
-        "import gc\ngc.freeze()",
-        "from gc import collect",
-        "import pyarrow._compute",
-        "from pyarrow._compute import call_function",
-        "from pyarrow.compute import _group_by",
-        "import beam\nbeam.core._check = None",
-        "import beam\nbeam.core.check = None",
-        "import beam as b\nb.Pipeline.run = None",
-        "from beam import Pipeline\nPipeline.run = None",
-        "import beam\nsetattr(beam, 'check', None)",
-        "class Our:\n    def act(self):\n        self.parser._actions",
-    ],
-)
-def test_each_trick_is_seen(code: str) -> None:
-    assert list(tricks(code))
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import sys\nsys.path.append('x')",
-        "import logging\nlogging.getLogger('x').propagate = False",
-        "class Our:\n    def act(self, other):\n        self._rows = other._rows",
-        "class Our:\n    def act(self):\n        return super()._act()",
-        "pair._asdict()",
-        "from __future__ import annotations\nimport os\nos.environ['x'] = 'y'",
-    ],
-)
-def test_what_is_ordinary_is_not(code: str) -> None:
-    assert not list(tricks(code))
+def test_tricks_are_seen_and_what_is_ordinary_is_not() -> None:
+    code = """
+import os, sys, beam, pyarrow._compute
+from gc import collect
+sys.modules["x"] = None
+beam.core.check = None
+setattr(beam, "check", None)
+self.parser._actions
+os.environ["x"] = pair._asdict()
+sys.path.append(self._rows)
+super()._act()
+"""
+    assert sorted(int(found.partition(":")[0]) for found in tricks(code)) == [2, 3, 4, 5, 6, 7]

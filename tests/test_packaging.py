@@ -123,11 +123,6 @@ def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_pat
         assert word in report
 
 
-def test_the_python_interface_is_installed(installed: Path, tmp_path: Path) -> None:
-    code = "import ufo; print(ufo.check_sync('Oslo is big.', references='Oslo is big.').score)"
-    assert run(installed / "bin/python", "-c", code, cwd=tmp_path) == "1.0\n"
-
-
 def test_a_project_has_files_with_the_names_of_our_packages(
     installed: Path, tmp_path: Path
 ) -> None:

@@ -4,12 +4,9 @@ import asyncio
 import doctest
 import gc
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,6 @@ import pyarrow as pa
 import pytest
 
 import ufo
-from ufo.schemas.storage import own_folder
 
 ETNA = "Mount Etna is in Sicily."
 RECORDS: list[dict[str, Any]] = [
@@ -66,53 +62,32 @@ def test_the_examples_in_the_docstrings() -> None:
     assert (failed, tried > 5) == (0, True)
 
 
-def test_every_public_name_is_there_and_described() -> None:
-    for name in ufo.__all__:
-        value = getattr(ufo, name)
-        assert name == "__version__" or value.__doc__, name
-
-
-def test_every_public_name_is_in_the_reference() -> None:
+def test_every_public_name_is_described_and_in_the_reference() -> None:
     page = (Path(__file__).parents[1] / "docs/python.md").read_text(encoding="utf-8")
     words = set(re.findall(r"\w+", page))
     assert [name for name in ufo.__all__ if name not in words] == []
+    described = (name for name in ufo.__all__ if name != "__version__")
+    assert [name for name in described if not getattr(ufo, name).__doc__] == []
 
 
-def test_the_tables_of_an_evaluation(result: ufo.Evaluation) -> None:
-    for table in (
-        result.scores,
-        result.contributions,
-        result.verdicts,
-        result.evidence,
-        result.failures,
-    ):
-        assert isinstance(table, pa.Table)
+def test_what_an_evaluation_has(result: ufo.Evaluation, tmp_path: Path) -> None:
+    names = ("scores", "contributions", "verdicts", "evidence", "failures")
+    assert all(isinstance(getattr(result, name), pa.Table) for name in names)
     assert result.scores["response_id"].to_pylist() == ["a", "b"]
     assert result.scores["factuality_score"].to_pylist() == [1.0, 0.0]
     assert result.verdicts["label"].to_pylist() == [1, None]
     assert ETNA in result.evidence["text"].to_pylist()
     assert result.failures.num_rows == 0
     assert result.contributions["source"].to_pylist() == ["reference", "none"]
-
-
-def test_sql_over_an_evaluation(result: ufo.Evaluation) -> None:
     found = result.sql("SELECT count(*) AS n FROM verdicts WHERE source = ?", ["reference"])
     assert found["n"].to_pylist() == [1]
     with pytest.raises(ufo.UsageError, match="nowhere"):
         result.sql("SELECT * FROM nowhere")
-
-
-def test_what_a_notebook_shows(result: ufo.Evaluation) -> None:
     assert "factuality" in repr(result).lower()
-    assert "reference" in repr(result)
     html = result._repr_html_()
-    assert "1 of 2 claims supported, 1 not found" in html
-    for said in ("Factuality score", "Who decided", "reference"):
+    for said in ("1 of 2 claims supported, 1 not found", "Factuality score", "Who decided"):
         assert said in html
     assert "<script" not in html
-
-
-def test_a_report_is_written(result: ufo.Evaluation, tmp_path: Path) -> None:
     result.report(tmp_path / "report.html")
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "1 of 2 claims supported, 1 not found" in written
@@ -125,16 +100,6 @@ def test_texts_alone_and_what_is_left_out(tmp_path: Path) -> None:
     assert (found.run, found.path) == ("mine", f"{tmp_path}/run=mine")
     assert sorted(found.verdicts["source"].to_pylist()) == ["Knows"]
     assert found.scores["factuality_score"].to_pylist().count(None) == 1
-    found.close()
-
-
-def test_what_a_data_frame_leaves_open_is_not_there_and_columns_have_other_names() -> None:
-    nan = float("nan")
-    claims = [{"claim": ETNA, "label": nan}]
-    records = [{"output": ETNA, "question": nan, "label": nan, "claims": claims, "n": nan}]
-    columns = {"response": "output"}
-    found = ufo.evaluate(records, [Knows("Etna")], map=columns, workers=1, quiet=True)
-    assert (found.failures.num_rows, found.scores["question"].to_pylist()) == (0, [None])
     found.close()
 
 
@@ -198,13 +163,6 @@ def test_recall_of_a_table() -> None:
     found.close()
 
 
-def test_sources_in_one_text() -> None:
-    own = Path(__file__).parents[1] / "examples/own_source.py"
-    found = ufo.evaluate(RECORDS, f"reference, {own}:Glossary", workers=1, quiet=True)
-    assert found.contributions["source"].to_pylist() == ["reference", "Glossary", "none"]
-    found.close()
-
-
 def test_a_path_and_options_by_their_flags_names(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(map(json.dumps, RECORDS)) + "\nnope\n")
@@ -225,15 +183,6 @@ def test_objects_as_sources_in_several_processes() -> None:
     found.close()
 
 
-def test_progress_goes_to_stderr_unless_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    ufo.evaluate([ETNA], [Knows("x")], workers=1, quiet=True).close()
-    assert capsys.readouterr() == ("", "")
-    ufo.evaluate([ETNA], [Knows("x")], workers=1).close()
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "1/1 responses" in err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -245,15 +194,10 @@ def test_progress_goes_to_stderr_unless_quiet(capsys: pytest.CaptureFixture[str]
         ((pa.table({"response": []}),), "responses is empty; there is nothing to evaluate"),
         (([5],), r"responses\[0\] is neither a text nor a record"),
         (([{"response": object()}],), r"responses\[0\]"),
-        (("no-such-file.jsonl",), "does not exist"),
         (([ETNA], []), "sources is an empty list"),
-        (([ETNA], ["referense"]), "Did you mean 'reference'"),
         (([ETNA], [{"name": "x"}]), "a source is a name or"),
-        (([ETNA], [5]), "a source is a name or"),
         (([ETNA], [Knows("a"), Knows("b")]), "two sources are named 'Knows'"),
-        (([ETNA], ["reference"], "sec"), "Did you mean 'seq'"),
         (([ETNA], "referense"), "Did you mean 'reference'"),
-        (([ETNA], " , "), "--sources names no source"),
     ],
 )
 def test_what_is_wrong_is_raised(arguments: tuple[Any, ...], message: str) -> None:
@@ -301,18 +245,13 @@ class TestCheck:
         assert plain["passages"][0]["text"] == ETNA
         assert ufo.check_sync(ETNA, references=ETNA, sources="reference").score == 1.0
         assert ufo.check_sync(ETNA, references=None).score == 0.0
-
-    def test_a_text_without_a_claim_has_no_score(self) -> None:
-        found = ufo.check_sync("Hello!", sources=[Knows("x")])
-        assert (found.score, found.coverage) == (None, None)
-        assert repr(found) == "No claim to check"
-
-    @pytest.mark.parametrize("source", [Knows("Etna"), Waits("Etna")], ids=["plain", "waiting"])
-    @pytest.mark.parametrize("mode", ["seq", "mv", "single", "all"])
-    def test_objects_as_sources_in_every_mode(self, source: ufo.FactSource, mode: str) -> None:
-        assert ufo.check_sync(ETNA, sources=[source], mode=mode).score == 1.0
+        nothing = ufo.check_sync("Hello!", sources=[Knows("x")])
+        assert (nothing.score, nothing.coverage, repr(nothing)) == (None, None, "No claim to check")
 
     def test_inside_a_running_loop_and_awaited(self) -> None:
+        for mode in ("seq", "mv", "single", "all"):
+            assert ufo.check_sync(ETNA, sources=[Knows("Etna")], mode=mode).score == 1.0
+
         async def notebook_cell() -> tuple[float | None, float | None]:
             awaited = await ufo.check(ETNA, sources=[Waits("Etna")])
             return awaited.score, ufo.check_sync(ETNA, sources=[Waits("Etna")]).score
@@ -332,27 +271,12 @@ class TestCheck:
         assert found.verdicts[0].past_error
         assert found.failures[0].message == "down"
 
-    def test_sources_are_opened_and_closed(self) -> None:
-        events = []
-
-        class Opens(Knows):
-            def open(self) -> None:
-                events.append("open")
-
-            def close(self) -> None:
-                events.append("close")
-
-        ufo.check_sync(ETNA, sources=[Opens("Etna")])
-        assert events == ["open", "close"]
-
     @pytest.mark.parametrize(
         ("text", "options", "message"),
         [
             ("", {}, "empty"),
-            (" \n", {}, "empty"),
             ("\ud83d", {}, "surrogate"),
             (ETNA, {"sources": ["referense"]}, "Did you mean"),
-            (ETNA, {"mode": "sec"}, "Did you mean"),
             (ETNA, {"mode": "single", "sources": [Knows("a"), "reference"]}, "--mode single"),
         ],
     )
@@ -385,66 +309,11 @@ def test_help_and_the_import_do_without_what_is_heavy() -> None:
     )
     assert python(helped.format(["--help"]) + loaded) == "set()\n"
     assert python(helped.format(["evaluate", "--help"]) + loaded) == "set()\n"
-
-
-def test_it_works_under_a_foreign_argv_and_without_a_main_guard() -> None:
+    # It works under a foreign argv and without a main guard; equal texts are one record.
     code = (
         "import ufo\n"
         "flags = {'workers': 2, 'chunk_size': 1, 'quiet': True}\n"
         f"found = ufo.evaluate([{ETNA!r}] * 3, ['reference'], **flags)\n"
         "print(found.scores.num_rows, found.failures.num_rows)\n"
     )
-    # Equal texts are one record.
     assert python(code) == "1 0\n"
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_temporary_files_of_a_process_that_was_killed_are_deleted_by_the_next_command(
-    tmp_path: Path, workers: int
-) -> None:
-    program = (
-        "import os, signal, ufo\n"
-        "class Deadly(ufo.FactSource):\n"
-        "    'Kills the program in the midst of a chunk.'\n"
-        "    def __init__(self, program):\n"
-        "        self.program = program\n"
-        "    def find(self, unit):\n"
-        "        os.kill(self.program, signal.SIGKILL)\n"
-        "        return []\n"
-        "given = [{'response': f'Town {n} is large.'} for n in range(4)]\n"
-        f"flags = {{'workers': {workers}, 'chunk_size': 2, 'quiet': True}}\n"
-        "ufo.evaluate(given, sources=[Deadly(os.getpid())], **flags)\n"
-    )
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    environment = {**os.environ, "TMPDIR": str(folder)}
-    # It ends when nobody holds its output any more: its workers have ended, too.
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert not [path.name for path in folder.iterdir() if not path.name.startswith("ufo-own-")]
-    command = [sys.executable, "-m", "ufo.pipelines.cli", "sources"]
-    assert not subprocess.run(command, env=environment, capture_output=True).returncode
-    assert list(folder.iterdir()) == []
-
-
-def test_results_of_a_process_that_was_killed_are_deleted_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = (
-        "import os, signal, ufo\n"
-        "ONE = {'response': 'Ada was born.', 'reference_answers': 'Ada was born.'}\n"
-        "found = ufo.evaluate([ONE], sources=['reference'], quiet=True)\n"
-        "print(found.path, flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    assert done.returncode == -signal.SIGKILL
-    left = Path(done.stdout.strip())
-    assert left.is_relative_to(tmp_path)
-    assert left.exists()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with own_folder():
-        assert not left.exists()

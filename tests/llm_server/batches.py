@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -29,7 +29,6 @@ _LEFT = {
     "expired": "This request could not be executed before the completion window expired.",
     "cancelled": "This request was not executed: its batch was cancelled.",
 }
-_TIMES = ("in_progress", "finalizing", "cancelling", *ENDED)
 
 
 class Endpoint(Protocol):
@@ -76,16 +75,11 @@ class Batch:
     seen: int = 0
     tokens: int = 0
     files: dict[str, str] = field(default_factory=dict)
-    times: dict[str, int] = field(default_factory=lambda: {"created": int(time.time())})
-
-    def turn(self, status: str) -> None:
-        self.status = status
-        self.times.setdefault(status, int(time.time()))
+    created: int = field(default_factory=lambda: int(time.time()))
 
     def payload(self, missing: str | None) -> dict[str, Any]:
         """The batch in the API's shape; `missing` is the name of a file that there is not."""
         done = [line.entry.status for line in self.lines if line.entry.status is not None]
-        completed = done.count(200)
         failed = self.status == "failed"
         return {
             "id": self.id,
@@ -97,13 +91,11 @@ class Batch:
             "status": self.status,
             "output_file_id": self.files.get("output", missing),
             "error_file_id": self.files.get("error", missing),
-            "created_at": self.times["created"],
-            "expires_at": self.times["created"] + 24 * 60 * 60,
-            **{f"{name}_at": self.times.get(name) for name in _TIMES},
+            "created_at": self.created,
             "request_counts": {
                 "total": 0 if failed or self.status == "validating" else len(self.lines),
-                "completed": completed,
-                "failed": len(done) - completed,
+                "completed": done.count(200),
+                "failed": len(done) - done.count(200),
             },
             "metadata": self.metadata,
         }
@@ -128,8 +120,6 @@ class Batches:
         self.late = 0  # so many lists of batches leave out the newest
         self.disturbs: deque[ApiError] = deque()  # what the next GETs are answered
         self.token_limit: int | None = None  # over the batches that have not ended
-        self.max_requests = 50_000
-        self.max_bytes = 200 * 1024 * 1024
         self.batches: dict[str, Batch] = {}
         self.files: dict[str, tuple[dict[str, Any], bytes]] = {}
         self._endpoint = endpoint
@@ -172,16 +162,13 @@ class Batches:
         match (request.method, *rest):
             case ("POST", "files"):
                 return self._upload(request)
-            case ("GET", "files"):
-                return _page([about for about, _ in self.files.values()], query)
             case ("GET", "files", name):
                 self.pending = max(self.pending - 1, 0)
                 return self._file(name)[0] | self._readiness
             case ("GET", "files", name, "content"):
                 return self._file(name)[1]
             case ("DELETE", "files", name):
-                self._file(name)
-                del self.files[name]
+                del self.files[self._file(name)[0]["id"]]
                 return {"id": name, "object": "file", "deleted": True}
             case ("POST", "batches"):
                 return self._create(json.loads(request.body))
@@ -194,13 +181,6 @@ class Batches:
             case ("GET", "batches", name):
                 self._go_on(self._batch(name))
                 return self._payload(self._batch(name))
-            case ("POST", "batches", name, "cancel"):
-                batch = self._batch(name)
-                if batch.status in ENDED:
-                    raise bad(f"Cannot cancel a batch with status '{batch.status}'.", None)
-                batch.end = "cancelled"
-                batch.turn("cancelling")
-                return self._payload(batch)
         return None
 
     def _payload(self, batch: Batch) -> dict[str, Any]:
@@ -220,9 +200,7 @@ class Batches:
         form = _form(request)
         if form.get("purpose", ("", b""))[1] != b"batch":
             raise bad("Invalid value for 'purpose'.", "purpose")
-        if "file" not in form:
-            raise bad("'file' is a required property", "file")
-        about = self._keep(*form["file"], "batch") | self._readiness
+        about = self._keep(*form["file"]) | self._readiness
         if self.loses_files:
             self.loses_files -= 1
             raise LostReply
@@ -232,17 +210,9 @@ class Batches:
     def _readiness(self) -> dict[str, str]:
         return {"status": "pending" if self.pending else "processed"}
 
-    def _keep(self, filename: str, content: bytes, purpose: str) -> dict[str, Any]:
+    def _keep(self, filename: str, content: bytes) -> dict[str, Any]:
         self._kept += 1
-        about: dict[str, Any] = {
-            "id": f"file-{self._kept:024x}",
-            "object": "file",
-            "bytes": len(content),
-            "created_at": int(time.time()),
-            "filename": filename,
-            "purpose": purpose,
-            "status": "processed",
-        }
+        about = {"id": f"file-{self._kept:024x}", "object": "file", "filename": filename}
         self.files[about["id"]] = about, content
         return about
 
@@ -254,10 +224,8 @@ class Batches:
             raise bad(f"Invalid value: {asked.get('endpoint')!r}.", "endpoint", "invalid_value")
         if asked.get("completion_window") != "24h":
             raise bad("Invalid value: supported is '24h'.", "completion_window", "invalid_value")
-        metadata = asked.get("metadata")
-        for name, value in (metadata or {}).items():
-            if not isinstance(value, str) or len(name) > 64 or len(value) > 512:
-                raise bad(f"Invalid 'metadata.{name}'.", f"metadata.{name}")
+        metadata = asked["metadata"]
+        assert all(len(name) <= 64 and len(value) <= 512 for name, value in metadata.items())
         if self.pending:
             raise bad("The file is not processed yet.", "input_file_id")
         name = asked.get("input_file_id")
@@ -266,13 +234,10 @@ class Batches:
         batch = Batch(f"batch_{len(self.batches):032x}", name, asked["endpoint"], metadata)
         self.batches[batch.id] = batch
         self._read(batch, self.files[name][1])
-        fails, *stops = (
-            queue.popleft() if queue else None for queue in (self.fails, self.expires, self.cancels)
-        )
-        if isinstance(fails, tuple) and not batch.problems:
+        if self.fails and (fails := self.fails.popleft()) and not batch.problems:
             batch.problems = [_problem(*fails)]
-        for end, stop in zip(("expired", "cancelled"), stops, strict=True):
-            if isinstance(stop, int):
+        for end, queue in (("expired", self.expires), ("cancelled", self.cancels)):
+            if queue and (stop := queue.popleft()) is not None:
                 batch.stops, batch.end = stop, end
         if self.loses:
             self.loses -= 1
@@ -281,16 +246,14 @@ class Batches:
 
     def _read(self, batch: Batch, content: bytes) -> None:
         """Read the lines of a batch's file, and note what is wrong with them."""
-        batch.problems = [*_problems(content, batch.endpoint, self)][:100]
+        batch.problems = [*_problems(content, batch.endpoint, self._known)][:100]
         if batch.problems:
             return
         for text in content.splitlines():
             line = json.loads(text)
             entry = Logged(batch.endpoint, "", line["body"], time.monotonic(), 0, 0)
             batch.lines.append(Line(batch, line["custom_id"], entry))
-        batch.tokens = sum(
-            tokens.prompt_tokens(line.body) for line in batch.lines if line.body.get("messages")
-        )
+        batch.tokens = sum(tokens.prompt_tokens(line.body) for line in batch.lines)
         running = (other for other in self.batches.values() if other.status not in ENDED)
         limit = self.token_limit
         if limit is not None and sum(one.tokens for one in running if not one.problems) > limit:
@@ -310,7 +273,7 @@ class Batches:
                 self._before[key].append(line)
 
     @property
-    def known(self) -> Sequence[str]:
+    def _known(self) -> Sequence[str]:
         """The models that there are."""
         azure = self._endpoint.switches.azure
         return (azure,) if azure else self._endpoint.models
@@ -320,13 +283,10 @@ class Batches:
         if batch.status in ENDED:
             return
         if batch.problems:
-            batch.turn("failed")
-            return
-        if batch.status == "cancelling":
-            self._finish(batch)
+            batch.status = "failed"
             return
         batch.seen += 1
-        batch.turn("in_progress")
+        batch.status = "in_progress"
         stops = len(batch.lines) if batch.stops is None else min(batch.stops, len(batch.lines))
         for line in batch.lines[: stops * batch.seen // (self.polls + 1)]:
             if line.entry.status is None:
@@ -364,63 +324,35 @@ class Batches:
             kind = "output" if line.entry.status == 200 else "error"
             files[kind].append(json.dumps(row, ensure_ascii=False) + "\n")
         for kind, rows in files.items():
-            about = self._keep(f"{batch.id}_{kind}.jsonl", "".join(rows).encode(), "batch_output")
+            about = self._keep(f"{batch.id}_{kind}.jsonl", "".join(rows).encode())
             batch.files[kind] = about["id"]
-        if batch.end == "completed":
-            batch.turn("finalizing")
-        batch.turn(batch.end)
+        batch.status = batch.end
 
 
-def _problem(
-    code: str, message: str, line: int | None = None, param: str | None = None
-) -> dict[str, Any]:
-    return {"code": code, "message": message, "line": line, "param": param}
+def _problem(code: str, message: str, line: int | None = None) -> dict[str, Any]:
+    return {"code": code, "message": message, "line": line, "param": None}
 
 
-def _problems(content: bytes, endpoint: str, batches: Batches) -> Iterator[dict[str, Any]]:
+def _problems(content: bytes, endpoint: str, known: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield what the API has against an input file."""
-    if len(content) > batches.max_bytes:
-        yield _problem("file_too_large", f"The file is larger than {batches.max_bytes} bytes.")
-        return
-    texts = content.splitlines()
-    if not texts:
+    lines = [json.loads(text) for text in content.splitlines()]
+    if not lines:
         yield _problem("empty_file", "The input file is empty.")
-    if len(texts) > batches.max_requests:
-        message = f"The input file has {len(texts)} requests, at most {batches.max_requests} fit."
-        yield _problem("too_many_tasks", message)
-        return
-    names, models = set(), set()
-    for number, text in enumerate(texts, 1):
-        try:
-            line = json.loads(text)
-        except ValueError:
-            message = "This line is not parseable as valid JSON."
-            yield _problem("invalid_json_line", message, number)
-            continue
-        name, body = line.get("custom_id"), line.get("body")
-        for param, right in (
-            ("custom_id", isinstance(name, str) and name),
-            ("method", line.get("method") == "POST"),
-            ("body", isinstance(body, dict)),
-        ):
-            if not right:
-                yield _problem("invalid_request", f"'{param}' is not valid.", number, param)
-        if line.get("url") != endpoint:
+    names = Counter(line["custom_id"] for line in lines)
+    for number, line in enumerate(lines, 1):
+        name, model = line["custom_id"], line["body"].get("model")
+        if line["method"] != "POST" or line["url"] != endpoint:
             message = "The URL provided for this request does not match the batch endpoint."
-            yield _problem("url_mismatch", message, number, "url")
-        if name in names:
+            yield _problem("url_mismatch", message, number)
+        if names[name] > 1:
             message = f"The custom_id '{name}' of this request is a duplicate of another one."
-            yield _problem("duplicate_custom_id", message, number, "custom_id")
-        model = body.get("model") if isinstance(body, dict) else None
-        if model not in batches.known:
+            yield _problem("duplicate_custom_id", message, number)
+        if model not in known:
             message = f"The provided model '{model}' is not supported by the Batch API."
-            yield _problem("model_not_found", message, number, "body.model")
-        names.add(name)
-        models.add(model)
-        if len(models) > 1:
+            yield _problem("model_not_found", message, number)
+        if model != lines[0]["body"].get("model"):
             message = "The models of the requests differ: a batch is for one model."
-            yield _problem("model_mismatch", message, number, "body.model")
-            return
+            yield _problem("model_mismatch", message, number)
 
 
 def _page(rows: Sequence[dict[str, Any]], query: Mapping[str, str]) -> dict[str, Any]:
@@ -428,24 +360,14 @@ def _page(rows: Sequence[dict[str, Any]], query: Mapping[str, str]) -> dict[str,
     newest = list(reversed(rows))
     ids = [row["id"] for row in newest]
     limit = int(query.get("limit", 20))
-    if not 1 <= limit <= 100:
-        raise bad("Invalid 'limit': expected a number from 1 to 100.", "limit")
     start = ids.index(query["after"]) + 1 if "after" in query else 0
     shown = newest[start : start + limit]
-    return {
-        "object": "list",
-        "data": shown,
-        "first_id": shown[0]["id"] if shown else None,
-        "last_id": shown[-1]["id"] if shown else None,
-        "has_more": start + limit < len(newest),
-    }
+    return {"object": "list", "data": shown, "has_more": start + limit < len(newest)}
 
 
 def _form(request: HttpRequest) -> dict[str, tuple[str, bytes]]:
     """Name → file name and content of the parts of a form."""
     boundary = request.headers.get("content-type", "").partition("boundary=")[2].strip('"')
-    if not boundary:
-        raise bad("Expected a form as multipart/form-data.", None)
     form = {}
     for part in request.body.split(f"--{boundary}".encode())[1:-1]:
         head, _, content = part.partition(b"\r\n\r\n")

@@ -333,16 +333,10 @@ def _logprobs(
     if not body.get("logprobs") or switches.logprobs != WORKS:
         return None
     if content is None:
-        return {"content": None, "refusal": None}
+        return {"content": None}
     return {
         "content": [
-            {
-                "token": token,
-                "logprob": -(len(token) % 7) / 10 - 0.05,
-                "bytes": list(token.encode()),
-                "top_logprobs": [],
-            }
+            {"token": token, "logprob": -(len(token) % 7) / 10 - 0.05}
             for token in tokens.tokens_of(content)
-        ],
-        "refusal": None,
+        ]
     }

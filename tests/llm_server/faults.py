@@ -25,16 +25,16 @@ class Fault:
     value: Any = None
 
 
-RESET, HANG, DRIP, TRUNCATED_BODY, LATENCY = "reset", "hang", "drip", "truncated_body", "latency"
+RESET, HANG, DRIP, TRUNCATED_BODY = "reset", "hang", "drip", "truncated_body"
+
+
+def _kind(kind: str) -> Callable[[], Fault]:
+    return lambda: Fault(kind)
 
 
 def rate_limited(retry_after: float | str | None = None) -> Fault:
     """429, with `retry-after` in seconds or as an HTTP date, or without."""
     return Fault("429", retry_after)
-
-
-def quota_spent() -> Fault:
-    return Fault("quota")
 
 
 def status(code: int) -> Fault:
@@ -47,31 +47,24 @@ def html(code: int = 502) -> Fault:
     return Fault("html", code)
 
 
-def reset() -> Fault:
-    return Fault(RESET)
-
-
-def hang() -> Fault:
-    """Take the request and never answer."""
-    return Fault(HANG)
-
-
 def drip(seconds: float = 0.05) -> Fault:
     """Send the body eight bytes at a time, `seconds` apart."""
     return Fault(DRIP, seconds)
 
 
-def truncated_body() -> Fault:
-    """Status 200 and half of the JSON."""
-    return Fault(TRUNCATED_BODY)
+quota_spent = _kind("quota")
+reset = _kind(RESET)
+hang = _kind(HANG)  # take the request and never answer
+truncated_body = _kind(TRUNCATED_BODY)  # status 200 and half of the JSON
+no_choices = _kind("no_choices")
 
-
-def latency(seconds: float) -> Fault:
-    return Fault(LATENCY, seconds)
-
-
-def no_choices() -> Fault:
-    return Fault("no_choices")
+_ERRORS: dict[Any, Callable[[], errors.ApiError]] = {
+    "quota": errors.quota_spent,
+    "filtered_prompt": errors.filtered_prompt,
+    500: errors.server_error,
+    503: errors.overloaded,
+    401: errors.no_key,
+}
 
 
 def error_of(fault: Fault) -> errors.ApiError | None:
@@ -79,75 +72,31 @@ def error_of(fault: Fault) -> errors.ApiError | None:
     if fault.kind == "429":
         headers = {} if fault.value is None else {"retry-after": str(fault.value)}
         return errors.rate_limited("requests", 1, headers)
-    if fault.kind == "quota":
-        return errors.quota_spent()
-    if fault.kind == "filtered_prompt":
-        return errors.filtered_prompt()
     if fault.kind == "error":
         assert isinstance(fault.value, errors.ApiError)
         return copy(fault.value)
+    kind = fault.value if fault.kind == "status" else fault.kind
+    if kind in _ERRORS:
+        return _ERRORS[kind]()
     if fault.kind == "status":
-        known = {500: errors.server_error, 503: errors.overloaded, 401: errors.no_key}
-        if fault.value in known:
-            return known[fault.value]()
-        return errors.ApiError(fault.value, f"Status {fault.value}", "server_error")
+        return errors.ApiError(int(kind), f"Status {kind}", "server_error")
     return None
 
 
 # --- of the answer ------------------------------------------------------------------------------
 
 
-def wrong_types() -> Fault:
-    """Each value of the arguments has a type that it should not have."""
-    return Fault("wrong_types")
-
-
-def missing_arguments() -> Fault:
-    """Every second argument is left out."""
-    return Fault("missing_arguments")
-
-
-def extra_arguments() -> Fault:
-    return Fault("extra_arguments")
-
-
-def half_arguments() -> Fault:
-    """The text of the arguments breaks off, though nothing says so."""
-    return Fault("half_arguments")
-
-
-def prose() -> Fault:
-    """Words in place of the call."""
-    return Fault("prose")
-
-
-def ignored_n() -> Fault:
-    """One choice, however many were asked for."""
-    return Fault("ignored_n")
-
-
-def empty_tool_calls() -> Fault:
-    """`tool_calls` is empty though the finish reason is tool_calls."""
-    return Fault("empty_tool_calls")
-
-
-def refusal() -> Fault:
-    return Fault("refusal")
-
-
-def content_filter() -> Fault:
-    """The finish reason is content_filter, and nothing was written."""
-    return Fault("content_filter")
-
-
-def filtered_prompt() -> Fault:
-    """400 with code content_filter."""
-    return Fault("filtered_prompt")
-
-
-def length() -> Fault:
-    """The answer breaks off in its middle with finish reason length."""
-    return Fault("length")
+wrong_types = _kind("wrong_types")  # each value of the arguments has a type it should not have
+missing_arguments = _kind("missing_arguments")  # every second one is left out
+extra_arguments = _kind("extra_arguments")
+half_arguments = _kind("half_arguments")  # the text breaks off, though nothing says so
+prose = _kind("prose")  # words in place of the call
+ignored_n = _kind("ignored_n")  # one choice, however many were asked for
+empty_tool_calls = _kind("empty_tool_calls")  # though the finish reason is tool_calls
+refusal = _kind("refusal")
+content_filter = _kind("content_filter")  # as the finish reason, and nothing was written
+filtered_prompt = _kind("filtered_prompt")  # 400 with code content_filter
+length = _kind("length")  # the answer breaks off in its middle with finish reason length
 
 
 def spoil(fault: Fault, choice: dict[str, Any]) -> None:

@@ -97,21 +97,9 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
         name, found, value = line.partition(":")
         if found:
             headers[name.strip().lower()] = value.strip()
-    if headers.get("transfer-encoding", "").lower() == "chunked":
-        body = await _chunks(reader)
-    else:
-        body = await reader.readexactly(int(headers.get("content-length", "0")))
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
     path, _, query = path.partition("?")
     return HttpRequest(method, path, headers, body, query)
-
-
-async def _chunks(reader: asyncio.StreamReader) -> bytes:
-    parts = []
-    while size := int((await reader.readline()).partition(b";")[0], 16):
-        parts.append(await reader.readexactly(size))
-        await reader.readline()
-    await reader.readline()
-    return b"".join(parts)
 
 
 def reset(writer: asyncio.StreamWriter) -> None:

@@ -24,8 +24,8 @@ from .chat import Chat, Reply
 class OfflineAnswers:
     """Answers whatever the LLM judge asks; matches by the task or the name of the function."""
 
-    def __init__(self) -> None:
-        self._judge = OfflineJudge()
+    def __init__(self, judge: OfflineJudge | None = None) -> None:
+        self._judge = judge or OfflineJudge()
         self._claims: dict[str, list[str]] = {}
         self._queries: dict[str, str] = {}
         self._answers: dict[tuple[str, str], prompts.Passage] = {}
@@ -79,24 +79,16 @@ class OfflineAnswers:
                 text += "\n\n" if position in starts else " "
             spans.append(Span(len(text), len(text) + len(sentence)))
             text += sentence
-        record = InputRecord(
-            "server",
-            "server",
-            text,
-            question=prompts.text_of("question", chat.user),
-            language=language,
-        )
+        question = prompts.text_of("question", chat.user)
+        record = InputRecord("server", "server", text, question=question, language=language)
         whole = self._task(chat) == "extract_sentences"
         extract = self._judge.extract_sentences if whole else self._judge.extract
         found: Drafts = run_now(extract(record, spans))
         self.know((draft.claim, draft.query) for draft in found.drafts)
+        drafts = [(draft.sentence_index or 0, draft.claim, draft.query) for draft in found.drafts]
         facts = [
-            {
-                "sentence": sentences[draft.sentence_index or 0][0],
-                "claim": draft.claim,
-                "query": draft.query,
-            }
-            for draft in found.drafts
+            {"sentence": sentences[at][0], "claim": claim, "query": query}
+            for at, claim, query in drafts
         ]
         with_claims = {fact["sentence"] for fact in facts}
         rest = [number for number, _ in sentences if number not in with_claims]

@@ -1,7 +1,7 @@
 """What the server saw: one entry a request, and sums over them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -21,6 +21,8 @@ class Logged:
     ended: float | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    query: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def by_step(entries: Iterable[Logged]) -> dict[str, dict[str, int]]:

@@ -151,8 +151,7 @@ class LlmServer:
         fault = self._fault(request) if request.method == "POST" else None
         entry.fault = fault.kind if fault else None
         kind = entry.fault or ""
-        seconds = self.latency() + (fault.value if fault and kind == faults.LATENCY else 0.0)
-        if seconds:
+        if seconds := self.latency():
             await asyncio.sleep(seconds)
         if kind == faults.RESET:
             http.reset(writer)
@@ -194,14 +193,9 @@ class LlmServer:
             body = json.loads(request.body) if request.body else None
         except ValueError:
             body = None
-        entry = Logged(
-            request.path,
-            request.headers.get("authorization", ""),
-            body,
-            time.monotonic(),
-            self._in_flight,
-            connection,
-        )
+        told = request.headers.get("authorization", ""), body, time.monotonic()
+        entry = Logged(request.path, *told, self._in_flight, connection)
+        entry.query, entry.headers = request.query, request.headers
         self.requests.append(entry)
         return entry
 
@@ -215,9 +209,8 @@ class LlmServer:
     def _response(
         self, request: http.HttpRequest, entry: Logged, fault: faults.Fault | None
     ) -> http.HttpResponse:
-        headers = {"x-request-id": f"req_{len(self.requests):032x}", "openai-version": "2020-10-01"}
+        headers = {"x-request-id": f"req_{len(self.requests):032x}"}
         try:
-            headers |= {"openai-processing-ms": "1"}
             payload = self._payload(request, entry, fault, headers)
             if isinstance(entry.body, dict) and entry.body.get("stream"):
                 return http.HttpResponse(200, http.Events(payload), headers)
@@ -229,9 +222,9 @@ class LlmServer:
             if not self.switches.named_errors and error.status == 400:
                 payload = {"error": {"message": "bad request", "type": "error", "code": 400}}
             return http.HttpResponse(error.status, payload, headers | dict(error.headers))
-        except LostReply:
-            raise
         except Exception as error:
+            if isinstance(error, LostReply):
+                raise
             return http.HttpResponse(500, broken(error).payload(), headers)
 
     def _payload(
@@ -257,7 +250,7 @@ class LlmServer:
             raise unknown_path(request.method, request.path)
         self._check(entry.body, entry)
         if self._meter:
-            headers |= self._meter.admit(time.monotonic(), entry.prompt_tokens)
+            headers |= self._meter.admit(time.monotonic())
         return self._completion(entry.body, entry, fault)
 
     def answer(self, body: Any, entry: Logged, fault: faults.Fault | None) -> dict[str, Any]:
@@ -320,8 +313,6 @@ class LlmServer:
                 "completion_tokens": entry.completion_tokens,
                 "total_tokens": entry.prompt_tokens + entry.completion_tokens,
             },
-            "service_tier": "default",
-            "system_fingerprint": "fp_offline",
         }
 
 

@@ -1,6 +1,5 @@
 """The public command, in this process or another one, and the tables that it wrote."""
 
-import argparse
 import contextlib
 import io
 import json
@@ -16,7 +15,6 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, at
 from ufo.pipelines.cli import main
-from ufo.pipelines.commands import report as report_commands
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import TABLES
 
@@ -73,6 +71,13 @@ def ufo(*arguments: object) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
+def ok(*arguments: object) -> Outcome:
+    """Run a command in this process that must succeed."""
+    done = ufo(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
 def command(*arguments: object) -> list[str]:
     """The words that run a command as a user's shell would."""
     return [sys.executable, "-m", "ufo.pipelines.cli", *map(str, arguments)]
@@ -94,6 +99,13 @@ def tables(output: Path, run: str | None = None) -> Tables:
     }
 
 
+def printed(*words: object) -> str:
+    """What a command prints in 100 columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "100")
+        return ok(*words).out
+
+
 def write_lines(path: Path, records: Iterable[Any]) -> Path:
     """Write records as JSON Lines; a text is a line as it is."""
     lines = [item if isinstance(item, str) else json.dumps(item) for item in records]
@@ -103,31 +115,6 @@ def write_lines(path: Path, records: Iterable[Any]) -> Path:
 
 def response(number: int, text: str, **more: Any) -> Mapping[str, Any]:
     return {"id": f"r{number}", "response": text, **more}
-
-
-@pytest.fixture(name="ufo", scope="session")
-def _ufo() -> Callable[..., Outcome]:
-    return ufo
-
-
-@pytest.fixture(name="ufo_process", scope="session")
-def _ufo_process() -> Callable[..., Outcome]:
-    return ufo_process
-
-
-@pytest.fixture(name="command", scope="session")
-def _command() -> Callable[..., list[str]]:
-    return command
-
-
-@pytest.fixture(name="tables", scope="session")
-def _tables() -> Callable[..., Tables]:
-    return tables
-
-
-@pytest.fixture(name="write_lines", scope="session")
-def _write_lines() -> Callable[..., Path]:
-    return write_lines
 
 
 @pytest.fixture(scope="session")
@@ -206,40 +193,20 @@ def server() -> Iterator[LlmServer]:
 
 
 @pytest.fixture(scope="session")
-def few(tmp_path_factory: pytest.TempPathFactory, records: Any, write_lines: Any) -> Path:
+def few(tmp_path_factory: pytest.TempPathFactory, records: Any) -> Path:
     """Six responses with facts that the reference, the index, the model or nobody settles."""
     path: Path = write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
     return path
 
 
 @pytest.fixture
-def recall(
-    ufo: Callable[..., Outcome], server: LlmServer, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Outcome]:
+def recall(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """Runs the command with the models at the server."""
     monkeypatch.setenv("OPENAI_API_KEY", server.key)
     server.requests.clear()
 
     def run(output: Path, *flags: object, source: Path = EXAMPLE) -> Outcome:
         return ufo("recall", "--input", source, "--output", output, *at(server, *flags))
-
-    return run
-
-
-@pytest.fixture
-def printed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., str]:
-    """Runs a command on results; returns what it prints in 100 columns, raises its error."""
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*words: object) -> str:
-        parser = argparse.ArgumentParser()
-        commands = parser.add_subparsers()
-        report_commands.register(commands)
-        arguments = parser.parse_args([str(word) for word in words])
-        assert arguments.handler(arguments) == 0
-        return capsys.readouterr().out
 
     return run
 
@@ -251,9 +218,7 @@ TWO = [
 
 
 @pytest.fixture
-def two_responses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
+def two_responses(tmp_path: Path) -> tuple[object, ...]:
     """The words of a command over two responses with a reference."""
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
     path = write_lines(tmp_path / "in.jsonl", TWO)
     return ("evaluate", "--input", path, "--output", tmp_path / "out", "--sources", "reference")

@@ -3,17 +3,22 @@
 import gzip
 import io
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
-from ufo.schemas.results import open_results
-
-Ufo = Callable[..., Any]
+from tests.conftest import rows_of, write_run
+from tests.pipelines import other_judges
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
+from tests.pipelines.llm_runs import EXAMPLE, rows
+from tests.transforms.judges.stated import STATED
 
 GOOD = {"id": "good", "response": "Etna is in Sicily.", "reference_answers": "Etna is in Sicily."}
 
@@ -32,117 +37,45 @@ BAD: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def failures(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo) -> tuple[Any, list[Any], Path]:
-    folder = tmp_path_factory.mktemp("bad")
+def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
+    tmp_path: Path,
+) -> None:
     lines = [json.dumps(GOOD).encode(), b"", *(line for line, _ in BAD)]
     lines.append(json.dumps(GOOD | {"id": "last"}).encode())
-    path = folder / "in.jsonl"
-    path.write_bytes(b"\r\n".join(lines))
-    done = ufo("evaluate", "--input", path, "--output", folder / "out", "--json")
-    with open_results(folder / "out") as results:
-        rows = results.query("SELECT * FROM failures").to_pylist()
-    return done, rows, folder / "out"
-
-
-def test_a_run_with_bad_lines_is_done_and_says_how_many(failures: Any) -> None:
-    done, rows, _ = failures
-    assert done.code == 0
-    assert (done.json["responses"], done.json["failures"]) == (2, len(BAD))
+    (tmp_path / "in.jsonl").write_bytes(b"\r\n".join(lines))
+    words = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out", "--json")
+    done = ufo("evaluate", *words)
+    assert (done.code, done.json["responses"], done.json["failures"]) == (0, 2, len(BAD))
     assert f"{len(BAD)} failures" in done.err
-    assert len(rows) == len(BAD)
-
-
-@pytest.mark.parametrize("number", range(len(BAD)))
-def test_each_bad_line_is_a_failure_with_its_number_and_reason(failures: Any, number: int) -> None:
-    _, rows, _ = failures
-    (row,) = [row for row in rows if row["key"] == f"in.jsonl:{number + 3}"]
-    assert BAD[number][1] in row["message"]
-    assert row["step"] == "read"
-    assert len(row["input"]) <= 4096
-    repeated = "was used" in BAD[number][1]
-    assert row["error_type"] == ("repeated_id" if repeated else "unusable_record")
-
-
-def test_exact_duplicates_are_read_once_and_counted(tmp_path: Path, ufo: Ufo) -> None:
-    lines = [json.dumps(GOOD | {"id": name}) for name in "abab"]
-    (tmp_path / "in.jsonl").write_text("\n".join([*lines, lines[0]]) + "\n")
-    words = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
-    done = ufo("evaluate", *words, "--sources", "reference", "--workers", 1, "--json")
-    assert (done.json["responses"], done.json["failures"]) == (2, 0)
-    assert "3 exact duplicates of an earlier record: each was evaluated once." in done.err
-
-
-def test_the_good_lines_around_them_are_evaluated(failures: Any, tables: Any) -> None:
-    found = tables(failures[2])
+    found = tables(tmp_path / "out")
+    failures = {
+        key: (step, kind, message, line) for step, key, kind, message, line in found["failures"]
+    }
+    assert len(failures) == len(BAD)
+    for number, (_, expected) in enumerate(BAD, 3):
+        step, kind, message, line = failures[f"in.jsonl:{number}"]
+        assert expected in message
+        assert (step, len(line) <= 4096) == ("read", True)
+        assert kind == ("repeated_id" if "was used" in expected else "unusable_record")
     assert sorted(row[0] for row in found["responses"]) == ["good", "last"]
     assert len(found["verdicts"]) == 2
 
 
-def test_bad_lines_among_the_good_ones_of_two_chunks(tmp_path: Path, ufo: Ufo) -> None:
-    lines: list[bytes] = []
-    bad: list[str] = []
-    for number in range(1, 221):
-        if number % 11 == 5:
-            lines.append(BAD[len(bad) % 7][0])
-            bad.append(f"in.jsonl:{number}")
-        else:
-            lines.append(b'{"id": "r%d", "response": "Hm.", "claims": []}' % number)
-    (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
-    done = ufo(
-        *("evaluate", "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out"),
-        *("--workers", 1, "--chunk_size", 110, "--sources", "reference", "--json"),
-    )
-    assert done.code == 0
-    assert (done.json["responses"], done.json["failures"], len(bad)) == (200, 20, 20)
-    with open_results(tmp_path / "out") as results:
-        keys = results.query("SELECT key FROM failures")["key"].to_pylist()
-        responses = results.query("SELECT DISTINCT response_id FROM responses").num_rows
-    assert sorted(keys) == sorted(bad)
-    assert responses == 200
-
-
-def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
+def test_ids_are_unique_across_files_and_chunks(tmp_path: Path) -> None:
     record = {"response": "Hm.", "claims": []}
-    first = write_lines(tmp_path / "a.jsonl", [record | {"id": "x"}, record | {"id": "y"}, record])
+    lines = [record | {"id": "x"}, record | {"id": "y"}, record, record | {"id": "x"}]
+    first = write_lines(tmp_path / "a.jsonl", lines)
     second = write_lines(tmp_path / "b.jsonl", [record | {"id": "y", "model": "m"}, record])
     done = ufo(
         *("evaluate", "--input", first, second, "--output", tmp_path / "out", "--json"),
         *("--chunk_size", 2, "--workers", 1),
     )
     assert (done.json["responses"], done.json["failures"]) == (3, 1)
-    with open_results(tmp_path / "out") as results:
-        keys = results.query("SELECT key FROM failures ORDER BY key")["key"].to_pylist()
-    assert keys == ["b.jsonl:1"]
-    assert "1 exact duplicate of an earlier record" in done.err  # in another file
+    assert [row["key"] for row in rows(tmp_path / "out", "FROM failures")] == ["b.jsonl:1"]
+    assert "2 exact duplicates of an earlier record: each was evaluated once." in done.err
 
 
-def test_an_input_with_nothing_but_failures_ends_with_the_reason_and_no_run(
-    tmp_path: Path, ufo: Ufo, write_lines: Any
-) -> None:
-    lines = [{"output": "Oslo is big.", "prompt": "Is it?"}, "nope"]
-    path = write_lines(tmp_path / "in.jsonl", lines)
-    command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
-    for flags in (
-        (),
-        ("--dry_run",),
-        ("--fail_under", "0"),
-        ("--workers", "2", "--chunk_size", "1"),
-    ):
-        done = ufo(*command, *flags)
-        assert done.code == 1
-        assert done.out == ""
-        (said,) = (line for line in done.err.splitlines() if "no record of the input" in line)
-        assert "in.jsonl:1: `response` is missing; there are: output, prompt" in said
-        assert "--map response=output" in said
-        assert '{"output": "Oslo is big."' in said
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert ufo(*command, "--map", "response=output,question=prompt").code == 0
-
-
-def test_a_mapped_column_that_no_record_has_is_refused(
-    tmp_path: Path, ufo: Ufo, write_lines: Any
-) -> None:
+def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:
     lines = [{"response": "Oslo is big."}, "broken", {"response": "Rome is old.", "gold": None}]
     path = write_lines(tmp_path / "in.jsonl", lines)
     command = ("evaluate", "--input", path, "--output", tmp_path / "out")
@@ -153,12 +86,10 @@ def test_a_mapped_column_that_no_record_has_is_refused(
         assert "allowed: response, gold." in done.err
     assert "Did you mean 'gold'?" in done.err
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.parquet"))
-    assert ufo(*command, "--map", "label=gold").code == 0
+    ok(*command, "--map", "label=gold")
 
 
-def test_keys_that_no_record_has_are_reported_once_and_kept(
-    tmp_path: Path, ufo: Ufo, write_lines: Any
-) -> None:
+def test_keys_that_no_record_has_are_reported_once_and_kept(tmp_path: Path) -> None:
     other = {"prompt": "Which?", "references": ["R"], "n": 3, "claims": [], "gone": None}
     path = write_lines(tmp_path / "in.jsonl", [{"response": f"Hm {n}.", **other} for n in range(3)])
     command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--sources", "reference")
@@ -169,32 +100,23 @@ def test_keys_that_no_record_has_are_reported_once_and_kept(
     assert "references (3 records; did you mean reference_answers?" in said
     assert "n (3 records)" in said
     assert "gone" not in said
-    with open_results(tmp_path / "out") as results:
-        rows = results.query(
-            "SELECT DISTINCT metadata, question FROM responses ORDER BY ALL"
-        ).to_pylist()
-    (row,) = rows
+    (row,) = rows(tmp_path / "out", "SELECT DISTINCT metadata, question FROM responses")
     assert json.loads(row["metadata"]) == {"prompt": "Which?", "references": ["R"], "n": 3}
-
-    config = tmp_path / "c.yaml"
-    config.write_text("map: {question: prompt, reference_answers: references}\n")
-    again = ufo(*command, "--config", config)
-    assert again.code == 0
-    assert "did you mean" not in again.err
-    with open_results(tmp_path / "out") as results:
-        (row,) = results.query(
-            "SELECT question, n_references, metadata FROM responses LIMIT 1"
-        ).to_pylist()
+    again = ufo(*command, "--map", "question=prompt,reference_answers=references")
+    assert (again.code, "did you mean" in again.err) == (0, False)
+    (row,) = rows(
+        tmp_path / "out", "SELECT DISTINCT question, n_references, metadata FROM responses"
+    )
     assert row == {"question": "Which?", "n_references": 1, "metadata": '{"n": 3}'}
 
 
 @pytest.fixture
-def good(tmp_path: Path, write_lines: Any) -> Path:
+def good(tmp_path: Path) -> Path:
     path: Path = write_lines(tmp_path / "good.jsonl", [GOOD])
     return path
 
 
-def wrong(ufo: Ufo, *arguments: object) -> str:
+def wrong(*arguments: object) -> str:
     """The message of a command that is a usage error; it writes nothing to stdout."""
     done = ufo(*arguments)
     assert done.code == 2, done
@@ -219,12 +141,12 @@ def wrong(ufo: Ufo, *arguments: object) -> str:
     ],
 )  # fmt: skip
 def test_an_input_that_is_none(
-    tmp_path: Path, ufo: Ufo, make: Callable[[Path], object], name: str, message: str
+    tmp_path: Path, make: Callable[[Path], object], name: str, message: str
 ) -> None:
     path = name if "://" in name else tmp_path / name
     if isinstance(path, Path):
         make(path)
-    said = wrong(ufo, "evaluate", "--input", path, "--output", tmp_path / "out")
+    said = wrong("evaluate", "--input", path, "--output", tmp_path / "out")
     assert message in said
     assert str(name) in said
     # Nothing is left that a later run, with the input put right, would be held against.
@@ -232,93 +154,19 @@ def test_an_input_that_is_none(
 
 
 @pytest.mark.parametrize("output", ["good.jsonl", "good.jsonl/below"])
-def test_an_output_that_cannot_be_written(
-    tmp_path: Path, ufo: Ufo, good: Path, output: str
-) -> None:
-    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / output)
+def test_an_output_that_cannot_be_written(tmp_path: Path, good: Path, output: str) -> None:
+    said = wrong("evaluate", "--input", good, "--output", tmp_path / output)
     assert "cannot be written" in said
     assert good.read_text().startswith('{"id": "good"')
 
 
-@pytest.mark.parametrize(
-    ("flags", "messages"),
-    [
-        (["--sorces", "reference"], ["unknown flag --sorces", "--sources"]),
-        (["--chunksize=5"], ["unknown flag --chunksize", "--chunk_size"]),
-        (["extra"], ["unexpected argument 'extra'"]),
-        (["--sources", "referense"], ["unknown fact source 'referense'", "'reference'"]),
-        (["--sources", ","], ["--sources names no source"]),
-        (["--sources", "reference,reference"], ["two sources are named 'reference'"]),
-        (["--mode", "sequential"], ["unknown --mode 'sequential'", "seq, mv, single, all"]),
-        (["--mode", "sq"], ["Did you mean 'seq'?"]),
-        (["--tie", "fair"], ["not_factual, factual"]),
-        (["--units", "sentences"], ["Did you mean 'sentence'?"]),
-        (["--judge", "oracle"], ["unknown judge 'oracle'", "offline"]),
-        (["--if_finished", "retry"], ["Did you mean 'retry_errors'?"]),
-        (["--workers", "0"], ["--workers '0'", "from 1"]),
-        (["--chunk_size", "many"], ["--chunk_size 'many'", "whole number"]),
-        (["--passages", "0"], ["--passages '0'"]),
-        (["--fail_under", "1.5"], ["--fail_under '1.5'", "from 0 to 1"]),
-        (["--fail_under", "nan"], ["--fail_under 'nan'"]),
-        (["--run", "../up"], ["--run '../up'", "letters, digits"]),
-        (["--run", ""], ["--run ''"]),
-        (["--sources", "wikipedia"], ["'wikipedia' cannot serve", "ufo index build"]),
-        (["--sources", "wikipedia", "--index", "."], ["ufo index build"]),
-        (["--sources", "wikipedia", "--index", "nowhere"], ["nowhere", "ufo index build"]),
-        (["--index", "nowhere"], ["nowhere"]),
-        (["--sources", "no/such/file.py:Mine"], ["no file", "file.py"]),
-        (["--config", "no-such.yaml"], ["--config 'no-such.yaml' cannot be read"]),
-        (["--input"], ["--input"]),
-        (["--formulation", "stepwise"], ["--formulation is for --judge", "--judge llm"]),
-        (["--explain=none"], ["--explain is for --judge llm"]),
-        (["--model", "m"], ["--model 'm' would be passed over", "OPENAI_API_KEY"]),
-        (["--prompts", "mine"], ["--prompts 'mine' would be passed over"]),
-        (["--samples", "3"], ["--samples 3 would be passed over"]),
-        (["--retriever", "dense"], ["--retriever 'dense' would be passed over", "wikipedia"]),
-        (
-            ["--runner", "FlinkRuner"],
-            ["unknown --runner 'FlinkRuner'", "Did you mean 'FlinkRunner'?"],
-        ),
-        (["--max_num_workers=many"], ["--max_num_workers", "invalid int"]),
-        (["--temp_location"], ["--temp_location: expected one argument"]),
-    ],
-)
-def test_a_wrong_flag_or_value_is_reported_what_is_right(
-    tmp_path: Path, ufo: Ufo, good: Path, flags: list[str], messages: list[str]
-) -> None:
-    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / "out", *flags)
-    for message in messages:
-        assert message in said
-
-
-def test_what_is_missing_is_named(ufo: Ufo, good: Path, tmp_path: Path) -> None:
-    assert "--output is missing" in wrong(ufo, "evaluate", "--input", good)
-    assert "--input is missing" in wrong(ufo, "evaluate", "--output", tmp_path)
-
-
-def test_an_unknown_command_is_answered_with_the_nearest(ufo: Ufo) -> None:
-    assert "Did you mean 'evaluate'?" in wrong(ufo, "evalute")
-
-
-def test_single_with_several_sources(ufo: Ufo, good: Path, tmp_path: Path, recording: str) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text(
-        "mode: single\nsources:\n- reference\n- {name: mine, type: reference, passages: 2}\n"
-    )
-    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / "o", "--config", config)
-    assert "--mode single asks one source, and there are 2: reference, mine" in said
-
-
-def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(
-    tmp_path: Path, ufo: Ufo, tables: Any, write_lines: Any
-) -> None:
+def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(tmp_path: Path) -> None:
     claims = '["", "\\ud83d", {"claim": "Etna is big.", "label": Infinity}, "Etna is in Sicily."]'
     line = json.dumps(GOOD)[:-1] + f', "claims": {claims}}}'
     path = write_lines(tmp_path / "in.jsonl", [line])
     command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
     for flags in (("--run", "a"), ("--run", "b", "--since", "a")):
-        done = ufo(*command, *flags)
-        assert done.code == 0, done.err
+        done = ok(*command, *flags)
         assert (done.json["responses"], done.json["units"], done.json["failures"]) == (1, 1, 3)
         found = tables(tmp_path / "out", flags[1])
         assert [row[3] for row in found["fact_units"]] == ["Etna is in Sicily."]
@@ -339,17 +187,19 @@ def no_rows() -> bytes:
     ("content", "message"),
     [
         (b"", "in: empty; there is nothing to evaluate"),
-        (b"\n \n\r\n", "in: empty; there is nothing to evaluate"),
         (gzip.compress(b"", mtime=0), "in: empty; there is nothing to evaluate"),
         (no_rows(), "in: empty; there is nothing to evaluate"),
-        (b"[]", "in: empty; there is nothing to evaluate"),
         (b"question,response\n", "in: empty; there is nothing to evaluate"),
         (b"{", "in: no record of the input can be used, of 1. in:1: not JSON"),
         (b"{\n}", "in: no record of the input can be used, of 1. in:1: `response` is missing"),
+        (
+            b'{"output": "Oslo."}\nno',
+            "`response` is missing; there are: output (--map response=output reads",
+        ),
     ],
 )
 def test_an_input_without_a_usable_record_is_exit_1(
-    tmp_path: Path, ufo: Ufo, content: bytes, message: str, flags: tuple[str, ...]
+    tmp_path: Path, content: bytes, message: str, flags: tuple[str, ...]
 ) -> None:
     (tmp_path / "in").write_bytes(content)
     words = ("--input", tmp_path / "in", "--output", tmp_path / "out")
@@ -358,3 +208,48 @@ def test_an_input_without_a_usable_record_is_exit_1(
     assert message in done.err
     # Nothing is left that a later run, with the input put right, would be held against.
     assert not [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()]
+
+
+# --- Wrong usage is exit code 2 with a message, and nothing is written: wrong_usage.yaml.
+
+
+CASES = yaml.safe_load(Path(__file__).with_name("wrong_usage.yaml").read_text(encoding="utf-8"))
+PLACES = "--input gs://b/in.jsonl --output gs://b/out/"
+JOB = "--project=p --region=r --temp_location=gs://b/t --sdk_container_image=registry/ufo:1"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name in ("eve", "day"):
+        rows = rows_of({"a": {"u": {"ref": "s", "wiki": "r"}}}, mode="all")
+        write_run(folder, rows, name, mode="all")
+    return folder
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.get("run") or case["config"])
+def test_what_is_wrong_is_said_and_nothing_is_written(
+    tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, case: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("UFO_CACHE")
+    record = '{"response": "Etna is in Sicily.", "reference_answers": "Etna is in Sicily."}\n'
+    (tmp_path / "good.jsonl").write_text(record)
+    (tmp_path / "ufo.yaml").write_text(case.get("config", ""))
+    names = {"RUNS": runs, "JUDGES": other_judges.__file__, "DEAD": "http://127.0.0.1:9/v1"}
+    names |= {"STATED": STATED.partition(":")[0], "PLACES": PLACES}
+    names |= {"DATAFLOW": f"{PLACES} --runner=DataflowRunner {JOB}"}
+    line = Template(case.get("run", "evaluate --config ufo.yaml")).substitute(names)
+    command, *words = shlex.split(line)
+    if command in ("evaluate", "recall"):
+        given = EXAMPLE if command == "recall" else "good.jsonl"
+        ours = {"--input": given, "--output": "out"}
+        missing = [] if len(words) == 2 and words[0] in ours else ours.keys() - set(words)
+        words = [*(word for name in sorted(missing) for word in (name, str(ours[name]))), *words]
+    done = ufo(command, *words)
+    assert (done.code, done.out) == (2, ""), done
+    assert [said for said in case["says"] if said not in done.err] == [], done.err
+    assert "ufo: " in done.err
+    assert "Traceback" not in done.err
+    assert len(done.err.splitlines()) <= 5
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.jsonl", "ufo.yaml"]

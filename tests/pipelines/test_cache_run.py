@@ -1,22 +1,15 @@
 """Runs that find answers: warm, killed and resumed, sharing a cache, or with one that fails."""
 
 import json
-import os
-import re
-import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.llm_server import LlmServer, faults
+from tests.llm_server import LlmServer
+from tests.pipelines.conftest import ok, tables, ufo
 from tests.pipelines.llm_runs import results
 from ufo.transforms.llm.answer_store import SqliteStore
-
-Ufo = Callable[..., Any]
 
 TOWNS = ["Aachen", "Bergen", "Cadiz", "Delft", "Evora", "Fulda", "Genoa", "Halle", "Izmir"]
 
@@ -35,13 +28,11 @@ def of_town(town: str) -> dict[str, Any]:
 class Scene:
     """Nine responses in three chunks, each one call to a server that answers as a model would."""
 
-    def __init__(self, folder: Path, server: LlmServer, words: Callable[..., list[str]]) -> None:
+    def __init__(self, folder: Path, server: LlmServer) -> None:
         self.folder = folder
         self.server = server
         self.cache = folder / "cache.sqlite"
         self.input = folder / "in.jsonl"
-        self.processes: list[subprocess.Popen[str]] = []
-        self._words = words
         self.write(map(of_town, TOWNS))
 
     def write(self, records: Any) -> None:
@@ -56,17 +47,6 @@ class Scene:
             *flags,
         ]
 
-    def start(self, *flags: object, output: str = "out") -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            self._words(*self.arguments(*flags, output=output)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        self.processes.append(process)
-        return process
-
     def kept(self) -> int:
         """How many requests' answers are kept."""
         store = SqliteStore(str(self.cache))
@@ -74,33 +54,18 @@ class Scene:
         store.close()
         return found
 
-    def verified(self) -> list[str]:
-        """The claims that the server was asked to verify, each as often as it was."""
-        prompts = [entry.body["messages"][-1]["content"] for entry in self.server.chats]
-        return [
-            claim for prompt in prompts for claim in re.findall(r"<f\d+[^>]*>(.*?)</f\d+>", prompt)
-        ]
-
 
 @pytest.fixture
-def scene(
-    tmp_path: Path, llm_server: LlmServer, command: Callable[..., list[str]]
-) -> Iterator[Scene]:
-    scene = Scene(tmp_path, llm_server, command)
-    yield scene
-    for process in scene.processes:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate(timeout=60)
+def scene(tmp_path: Path, llm_server: LlmServer) -> Scene:
+    return Scene(tmp_path, llm_server)
 
 
 @pytest.mark.parametrize("place", ["cache.sqlite", "folder/"])
-def test_a_warm_run_sends_nothing(scene: Scene, ufo: Ufo, tables: Any, place: str) -> None:
+def test_a_warm_run_sends_nothing(scene: Scene, place: str) -> None:
     flags = ("--cache", f"{scene.folder}/{place}")
-    assert ufo(*scene.arguments(*flags)).code == 0
+    ok(*scene.arguments(*flags))
     cold, sent = tables(scene.folder / "out"), len(scene.server.requests)
-    done = ufo(*scene.arguments(*flags, output="again"))
-    assert done.code == 0, done.err
+    ok(*scene.arguments(*flags, output="again"))
     assert len(scene.server.requests) == sent
     warm = tables(scene.folder / "again")
     # To the request that each judgement came with.
@@ -109,106 +74,34 @@ def test_a_warm_run_sends_nothing(scene: Scene, ufo: Ufo, tables: Any, place: st
     assert len(warm["usage"]) == len(TOWNS)
 
 
-def test_a_warm_extraction_sends_nothing(scene: Scene, ufo: Ufo, tables: Any) -> None:
-    records = [of_town(town) for town in TOWNS]
-    for one in records:
-        del one["claims"]
-    scene.write(records)
-    assert ufo(*scene.arguments()).code == 0
-    sent = len(scene.server.requests)
-    assert ufo(*scene.arguments(output="again")).code == 0
-    assert len(scene.server.requests) == sent
-    cold, warm = (results(tables(scene.folder / name)) for name in ("out", "again"))
-    assert warm == cold
-
-
-def test_claims_that_recur_are_judged_once(scene: Scene, ufo: Ufo) -> None:
-    claims = [f"{town} has {n} bridges." for n, town in enumerate(TOWNS, 2)]
-    trusted = ["Towns have bridges, as is known."]
-    pairs = zip(claims, claims[1:] + claims[:1], strict=True)
-    scene.write(record(f"r{n}", *pair, reference_answers=trusted) for n, pair in enumerate(pairs))
-    assert ufo(*scene.arguments()).code == 0
-    assert sorted(scene.verified()) == sorted(claims)
-
-
-def test_without_sharing_each_response_is_judged_by_itself(scene: Scene, ufo: Ufo) -> None:
-    scene.write([record(f"r{n}", "Aachen has two bridges.") for n in range(4)])
-    assert ufo(*scene.arguments("--no_share")).code == 0
-    assert len(scene.verified()) == 4
-    assert ufo(*scene.arguments("--no_share", output="again")).code == 0
-    assert len(scene.verified()) == 4
-
-
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any) -> Any:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What the nine responses give, and how many requests that takes beside the probe."""
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
-        scene = Scene(tmp_path_factory.mktemp("undisturbed"), server, lambda *_: [])
-        assert ufo(*scene.arguments("--cache", "off")).code == 0
+        scene = Scene(tmp_path_factory.mktemp("undisturbed"), server)
+        ok(*scene.arguments("--cache", "off"))
         return results(tables(scene.folder / "out")), len(scene.server.chats) - 1
 
 
-def test_kill_9_loses_no_answer(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
-    expected, needed = undisturbed
-    answered, workers = 5, 2
-    server = scene.server
-    server.latency = faults.fixed(0.05)
-    process = scene.start("--workers", workers, "--concurrency", workers)
-    deadline = time.monotonic() + 60
-    while len([entry for entry in server.chats if entry.ended]) < answered + 1:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
-    kept, before = scene.kept(), len(server.chats)
-    # What was answered is kept at once; the last answers may have been on their way.
-    assert kept >= answered - workers
-    server.latency = faults.fixed(0.0)
-    done = ufo(*scene.arguments())
-    assert done.code == 0, done.err
-    assert len(server.chats) - before == needed - kept
-    assert results(tables(scene.folder / "out")) == expected
-
-
-def test_two_runs_share_a_cache(scene: Scene, tables: Any, undisturbed: Any) -> None:
-    expected, needed = undisturbed
-    both = [scene.start(output=name) for name in ("one", "two")]
-    for process, name in zip(both, ("one", "two"), strict=True):
-        _, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
-        assert "cache" not in err
-        assert results(tables(scene.folder / name)) == expected
-    assert scene.kept() == needed
-
-
-def test_an_error_is_not_kept(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
-    expected, _ = undisturbed
-    scene.write([of_town(town) for town in TOWNS[:1]])
-    # The probe is answered, the reply and its repair are prose.
-    scene.server.faults.extend([None, faults.Fault("prose"), faults.Fault("prose")])
-    assert ufo(*scene.arguments()).code == 1  # no judgement was usable
-    assert {row[7] for row in tables(scene.folder / "out")["evidence"]} == {"error"}
-    done = ufo(*scene.arguments("--if_finished", "retry_errors"))
-    assert done.code == 0, done.err
-    found = results(tables(scene.folder / "out"))["evidence"]
-    assert found == [row for row in expected["evidence"] if row[0] == TOWNS[0]]
-
-
-def test_a_cache_that_cannot_be(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
+def test_a_cache_that_cannot_be_and_a_damaged_one(scene: Scene, undisturbed: Any) -> None:
     (scene.folder / "file").write_text("")
-    done = ufo(*scene.arguments("--cache", f"{scene.folder}/file/cache.sqlite"))
-    assert done.code == 0
-    assert done.err.count("the cache") == 1
-    assert "cannot be opened, and the run continues without it" in done.err
-    assert results(tables(scene.folder / "out")) == undisturbed[0]
+    scene.cache.write_bytes(b"not a database " * 1000)
+    for place, said in (
+        (f"{scene.folder}/file/cache.sqlite", "cannot be opened, and the run continues without it"),
+        (scene.cache, "was moved to"),
+    ):
+        done = ufo(*scene.arguments("--cache", place, output=said))
+        assert (done.code, done.err.count("the cache")) == (0, 1)
+        assert said in done.err
+        assert results(tables(scene.folder / said)) == undisturbed[0]
+    assert scene.kept() == undisturbed[1]
 
 
-def test_a_read_only_cache_is_read(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
+def test_a_read_only_cache_is_read(scene: Scene, undisturbed: Any) -> None:
     expected, _ = undisturbed
     scene.write(map(of_town, TOWNS[:6]))
-    assert ufo(*scene.arguments()).code == 0
+    ok(*scene.arguments())
     lock = Path(f"{scene.cache}.lock")
     lock.unlink(missing_ok=True)
     lock.mkdir()  # stands in for a folder without permission, also where tests run as root
@@ -224,56 +117,22 @@ def test_a_read_only_cache_is_read(scene: Scene, ufo: Ufo, tables: Any, undistur
     assert results(tables(scene.folder / "again")) == expected
 
 
-def test_a_damaged_cache_is_set_aside(
-    scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any
-) -> None:
-    scene.cache.write_bytes(b"not a database " * 1000)
-    done = ufo(*scene.arguments())
-    assert done.code == 0
-    assert done.err.count("the cache") == 1
-    assert "was moved to" in done.err
-    assert results(tables(scene.folder / "out")) == undisturbed[0]
-    assert scene.kept() == undisturbed[1]
+def test_the_command_cache(scene: Scene) -> None:
+    def of(cache: object, *words: object) -> Any:
+        return ufo("cache", *words, "--cache", cache)
 
-
-@pytest.mark.parametrize("wrong", ["cache.db", "gs://bucket/ufo", "on"])
-def test_a_cache_of_no_kind(scene: Scene, ufo: Ufo, wrong: str) -> None:
-    done = ufo(*scene.arguments("--cache", wrong))
-    assert done.code == 2
-    assert "--cache" in done.err
-    assert "ends in .sqlite" in done.err
-
-
-def commands(ufo: Ufo, scene: Scene, *words: object) -> Any:
-    done = ufo("cache", *words, "--cache", scene.cache)
-    assert done.code == 0, done.err
-    return done
-
-
-def test_the_command_cache(scene: Scene, ufo: Ufo) -> None:
-    assert ufo(*scene.arguments()).code == 0
-    found = commands(ufo, scene, "stats", "--json").json
+    ok(*scene.arguments())
+    found = of(scene.cache, "stats", "--json").json
     units = 2 * len(TOWNS)
     assert (found["judgements"], found["requests"], found["capabilities"]) == (units, 9, 1)
-    assert found["bytes"] > 0
-    assert "judgements" in commands(ufo, scene, "stats").out
-
-    assert "0 of 28" in commands(ufo, scene, "prune", "--older_than", 1).out
-    size = found["bytes"] / 2e6
-    commands(ufo, scene, "prune", "--max_mb", size)
-    assert 0 < commands(ufo, scene, "stats", "--json").json["bytes"] <= size * 1e6
-    commands(ufo, scene, "prune", "--older_than", 0)
-    assert commands(ufo, scene, "stats", "--json").json["bytes"] == 0
-    assert ufo("cache", "prune", "--cache", scene.cache).code == 2
-    assert ufo("cache", "stats", "--cache", "off").code == 2
-
-
-@pytest.mark.parametrize("name", ["none.sqlite", "none/"])
-@pytest.mark.parametrize("words", [("stats",), ("prune", "--max_mb", "1")])
-def test_a_cache_that_is_not_there_is_not_made(
-    ufo: Any, tmp_path: Path, name: str, words: tuple[str, ...]
-) -> None:
-    done = ufo("cache", *words, "--cache", f"{tmp_path}/{name}")
-    assert done.code == 2
-    assert f"there is no cache at '{tmp_path}/{name}'" in done.err
-    assert list(tmp_path.iterdir()) == []
+    assert "judgements" in of(scene.cache, "stats").out
+    assert "0 of 28" in of(scene.cache, "prune", "--older_than", 1).out
+    of(scene.cache, "prune", "--max_mb", found["bytes"] / 2e6)
+    assert 0 < of(scene.cache, "stats", "--json").json["bytes"] <= found["bytes"] / 2
+    of(scene.cache, "prune", "--older_than", 0)
+    assert of(scene.cache, "stats", "--json").json["bytes"] == 0
+    for name in ("none.sqlite", "none/"):
+        missing = of(f"{scene.folder}/{name}", "stats")
+        assert missing.code == 2
+        assert f"there is no cache at '{scene.folder}/{name}'" in missing.err
+    assert not list(scene.folder.glob("none*"))

@@ -24,15 +24,6 @@ def test_every_command_that_help_lists_is_there(capsys: pytest.CaptureFixture[st
         assert capsys.readouterr().out.startswith(f"usage: ufo {command} ")
 
 
-def test_an_unknown_command_is_answered_with_the_nearest(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["evaluatte"]) == 2
-    told = capsys.readouterr().err
-    assert "Did you mean 'evaluate'?" in told
-    assert all(command in told for command in _listed(capsys))
-
-
 def test_no_command_is_reported_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "evaluate responses against fact sources" in capsys.readouterr().out

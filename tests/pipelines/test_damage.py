@@ -1,14 +1,13 @@
-"""Part files that are not what was written: found by their checksums, named, evaluated again."""
+"""Part files and manifests that are not what was written: found, named, evaluated again."""
 
 import json
+import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Ufo = Callable[..., Any]
+from tests.pipelines.conftest import ok, tables, ufo, ufo_process, write_lines
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 DYING = """
@@ -41,7 +40,7 @@ def part_of(run: Path, table: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def arguments(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> list[object]:
+def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     """Six responses in three chunks; the second one ends the process where `fatal` is there."""
     folder = tmp_path_factory.mktemp("damage")
     (folder / "dying.py").write_text(DYING)
@@ -55,33 +54,22 @@ def arguments(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> lis
 
 
 @pytest.fixture(scope="module")
-def whole(arguments: list[object], ufo: Ufo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(arguments: list[object], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run."""
     output = tmp_path_factory.mktemp("whole")
-    assert ufo(*arguments, output).code == 0
+    ok(*arguments, output)
     return output
 
 
 @pytest.fixture
 def finished(whole: Path, tmp_path: Path) -> Path:
     """A copy of it, to be damaged."""
-    for path in whole.rglob("*"):
-        target = tmp_path / "out" / path.relative_to(whole)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_file():
-            target.write_bytes(path.read_bytes())
-    return tmp_path / "out"
+    return Path(shutil.copytree(whole, tmp_path / "out"))
 
 
 @pytest.mark.parametrize("what", ["responses-00000.parquet", "done.json", "nothing"])
 def test_a_resume_evaluates_a_damaged_chunk_again(
-    arguments: list[object],
-    whole: Path,
-    tmp_path: Path,
-    ufo: Ufo,
-    ufo_process: Ufo,
-    tables: Any,
-    what: str,
+    arguments: list[object], whole: Path, tmp_path: Path, what: str
 ) -> None:
     fatal = Path(str(arguments[2])).parent / "fatal"
     fatal.touch()
@@ -89,8 +77,7 @@ def test_a_resume_evaluates_a_damaged_chunk_again(
     fatal.unlink()
     for path in tmp_path.glob(f"run=r/.attempt-*/chunks/00000/{what}"):
         flip(path, path.stat().st_size // 2)
-    done = ufo(*arguments, tmp_path)
-    assert done.code == 0, done.err
+    done = ok(*arguments, tmp_path)
     assert (f"{what}' is damaged; what it is a part of is evaluated again" in done.err) == (
         what != "nothing"
     )
@@ -98,27 +85,27 @@ def test_a_resume_evaluates_a_damaged_chunk_again(
 
 
 def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
-    finished: Path, ufo: Ufo
+    finished: Path, arguments: list[object]
 ) -> None:
-    before = ufo("status", finished, "--check")
-    assert before.code == 0, before.err
+    before = ok("status", finished, "--check")
     assert "check every part file is what was written" in before.out
     path = part_of(finished / "run=r", "responses")
     flip(path, 12, 2)
     done = ufo("status", finished, "--check")
-    assert done.code == 1
-    assert "r  damaged" in done.out
-    assert f"{str(path)!r} is damaged: it is not what was written, by its checksum" in done.err
+    assert (done.code, "r  damaged" in done.out) == (1, True)
+    told = f"{str(path)!r} is damaged: it is not what was written, by its checksum"
+    assert told in done.err
     assert "evaluate its run again, or remove the run's folder" in done.err
     assert ufo("status", finished, "--check", "--json").json[0]["state"] == "damaged"
+    reused = ufo(*arguments, finished, "--run", "s", "--since", "r")
+    assert (reused.code, told in reused.err) == (1, True)
     path.unlink()
     assert f"{str(path)!r} is damaged: " in ufo("status", finished, "--check").err
 
 
-@pytest.mark.parametrize("checksums", [True, False])
-@pytest.mark.parametrize("cut", ["end", "pages"])
+@pytest.mark.parametrize(("checksums", "cut"), [(True, "end"), (False, "pages")])
 def test_what_cannot_be_read_is_named_by_whoever_reads_it(
-    finished: Path, ufo: Ufo, cut: str, checksums: bool
+    finished: Path, cut: str, checksums: bool
 ) -> None:
     manifest = finished / "run=r" / "manifest.json"
     if not checksums:
@@ -132,9 +119,7 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
     flip(path, *((size - 6, 2) if cut == "end" else (4, size // 2)))
     for command in (
         ("report", finished),
-        ("report", finished, "scores", "--json"),
         ("sql", finished, "SELECT * FROM verdicts"),
-        ("sql", finished, "SELECT * FROM scores", "--csv"),
         ("status", finished, "--check"),
     ):
         done = ufo(*command)
@@ -144,11 +129,38 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
         assert "Traceback" not in done.err
 
 
-def test_results_of_a_damaged_run_are_not_reused(
-    finished: Path, arguments: list[object], ufo: Ufo
-) -> None:
-    path = part_of(finished / "run=r", "sentences")
-    flip(path, 12, 2)
-    done = ufo(*arguments, finished, "--run", "s", "--since", "r")
-    assert done.code == 1
-    assert f"{str(path)!r} is damaged: " in done.err
+# --- `ufo status` on runs that are finished, running, killed, and of before it was there.
+
+
+def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
+    given = tmp_path / "in.jsonl"
+    given.write_text('{"response": "Oslo is large.", "claims": [{"claim": "Oslo is large."}]}\n')
+    address = "http://me:geheim@127.0.0.1:1/v1?key=geheim"
+    words = ("--input", given, "--output", tmp_path / "out", "--judge", "llm")
+    llm = ("--base_url", address, "--model", "m", "--retry_seconds", 0, "--run", "r")
+    ufo_process("evaluate", *words, *llm, "--sources", "llm")
+    notes = list((tmp_path / "out").rglob("process.json"))
+    assert all("geheim" not in note.read_text() for note in notes)
+
+
+@pytest.mark.parametrize("manifest", ["{", "{}", "5"])
+def test_a_damaged_manifest_is_reported_by_whoever_reads_it(tmp_path: Path, manifest: str) -> None:
+    folder = tmp_path / "run=r"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(manifest)
+    (found,) = ufo("status", tmp_path, "--json").json
+    assert found["state"] == "damaged"
+    assert "remove" in found["next"]
+    shown = ufo("status", tmp_path)
+    assert shown.code == 1
+    assert "r  damaged" in shown.out
+    assert found["next"] in shown.err
+    given = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is a city."}])
+    for flags in (["--run", "r"], ["--run", "s", "--since", "r"]):
+        done = ufo("evaluate", "--input", given, "--output", tmp_path, "--workers", 1, *flags)
+        assert done.code == 1
+        assert f"remove {str(folder)!r}" in done.err
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    assert "no run in" in ufo("status", tmp_path).out

@@ -4,15 +4,15 @@ What is given up is said: a judgement as `error`, a text that could not be extra
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from ufo.schemas.tables import arrow_schema
-
-Ufo = Callable[..., Any]
 
 TOWNS = ("Oslo", "Cairo", "Lima", "Quito", "Rome", "Hanoi", "Sofia", "Delhi", "Bern", "Doha")
 
@@ -36,7 +36,7 @@ SPOILED = [
 
 
 @pytest.fixture(scope="module")
-def towns(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
+def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [
         {
             "id": f"r{number}",
@@ -49,27 +49,27 @@ def towns(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
     return path
 
 
-@pytest.fixture
-def evaluate(
-    ufo: Ufo, towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[Any, list[Any]]]:
+def evaluated(
+    patch: pytest.MonkeyPatch, towns: Path, output: Path, mix: faults.Mix | None, sources: str
+) -> tuple[Any, list[Any]]:
     """Evaluate against a server with that mix; returns the outcome and what was asked."""
-
-    def run(mix: faults.Mix, sources: str) -> tuple[Any, list[Any]]:
-        with LlmServer() as server:
-            monkeypatch.setenv("OPENAI_API_KEY", server.key)
-            server.mix = mix
-            done = ufo(
-                *("evaluate", "--input", towns, "--output", tmp_path, "--run", "r"),
-                *("--sources", sources, "--model", "offline-judge", "--workers", 1),
-                *("--base_url", server.base_url, "--cache", "off", "--timeout", 1),
-            )
-            return done, server.chats
-
-    return run
+    with LlmServer() as server:
+        patch.setenv("OPENAI_API_KEY", server.key)
+        server.mix = mix
+        done = ufo(
+            *("evaluate", "--input", towns, "--output", output, "--run", "r"),
+            *("--sources", sources, "--model", "offline-judge", "--workers", 1),
+            *("--base_url", server.base_url, "--cache", "off", "--timeout", 1),
+        )
+        return done, server.chats
 
 
-def _rows(tables: Any, output: Path) -> dict[str, list[tuple[Any, ...]]]:
+@pytest.fixture
+def evaluate(towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    return partial(evaluated, monkeypatch, towns, tmp_path)
+
+
+def _rows(output: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Rows without what is of one run: ids of requests, times."""
     found: dict[str, list[tuple[Any, ...]]] = tables(output)
     wanted = ("responses", "sentences", "fact_units", "evidence", "verdicts", "failures")
@@ -99,43 +99,33 @@ def _in_any_order(found: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tup
 
 @pytest.fixture(scope="module", params=["reference,llm"])
 def undisturbed(
-    request: pytest.FixtureRequest,
-    ufo: Ufo,
-    towns: Path,
-    tables: Any,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, towns: Path, tmp_path_factory: Any
 ) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
     """The tables of a run without a fault, and how many requests it took."""
     output = tmp_path_factory.mktemp("undisturbed")
-    with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
-        patch.setenv("OPENAI_API_KEY", server.key)
-        done = ufo(
-            *("evaluate", "--input", towns, "--output", output, "--run", "r"),
-            *("--sources", request.param, "--model", "offline-judge", "--workers", 1),
-            *("--base_url", server.base_url, "--cache", "off"),
-        )
-        assert done.code == 0, done.err
-        asked = len(server.chats)
-    found = _rows(tables, output)
+    with pytest.MonkeyPatch.context() as patch:
+        done, chats = evaluated(patch, towns, output, None, request.param)
+    assert done.code == 0, done.err
+    found = _rows(output)
     assert found["failures"] == []
     assert len(found["fact_units"]) == 2 * len(TOWNS)
-    return found, asked
+    return found, len(chats)
 
 
 @pytest.mark.parametrize(
     "given",
-    [[faults.rate_limited()], [faults.ignored_n()], PASSING, [*PASSING, faults.ignored_n()]],
-    ids=["429", "n ignored", "all but n ignored", "all"],
+    [PASSING, [*PASSING, faults.ignored_n()]],
+    ids=["all but n ignored", "all"],
 )
 def test_faults_that_a_retry_mends_change_no_row(
-    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, given: list[faults.Fault]
+    evaluate: Any, undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:
     done, chats = evaluate(faults.Mix(0.2, given), "reference,llm")
     expected, asked = undisturbed
     assert done.code == 0, done.err
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
-    found = _rows(tables, tmp_path)
+    found = _rows(tmp_path)
     if any(entry.fault == "ignored_n" for entry in chats):
         found, expected = _in_any_order(found), _in_any_order(expected)
     assert found == expected
@@ -145,21 +135,21 @@ def test_faults_that_a_retry_mends_change_no_row(
 
 # What a knowledge model says in its own words has no form that could be spoiled.
 @pytest.mark.parametrize("undisturbed", ["reference"], indirect=True)
-@pytest.mark.parametrize(
-    "given", [SPOILED, [*SPOILED, *PASSING, faults.ignored_n()]], ids=["spoiled", "all"]
-)
 def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
-    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, given: list[faults.Fault]
+    evaluate: Any, undisturbed: Any, tmp_path: Path
 ) -> None:
-    done, chats = evaluate(faults.Mix(0.2, given), "reference")
+    mix = faults.Mix(0.2, [*SPOILED, *PASSING, faults.ignored_n()])
+    done, chats = evaluate(mix, "reference")
     expected, asked = undisturbed
     assert done.code == 0, done.err
-    found = _rows(tables, tmp_path)
+    found = _rows(tmp_path)
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
     assert found["responses"] == expected["responses"]
     failed = {row[1] for row in found["failures"]}
-    _same_but_for(failed, found["fact_units"], expected["fact_units"])
+    whole, left = set(expected["fact_units"]), set(found["fact_units"])
+    assert left <= whole
+    assert {row[0] for row in whole - left} <= failed
     judged = {row[1] for row in found["evidence"] if "error" not in row}
     for row in found["evidence"]:
         known = any(_lacks_at_most_a_rationale(row, other) for other in expected["evidence"])
@@ -170,31 +160,8 @@ def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
     assert len(chats) <= asked + 2 * spoiled + 4 * sum(e.fault == "ignored_n" for e in chats)
 
 
-def _same_but_for(
-    failed: set[str], found: list[tuple[Any, ...]], expected: list[tuple[Any, ...]]
-) -> None:
-    assert set(found) <= set(expected)
-    assert {row[0] for row in set(expected) - set(found)} <= failed
-
-
-def test_a_longer_pause_than_allowed_ends_the_run_with_the_remedy(
-    ufo: Ufo, towns: Path, tmp_path: Path, llm_server: LlmServer
-) -> None:
-    llm_server.faults.extend([None, None, None, faults.rate_limited(3600)])
-    done = ufo(
-        *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
-        *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
-        *("--workers", 1, "--chunk_size", 1, "--concurrency", 1),
-    )
-    assert done.code == 1
-    assert "3,600 s" in done.err
-    assert "--retry_seconds" in done.err
-    # Nobody else asked after that.
-    assert [entry.status for entry in llm_server.chats] == [200, 200, 200, 429]
-
-
 def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
-    ufo: Ufo, towns: Path, tmp_path: Path, llm_server: LlmServer, tables: Any
+    towns: Path, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     command = (
         *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
@@ -213,43 +180,40 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert 1 <= refused <= 2  # by each process at most one
     llm_server.faults.clear()
     before = len(llm_server.chats)
-    done = ufo(*command)
-    assert done.code == 0, done.err
+    done = ok(*command)
     assert done.json["responses"] == len(TOWNS)
     probes = 2
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
 
 
-@pytest.fixture
-def one_call(write_lines: Any, tmp_path: Path, llm_server: LlmServer) -> tuple[object, ...]:
-    """The command of a run that needs a probe and a single call."""
+@pytest.mark.parametrize(
+    ("given", "flags", "said"),
+    [
+        ([faults.hang()] * 3, ("--timeout", 1), ["a request timed out, retrying in "]),
+        ([faults.rate_limited(3600)], (), ["3,600 s", "--retry_seconds"]),
+        ([faults.reset()] * 50, ("--retry_seconds", 3),
+         ["the endpoint does not answer, retrying for ", "the endpoint has not answered for ",
+          "run the same command again"]),
+    ],
+    ids=["times out", "long pause", "goes away"],
+)  # fmt: skip
+def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
+    tmp_path: Path,
+    llm_server: LlmServer,
+    given: list[faults.Fault],
+    flags: tuple[object, ...],
+    said: list[str],
+) -> None:
     claim = {"claim": "Oslo has 5 bridges.", "query": "How many bridges has Oslo?"}
     record = {"response": claim["claim"], "claims": [claim], "reference_answers": claim["claim"]}
-    return (
+    command = (
         *("evaluate", "--input", write_lines(tmp_path / "one.jsonl", [record])),
         *("--output", tmp_path / "out", "--sources", "reference", "--model", "offline-judge"),
         *("--base_url", llm_server.base_url, "--cache", "off"),
     )
-
-
-def test_what_times_out_is_reported_while_it_is_tried_again(
-    ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
-) -> None:
-    llm_server.faults.extend([None, faults.hang(), faults.hang(), faults.hang()])
-    done = ufo(*one_call, "--timeout", 1)
-    assert done.code == 0, done.err
-    assert "a request timed out, retrying in " in done.err
-
-
-def test_an_endpoint_that_goes_away_is_reported_waited_for_and_ends_the_run(
-    ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
-) -> None:
-    llm_server.faults.extend([None, *[faults.reset()] * 50])
-    done = ufo(*one_call, "--retry_seconds", 3)
-    assert done.code == 1
-    assert "the endpoint does not answer, retrying for " in done.err
-    assert "the endpoint has not answered for " in done.err
-    assert "run the same command again" in done.err
+    llm_server.faults.extend([None, *given])  # the first is of the probe
+    done = ufo(*command, *flags)
+    assert done.code == (0 if "--timeout" in flags else 1), done.err
+    assert [words for words in said if words not in done.err] == []
     llm_server.faults.clear()
-    again = ufo(*one_call)
-    assert again.code == 0, again.err
+    ok(*command)

@@ -1,4 +1,4 @@
-"""The same records in every form that an input may have: the same tables."""
+"""The forms that an input may have, and the chunks that it is cut into."""
 
 import csv
 import gzip
@@ -11,25 +11,26 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ufo.pipelines.runs.chunks import Chunk, in_chunks
+from tests.pipelines.conftest import ok, tables, ufo
+from ufo.pipelines.runs.chunks import Chunk, SeenRecords, in_chunks
 from ufo.pipelines.runs.inputs import (
     ARRAY,
     CSV,
-    GZIP,
     LINES,
     OBJECT,
-    PARQUET,
+    PlainFile,
     format_of,
     measure,
     plain_file,
 )
-from ufo.schemas.records import InputRecord
+from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.job import lines
 from ufo.transforms.read import parse
 
 Records = list[dict[str, Any]]
-Ufo = Callable[..., Any]
 
 PLAIN = {"id": "a", "response": "Etna is in Sicily.", "reference_answers": ["Etna is in Sicily."]}
 LATER = {"id": "b", "response": "Oslo is big."}
@@ -87,19 +88,14 @@ FORMS: dict[str, Callable[[Records], bytes]] = {
     "JSON Lines, BOM": lambda records: BOM + json_lines(records),
     "JSON Lines, CRLF": lambda records: json_lines(records, "\r\n"),
     "JSON Lines, gzip": lambda records: gzip.compress(json_lines(records)),
-    "array": array,
     "array, pretty, BOM, CRLF": lambda r: BOM + array(r, 2).replace(b"\n", b"\r\n"),
-    "array, gzip": lambda records: gzip.compress(array(records)),
-    "CSV": table,
     "CSV, BOM, CRLF": lambda records: BOM + table(records, end="\r\n"),
     "CSV, semicolons": lambda records: table(records, ";"),
-    "CSV, gzip": lambda records: gzip.compress(table(records)),
     "TSV": lambda records: table(records, "\t"),
     "objects, pretty": lambda records: b"\n".join(pretty(record) for record in records),
     "objects, pretty, BOM, CRLF": lambda records: (
         BOM + b"\n".join(map(pretty, records)).replace(b"\n", b"\r\n")
     ),
-    "objects, pretty, gzip": lambda records: gzip.compress(b"\n".join(map(pretty, records))),
     "Parquet": parquet,
 }
 
@@ -117,20 +113,17 @@ def read(folder: Path, content: bytes) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("oddity", ODDITIES)
-def test_every_form_of_every_oddity_is_read_as_json_lines_are(
-    tmp_path: Path, form: str, oddity: str
-) -> None:
+def test_every_form_of_every_oddity_is_read_as_json_lines_are(tmp_path: Path, oddity: str) -> None:
     records = ODDITIES[oddity]
-    (tmp_path / "lines").mkdir()
-    expected = read(tmp_path / "lines", json_lines(records))
+    expected = read(tmp_path, json_lines(records))
     assert all(isinstance(record, InputRecord) for record in expected), expected
     assert len(expected) == len(records)
-    assert read(tmp_path, FORMS[form](records)) == expected
+    for form, written in FORMS.items():
+        assert read(tmp_path, written(records)) == expected, form
 
 
-def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> None:
+def test_equal_tables_of_every_form(tmp_path: Path) -> None:
     records = [
         {**record, "id": f"{number}-{at}"}
         for number, odd in enumerate(ODDITIES.values())
@@ -139,14 +132,13 @@ def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> No
     ]
     (tmp_path / "in").write_bytes(json_lines(records))
     command = ("evaluate", "--input", tmp_path / "in", "--sources", "reference", "--workers", 1)
-    assert ufo(*command, "--output", tmp_path / "lines", "--run", "r").code == 0
+    ok(*command, "--output", tmp_path / "lines", "--run", "r")
     expected = tables(tmp_path / "lines")
     assert expected["failures"] == []
     assert len(expected["responses"]) == len(records)
-    for form in ("array, pretty, BOM, CRLF", "CSV", "Parquet"):
+    for form in ("array, pretty, BOM, CRLF", "CSV, semicolons", "Parquet"):
         (tmp_path / "in").write_bytes(FORMS[form](records))
-        done = ufo(*command, "--output", tmp_path / form, "--run", "r")
-        assert done.code == 0, done.err
+        ok(*command, "--output", tmp_path / form, "--run", "r")
         assert tables(tmp_path / form) == expected, form
 
 
@@ -155,28 +147,14 @@ def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> No
     [
         (b"", LINES),
         (b'{"response": "x"}', LINES),
-        (b'nonsense, of words\n{"response": "x"}\n', LINES),
-        (b'["not a record"]\n{"response": "x"}\n', LINES),
         (b'"id": 5, "response": "x"}\n{"response": "x"}\n', LINES),
         (b'[1, 2\n{"response": "x"}\n', LINES),
-        (b"nonsense\n", LINES),
         (b'[\n{"response": "x"}\n]', ARRAY),
-        (b"[1,\n2]", ARRAY),
-        (b'[{"response": "x"}]', ARRAY),
-        (b'[{"response": "x"},\n{"response": "y"}]', ARRAY),
-        (b'\xef\xbb\xbf \n[\n  {"response', ARRAY),
         (b'response\n{"a": 1}\n', CSV),
-        (b"output\nx\n", CSV),
-        (b"a;b\n1;2\n", CSV),
-        (b'"response","id"\r\n', CSV),
-        (b'{\n  "response": "x"\n}', OBJECT),
         (b'{"response": "x",\n"claims": [\n{"claim": "c"},\n{"claim": "d"}]}', OBJECT),
         (b'{"response": "x\n{"response": "y"}\n', LINES),
         (b'{"response": "cut off,\n{"respo', LINES),
-        (b'{"response":\n', LINES),
         (b'{"response":\n{"response": "y"}\n', LINES),
-        (b"PAR1\x15", PARQUET),
-        (b"\x1f\x8b\x08", GZIP),
     ],
 )
 def test_what_a_file_is_shows_in_its_beginning(head: bytes, form: str) -> None:
@@ -197,7 +175,7 @@ def test_a_broken_item_of_an_array_costs_itself(tmp_path: Path, bad: str, betwee
     assert found[3].key == "in:4"
 
 
-def test_items_of_an_array_that_are_no_records(tmp_path: Path) -> None:
+def test_items_of_an_array_that_are_no_records_and_one_that_is_cut_off(tmp_path: Path) -> None:
     found = read(tmp_path, b'[{"response": "x"}, 5, null, {"response": "\xff"}, {}]')
     assert [getattr(one, "message", "") for one in found] == [
         "",
@@ -206,18 +184,14 @@ def test_items_of_an_array_that_are_no_records(tmp_path: Path) -> None:
         "not UTF-8: byte 15 of the record is invalid",
         "`response` is missing",
     ]
-
-
-def test_a_large_array_and_one_that_is_cut_off(tmp_path: Path) -> None:
     records = [{"id": f"{n}", "response": "Oslo is big. " * 20_000} for n in range(12)]
-    content = array(records, 1).replace(b'"5"', b'"5', 1)
-    found = read(tmp_path, content)
-    assert [isinstance(one, InputRecord) for one in found] == [n != 5 for n in range(12)]
-    cut = read(tmp_path, array(records)[:-100])
-    assert [isinstance(one, InputRecord) for one in cut] == [n != 11 for n in range(12)]
+    broken = array(records, 1).replace(b'"5"', b'"5', 1)
+    for content, bad in ((broken, 5), (array(records)[:-100], 11)):
+        good = [isinstance(one, InputRecord) for one in read(tmp_path, content)]
+        assert good == [n != bad for n in range(12)]
 
 
-def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path, ufo: Ufo) -> None:
+def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> None:
     columns = {
         "output": [b"Etna is in Sicily.", b"Oslo is big."],
         "note": ["one", "two"],
@@ -230,11 +204,10 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path, ufo:
         pq.write_table(
             pa.table(columns | {"id": [f"{name}{n}" for n in range(2)]}), tmp_path / name
         )
-    done = ufo(
+    done = ok(
         *("evaluate", "--input", tmp_path / "*.parquet", "--output", tmp_path / "out"),
         *("--map", "response=output", "--max_line_bytes", 10_000, "--workers", 1, "--json"),
     )
-    assert done.code == 0, done.err
     assert (done.json["responses"], done.json["units"], done.json["failures"]) == (4, 4, 0)
     (said,) = (line for line in done.err.splitlines() if "left out" in line)
     assert "image, raw, vector" in said
@@ -244,12 +217,89 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path, ufo:
     assert notes == ["one", "two"]
 
 
-@pytest.mark.parametrize("column", ["response", "image"])
-def test_what_is_wrong_with_parquet_is_told_without_lines(
-    tmp_path: Path, ufo: Ufo, column: str
+# --- An input file's records, and the chunks that they are cut into.
+
+
+SOME_LINES = st.lists(
+    st.sampled_from(
+        [
+            *(json.dumps({"id": f"r{n}", "response": "Text."}) for n in range(5)),
+            json.dumps({"response": "No id."}),
+            "not json",
+            "",
+            "   ",
+        ]
+    ),
+    max_size=12,
+)
+
+
+def plain(folder: Path, *contents: str) -> list[PlainFile]:
+    files = []
+    for number, content in enumerate(contents):
+        path = folder / f"{number}.jsonl"
+        path.write_text(content)
+        files.append(PlainFile(path.name, str(path), path.stat().st_size))
+    return files
+
+
+def worked(chunks: list[Chunk]) -> list[tuple[str, str]]:
+    """What workers make of the chunks: each line's key and what becomes of it."""
+    found = []
+    for chunk in chunks:
+        for split in chunk.splits:
+            with open(split.path, "rb") as stream:
+                for row, line in enumerate(lines(stream, split, 1000)):
+                    record = parse(line.key, line.data)
+                    if isinstance(record, Failure):
+                        found.append((line.key, "failure"))
+                    elif row in split.repeated:
+                        found.append((line.key, "repeated"))
+                    elif row in split.skipped:
+                        found.append((line.key, "reused"))
+                    else:
+                        found.append((line.key, record.response_id))
+    return found
+
+
+def reused(record: InputRecord) -> bool:
+    return record.response_id == "r3"
+
+
+@given(st.lists(SOME_LINES, min_size=1, max_size=3), st.integers(1, 9), st.booleans())
+def test_any_chunk_size_gives_the_same_records(
+    tmp_path_factory: Any, contents: list[list[str]], size: int, carry: bool
 ) -> None:
-    pq.write_table(pa.table({column: [b"\xff", b"\xfe"]}), tmp_path / "in.parquet")
-    done = ufo("evaluate", "--input", tmp_path / "in.parquet", "--output", tmp_path / "out")
-    assert done.code == 1
-    assert "no record of the input can be used, of 2. in.parquet:1: " in done.err
-    assert "line" not in done.err.replace("offline", "")
+    folder = tmp_path_factory.getbasetemp()
+    files = plain(folder, *("\n".join(rows) for rows in contents))
+    more: dict[str, Any] = {"reused": reused} if carry else {}
+    chunks = list(in_chunks(files, size, 1000, **more))
+    assert worked(chunks) == worked(list(in_chunks(files, 10**6, 1000, **more)))
+    assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
+    assert all(chunk.n_lines == size for chunk in chunks[:-1])
+    n_lines = sum(bool(row.strip()) for rows in contents for row in rows)
+    assert sum(chunk.n_lines for chunk in chunks) == len(worked(chunks)) == n_lines
+
+
+def test_which_line_is_the_one_of_its_id(tmp_path: Path) -> None:
+    good, bad = (json.dumps({"id": "a", "response": text}) for text in ("Text.", ""))
+    kept = json.dumps({"id": "r3", "response": "Text."})
+    files = plain(tmp_path, f"{bad}\n{good}\n{good}\n{kept}\n{kept}\n", f"\n{good}")
+    assert worked(list(in_chunks(files, 1, 1000, reused))) == [
+        ("0.jsonl:1", "failure"),
+        ("0.jsonl:2", "a"),
+        ("0.jsonl:3", "repeated"),
+        ("0.jsonl:4", "reused"),
+        ("0.jsonl:5", "repeated"),
+        ("1.jsonl:2", "repeated"),
+    ]
+
+
+@given(st.lists(st.tuples(st.binary(max_size=2), st.sampled_from([b"a", b"b"])), max_size=60))
+def test_records_are_recognised_whether_sorted_or_recent(
+    records: list[tuple[bytes, bytes]],
+) -> None:
+    seen, first = SeenRecords(recent=3), dict[bytes, bytes]()
+    for one, line in records:
+        assert seen.add(one, line) == (one in first, first.get(one) == line)
+        first.setdefault(one, line)

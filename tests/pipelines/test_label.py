@@ -12,6 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import ok, ufo
 from ufo.schemas.results import open_results
 from ufo.schemas.text import with_formula
 
@@ -36,7 +38,7 @@ def write(path: Path, rows: list[Any], **columns: Any) -> Path:
 
 
 @pytest.fixture(name="runs")
-def _runs(tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]) -> Path:
+def _runs(tmp_path: Path) -> Path:
     folder = tmp_path / "out"
     rows = rows_of(VOTES, models={"a": "m1", "b": "m2"})
     write_run(folder, rows, "first", finished_at="2025-06-01T00:00:00Z")
@@ -53,9 +55,7 @@ def _ask(runs: Path) -> Callable[..., Any]:
     return ask
 
 
-def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(
-    ufo: Callable[..., Any], runs: Path
-) -> None:
+def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(runs: Path) -> None:
     done = ufo("label", "sample", runs, "--n", 20)
     rows = read(done.out)
     assert done.code == 0
@@ -73,6 +73,10 @@ def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(
     assert {row["label"] for row in rows} == {""}
     assert "supported" not in done.out
     assert "20 of 60 units at random" in done.err
+    (sheet := runs / "sheet.csv").write_text("hours of work")
+    done = ufo("label", "sample", runs, "--output", sheet)
+    assert (done.code, "may hold what people wrote" in done.err) == (2, True)
+    assert sheet.read_text() == "hours of work"
 
 
 ANY_TEXT = st.text(
@@ -87,12 +91,7 @@ ANY_TEXT = st.text(
 @settings(max_examples=10)
 @example(["\r", "a\rb", " a", "'=1", "=1", "a\r\nb\n", '"'])
 @given(st.lists(ANY_TEXT, min_size=1, max_size=20, unique=True))
-def test_a_sheet_comes_back_with_any_text_in_it(
-    ufo: Callable[..., Any],
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    texts: list[str],
-) -> None:
+def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
     rows = rows_of({text: {f"u{n}": {"ref": "s"}} for n, text in enumerate(texts)})
     names = {"responses": ("text", "question"), "sentences": ("text",), "fact_units": ("claim",)}
     for table, columns in names.items():
@@ -102,32 +101,20 @@ def test_a_sheet_comes_back_with_any_text_in_it(
     with tempfile.TemporaryDirectory() as folder:
         write_run(Path(folder), rows)
         sheet = Path(folder) / "sheet.csv"
-        assert ufo("label", "sample", folder, "--output", sheet).code == 0
+        ok("label", "sample", folder, "--output", sheet)
         with sheet.open(encoding="utf-8", newline="") as stream:
             drawn = list(csv.DictReader(stream))
         assert sorted(with_formula(row["claim"]) for row in drawn) == sorted(texts)
         write(sheet, drawn, label="true", note="n")
-        done = ufo("label", "import", folder, sheet, "--json")
-        assert done.code == 0, done.err
+        ok("label", "import", folder, sheet, "--json")
         with open_results(folder) as results:
             found = results.query("SELECT response_id, label FROM labels").to_pylist()
     assert sorted(row["response_id"] for row in found) == sorted(texts)
     assert {row["label"] for row in found} == {1}
 
 
-def test_a_sheet_that_exists_is_not_written_over(
-    ufo: Callable[..., Any], runs: Path, tmp_path: Path
-) -> None:
-    sheet = tmp_path / "sheet.csv"
-    sheet.write_text("hours of work")
-    done = ufo("label", "sample", runs, "--output", sheet)
-    assert done.code == 2
-    assert "may hold what people wrote" in done.err
-    assert sheet.read_text() == "hours of work"
-
-
 def test_labels_read_back_are_of_every_run_that_has_the_unit(
-    ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path
+    runs: Path, ask: Callable[..., Any], tmp_path: Path
 ) -> None:
     rows = read(ufo("label", "sample", runs, "--n", 20, "--run", "first").out)
     for number, row in enumerate(rows):
@@ -155,153 +142,51 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
         ]
     # The weights add up to the number of units.
     assert ask("SELECT stratum, sum(weight) FROM labels GROUP BY stratum") == [("all", 60)]
-
-
-def test_the_same_sheet_again_replaces_what_it_said(
-    ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path
-) -> None:
-    rows = read(ufo("label", "sample", runs, "--n", 10).out)
-    sheet = write(tmp_path / "s.csv", [{**row, "label": "1"} for row in rows])
-    assert ufo("label", "import", runs, sheet).code == 0
-    kept = (runs / "labels" / "s.parquet").read_bytes()
-    assert ufo("label", "import", runs, sheet).code == 0
-    assert (runs / "labels" / "s.parquet").read_bytes() == kept
-    write(sheet, [{**row, "label": "1"} for row in [*rows, rows[0]]])
-    assert "10 labelled (10 true, 0 false)" in (told := ufo("label", "import", runs, sheet).out)
+    assert "Corrected by people" in ufo("report", runs).out
+    # The same sheet again replaces what it said.
+    again = ("label", "import", runs, sheet, "--sheet", "Ann")
+    kept = (runs / "labels" / "Ann.parquet").read_bytes()
+    ok(*again)
+    assert (runs / "labels" / "Ann.parquet").read_bytes() == kept
+    write(sheet, [{**row, "label": "0"} for row in reversed([*rows, rows[0]])])
+    assert "20 labelled (0 true, 20 false)" in (told := ufo(*again).out)
     assert "1 repeated" in told
-    write(sheet, [{**row, "label": "0"} for row in reversed(rows)])
-    assert ufo("label", "import", runs, sheet).code == 0
     assert ask("SELECT DISTINCT label FROM human_labels") == [(0,)]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_a_spreadsheet_may_write_it_its_way(
-    ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path, delimiter: str
+    runs: Path, ask: Callable[..., Any], tmp_path: Path
 ) -> None:
     sheet = tmp_path / "s.csv"
     lines = ["response_id,unit_id,label", "a,u01,TRUE", '"a",u02,Refuted', ",,", "b,v01,?"]
-    lines += ["a,u03,1.0", "a,u04,0.0"]
-    text = "\r\n".join(lines).replace(",", delimiter)
-    sheet.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert ufo("label", "import", runs, sheet).code == 0
-    columns = "run, response_id, unit_id, label, weight"
-    assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == [
-        ("second", "a", "u01", 1, None),
-        ("second", "a", "u02", 0, None),
-        ("second", "a", "u03", 1, None),
-        ("second", "a", "u04", 0, None),
-    ]
+    expected = [("second", "a", f"u0{n}", label, None) for n, label in enumerate((1, 0, 1), 1)]
+    for delimiter in (",", ";", "\t"):
+        text = "\r\n".join([*lines, "a,u03,1.0"]).replace(",", delimiter)
+        sheet.write_bytes(b"\xef\xbb\xbf" + text.encode())
+        ok("label", "import", runs, sheet)
+        columns = "run, response_id, unit_id, label, weight"
+        assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == expected
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("content", "message"),
     [
-        (["a,u01,1", "a,u99,1"], "line 3: no finished run in"),
-        (["a,u01,maybe"], "line 2: label 'maybe' is not 1, true, yes or supported"),
-        (
-            ["a,u01,1", '"a","u02","0\n"', "a,u01,0"],
-            "line 5: unit 'u01' has another label on line 2",
-        ),
-        (["a,u01,"], "has no label: fill its column `label`"),
-        (["a,u01,1", 'a,"u02,0'], "after line"),
+        (b"a,u01,1\na,u99,1", "line 3: no finished run in"),
+        (b"a,u01,maybe", "line 2: label 'maybe' is not 1, true, yes or supported"),
+        (b'a,u01,1\n"a","u02","0\n"\na,u01,0', "line 5: unit 'u01' has another label on line 2"),
+        (b"a,u01,", "has no label: fill its column `label`"),
+        (b'a,u01,1\na,"u02,0', "after line"),
+        (b"\xff\xfe", "CSV in UTF-8"),
+        (None, "lacks the columns response_id and unit_id"),
     ],
 )
 def test_a_sheet_with_a_fault_is_refused_whole(
-    ufo: Callable[..., Any], runs: Path, tmp_path: Path, lines: list[str], message: str
+    runs: Path, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     sheet = tmp_path / "s.csv"
-    sheet.write_text("\n".join(["response_id,unit_id,label", *lines]) + "\n")
+    head = b"response_id,unit_id,label\n"
+    sheet.write_bytes(b"claim,verdict\nx,1\n" if content is None else head + content + b"\n")
     done = ufo("label", "import", runs, sheet)
-    assert done.code == 2
-    assert message in done.err
+    assert (done.code, message in done.err) == (2, True), done.err
     assert not (runs / "labels").exists()
-
-
-def test_a_file_that_is_no_sheet_is_reported_what_it_lacks(
-    ufo: Callable[..., Any], runs: Path, tmp_path: Path
-) -> None:
-    sheet = tmp_path / "s.csv"
-    sheet.write_text("claim,verdict\nx,1\n")
-    done = ufo("label", "import", runs, sheet)
-    assert (done.code, "lacks the columns response_id and unit_id" in done.err) == (2, True)
-    sheet.write_bytes(b"response_id,unit_id,label\n\xff\xfe")
-    assert "CSV in UTF-8" in ufo("label", "import", runs, sheet).err
     assert "cannot read" in ufo("label", "import", runs, tmp_path / "none.csv").err
-
-
-def test_a_sheet_wins_over_the_input_and_two_over_one(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
-    rows = rows_of({"a": {u: {"ref": "s"} for u in ("both", "even", "given", "sheet")}})
-    rows["fact_units"] = [
-        replace(row, human_label=None if row.unit_id == "sheet" else 0)
-        for row in rows["fact_units"]
-    ]
-    write_run(tmp_path / "out", rows)
-    for name, labels in (
-        ("one", {"both": 1, "even": 1, "sheet": 1}),
-        ("two", {"both": 1, "even": 0, "sheet": 0}),
-        ("three", {"sheet": 1}),
-    ):
-        sheet = write(
-            tmp_path / f"{name}.csv",
-            [{"response_id": "a", "unit_id": u, "label": y} for u, y in labels.items()],
-        )
-        assert ufo("label", "import", tmp_path / "out", sheet).code == 0
-    with open_results(tmp_path / "out") as results:
-        found = results.query("SELECT unit_id, label, origin, n_labels FROM human_labels")
-    assert sorted(tuple(row.values()) for row in found.to_pylist()) == [
-        ("both", 1, "sheet", 2),
-        ("even", 0, "input", 1),
-        ("given", 0, "input", 1),
-        ("sheet", 1, "sheet", 3),
-    ]
-
-
-def test_judge_errors_by_hand(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
-    votes = {"a": {"s1": {"ref": "s"}, "s2": {"ref": "s"}, "r1": {"ref": "r"}, "n1": {"ref": "n"}}}
-    rows = rows_of(votes, sources=("ref",), models={"a": "m"})
-    truth = {"s1": 1, "s2": 0, "r1": 1, "n1": 1}
-    rows["fact_units"] = [
-        replace(row, human_label=truth[row.unit_id]) for row in rows["fact_units"]
-    ]
-    write_run(tmp_path, rows)
-    with open_results(tmp_path) as results:
-        found = results.query(
-            "SELECT source, error, n, n_errors, value, low "
-            "FROM judge_errors WHERE model = 'm' ORDER BY ALL"
-        )
-    assert [tuple(row.values()) for row in found.to_pylist()] == [
-        # One response has no interval, as claims of one are not independent.
-        ("all", "false_refuted", 1, 1, 1.0, None),
-        ("all", "false_supported", 2, 1, 0.5, None),
-        ("all", "undecided", 4, 1, 0.25, None),
-        ("all", "wrong", 3, 2, pytest.approx(2 / 3), None),
-        ("ref", "false_refuted", 1, 1, 1.0, None),
-        ("ref", "false_supported", 2, 1, 0.5, None),
-        ("ref", "wrong", 3, 2, pytest.approx(2 / 3), None),
-    ]
-
-
-def test_the_overview_has_the_corrected_score_once_there_are_labels(
-    ufo: Callable[..., Any], runs: Path, tmp_path: Path
-) -> None:
-    before = ufo("report", runs).out
-    assert "Corrected by people" not in before
-    rows = read(ufo("label", "sample", runs, "--n", 30).out)
-    labelled = [{**row, "label": row["unit_id"][0] == "u"} for row in rows]
-    assert ufo("label", "import", runs, write(tmp_path / "s.csv", labelled)).code == 0
-    out = ufo("report", runs).out
-    assert "Corrected by people" in out
-    assert "judge_errors" in out
-    rows = ufo("report", runs, "corrected_scores", "--json").json
-    by_name = {row["name"]: row for row in rows if row["level"] == "model"}
-    assert [by_name[name]["corrected_score"] for name in ("m1", "m2")] == pytest.approx([1, 0])

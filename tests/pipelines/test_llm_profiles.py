@@ -184,21 +184,6 @@ def test_a_refusal_in_a_providers_words_is_mended_or_ends_the_run_with_them(
     assert any(entry.status != 200 for entry in llm_server.chats) or kind == "format"
 
 
-GRAMMARS = [one for row in refusals() if row["kind"] == "schema" for one in row["examples"]]
-
-
-@pytest.mark.parametrize("example", GRAMMARS, ids=lambda one: one["says"][:20])
-def test_a_schema_that_is_refused_while_judging_is_asked_for_in_the_next_form(
-    llm_server: LlmServer, tmp_path: Path, plain: Seen, example: Any
-) -> None:
-    # The probe has no verdict.
-    llm_server.switches = replace(of_example("schema", example), grammar='"verdict"')
-    assert same(evaluated(llm_server, tmp_path, LARGE, ["reference"]), plain)
-    refused = [entry for entry in llm_server.chats if entry.status in (400, 500)]
-    assert refused
-    assert all("verdict" in str(entry.body) for entry in refused)
-
-
 @pytest.mark.parametrize(
     "switches",
     [

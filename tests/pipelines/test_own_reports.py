@@ -1,12 +1,14 @@
 """Reports of one's own, thresholds, and what a printed report says beside its rows."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import printed
+from tests.pipelines.reports.conftest import page_of
+from tests.pipelines.reports.reading import Reader
 from tests.schemas.labelled import labelled_rows
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
@@ -16,7 +18,7 @@ OWN = "-- Units of each response\n-- How many there are.\n-- order: response_id\
 
 
 @pytest.fixture(name="folder")
-def _folder(tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]) -> Path:
+def _folder(tmp_path: Path) -> Path:
     write_run(tmp_path, labelled_rows(rows_of, "seq"), "day")
     return tmp_path
 
@@ -29,12 +31,13 @@ def _reports(tmp_path: Path) -> Path:
         f"{OWN}-- needs: scores\nSELECT response_id, n_units FROM scores;\n"
     )
     (folder / "notes.txt").write_text("not a report")
+    sql = "SELECT model, count(*) AS n FROM sentence_scores JOIN responses USING (response_id)"
+    (folder / "aaa.sql").write_text(f"-- Sentences by model\n{sql} GROUP BY model\n")
+    (folder / "aab.sql").write_text("-- All\n-- needs: aaa\nSELECT sum(n) AS n FROM aaa\n")
     return folder
 
 
-def test_a_report_of_ones_own_appears_beside_ours(
-    folder: Path, reports: Path, printed: Callable[..., Any]
-) -> None:
+def test_a_report_of_ones_own_appears_beside_ours(folder: Path, reports: Path) -> None:
     text = printed("report", "--list", "--reports", reports)
     assert "Units of each response" in text
     assert "Agreement with people" in text
@@ -44,23 +47,14 @@ def test_a_report_of_ones_own_appears_beside_ours(
     assert rows[0] == {"response_id": "a", "n_units": 3}
     sql = "SELECT sum(n_units) AS n FROM units"
     assert json.loads(printed("sql", folder, sql, "--reports", reports, "--json")) == [{"n": 10}]
-    assert "units" not in [row["name"] for row in json.loads(printed("report", "--list", "--json"))]
-
-
-def test_a_report_of_ones_own_need_not_say_which_of_ours_it_reads(
-    folder: Path, reports: Path, printed: Callable[..., Any]
-) -> None:
-    sql = "SELECT model, count(*) AS n FROM sentence_scores JOIN responses USING (response_id)"
-    (reports / "aaa.sql").write_text(f"-- Sentences by model\n{sql} GROUP BY model\n")
-    (reports / "aab.sql").write_text("-- All\n-- needs: aaa\nSELECT sum(n) AS n FROM aaa\n")
+    listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
+    macros = {view.name for view in load_views() if view.parameters is not None}
+    assert not listed & (macros | {"units"})
+    # One of one's own need not say which of ours it reads.
     read = ("report", folder, "aab", "--reports", reports, "--json")
     assert json.loads(printed(*read)) == [{"n": 10}]
-
-
-def test_macros_are_no_reports(printed: Callable[..., Any]) -> None:
-    listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
-    assert {view.name for view in load_views() if view.parameters is not None}.isdisjoint(listed)
-    assert {"scores", "agreement", "source_benchmark", "disagreements"} <= listed
+    page = Reader(page_of(folder, reports=reports))
+    assert page.text.index("Units of each response") > page.text.index("Reports of your own")
 
 
 @pytest.mark.parametrize(
@@ -71,35 +65,25 @@ def test_macros_are_no_reports(printed: Callable[..., Any]) -> None:
         ("bad", "SELECT FROM nowhere WHERE", "report 'bad': "),
         ("bad", "SELECT * FROM nowhere", "report 'bad': "),
         ("lost", "-- Lost\n-- needs: nothing_such\nSELECT 1 AS run", "needs 'nothing_such'"),
+        ("latin", b"-- Gr\xfc\xdfe\nSELECT 1", r"latin\.sql"),
         ("loop", "-- Loop\n-- needs: loop\nSELECT 1 AS run", "need each other: loop → loop"),
     ],
 )
 def test_a_report_that_is_none_is_named(
-    folder: Path, reports: Path, name: str, text: str, message: str
+    folder: Path, reports: Path, name: str, text: str | bytes, message: str
 ) -> None:
-    (reports / f"{name}.sql").write_text(text)
+    (reports / f"{name}.sql").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(UsageError, match=message), open_results(folder, reports=reports):
         pass
-
-
-def test_a_report_that_cannot_be_read_is_named(folder: Path, reports: Path) -> None:
-    (reports / "latin.sql").write_bytes(b"-- Gr\xfc\xdfe\nSELECT 1")
-    with pytest.raises(UsageError, match=r"latin\.sql"):
-        open_results(folder, reports=reports)
     with pytest.raises(UsageError, match="is not a folder"):
         open_results(folder, reports=folder / "nowhere")
 
 
-def test_no_rows_are_explained(folder: Path, printed: Callable[..., Any]) -> None:
+def test_what_a_report_shows_fits_a_terminal(folder: Path) -> None:
+    for name in (view.name for view in load_views() if view.shows):
+        text = printed("report", folder, name)
+        assert max(map(len, text.splitlines())) <= 100
+        assert "row 1" not in text
     text = printed("report", folder, "source_benchmark")
     assert "no rows: it takes a run of --mode all" in text
     assert json.loads(printed("report", folder, "source_benchmark", "--json")) == []
-
-
-@pytest.mark.parametrize("name", [view.name for view in load_views() if view.shows])
-def test_what_a_report_shows_fits_a_terminal(
-    folder: Path, printed: Callable[..., Any], name: str
-) -> None:
-    text = printed("report", folder, name)
-    assert max(map(len, text.splitlines())) <= 100
-    assert "row 1" not in text

@@ -1,14 +1,22 @@
-"""`ufo recall` with a model behind real HTTP and offline: the same verdicts, and resumable."""
+"""`ufo recall` with a model behind real HTTP and offline, its runs, and the sheet for people."""
 
+import csv
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import ufo as interface
 from tests.llm_server import LlmServer, faults
+from tests.pipelines.conftest import ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, rows
+from ufo.schemas.results import open_results
+from ufo.schemas.tables import OF_RECALL
 
 Ufo = Callable[..., Any]
 FIVE = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
@@ -25,7 +33,7 @@ def labels(output: Path, formulation: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def offline(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo) -> Path:
+def offline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example recalled without a model."""
     output = tmp_path_factory.mktemp("offline")
     with pytest.MonkeyPatch.context() as patch:
@@ -64,27 +72,19 @@ def test_five_formulations_are_compared_in_one_run(
     assert costs["tf"]["completion_tokens"] < costs["tf+citation"]["completion_tokens"]
 
 
-def test_errors_are_against_the_labels_of_people(recall: Ufo, tmp_path: Path) -> None:
-    done = recall(tmp_path, "--json", "--formulations", "T/F", "--format", "xml")
-    errors = done.json["recall_errors"]
-    assert [(row["formulation"], row["variant"], row["n_labelled"]) for row in errors] == [
-        ("tf+xml", variant, 6) for variant in ("no_context", "poor", "rag")
-    ]
-    # By hand: overlap agrees with all labels.
-    assert [row["error_rate"] for row in errors] == [0, 0, 0]
-    assert [row["f1_false"] for row in errors] == [1, 1, 1]
-
-
 def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--as_published", "--repairs", 0, "--formulations", "prompt,tfn+citation+xml")
     done = recall(tmp_path, "--json", *flags)
     assert (done.code, done.json["facts"], done.json["failures"]) == (0, 8, 0), done.err
     assert labels(tmp_path, "prompt") == labels(tmp_path, "tfn+citation+xml") != []
+    errors = done.json["recall_errors"]
+    variants = ("no_context", "poor", "rag")
+    # By hand: overlap agrees with all labels of people.
+    assert {(row["variant"], row["n_labelled"]) for row in errors} == {(v, 6) for v in variants}
+    assert {(row["error_rate"], row["f1_false"]) for row in errors} == {(0, 1)}
 
 
-def test_a_run_of_several_processes_and_chunks_is_the_same(
-    recall: Ufo, tmp_path: Path, tables: Any
-) -> None:
+def test_a_run_of_several_processes_and_chunks_is_the_same(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--formulations", "tfn,prompt", "--chunk_size", 1, "--workers", 2)
     assert recall(tmp_path / "many", *flags).code == 0
     assert recall(tmp_path / "one", "--formulations", "tfn,prompt").code == 0
@@ -98,7 +98,7 @@ def test_a_run_of_several_processes_and_chunks_is_the_same(
 # --- unanswered facts -----------------------------------------------------------------------------
 
 
-def given(tmp_path: Path, write_lines: Any) -> Path:
+def given(tmp_path: Path) -> Path:
     """A record whose two facts are labelled, the second false."""
     facts = [
         {"fact": "Oslo is in Norway.", "labels": {"rag": True}},
@@ -124,13 +124,12 @@ def test_what_the_first_reply_left_out_is_counted(
     recall: Ufo,
     server: LlmServer,
     tmp_path: Path,
-    write_lines: Any,
     flags: tuple[object, ...],
     calls: int,
     na: int,
     before: int,
 ) -> None:
-    path = given(tmp_path, write_lines)
+    path = given(tmp_path)
     assert recall(tmp_path / "warm", "--formulations", "tf", source=path).code == 0  # probes
     server.requests.clear()
     server.faults.extend([None] * _probes(tmp_path / "warm"))
@@ -155,23 +154,251 @@ def _probes(output: Path) -> int:
     return int(row["n"])
 
 
-def test_a_repaired_answer_in_the_cache_does_not_answer_a_run_of_one_attempt(
-    recall: Ufo, server: LlmServer, tmp_path: Path, write_lines: Any
+# --- Runs of `ufo recall`: what is refused, how they resume, and what reads them beside others.
+
+
+# --- bad input, wrong usage -----------------------------------------------------------------------
+
+
+def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(tmp_path: Path) -> None:
+    good = {"question": "Where is Oslo?", "answer": "Oslo is in Norway.", "answers": {"a": "No."}}
+    bad = {**good, "id": "bad", "human_evaluated_facts_a": "{'F': __import__('os').getcwd()}"}
+    path = write_lines(
+        tmp_path / "in.jsonl", [good, "not json", bad, {**good, "x": 1}, {"question": "Q?"}]
+    )
+    done = ufo("recall", "--input", path, "--output", tmp_path / "out")
+    assert done.code == 0
+    assert "4 failures" in done.out
+    found = rows(tmp_path / "out", "SELECT key, error_type, message FROM failures ORDER BY key")
+    assert [(row["key"], row["error_type"]) for row in found] == [
+        ("in.jsonl:2", "unusable_record"),
+        ("in.jsonl:3", "unusable_record"),
+        ("in.jsonl:4", "repeated_id"),
+        ("in.jsonl:5", "unusable_record"),
+    ]
+    assert "`human_evaluated_facts_a` cannot be read" in found[1]["message"]
+    assert len(rows(tmp_path / "out", "FROM recall_records")) == 1
+
+
+# --- runs: resume, skip, report -------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_goes_on_by_the_same_command(
+    recall: Ufo, server: LlmServer, tmp_path: Path, write_prices: Path
 ) -> None:
-    path, cache = given(tmp_path, write_lines), tmp_path / "cache.sqlite"
-    flags = ("--formulations", "tf", "--json", "--cache", cache)
-    first = recall(tmp_path / "warm", "--formulations", "tf", source=path)
-    assert first.code == 0
-    server.faults.extend([None] * _probes(tmp_path / "warm"))
-    server.faults.append(faults.missing_arguments())
-    (repaired,) = recall(tmp_path / "a", *flags, source=path).json["recall_errors"]
-    server.faults.clear()
-    assert (repaired["n_na"], repaired["n_na_before_repair"]) == (0, 2)
+    flags = (
+        *("--formulations", "tfn", "--run", "r", "--chunk_size", 1),
+        *("--prices", write_prices, "--cache", tmp_path / "cache.sqlite"),
+    )
+    whole = recall(tmp_path / "whole", *flags, "--cache", "off", "--json")
+    cost = sum(row["cost_usd"] for row in whole.json["recall_cost"])
+    calls = len([entry for entry in server.chats if entry.step != "probe"])
     server.requests.clear()
-    once = recall(tmp_path / "b", *flags, "--repairs", 0, source=path)
-    (error,) = once.json["recall_errors"]
-    assert (error["n_na"], error["n_na_before_repair"]) == (0, 0)
-    assert len(server.chats) == 1  # a void call is not kept; what the endpoint can do is
-    (cost,) = once.json["recall_cost"]
-    assert (cost["n_calls"], cost["n_requests"], cost["n_cached"]) == (1, 1, 0)
-    assert cost["prompt_tokens"] > 0
+    stopped = recall(tmp_path / "out", *flags, "--max_cost", 0.7 * cost)
+    assert stopped.code == 4, stopped.err
+    assert "higher --max_cost" in stopped.err
+    assert not (tmp_path / "out/run=r/manifest.json").exists()
+    done = recall(tmp_path / "out", *flags, "--max_cost", 10 * cost)
+    assert done.code == 0, done.err
+    assert len([entry for entry in server.chats if entry.step != "probe"]) == calls
+    before, after = tables(tmp_path / "whole"), tables(tmp_path / "out")
+    assert after["recall_facts"] == before["recall_facts"]
+    assert [row[:-1] for row in after["recall_verdicts"]] == [
+        row[:-1] for row in before["recall_verdicts"]
+    ]
+
+
+@pytest.fixture
+def write_prices(tmp_path: Path) -> Path:
+    path = tmp_path / "prices.yaml"
+    path.write_text(json.dumps({"offline-judge": {"input": 10, "output": 40}}))
+    return path
+
+
+def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
+    text = {"response": "Oslo is in Norway.", "reference_answers": ["Oslo is in Norway."]}
+    responses = write_lines(tmp_path / "in.jsonl", [text])
+    output = tmp_path / "out"
+    evaluated = ("evaluate", "--input", responses, "--output", output, "--sources", "reference")
+    recalled = ("recall", "--input", EXAMPLE, "--output", output, "--run")
+    # Another command's run of the name is replaced whole.
+    ok(*recalled, "e")
+    assert set(json.loads((output / "run=e/manifest.json").read_text())["tables"]) == set(OF_RECALL)
+    ok(*evaluated, "--run", "e")
+    assert not list(output.glob("run=e/recall_*/*.parquet"))
+    ok(*recalled, "r")
+    before = (output / "run=r/manifest.json").read_text()
+    left = ufo(*recalled, "r", "--if_finished", "skip")
+    assert (left.code, "finished" in left.err) == (0, True)
+    assert (output / "run=r/manifest.json").read_text() == before
+    overview = ok("report", output)
+    assert "3 records, 8 facts, 9 answers" in overview.out
+    assert ufo("report", output, "--json").json["recall_scores"]
+    for view in ("recall_scores", "recall_errors", "recall_cost"):
+        assert "offline" in ufo("report", output, view).out
+        assert "no rows: it takes a run of" in ufo("report", output, view, "--run", "e").out
+    scores = ufo("report", output, "scores", "--run", "r")
+    assert "no rows: the run is of 'ufo recall': see recall_scores" in scores.out
+    refused = ufo("benchmark", output, "--run", "r")
+    assert (refused.code, "which asks no sources" in refused.err) == (2, True)
+    both = ufo("sql", output, "SELECT run, mode FROM runs ORDER BY run", "--json").json
+    assert [row["mode"] for row in both] == ["seq", "recall"]
+    with open_results(output, all_runs=True) as results:
+        assert results.query("SELECT DISTINCT run FROM scores").num_rows == 1
+        assert results.query("SELECT DISTINCT run FROM recall_scores").num_rows == 1
+
+
+# --- The sheet for people: written by --facts_only, edited, and read back as input.
+
+
+RECORDS = [
+    {
+        "id": "o",
+        "question": 'Where is "Oslo"?',
+        "answer": "Oslo is in Norway. Oslo has 5 bridges.",
+        "answers": {"rag": "Oslo is in Norway,\nsays it.", "bare": "No.", "silent": ""},
+    },
+    {
+        "id": "é",
+        "question": "What's Bonn?",
+        "ground_truth": "Bonn isn't small.",
+        "facts": ['Bonn isn\'t "small"\n, 😀 at all.'],
+        "answers": {"rag": "Bonn is large."},
+    },
+]
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> Path:
+    path = write_lines(tmp_path / "in.jsonl", RECORDS)
+    done = ok("recall", "--input", path, "--output", tmp_path / "facts", "--facts_only")
+    found = tmp_path / "facts" / "facts.csv"
+    assert str(found) in done.out
+    return found
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def write(path: Path, lines: list[dict[str, str]], delimiter: str = ",") -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(lines[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -> None:
+    first, second = read(sheet)
+    labels = "human_evaluated_facts_"
+    assert list(first) == [
+        *("unique_id", "question", "answer", "bare", "rag", "silent", "gt_facts"),
+        *(f"{labels}bare", f"{labels}rag", f"{labels}silent"),
+    ]
+    assert first["gt_facts"] == "['Oslo is in Norway.', 'Oslo has 5 bridges.']"
+    assert first[f"{labels}rag"] == "{'Oslo is in Norway.': None, 'Oslo has 5 bridges.': None}"
+    assert (second["rag"], second[f"{labels}bare"]) == ("Bonn is large.", "")
+    ok("recall", "--input", sheet, "--output", tmp_path / "back")
+    for table in ("recall_answers", "recall_facts"):
+        query = f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL"
+        assert rows(tmp_path / "back", query) == rows(tmp_path / "facts", query)
+    found = rows(tmp_path / "back", "SELECT record_id, ground_truth FROM recall_records")
+    assert {row["record_id"]: row["ground_truth"] for row in found} == {
+        "o": RECORDS[0]["answer"],
+        "é": RECORDS[1]["ground_truth"],
+    }
+    assert rows(tmp_path / "back", "FROM recall_errors") == []
+
+
+def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
+    lines = read(sheet)
+    label = "human_evaluated_facts_rag"
+    # One marked true, one marked false in other words for True and False, one fact of their own.
+    said = "{'Oslo is in Norway.': True, 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": false}"
+    lines[0][label] = said
+    write(sheet, lines)
+    done = ok("recall", "--input", sheet, "--output", tmp_path / "back", "--json")
+    people = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
+    assert [(row["variant"], row["n_true"], row["n_false"]) for row in people] == [("rag", 1, 2)]
+    (error,) = done.json["recall_errors"]
+    assert (error["n_labelled"], error["n_false"], error["error_rate"]) == (3, 2, 0)
+    # A second sheet keeps what they wrote, and does not write over the first.
+    again = tmp_path / "again"
+    ok("recall", "--input", sheet, "--output", again, "--facts_only")
+    kept = said.replace(": True", ": 'True'").replace(": false", ": 'False'")
+    assert read(again / "facts.csv")[0][label] == kept
+    refused = ufo("recall", "--input", sheet, "--output", sheet.parent, "--facts_only")
+    assert (refused.code, "facts.csv" in refused.err) == (2, True)
+    assert read(sheet)[0][label] == said
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
+    lines = [
+        {
+            "unique_id": str(n),
+            "question": f"Where is city {n}?",
+            "answer": f"City {n} is in Norway.",
+            "poor_answer": 'It is far,\n"far" away.',
+            "human_evaluated_facts_answer": f"{{'City {n} is in Norway': 'True'}}",
+            "human_evaluated_facts_poor_answer": f"{{'City {n} is in Norway': 'False'}}",
+        }
+        for n in range(3)
+    ]
+    lines[1]["human_evaluated_facts_answer"] = "open('/etc/passwd').read()"
+    # As pandas writes it, with an index that has no name.
+    write(tmp_path / "w.csv", [{"": str(at), **line} for at, line in enumerate(lines)])
+    write(tmp_path / "semicolons.csv", lines, ";")
+    pq.write_table(pa.Table.from_pylist(lines), tmp_path / "w.parquet")
+    for name in ("w.csv", "semicolons.csv", "w.parquet"):
+        output = tmp_path / name.replace(".", "-")
+        done = ok("recall", "--input", tmp_path / name, "--output", output, "--json")
+        (failure,) = rows(output, "SELECT key, message FROM failures")
+        assert failure["key"] == f"{name}:2"
+        assert "`human_evaluated_facts_answer` cannot be read" in failure["message"]
+        found = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
+        assert {row["variant"]: row["accuracy"] for row in found} == {"answer": 1, "poor_answer": 0}
+
+
+def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(
+        "question,ground_truth,answer\nQ?,T.,A.,more\nQ?\nQ?,Oslo is old.,Oslo is old.\n"
+        'Q?,caf\udce9,A.\n"Q?" x,T.,A.\n"Q?,T.,A.\n',
+        errors="surrogateescape",
+    )
+    ok("recall", "--input", path, "--output", tmp_path / "out")
+    found = rows(tmp_path / "out", "SELECT message FROM failures ORDER BY key")
+    assert [row["message"].split(",")[0] for row in found] == [
+        "the row has more cells than the header has columns",
+        "there is no ground truth to take facts from: give `ground_truth` (or `answer`)",
+        "not UTF-8: byte 40 of the record is invalid",
+        "not CSV: line 6: '",
+        "not CSV: line 7: unexpected end of data",
+    ]
+    for content, code, message in (
+        ("question,question\na,b\n", 2, "a column is named twice"),
+        ("question,answer\n", 1, "there is nothing to recall"),
+    ):
+        path.write_text(content)
+        done = ufo("recall", "--input", path, "--output", tmp_path / "out")
+        assert (done.code, message in done.err) == (code, True)
+
+
+def test_the_same_from_python() -> None:
+    found = interface.recall(RECORDS, judge="offline", quiet=True)
+    assert found.facts.num_rows == 3
+    assert set(found.scores["formulation"].to_pylist()) == {"offline"}
+    assert found.verdicts.num_rows == 2 * 3 + 1
+    assert (found.errors.num_rows, found.cost.num_rows, found.failures.num_rows) == (0, 1, 0)
+    path = Path(found.path)
+    assert json.loads((path / "manifest.json").read_text())["mode"] == "recall"
+    found.close()
+    assert not path.exists()
+    with pytest.raises(interface.UsageError, match=r"records\[0\]"):
+        interface.recall([{"question": object()}], judge="offline")
+    with pytest.raises(interface.UsageError, match="formulation 'x'"):
+        interface.recall(RECORDS, formulations=["tf", "x"], base_url="http://127.0.0.1:9/v1")

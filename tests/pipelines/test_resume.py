@@ -1,5 +1,6 @@
 """A run that is stopped anywhere is completed by the same command, as if nothing had been."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -8,15 +9,14 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.pipelines.conftest import command, ok, tables, ufo, ufo_process
 from ufo.schemas import storage
-
-Ufo = Callable[..., Any]
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 
@@ -94,7 +94,7 @@ def end(process: subprocess.Popen[str], how: int, whom: Any = os.killpg) -> tupl
 
 
 @pytest.fixture
-def scene(tmp_path: Path, recording: str, command: Callable[..., list[str]]) -> Iterator[Scene]:
+def scene(tmp_path: Path, recording: str) -> Iterator[Scene]:
     scene = Scene(tmp_path, recording, command)
     yield scene
     for process in scene.processes:
@@ -103,13 +103,11 @@ def scene(tmp_path: Path, recording: str, command: Callable[..., list[str]]) -> 
 
 
 @pytest.fixture(scope="module")
-def expected(
-    tmp_path_factory: pytest.TempPathFactory, recording: str, command: Any, ufo: Ufo, tables: Any
-) -> Any:
+def expected(tmp_path_factory: pytest.TempPathFactory, recording: str) -> Any:
     """The tables of a run that nothing disturbed."""
     scene = Scene(tmp_path_factory.mktemp("undisturbed"), recording, command)
     scene.gate.touch()
-    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    ok(*scene.arguments("--workers", 1))
     return without_paths(tables(scene.output))
 
 
@@ -117,15 +115,30 @@ def without_paths(found: Any) -> Any:
     return {name: rows for name, rows in found.items() if name != "sources"}
 
 
-def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected: Any) -> None:
+def test_kill_9(scene: Scene, expected: Any) -> None:
     # A finished run of that name is there before.
     scene.gate.touch()
-    assert ufo(*scene.arguments("--workers", 1, "--mode", "mv")).code == 0
+    ok(*scene.arguments("--workers", 1, "--mode", "mv"))
     before = tables(scene.output)
     scene.gate.unlink()
     scene.log.unlink()
 
     process = scene.start("--workers", 2)
+    (running,) = ufo("status", scene.output, "--json").json
+    assert (running["state"], running["pid"]) == ("running", process.pid)
+    assert (running["lines"], running["of_lines"], running["of_chunks"]) == (2, 6, 3)
+    assert running["started_at"] <= running["changed_at"]
+    assert "1 of 3 chunks" in ufo("status", scene.output).out
+    (note,) = scene.run.glob(".attempt-*/process.json")
+    told = note.read_text()
+    for found, state, said in (
+        ({**json.loads(told), "host": "other.example"}, "elsewhere", "other.example"),
+        (None, "stopped", "the same command"),
+    ):
+        note.unlink() if found is None else note.write_text(json.dumps(found))
+        (status,) = ufo("status", scene.output, "--json").json
+        assert (status["state"], said in status["next"]) == (state, True)
+    note.write_text(told)
     second = ufo_process(*scene.arguments("--workers", 1), timeout=60)
     assert second.code == 2
     assert "is being written by another process" in second.err
@@ -137,52 +150,49 @@ def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected:
     assert 'options.tie: "not_factual" → "factual"' in other.err
     assert "--fresh" in other.err
 
+    left = scene.folder / "left"
+    shutil.copytree(scene.output, left)
+    scene.gate.touch()
+    ok(*scene.arguments("--workers", 1, "--mode", "mv", "--fresh"))
+    assert set(CITIES) == set(scene.asked())
+    assert tables(scene.output) == before
+    shutil.rmtree(scene.output)
+    shutil.copytree(left, scene.output)
+
     finished = [city for number, city in enumerate(CITIES) if scene.done(number // 2)]
     assert "Rome" in finished
-    scene.gate.touch()
     scene.log.unlink()
-    done = ufo(*scene.arguments("--workers", 1))
-    assert done.code == 0, done.err
+    # What the status says that completes the run does.
+    (stopped,) = ufo("status", scene.output, "--json").json
+    assert (stopped["state"], stopped["chunks"]) == ("stopped", len(set(finished)) // 2)
+    ok(*stopped["next"].split()[1:])
     assert set(scene.asked()) == set(CITIES) - set(finished), "what was finished is not done again"
+    (status,) = ufo("status", scene.folder, "--json").json  # in a folder below
+    assert status["state"] == "finished"
+    assert status["rows"] == {"responses": 6, "units": 6, "failures": 0}
     assert without_paths(tables(scene.output)) == expected
     assert scene.nothing_stale()
 
 
-def test_a_fresh_start(scene: Scene, ufo: Ufo, tables: Any) -> None:
-    end(scene.start("--workers", 1), signal.SIGKILL)
-    scene.gate.touch()
-    scene.log.unlink()
-    done = ufo(*scene.arguments("--workers", 1, "--mode", "mv", "--fresh"))
-    assert done.code == 0, done.err
-    assert sorted(scene.asked()) == sorted(CITIES)
-    assert {row[2] for row in tables(scene.output)["verdicts"]} == {"mv"}
-    assert scene.nothing_stale()
-
-
 @pytest.mark.parametrize(
-    ("how", "whom", "workers"),
-    [
-        (signal.SIGINT, os.killpg, 2),
-        (signal.SIGTERM, os.killpg, 1),  # as schedulers end a task
-        (signal.SIGTERM, os.kill, 2),  # as containers end their first process
-    ],
+    ("how", "whom"),
+    # As a terminal does, and as containers end their first process.
+    [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)],
 )
-def test_a_signal_that_asks_to_stop(
-    scene: Scene, ufo: Ufo, tables: Any, expected: Any, how: int, whom: Any, workers: int
-) -> None:
-    code, err = end(scene.start("--workers", workers), how, whom)
+def test_a_signal_that_asks_to_stop(scene: Scene, expected: Any, how: int, whom: Any) -> None:
+    code, err = end(scene.start("--workers", 2), how, whom)
     assert code == 1
     assert "Traceback" not in err
     assert "interrupted" in err
     assert "the same command completes the run" in err
     scene.gate.touch()
     scene.log.unlink()
-    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    ok(*scene.arguments("--workers", 1))
     assert "Rome" not in scene.asked()
     assert without_paths(tables(scene.output)) == expected
 
 
-def test_a_worker_that_is_killed(scene: Scene, ufo: Ufo, tables: Any, expected: Any) -> None:
+def test_a_worker_that_is_killed(scene: Scene, expected: Any) -> None:
     process = scene.start("--workers", 2)
     worker = scene.process_of("Lima")
     assert worker != process.pid
@@ -195,124 +205,80 @@ def test_a_worker_that_is_killed(scene: Scene, ufo: Ufo, tables: Any, expected: 
     assert "Traceback" not in err
     scene.gate.touch()
     scene.log.unlink()
-    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    ok(*scene.arguments("--workers", 1))
     assert "Rome" not in scene.asked()
     assert without_paths(tables(scene.output)) == expected
     assert scene.nothing_stale()
 
 
-def test_the_next_command_removes_what_a_killed_one_left(
-    scene: Scene, ufo_process: Ufo, monkeypatch: pytest.MonkeyPatch
+def test_the_next_command_removes_what_a_killed_one_left_and_its_workers_end(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     temporary = scene.folder / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     process = scene.start("--workers", 2)
-    shared = Path("/dev/shm")
 
-    def left() -> list[Path]:
-        return [*temporary.iterdir(), *shared.glob(f"sem.loky-{process.pid}-*")]
+    def left() -> list[str]:
+        shared = Path("/dev/shm").glob(f"sem.loky-{process.pid}-*")
+        return [path.name for path in (*temporary.iterdir(), *shared)]
 
-    # With all it started, so that nobody is left who could remove anything.
-    end(process, signal.SIGKILL)
-    names = {path.name for path in left()}
-    assert any(name.startswith("ufo-own-") for name in names)
-    assert any(name.startswith("sem.loky-") for name in names) == shared.is_dir()
+    # Its workers have its output too, and end with it: the output ends.
+    end(process, signal.SIGKILL, os.kill)
+    assert any(name.startswith("ufo-own-") for name in left())
     assert ufo_process("sources", timeout=60).code == 0
     assert not left()
-
-
-def test_workers_end_with_a_parent_that_is_killed(scene: Scene) -> None:
-    process = scene.start("--workers", 2)
-    workers = {int(line.split()[0]) for line in scene.log.read_text().splitlines()}
-    process.kill()
-    process.communicate(timeout=60)
-
-    def alive(pid: int) -> bool:
-        try:
-            # A process that has ended and that nobody waited for is still there as a zombie.
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-        except OSError:
-            return False
-
-    deadline = time.monotonic() + 30
-    while any(map(alive, workers)):
-        assert time.monotonic() < deadline, "workers outlive their parent"
-        time.sleep(0.05)
 
 
 class _Stopped(BaseException):
     """As sudden as `kill -9`: nothing that catches errors catches it."""
 
 
-class Stops:
-    """Counts file operations and stops at one of them; `kinds` are the functions that count."""
+def stop_at(patch: pytest.MonkeyPatch, number: int, *kinds: str) -> None:
+    """Stop at the n-th file operation of these kinds."""
+    left = [number]
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._monkeypatch = monkeypatch
+    def counted(operate: Callable[..., Any]) -> Callable[..., Any]:
+        def count(*arguments: Any) -> Any:
+            left[0] -= 1
+            if not left[0]:
+                raise _Stopped
+            return operate(*arguments)
 
-    def at(self, number: int, kinds: Sequence[str]) -> None:
-        left = [number]
+        return count
 
-        def counted(operate: Callable[..., Any]) -> Callable[..., Any]:
-            def count(*arguments: Any) -> Any:
-                left[0] -= 1
-                if not left[0]:
-                    raise _Stopped
-                return operate(*arguments)
-
-            return count
-
-        for kind in kinds:
-            self._monkeypatch.setattr(storage, kind, counted(getattr(storage, kind)))
-
-    def nowhere(self) -> None:
-        self._monkeypatch.undo()
+    for kind in kinds:
+        patch.setattr(storage, kind, counted(getattr(storage, kind)))
 
 
-@pytest.mark.parametrize(("if_finished", "first"), [("replace", 1), ("retry_errors", 13)])
 def test_stopped_at_any_step_of_finishing(
-    scene: Scene,
-    ufo: Ufo,
-    tables: Any,
-    expected: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    if_finished: str,
-    first: int,
+    scene: Scene, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stop at file operations of the end of a run, every 24th, and complete it from each;
-    the two cases are twelve apart."""
-    flags = ("--workers", 1, "--if_finished", if_finished, "--chunk_size", 3)
+    """Stop at file operations of the end of a run, every 17th, and complete it from each."""
+    words = scene.arguments("--workers", 1, "--if_finished", "retry_errors", "--chunk_size", 3)
     scene.gate.touch()
     scene.down.touch()
-    assert ufo(*scene.arguments(*flags)).code == 0
+    ok(*words)
     before = tables(scene.output)
     scene.down.unlink()
-
-    stops = Stops(monkeypatch)
-    stops.at(1, ["move"])  # by the first move all chunks are done
-    with pytest.raises(_Stopped):
-        ufo(*scene.arguments(*flags))
-    stops.nowhere()
+    with monkeypatch.context() as patch:
+        stop_at(patch, 1, "move")  # by the first move all chunks are done
+        with pytest.raises(_Stopped):
+            ufo(*words)
     state = scene.folder / "state"
     shutil.copytree(scene.output, state)
-
-    for number in itertools.count(first, 24):
+    for number in itertools.count(1, 17):
         shutil.rmtree(scene.output)
         shutil.copytree(state, scene.output)
-        stops.at(number, ["write", "move", "delete"])
-        try:
-            assert ufo(*scene.arguments(*flags)).code == 0
+        with monkeypatch.context() as patch, contextlib.suppress(_Stopped):
+            stop_at(patch, number, "write", "move", "delete")
+            ok(*words)
             break
-        except _Stopped:
-            stops.nowhere()
-        where = f"stopped at step {number}"
         found = tables(scene.output)
-        assert found == before or without_paths(found) == expected, where
-        done = ufo(*scene.arguments(*flags))
-        assert done.code == 0, (where, done.err)
-        assert without_paths(tables(scene.output)) == expected, where
-        assert scene.nothing_stale(), where
-    stops.nowhere()
+        assert found == before or without_paths(found) == expected, number
+        done = ufo(*words)
+        assert done.code == 0, (number, done.err)
+        assert without_paths(tables(scene.output)) == expected, number
+        assert scene.nothing_stale(), number
     assert number > 20
     assert without_paths(tables(scene.output)) == expected

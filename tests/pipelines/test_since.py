@@ -1,17 +1,17 @@
-"""`--since`: a run that evaluates what is new or changed, and takes the rest over from another."""
+"""Runs that are there already: replaced, left, errors asked again, or taken over by `--since`."""
 
 import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Ufo = Callable[..., Any]
+from tests.pipelines.conftest import command, ok, tables, ufo
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
 
@@ -67,104 +67,65 @@ def results(found: Any) -> Any:
     return {name: rows for name, rows in found.items() if name != "sources"}
 
 
-def test_only_new_and_changed_responses_are_evaluated(scene: Scene, ufo: Ufo, tables: Any) -> None:
-    assert ufo(*scene.arguments("monday")).code == 0
-    assert scene.asked() == set(CITIES)
-    changed = {"Oslo": {"response": "Oslo is a small city."}, "Lima": {"question": "What is Lima?"}}
-    # Rome is gone, Paris is new, and the order is another one.
-    scene.write(["Paris", *reversed(CITIES[1:])], **changed)
-    done = ufo(*scene.arguments("tuesday", "--since", "monday"))
-    assert done.code == 0, done.err
-    assert "3 responses reused from run monday" in done.err
-    assert scene.asked() == {"Paris", "Oslo", "Lima"}
-    assert ufo(*scene.arguments("whole")).code == 0
-    assert results(tables(scene.output, "tuesday")) == results(tables(scene.output, "whole"))
+CHANGES: dict[str, Mapping[str, Any]] = {
+    "Oslo": {"response": "Oslo is a small city."},
+    "Lima": {"question": "What is Lima?"},
+    "Bonn": {"reference_answers": ["Bonn is a town."]},
+    "Bern": {"claims": ["Bern is a large city."]},
+    "Cork": {"spans": [{"start": 0, "end": 4}]},
+    "Pisa": {"metadata": {"seed": 1}},
+    "Graz": {"label": 0.5, "model": "m"},
+    "Kiel": {"language": "en"},
+    "Nice": {"dataset": "d"},
+}
 
 
-def test_a_change_of_any_field_counts(scene: Scene, ufo: Ufo) -> None:
-    changes: dict[str, Mapping[str, Any]] = {
-        "Bonn": {"reference_answers": ["Bonn is a town."]},
-        "Oslo": {"claims": ["Oslo is a large city."]},
-        "Lima": {"label": 0.5},
-        "Cork": {"spans": [{"start": 0, "end": 4}]},
-        "Pisa": {"metadata": {"seed": 1}},
-        "Graz": {"model": "m"},
-        "Kiel": {"language": "en"},
-        "Nice": {"dataset": "d"},
-    }
-    scene.write(["Rome", *changes])
-    assert ufo(*scene.arguments("r")).code == 0
+def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
+    scene.write([*CITIES, *(CHANGES.keys() - set(CITIES))])
+    ok(*scene.arguments("monday"))
     scene.asked()
-    scene.write(["Rome", *changes], **changes)
-    assert ufo(*scene.arguments("r", "--since", "r")).code == 0
-    assert scene.asked() == set(changes)
+    # Rome is gone, Paris is new, and the order is another one.
+    scene.write(["Paris", *CHANGES, "Perth", "Quito"], **CHANGES)
+    done = ok(*scene.arguments("tuesday", "--since", "monday"))
+    assert "2 responses reused from run monday" in done.err
+    assert scene.asked() == {"Paris", *CHANGES}
+    ok(*scene.arguments("whole"))
+    assert results(tables(scene.output, "tuesday")) == results(tables(scene.output, "whole"))
+    # Night after night under one name.
+    scene.asked()
+    scene.write(["Paris", *CHANGES, "Perth", "Quito", "Town"], **CHANGES)
+    ok(*scene.arguments("tuesday", "--since", "tuesday"))
+    assert scene.asked() == {"Town"}
+    assert not list(scene.output.glob("run=tuesday/.attempt-*"))
 
 
-def test_night_after_night_under_one_name(scene: Scene, ufo: Ufo, tables: Any) -> None:
-    assert ufo(*scene.arguments("nightly")).code == 0
-    for night in range(2):
-        scene.asked()
-        scene.write([*CITIES, *(f"Town{n}" for n in range(night + 1))])
-        assert ufo(*scene.arguments("nightly", "--since", "nightly")).code == 0
-        assert scene.asked() == {f"Town{night}"}
-    assert len(tables(scene.output, "nightly")["responses"]) == len(CITIES) + 2
-    assert not list(scene.output.glob("run=nightly/.attempt-*"))
-
-
-def test_responses_with_errors_are_evaluated_again(scene: Scene, ufo: Ufo, tables: Any) -> None:
+def test_responses_with_errors_are_evaluated_again(scene: Scene) -> None:
     scene.down.touch()
-    assert ufo(*scene.arguments("one")).code == 0
+    ok(*scene.arguments("one"))
     scene.asked()
     scene.down.unlink()
-    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
+    ok(*scene.arguments("two", "--since", "one"))
     assert scene.asked() == {"Oslo"}
     assert not [row for row in tables(scene.output, "two")["evidence"] if "error" in row]
 
 
-def test_other_options_cannot_be_taken_over(scene: Scene, ufo: Ufo) -> None:
-    assert ufo(*scene.arguments("one")).code == 0
+def test_other_options_cannot_be_taken_over(scene: Scene) -> None:
+    ok(*scene.arguments("one"))
     done = ufo(*scene.arguments("two", "--since", "one", "--mode", "mv"))
     assert done.code == 2
     assert 'options.mode: "seq" → "mv"' in done.err
     assert "without --since" in done.err
-    # How the work is cut changes no result.
-    assert ufo(*scene.arguments("two", "--since", "one", "--chunk_size", 5)).code == 0
-
-
-def test_a_run_that_is_not_there(scene: Scene, ufo: Ufo) -> None:
-    assert ufo(*scene.arguments("one", "--since", "zero")).code == 2
-    assert ufo(*scene.arguments("one")).code == 0
-    done = ufo(*scene.arguments("two", "--since", "onee"))
-    assert done.code == 2
-    assert "Did you mean 'one'?" in done.err
-    assert ufo(*scene.arguments("two", "--since", "../one")).code == 2
+    for since, said in (("onee", "Did you mean 'one'?"), ("../one", "../one")):
+        done = ufo(*scene.arguments("two", "--since", since))
+        assert (done.code, said in done.err) == (2, True)
     both = ("--since", "one", "--if_finished", "retry_errors")
     assert ufo(*scene.arguments("one", *both)).code == 2
+    # How the work is cut changes no result.
+    ok(*scene.arguments("two", "--since", "one", "--chunk_size", 5))
 
 
-def test_a_run_of_before_records_had_hashes(
-    scene: Scene, ufo: Ufo, tables: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import pyarrow.parquet as pq
-
-    assert ufo(*scene.arguments("one")).code == 0
-    for path in scene.output.glob("run=one/responses/*.parquet"):
-        pq.write_table(pq.read_table(path).drop_columns(["record_hash"]), path)
-    manifest = scene.output / "run=one" / "manifest.json"
-    found = json.loads(manifest.read_text())
-    del found["tables"]["responses"]["sha256"]  # as it had no checksums either
-    manifest.write_text(json.dumps(found))
-    scene.asked()
-    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
-    assert scene.asked() == set(CITIES)
-    assert ufo(*scene.arguments("one", "--if_finished", "retry_errors")).code == 0
-    assert scene.asked() == set()
-
-
-def test_a_killed_run_goes_on_only_from_the_same_run(
-    scene: Scene, ufo: Ufo, tables: Any, command: Callable[..., list[str]]
-) -> None:
-    assert ufo(*scene.arguments("one")).code == 0
+def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
+    ok(*scene.arguments("one"))
     scene.asked()
     scene.write([*CITIES, "Vienna", "Paris"])
     scene.gate.unlink()
@@ -182,7 +143,44 @@ def test_a_killed_run_goes_on_only_from_the_same_run(
     assert done.code == 2
     assert 'reused_from: "one@' in done.err
     scene.asked()
-    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
+    ok(*scene.arguments("two", "--since", "one"))
     assert scene.asked() <= {"Vienna", "Paris"}
-    assert ufo(*scene.arguments("whole")).code == 0
+    ok(*scene.arguments("whole"))
     assert results(tables(scene.output, "two")) == results(tables(scene.output, "whole"))
+
+
+# --- --if_finished
+
+
+def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
+    ok(*scene.arguments("r"))
+    before = tables(scene.output)
+    scene.asked()
+    done = ufo(*scene.arguments("r", "--if_finished", "skip", "--tie", "factual"))
+    assert (done.code, "options.tie" in done.err, scene.asked()) == (0, True, set())
+    assert tables(scene.output) == before
+    refused = ufo(*scene.arguments("r", "--if_finished", "retry_errors", "--tie", "factual"))
+    assert refused.code == 2
+    assert 'options.tie: "not_factual" → "factual"' in refused.err
+    ok(*scene.arguments("r", "--mode", "mv"))
+    assert scene.asked() == set(CITIES)
+    assert {row[2] for row in tables(scene.output)["verdicts"]} == {"mv"}
+
+
+def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(scene: Scene) -> None:
+    ok(*scene.arguments("r"))
+    expected = tables(scene.output)
+    scene.down.touch()
+    ok(*scene.arguments("r"))
+    failed = tables(scene.output)
+    assert ("source:mine", "OSError") in {(row[0], row[2]) for row in failed["failures"]}
+    assert "error" in {row[7] for row in failed["evidence"]}
+    scene.asked()
+    # Still down: the error is asked for again, and recorded again.
+    for asked, found in (({"Oslo"}, failed), ({"Oslo"}, expected), (set(), expected)):
+        done = ufo(*scene.arguments("r", "--if_finished", "retry_errors"))
+        assert (done.code, scene.asked()) == (0, asked)
+        assert tables(scene.output) == found
+        if scene.down.exists():
+            assert "5 responses kept, 1 with errors" in done.err
+        scene.down.unlink(missing_ok=True)

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from ufo.pipelines import stopping
 from ufo.pipelines.stopping import OWNER, check_stop, signals_interrupt
 
 
@@ -35,16 +34,6 @@ def test_signals_that_come_together_are_one() -> None:
             os.kill(os.getpid(), number)
 
 
-def test_a_later_ctrl_c_interrupts_what_the_first_one_left_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(stopping, "_SECONDS_TOGETHER", 0.0)
-    with signals_interrupt():
-        for _ in range(2):
-            with pytest.raises(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGINT)
-
-
 def test_a_later_sigterm_ends_the_process() -> None:
     code = """if True:
         import os, signal
@@ -58,18 +47,6 @@ def test_a_later_sigterm_ends_the_process() -> None:
     """
     ended = subprocess.run([sys.executable, "-c", code], timeout=50)
     assert ended.returncode == -signal.SIGTERM
-
-
-def test_a_library_that_reports_a_signal_as_its_own_error() -> None:
-    @signals_interrupt()
-    def query() -> None:
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-        except KeyboardInterrupt:
-            raise RuntimeError("Query interrupted") from None  # as DuckDB does
-
-    with pytest.raises(KeyboardInterrupt):
-        query()
 
 
 def test_who_ignores_ctrl_c_goes_on_ignoring_it() -> None:

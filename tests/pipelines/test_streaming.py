@@ -8,13 +8,14 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.pipelines.conftest import ok, write_lines
 from ufo.pipelines import streaming
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.run import run_evaluate
-from ufo.pipelines.streaming import Arrivals, ArrivedFile, stream
+from ufo.pipelines.streaming import stream
 
 Step = Callable[[], None]
 
@@ -61,9 +62,6 @@ class World:
     def ids(self, folder: str | Path) -> list[str]:
         return by_plain_duckdb(f"{folder}/responses/*.parquet")
 
-    def all_ids_or_none(self) -> list[str]:
-        return self.all_ids() if list(self.folder.glob("out/run=*/responses")) else []
-
     def all_ids(self) -> list[str]:
         return by_plain_duckdb(f"{self.folder}/out/run=*/responses/*.parquet")
 
@@ -78,32 +76,26 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def test_files_are_evaluated_in_windows_as_they_arrive(world: World) -> None:
+@pytest.mark.parametrize("engine", [(), ("--runner=FnApiRunner",)])
+def test_files_are_evaluated_in_windows_as_they_arrive(
+    world: World, engine: tuple[str, ...]
+) -> None:
+    (world.folder / "in" / "blank.jsonl").write_text("\n\n")  # it ends no stream
     world.happens = {
-        3: lambda: world.add("a", "r1", "r2"),
-        6: lambda: world.add("b", "r3"),
+        13: lambda: world.add("a", "r1", "r2"),
+        16: lambda: world.add("b", "r3"),
+        30: lambda: world.add("a", "r1", "r2", "r9"),  # it has changed: reported, not taken again
         # After the window of the first has closed: late, and not lost.
-        30: lambda: world.add("0-late", "r4"),
+        40: lambda: world.add("0-late", "r4"),
     }
-    assert world.run() == 2
-    assert world.windows == [("s.w000001", ["r1", "r2", "r3"]), ("s.w000002", ["r4"])]
-    manifest = json.loads((world.folder / "out/run=s.w000001/manifest.json").read_text())
+    assert world.run(*engine) == 2
+    assert world.windows == [("s.w000002", ["r1", "r2", "r3"]), ("s.w000003", ["r4"])]
+    manifest = json.loads((world.folder / "out/run=s.w000002/manifest.json").read_text())
     assert manifest["counts"]["responses"] == 3
-    assert world.said == []
-
-
-def test_on_an_engine_a_window_is_one_bounded_job(world: World, ufo: Any) -> None:
-    world.happens = {3: lambda: world.add("a", "r1", "r2"), 30: lambda: world.add("b", "r3")}
-    assert world.run("--runner=FnApiRunner") == 2
-    assert world.windows == [("s.w000001", ["r1", "r2"]), ("s.w000002", ["r3"])]
-
-
-def test_the_first_file_does_not_wait_for_a_second(world: World) -> None:
-    at: list[float] = []
-    world.happens = {2: lambda: world.add("a", "r1"), 15: lambda: world.add("b", "r2")}
-    world.happens[14] = lambda: at.append(len(world.windows))
-    world.run()
-    assert at == [1]
+    empty, changed = world.said
+    assert "window s.w000001" in empty
+    assert "empty" in empty
+    assert "a.jsonl has changed" in changed
 
 
 def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
@@ -123,27 +115,6 @@ def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
     assert [len(ids) for _, ids in world.windows] == [12]
 
 
-def test_a_file_that_changes_afterwards_is_reported_once_and_not_taken_again(world: World) -> None:
-    world.add("a", "r1")
-    world.happens = {12: lambda: world.add("a", "r1", "r2")}
-    world.run()
-    assert world.windows == [("s.w000001", ["r1"])]
-    assert len(world.said) == 1
-    assert "a.jsonl has changed" in world.said[0]
-
-
-def test_files_without_a_line_do_not_end_the_stream(world: World) -> None:
-    (world.folder / "in" / "blank.jsonl").write_text("\n\n")
-    (world.folder / "in" / "empty.jsonl").touch()
-    world.happens = {20: lambda: world.add("a", "r1")}
-    assert world.run() == 1
-    assert world.windows == [("s.w000002", ["r1"])]
-    assert len(world.said) == 1
-    assert "window s.w000001" in world.said[0]
-    assert "empty" in world.said[0]
-    assert world.run() == 0
-
-
 def stops(number: int) -> Callable[..., Any]:
     """`run` that stops the process at its `number`-th window."""
     calls = iter(range(1, 100))
@@ -156,20 +127,15 @@ def stops(number: int) -> Callable[..., Any]:
     return evaluate
 
 
-def arrive(world: World) -> None:
-    world.happens = {1: lambda: world.add("a", "r1"), 20: lambda: world.add("b", "r2")}
-
-
-@pytest.mark.parametrize("number", [1, 2])
 def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
-    world: World, monkeypatch: pytest.MonkeyPatch, number: int
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arrive(world)
+    world.happens = {1: lambda: world.add("a", "r1"), 20: lambda: world.add("b", "r2")}
     with monkeypatch.context() as patched:
-        patched.setattr(streaming, "run_evaluate", stops(number))
+        patched.setattr(streaming, "run_evaluate", stops(2))
         with pytest.raises(KeyboardInterrupt):
             world.run()
-    assert world.all_ids_or_none() == ["r1"] * (number - 1)
+    assert world.all_ids() == ["r1"]
     world.happens = {}
     world.add("b", "r2")
     world.add("c", "r3")
@@ -178,48 +144,11 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     assert world.run() == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "named"),
-    [
-        (["--since", "r"], "--since"),
-        (["--fail_under", "0"], "--fail_under"),
-        (["--if_finished", "skip"], "--if_finished"),
-        (["--run", "s" * 95], "90 characters"),
-    ],
-)
-def test_what_only_a_run_with_an_end_has_is_refused(
-    ufo: Any, tmp_path: Path, more: list[str], named: str
-) -> None:
-    flags = ["--streaming", "--input", tmp_path / "*.jsonl", "--output", tmp_path / "out"]
-    done = ufo("evaluate", *flags, "--judge", "offline", "--run", "s", *more)
-    assert done.code == 2
-    assert named in done.err
-
-
-def test_the_stream_has_a_name_and_only_the_stream_has_windows(ufo: Any, tmp_path: Path) -> None:
-    places = ["--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--judge", "offline"]
-    assert "needs --run" in ufo("evaluate", "--streaming", *places).err
-    done = ufo("evaluate", *places, "--window_seconds", "3")
-    assert (done.code, "is for --streaming" in done.err) == (2, True)
-
-
-def test_the_command_tells_of_each_window(
-    ufo: Any, write_lines: Any, tmp_path: Path, records: list[Any]
-) -> None:
+def test_the_command_tells_of_each_window(tmp_path: Path, records: list[Any]) -> None:
     write_lines(tmp_path / "in.jsonl", records)
     flags = ("--streaming", "--window_seconds", "0.02", "--idle_seconds", "0.02", "--json")
     places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--run", "s")
-    done = ufo("evaluate", *flags, *places, "--judge", "offline", "--sources", "reference")
-    assert done.code == 0, done.err
+    done = ok("evaluate", *flags, *places, "--judge", "offline", "--sources", "reference")
     (told,) = map(json.loads, done.out.splitlines())
     assert (told["run"], told["responses"]) == ("s.w000001", 20)
     assert told["path"] == str(tmp_path / "out/run=s.w000001")
-
-
-def test_what_arrives_and_goes_is_not_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    arrivals = Arrivals([str(tmp_path / "*.jsonl")], {}, lambda text: None)
-    path.write_text("x")
-    assert arrivals.look() == []
-    assert arrivals.look() == [ArrivedFile(str(path), 1)]
-    assert arrivals.look() == [ArrivedFile(str(path), 1)]

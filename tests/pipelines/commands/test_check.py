@@ -1,17 +1,13 @@
 """`ufo check`: one text, from an argument, a file or stdin, and what the sources say of it."""
 
 import json
-import os
-import pty
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import ufo as library
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import Outcome
+from tests.pipelines.conftest import ufo, ufo_process
 from ufo.transforms.judges.offline import trust
 from ufo.transforms.verifiers.by_name import shown as shown_as
 
@@ -26,7 +22,6 @@ factuality 0.333, coverage 0.667
   evidence  "Ada Lovelace was born in London in 1815."
   why       says "London", the claim says "Paris"
 """
-Run = Callable[..., Outcome]
 
 
 def shown(out: str) -> bool:
@@ -41,21 +36,16 @@ def about(tmp_path: Path) -> Path:
     return path
 
 
-def test_claims_are_printed_with_what_decided_them(ufo: Run, about: Path) -> None:
-    found = ufo("check", TEXT, "--references", about)
-    assert (found.code, found.err) == (0, "")
-    assert shown(found.out)
-    assert "? not found\n  claim  Ada Lovelace liked tea." in found.out
-
-
-def test_json_is_what_the_python_interface_returns(ufo: Run, about: Path) -> None:
+def test_json_is_what_the_python_interface_returns(about: Path) -> None:
     found = ufo("check", TEXT, "--references", about, "--json", "--mode", "all", "--passages", 2)
     same = library.check_sync(TEXT, references=[ABOUT], mode="all", passages=2)
     assert found.json == json.loads(json.dumps(same.to_dict()))
-    assert shown(ufo("check", TEXT, "--references", about, "--mode", "all").out)
+    found = ufo("check", TEXT, "--references", about, "--mode", "all")
+    assert (found.code, shown(found.out), found.err) == (0, True, "")
+    assert "? not found\n  claim  Ada Lovelace liked tea." in found.out
 
 
-def test_a_file_and_stdin(ufo: Run, ufo_process: Run, about: Path, tmp_path: Path) -> None:
+def test_a_file_and_stdin(about: Path, tmp_path: Path) -> None:
     (tmp_path / "answer.txt").write_text(TEXT)
     (tmp_path / "tea.txt").write_text("Ada Lovelace liked tea.")
     more = ("--references", tmp_path / "tea.txt")
@@ -67,34 +57,9 @@ def test_a_file_and_stdin(ufo: Run, ufo_process: Run, about: Path, tmp_path: Pat
     found = ufo("check", "anwser.txt")
     assert (found.code, found.out) == (0, "No claim to check\n")
     assert found.err == "There is no file anwser.txt, so this word is the text.\n"
-
-
-def test_a_file_of_options_and_a_source_of_ones_own(ufo: Run, tmp_path: Path) -> None:
-    own = Path(__file__).parents[3] / "examples/own_source.py"
-    config = tmp_path / "ufo.yaml"
-    config.write_text(f"sources: [{{name: terms, type: '{own}:Glossary'}}]\nmode: single\n")
-    found = ufo("check", "The aorta is the largest artery of the body.", "--config", config)
-    assert "✓ supported by terms" in found.out
-    assert "Glossary" in found.out
-
-
-def test_colours_are_for_terminals_that_want_them(
-    command: Callable[..., list[str]], about: Path
-) -> None:
-    def printed(**environment: str) -> str:
-        ours, theirs = pty.openpty()
-        with open(ours, "rb", closefd=True) as screen:
-            subprocess.run(
-                command("check", "Ada Lovelace was born in Paris.", "--references", about),
-                env={**os.environ, "TERM": "xterm", **environment},
-                stdout=theirs,
-                check=True,
-            )
-            os.close(theirs)
-            return screen.read1(10_000).decode()
-
-    assert "\x1b[1;31m✗ contradicted" in printed()
-    assert "31m" not in printed(NO_COLOR="1")
+    (tmp_path / "table").write_bytes(b"PAR1\xff\xfe")
+    found = ufo("check", tmp_path / "table")
+    assert (found.code, "is no text: it is not UTF-8 at byte 4" in found.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -102,29 +67,15 @@ def test_colours_are_for_terminals_that_want_them(
     [
         ((" ",), 1, "the text is empty"),
         (("Осло находится в Норвегии.",), 1, "1 of 1 judgements was unusable"),
-        ((), 2, "required: TEXT|FILE|-"),
-        (("Oslo is green.", "twice"), 2, "unexpected argument 'twice'"),
-        (("Oslo is green.", "--pasages", 3), 2, "did you mean --passages"),
-        (("Oslo is green.", "--passages", 0), 2, "from 1 to 1000"),
-        (("Oslo is green.", "--runner=FlinkRunner"), 2, "unknown flag --runner"),
-        (("Oslo is green.", "--sources", "referense"), 2, "Did you mean 'reference'"),
-        (("Oslo is green.", "--references", "no-such-file"), 2, "cannot be read"),
     ],
 )
-def test_what_is_wrong(ufo: Run, words: tuple[object, ...], code: int, told: str) -> None:
+def test_what_is_wrong(words: tuple[object, ...], code: int, told: str) -> None:
     found = ufo("check", *words)
     assert found.code == code
     assert told in found.err
 
 
-def test_a_file_that_is_no_text(ufo: Run, tmp_path: Path) -> None:
-    (tmp_path / "table").write_bytes(b"PAR1\xff\xfe")
-    found = ufo("check", tmp_path / "table")
-    assert found.code == 2
-    assert "is no text: it is not UTF-8 at byte 4" in found.err
-
-
-def test_a_model_judges(ufo: Run, ufo_process: Run, about: Path, llm_server: LlmServer) -> None:
+def test_a_model_judges(about: Path, llm_server: LlmServer) -> None:
     flags = ("--references", about, "--model", "offline-judge", "--cache", "off", "--base_url")
     found = ufo("check", TEXT, *flags, llm_server.base_url)
     assert (found.code, "by reference" in found.out) == (0, True)

@@ -10,7 +10,6 @@ from tests.llm_server import IGNORED, PROFILES, LlmServer, Switches, faults
 from tests.llm_server.chat import Chat, Reply
 from ufo.pipelines.commands.doctor import register
 from ufo.pipelines.options.option import Parser
-from ufo.schemas.errors import UsageError
 
 Printed = pytest.CaptureFixture[str]
 
@@ -80,11 +79,7 @@ def test_a_model_is_judged_by_the_formulation_that_is_asked_for(
         assert asked(server, "--json", "--formulation", "prompt") == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["usable_judgements"], row["right_judgements"]) == (2, 2)
-
-
-def test_a_model_that_guesses_is_said_to(capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
     with LlmServer([Mumbler("It is true.")]) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", server.key)
         assert asked(server, "--formulation", "prompt") == 0
     assert "1 of 2 right, 2 usable: no better than guessing" in capsys.readouterr().out
 
@@ -129,46 +124,26 @@ def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(
 
 
 @pytest.mark.parametrize(
-    ("flags", "remedy"),
+    ("key", "flags", "remedy"),
     [
-        (["--model", "offline-jury"], "Did you mean 'offline-judge'?"),
-        (["--base_url", "http://127.0.0.1:9"], "check --base_url"),
+        (None, ["--model", "offline-jury"], "Did you mean 'offline-judge'?"),
+        (None, ["--base_url", "http://127.0.0.1:9"], "check --base_url"),
+        (None, ["--knowledge_model", "nobody"], "nobody"),
+        ("sk-secret-4711", [], "OPENAI_API_KEY"),
     ],
 )
 def test_an_endpoint_that_cannot_be_used(
-    llm_server: LlmServer, flags: list[str], remedy: str, capsys: Printed
+    llm_server: LlmServer,
+    key: str | None,
+    flags: list[str],
+    remedy: str,
+    capsys: Printed,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key or llm_server.key)
     assert asked(llm_server, *flags, "--json") == 1
-    (row,) = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    row = json.loads(printed)[-1]
     assert remedy in row["problem"]
     assert not row["usable"]
-
-
-def test_a_wrong_key(
-    llm_server: LlmServer, capsys: Printed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-4711")
-    assert asked(llm_server) == 1
-    printed = capsys.readouterr().out
-    assert "cannot be used" in printed
-    assert "OPENAI_API_KEY" in printed
     assert "4711" not in printed
-
-
-def test_one_unusable_endpoint_among_two(llm_server: LlmServer) -> None:
-    assert asked(llm_server, "--knowledge_model", "nobody") == 1
-
-
-def test_nothing_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(UsageError, match=r"set OPENAI_API_KEY, or .* --base_url"):
-        doctor()
-
-
-def test_a_knowledge_model_alone(llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY")
-    llm_server.keys = None
-    words = ("--knowledge_base_url", llm_server.base_url, "--knowledge_model", "offline-knowledge")
-    assert doctor(*words) == 0
-    assert {entry.body["model"] for entry in llm_server.chats} == {"offline-knowledge"}

@@ -1,217 +1,113 @@
-"""Records in the shape of published files, made up for these tests, and what becomes of them."""
+"""`ufo import`: rows of published formats become records, as published.yaml has them."""
 
 import csv
+import gzip
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
+from tests.pipelines.conftest import ufo
 from ufo.pipelines.importers import import_records
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord
 from ufo.transforms.read import parse
 
-Row = dict[str, Any]
-Read = Callable[..., tuple[list[Row], Counter[str]]]
-
-FACTOOL = {
-    "prompt": "How many moons has Mars?",
-    "response": "Mars has three moons.",
-    "claims": [
-        {"claim": "Mars has moons.", "label": True},
-        {"claim": "Mars has three moons.", "label": False},
-    ],
-    "label": False,
-    "entry_point": None,
-}
-EXPERTQA: dict[str, Any] = {
-    "question": "How many moons has Mars?",
-    "annotator_id": "1",
-    "answers": {
-        "gpt4": {
-            "answer_string": "Mars has two moons. They are large.",
-            "attribution": ["https://example.org/mars"],
-            "claims": [
-                {
-                    "claim_string": "Mars has two moons.",
-                    "evidence": ["https://example.org/m\n\nMars has two moons.", "https://e.org"],
-                    "correctness": "Definitely correct",
-                },
-                {
-                    "claim_string": "They are large.",
-                    "evidence": ["Both are small."],
-                    "correctness": "Likely incorrect",
-                },
-                {"claim_string": "I hope so.", "evidence": [], "correctness": "Unsure"},
-            ],
-        }
-    },
-    "metadata": {"field": "Astronomy"},
-}
-WICE = {
-    "label": "partially_supported",
-    "supporting_sentences": [[0]],
-    "claim": "Mars has two moons and rings.",
-    "evidence": ["Mars.", "Mars has two moons."],
-    "meta": {"id": "dev0"},
-}
-BEGIN = {
-    "model_name": "t5",
-    "data_source": "wow",
-    "knowledge": "Mars has two moons.",
-    "message": "I like Mars.",
-    "response": "it has two moons",
-    "begin_label": "Fully attributable",
-}
-FOOL_ME_TWICE = {
-    "id": "x1",
-    "text": "Mars has no moon.",
-    "label": "REFUTES",
-    "gold_evidence": [{"section_header": "Moons", "text": "Mars has two moons."}],
-    "retrieved_evidence": [{"section_header": "Name", "text": "Mars is named for a god."}],
-    "wikipedia_page": "Mars",
-}
-FEVER = {
-    "id": "9",
-    "claim": "Mars has two moons .",
-    "evidence": "Mars has two moons , both small .",
-    "gold_label": "SUPPORTS",
-    "label": "SUPPORTS",
-}
-GENERAL = {
-    "ID": "3",
-    "user_query": "Tell me of Mars.",
-    "chatgpt_response": "Mars has three\nmoons. It is red.",
-    "hallucination": "yes",
-    "hallucination_spans": ["three moons"],
-}
-FACTCHECK = {"prompt": "Q?", "response": "A.", "sentences": {}}
-ROWS: dict[str, Row] = {
-    "factool": FACTOOL,
-    "wice": WICE,
-    "begin": BEGIN,
-    "fool_me_twice": FOOL_ME_TWICE,
-    "fever": FEVER,
-    "expertqa": EXPERTQA,
-    "halueval": GENERAL,
-    "factcheck_gpt": FACTCHECK,
-    "factscore": {"input": "Q?", "output": "A.", "annotations": None},
-}
+CASES = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text(encoding="utf-8"))
+ROWS = {case["kind"]: case["rows"][:1] for case in reversed(CASES)}
 
 
-@pytest.fixture(name="read")
-def _read(tmp_path: Path) -> Read:
-    def read(kind: str, *rows: Row) -> tuple[list[Row], Counter[str]]:
-        path = tmp_path / "dev.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        left_out: Counter[str] = Counter()
-        problems: list[str] = []
-        records = list(import_records(kind, path, problems, left_out))
-        assert problems == []
-        return records, left_out
-
-    return read
+def write(path: Path, rows: list[Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
-def test_factool(read: Read) -> None:
-    (record,), left_out = read("factool", FACTOOL)
-    assert record == {
-        "id": "factool-1",
-        "model": "ChatGPT",
-        "dataset": "factool",
-        "question": "How many moons has Mars?",
-        "response": "Mars has three moons.",
-        "label": False,
-        "claims": FACTOOL["claims"],
-    }
-    assert not left_out
-
-
-def test_expertqa_has_a_record_for_each_answer(read: Read) -> None:
-    two = EXPERTQA["answers"] | {"bing_chat": {"answer_string": "Two."}}
-    (record, bare), left_out = read("expertqa", EXPERTQA | {"answers": two})
-    assert record["claims"] == [
-        {"claim": "Mars has two moons.", "label": True},
-        {"claim": "They are large.", "label": False},
-        {"claim": "I hope so."},
-    ]
-    assert record["reference_answers"] == ["Mars has two moons.", "Both are small."]
-    assert (record["model"], record["label"]) == ("gpt4", 0.5)
-    assert (bare["model"], bare["claims"], "label" in bare) == ("bing_chat", [], False)
-    assert left_out == {
-        "labels that are neither true nor false": 1,
-        "evidence without a text": 1,
-    }
-    with pytest.raises(UsageError, match="questions only"):
-        read("expertqa", EXPERTQA | {"answers": {}})
-
-
-@pytest.mark.parametrize(
-    ("kind", "row", "expected"),
-    [
-        ("begin", BEGIN, {"model": "t5", "question": "I like Mars.", "label": True}),
-        ("fool_me_twice", FOOL_ME_TWICE, {"label": False}),
-        ("fever", FEVER, {"label": True, "reference_answers": [FEVER["evidence"]]}),
-        ("wice", WICE | {"label": "not_supported"}, {"label": False}),
-    ],
-)
-def test_one_text_and_what_it_is_held_against(
-    read: Read, kind: str, row: Row, expected: Row
-) -> None:
-    (record,), left_out = read(kind, row)
-    assert record | expected == record
-    assert record["id"] == f"{kind}-dev-1"
-    assert "Mars has two moons" in record["reference_answers"][0]
-    assert not left_out
-
-
-def test_labels_between_true_and_false(read: Read) -> None:
-    (record,), left_out = read("wice", WICE)
-    assert (record["label"], record["claims"]) == (0.5, [{"claim": WICE["claim"]}])
-    assert record["reference_answers"] == ["Mars.\nMars has two moons."]
-    generic = BEGIN | {"begin_label": "Generic"}
-    (other,), more = read("begin", generic)
-    assert "label" not in other
-    assert left_out == more == {"labels that are neither true nor false": 1}
-
-
-def test_evidence_without_a_text_is_counted(read: Read) -> None:
-    (record,), left_out = read("fever", FEVER | {"evidence": [[[1, 2, "Mars", 0]]]})
-    assert record["reference_answers"] == []
-    assert left_out == {"evidence without a text": 1}
-
-
-def test_halueval_general_places_its_spans_or_none(read: Read) -> None:
-    other = GENERAL | {"hallucination_spans": ["three moons", "Incomplete answer"]}
-    right = GENERAL | {"hallucination": "no", "hallucination_spans": []}
-    (record, unplaced, last), left_out = read("halueval", GENERAL, other, right)
-    assert (record["label"], record["spans"]) == (False, [{"start": 9, "end": 21}])
-    assert (unplaced["label"], "spans" in unplaced) == (False, False)
-    assert (last["label"], last["spans"]) == (True, [])
-    assert left_out == {"labels of stretches that are not in the response": 1}
-
-
-@pytest.mark.parametrize("kind", ROWS)
-def test_every_record_is_an_input_record(read: Read, kind: str) -> None:
-    for record in read(kind, ROWS[kind])[0]:
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['kind']}: {case['what']}")
+def test_rows_become_records_that_evaluate_takes(tmp_path: Path, case: Any) -> None:
+    path = write(tmp_path / case.get("file", "dev.jsonl"), case["rows"])
+    told: list[str] = []
+    left_out: Counter[str] = Counter()
+    records = list(import_records(case["kind"], path, told, left_out))
+    assert records == case["records"]
+    assert [said.removeprefix(f"{path.parent}/") for said in told] == case.get("told", [])
+    assert left_out == case.get("left_out", {})
+    for record in records:
         unknown: list[Any] = []
-        found = parse("x:1", json.dumps(record).encode(), unknown=unknown.append)
-        assert isinstance(found, InputRecord), found
+        assert isinstance(
+            parse("x:1", json.dumps(record).encode(), unknown=unknown.append), InputRecord
+        )
         assert unknown == []
 
 
-def test_tables_are_read_too(tmp_path: Path, read: Read) -> None:
-    rows = [BEGIN, BEGIN | {"response": 'He said "two\tmoons".'}]
+def test_tables_are_read_too(tmp_path: Path) -> None:
+    rows = [ROWS["begin"][0], ROWS["begin"][0] | {"response": 'He said "two\tmoons".'}]
     with (tmp_path / "dev.tsv").open("w", newline="", encoding="utf-8") as sink:
         writer = csv.DictWriter(sink, rows[0], delimiter="\t")
         writer.writeheader()
         writer.writerows(rows)
-    expected, _ = read("begin", *rows)
-    assert list(import_records("begin", tmp_path / "dev.tsv", [], Counter())) == expected
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dev.parquet")
-    assert list(import_records("begin", tmp_path / "dev.parquet", [], Counter())) == expected
+    paths = [write(tmp_path / "dev.jsonl", rows), tmp_path / "dev.tsv", tmp_path / "dev.parquet"]
+    first, *others = (list(import_records("begin", path, [], Counter())) for path in paths)
+    assert [first, first] == others
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "message"),
+    [
+        (
+            "factscore",
+            ROWS["factcheck_gpt"],
+            r"none of 1 records .*:1: expected `output`, found only",
+        ),
+        ("ufo", ROWS["factcheck_gpt"], "is of another format"),
+        ("begin", ROWS["factcheck_gpt"], "expected `knowledge`"),
+        ("expertqa", [ROWS["expertqa"][0] | {"answers": {}}], "questions only"),
+        ("factscore", [], "has no records"),
+        ("factscor", ROWS["factscore"], "unknown format 'factscor'.*Did you mean 'factscore'"),
+    ],
+)
+def test_a_file_of_another_format_is_one_error(
+    tmp_path: Path, kind: str, rows: list[Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        list(import_records(kind, write(tmp_path / "dev.jsonl", rows), [], Counter()))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    packed, binary = tmp_path / "M.jsonl.gz", tmp_path / "x.jsonl"
+    packed.write_bytes(gzip.compress(write(tmp_path / "M", ROWS["factscore"]).read_bytes()))
+    assert {record["model"] for record in import_records("factscore", packed, [], Counter())} == {
+        "M"
+    }
+    packed.write_bytes(packed.read_bytes()[:-12])
+    binary.write_bytes(b"\xff\xfe\x00\n{\n")
+    bad = ((tmp_path, "cannot read"), (tmp_path / "missing.jsonl", "cannot read"))
+    for path, said in (*bad, (packed, "cannot read"), (binary, "none of 2 records")):
+        with pytest.raises(UsageError, match=said):
+            list(import_records("factscore", path, [], Counter()))
+
+
+def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
+    row = {"input": "Who was Ada?", "output": "Adá 🙂.", "annotations": None}
+    source.write_text(json.dumps(row) + "\n\n" + "{}\n", encoding="utf-8")
+    done = ufo("import", "factscore", source)
+    assert (done.code, done.json["response"]) == (0, "Adá 🙂.")
+    assert f"left out {source}:3: expected `output`" in done.err
+    assert done.err.endswith("1 record, 1 left out\n")
+    told = ufo("import", "factscore", source, "--output", target)
+    assert (told.code, told.out) == (0, "")
+    assert target.read_text(encoding="utf-8") == done.out
+    # One that fails leaves what was there.
+    source.write_text("{}\n")
+    for place, said in ((target, "none of 1 records"), (tmp_path / "no" / "x", "cannot write")):
+        failed = ufo("import", "factscore", source, "--output", place)
+        assert (failed.code, said in failed.err) == (2, True)
+    assert target.read_text(encoding="utf-8") == done.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]

@@ -1,8 +1,5 @@
 """What Dataflow's workers cannot reach is refused; what is usual there is filled in."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from ufo.pipelines.options.beam_flags import workers_of
@@ -27,35 +24,6 @@ def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UFO_CACHE", raising=False)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--input", "in.jsonl"), "gcloud storage cp --recursive in.jsonl gs://BUCKET/"),
-        (("--output", "out"), "--output 'out' is on this machine"),
-        (("--cache", "answers.sqlite"), "bucket prefix that ends in /"),
-        (("--index", "/indexes/wiki"), "--recursive /indexes/wiki gs://BUCKET/"),
-        (("--web_snapshot", "gs://b/web"), "processes of one machine"),
-        (("--project="), "--project is missing"),
-        (("--temp_location="), "--temp_location is missing"),
-        (("--sdk_container_image="), "scripts/dataflow/Dockerfile makes it"),
-        (("--template_location=gs://b/job",), "leave --template_location out"),
-        (("--no_wait_until_finish",), "leave --no_wait_until_finish out"),
-    ],
-)
-def test_what_cannot_work_there_is_wrong_usage(
-    ufo: Any, words: tuple[str, ...] | str, message: str
-) -> None:
-    words = (words,) if isinstance(words, str) else words
-    left_out = [flag for flag in THERE if flag.startswith(words[0])]
-    given = [flag for flag in (*PLACES, *THERE) if flag not in left_out]
-    if words[0] in PLACES:
-        at = given.index(words[0])
-        del given[at : at + 2]
-    done = ufo("evaluate", *given, *(word for word in words if not word.endswith("=")))
-    assert done.code == 2
-    assert message in done.err
-
-
 def test_what_is_usual_there(monkeypatch: pytest.MonkeyPatch) -> None:
     found = parsed()
     assert found.cache_uri() == "gs://b/out/cache/"
@@ -71,17 +39,3 @@ def test_what_is_usual_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert workers_of(alone.beam, 1) == 10
     monkeypatch.setenv("UFO_CACHE", "gs://b/answers/")
     assert parsed().cache_uri() == "gs://b/answers/"
-
-
-def test_an_estimate_needs_nothing_of_it(ufo: Any, responses: Path) -> None:
-    words = ("--input", responses, "--runner=DataflowRunner", "--dry_run", "--json")
-    done = ufo("evaluate", *words, "--sources", "reference", "--judge", "offline")
-    assert done.code == 0, done.err
-    assert done.json["responses"] == 20
-
-
-@pytest.mark.parametrize("flag", ["--dry_run", "--dry_run=1", "--streaming"])
-def test_what_beam_would_take_of_ufo_recall_is_refused(ufo: Any, flag: str) -> None:
-    done = ufo("recall", "--input", "in.jsonl", "--output", "out", flag)
-    assert done.code == 2
-    assert "is of the command `ufo evaluate" in done.err

@@ -1,7 +1,9 @@
-"""An option is declared once: its flag, its key, its help and its bounds are those of a field."""
+"""An option is declared once: flag, key of a configuration file, help and bounds."""
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,9 @@ from typing import Any
 import pytest
 
 from scripts import flags as page
+from tests.pipelines.conftest import ok, tables, ufo
 from ufo.pipelines.options.command_line import load
-from ufo.pipelines.options.groups import GROUPS
-from ufo.pipelines.options.option import Affects, Parser, names_of, option, options_of
-from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settings
-from ufo.schemas.errors import UsageError
-from ufo.webapp.models import Asking
+from ufo.pipelines.options.option import Affects, Parser, option, options_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -38,78 +37,15 @@ def parser() -> Parser:
     return made
 
 
-def test_a_field_is_a_flag(parser: Parser) -> None:
+def test_a_field_is_a_flag_and_a_key_of_the_file(parser: Parser, tmp_path: Path) -> None:
     argv = ["--words", "a", "b", "--many", "3", "--loud", "--way", "down", "--listed", "x,y"]
-    assert parser.given(parser.parse_args(argv)) == {
-        "words": ["a", "b"],
-        "many": 3,
-        "loud": True,
-        "way": "down",
-        "listed": ["x", "y"],
-    }
+    path = tmp_path / "mine.yaml"
+    path.write_text("words: [a, b]\nmany: 3\nloud: true\nway: down\nlisted: [x, y]\n")
+    found = {"words": ["a", "b"], "many": 3, "loud": True, "way": "down", "listed": ["x", "y"]}
+    assert parser.given(parser.parse_args(argv)) == dict(load(str(path), parser).values) == found
     assert "a share (default 0.5)" in parser.format_help()
     (many,) = (one for one in options_of(Mine) if Affects.SOURCE in one.affects)
     assert (many.name, many.kind, many.default) == ("many", int, None)
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["--many", "10"], "--many '10' is not a whole number from 1 to 9"),
-        (["--many", "2.5"], "--many '2.5' is not a whole number"),
-        (["--share", "2"], "--share '2' is not a number from 0 to 1"),
-        (["--way", "dwn"], "unknown --way 'dwn'; allowed: up, down. Did you mean 'down'?"),
-        (["--words"], "expected at least one argument"),
-    ],
-)
-def test_what_a_field_does_not_take_is_wrong(parser: Parser, argv: list[str], message: str) -> None:
-    with pytest.raises(UsageError, match=message.replace("?", r"\?")):
-        parser.parse_args(argv)
-
-
-def test_a_field_is_a_key_of_the_file(parser: Parser, tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text("words: [a, b]\nmany: 3\nloud: true\nlisted: [x, y]\n")
-    found = load(str(path), parser)
-    assert dict(found.values) == {
-        "words": ["a", "b"],
-        "many": 3,
-        "loud": True,
-        "listed": ["x", "y"],
-    }
-    path.write_text("manny: 3\n")
-    with pytest.raises(UsageError, match=r"unknown key 'manny'.*'many'"):
-        load(str(path), parser)
-
-
-def test_every_option_of_a_command_is_a_field_of_its_settings() -> None:
-    for groups, kind in (
-        (GROUPS, Settings),
-        (RECALL_GROUPS, RecallSettings),
-    ):
-        names = [one.name for options in groups.values() for one in options]
-        assert len(set(names)) == len(names)
-        assert set(names) <= set(names_of(kind))
-    assert set(names_of(Settings)) == {one.name for group in GROUPS.values() for one in group}
-
-
-def test_the_service_takes_options_as_they_are_declared() -> None:
-    declared = {one.name: one for options in GROUPS.values() for one in options}
-    properties = Asking.model_json_schema()["properties"]
-
-    def kinds_of(schema: Any) -> list[Any]:
-        return schema.get("anyOf", [schema])
-
-    for name, field in Asking.model_fields.items():
-        option = declared[name]
-        if option.choices:
-            (values,) = (one["enum"] for one in kinds_of(properties[name]) if "enum" in one)
-            assert tuple(values) == tuple(option.choices)
-        bounds = {type(one).__name__: one for one in field.metadata}
-        if "Ge" in bounds and option.low is not None:
-            assert bounds["Ge"].ge >= option.low
-        if "Le" in bounds and option.high is not None:
-            assert bounds["Le"].le <= option.high
 
 
 def test_the_page_of_options_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,3 +56,66 @@ def test_the_page_of_options_is_current(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(sys, "argv", ["flags.py", word])
         assert page.main() == code
     assert "| `--passages N` | whole number, from 1 to 1000 |" in page.FILE.read_text()
+
+
+# --- The configuration file of `ufo evaluate`.
+
+
+@pytest.fixture
+def config(tmp_path: Path, responses: Path, index: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        path = tmp_path / "ufo.yaml"
+        path.write_text(f"input: {responses}\noutput: {tmp_path}/out\nworkers: 1\n{text}")
+        return path
+
+    return write
+
+
+def test_two_instances_of_one_type_serve_under_their_names(
+    config: Any, index: Path, tmp_path: Path
+) -> None:
+    path = config(
+        f"sources:\n- {{name: one, type: wikipedia, index: {index}, passages: 1}}\n"
+        f"- {{name: two, type: wikipedia, index: {index}, passages: 2}}\n- reference\n"
+        "mode: all\n"
+    )
+    done = ok("evaluate", "--config", path, "--json")
+    assert done.json["sources"] == ["one", "two", "reference"]
+    found = tables(tmp_path / "out")
+    assert {row[2] for row in found["evidence"]} == {"one", "two", "reference"}
+    assert [json.loads(row[5])["passages"] for row in found["sources"]] == [1, 2, 5]
+
+
+def test_a_flag_beats_the_file(config: Any, index: Path) -> None:
+    path = config(f"mode: mv\nindex: {index}\nsources: [wikipedia, reference]\njson: true\n")
+    done = ufo("evaluate", "--config", path, "--mode", "seq", "--sources", "reference")
+    assert (done.json["mode"], done.json["sources"]) == ("seq", ["reference"])
+    done = ufo("evaluate", "--config", path)
+    assert (done.json["mode"], done.json["sources"]) == ("mv", ["wikipedia", "reference"])
+    path = config("sources:\n- {name: one, type: reference}\n- {name: two, type: reference}\n")
+    done = ufo("evaluate", "--config", path, "--sources", "two", "--json")
+    assert done.json["sources"] == ["two"]
+
+
+def test_options_of_any_yaml_kind_are_recorded_and_no_secret_is(
+    config: Any, tmp_path: Path
+) -> None:
+    plug_in = tmp_path / "mine.py"
+    plug_in.write_text(
+        "from ufo import FactSource\n"
+        "class Mine(FactSource):\n"
+        "    def __init__(self, api_key, day): self.day = day\n"
+        "    def find(self, unit): return self.day in unit.claim\n"
+    )
+    mine = f"{{name: s, type: '{plug_in}:Mine', api_key: hunter2, day: 2020-01-01}}"
+    path = config(f"run: dated\nsources: [{mine}]\n")
+    # A date is no JSON, and a source that cannot use it is an error of each unit, not a crash.
+    done = ufo("evaluate", "--config", path)
+    assert (done.code, "no judgement was usable" in done.out) == (1, True)
+    files = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
+    assert all(b"hunter2" not in p.read_bytes() for p in files)
+    assert "hunter2" not in done.err + done.out
+    done = ufo("evaluate", "--config", path, "--if_finished", "skip")
+    assert (done.code, "other inputs or options" in done.err) == (1, False)
+    done = ufo("evaluate", "--config", path, "--if_finished", "skip", "--tie", "factual")
+    assert "options.tie" in done.err

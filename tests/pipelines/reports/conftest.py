@@ -1,5 +1,6 @@
 """Runs whose pages are tested: one that has something for every part, and one that is hostile."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import labelled_rows
 from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.records import SourceStatus
@@ -15,6 +17,14 @@ from ufo.schemas.results import open_results
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = '"><img src=http://evil.example/x onerror=alert(1)>'
 STYLE = "</style><style>@import url(http://evil.example/a.css)"
+
+
+def same_as_kept(name: str, found: str) -> None:
+    """Compare a text with the one that is kept; UFO_SNAPSHOTS=write keeps it anew."""
+    path = Path(__file__).with_name(f"{name}.txt")
+    if os.environ.get("UFO_SNAPSHOTS") == "write":
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
 
 
 def page_of(folder: Path, **options: Any) -> str:
@@ -40,17 +50,13 @@ def told(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 @pytest.fixture(name="told_rows", scope="session")
-def _told_rows(rows_of: Callable[..., Any]) -> Callable[..., Any]:
+def _told_rows() -> Callable[..., Any]:
     """A function: the rows of a run of that mode, labelled, each with its text."""
     return lambda mode="all": told(labelled_rows(rows_of, mode))
 
 
 @pytest.fixture(name="folder", scope="session")
-def _folder(
-    tmp_path_factory: pytest.TempPathFactory,
-    told_rows: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> Path:
+def _folder(tmp_path_factory: pytest.TempPathFactory, told_rows: Callable[..., Any]) -> Path:
     folder = tmp_path_factory.mktemp("told")
     write_run(folder, told_rows(), "day", mode="all")
     return folder
@@ -68,9 +74,7 @@ def _hostile_page(hostile_folder: Path) -> str:
 
 @pytest.fixture(name="hostile_folder", scope="session")
 def _hostile_folder(
-    tmp_path_factory: pytest.TempPathFactory,
-    told_rows: Callable[..., Any],
-    write_run: Callable[..., Path],
+    tmp_path_factory: pytest.TempPathFactory, told_rows: Callable[..., Any]
 ) -> Path:
     """Every text that comes from outside tries to be mark-up."""
     folder = tmp_path_factory.mktemp("hostile")

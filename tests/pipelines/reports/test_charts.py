@@ -1,4 +1,5 @@
-import re
+"""What the charts of a page draw, and what they say of it."""
+
 from typing import Any
 
 from tests.pipelines.reports.reading import Reader
@@ -32,24 +33,6 @@ def test_votes_are_shared_in_a_vote_of_all_and_a_source_alone_leaves_some_undeci
     alone = [row_of("ref", 1, 1, "single", n_units=4)]
     assert "undecided 75 % (3)" in Reader(draw_decided(alone) or "").text
     assert draw_decided([row_of("ref", 0, 1), row_of("none", 0, None)]) is None
-
-
-def test_stacks_share_their_width_and_one_key() -> None:
-    whole = [row_of("ref", 5, 1), row_of("none", 3, None)]
-    rows = [
-        row_of(source, n, place, model=model)
-        for model, counts in (("a", (1, 3)), ("b", (4, 0)))
-        for source, n, place in (("ref", counts[0], 1), ("none", counts[1], None))
-    ]
-    drawn = draw_decided(whole, rows) or ""
-    widths = [float(one) for one in re.findall(r'width="([0-9.]+)" height="14"', drawn)]
-    assert widths == [215.0, 129.0, 86.0, 258.0, 344.0]
-    read = Reader(drawn)
-    assert len({one["fill"] for one in read.all("rect")}) == 2
-    (svg,) = read.all("svg")
-    assert svg["aria-label"].startswith(
-        "who decided: all models ref 62 % (5), undecided 38 % (3); a ref 25 % (1), undecided"
-    )
 
 
 def test_long_names_keep_their_ends_and_names_stay_texts() -> None:

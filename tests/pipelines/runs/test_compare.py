@@ -9,42 +9,31 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.pipelines.conftest import Outcome
+from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import Outcome, ok, ufo, write_lines
 from ufo.schemas.results import open_results
 
 
-def run_of(
-    rows_of: Callable[..., Any],
-    scores: list[str],
-    question: str = "Q {}",
-    dataset: str | None = None,
-) -> dict[str, list[Any]]:
+def run_of(scores: list[str], question: str = "Q {}") -> dict[str, list[Any]]:
     """Rows of a run in which response i has these units' votes."""
     votes = {
         f"r{i}": {f"u{i}-{j}": {"ref": vote} for j, vote in enumerate(units)}
         for i, units in enumerate(scores)
     }
-    rows = rows_of(votes, sources=("ref",), datasets=dict.fromkeys(votes, dataset))
-    if question is not None:
-        rows["responses"] = [
-            replace(row, question=question.format(i)) for i, row in enumerate(rows["responses"])
-        ]
+    rows = rows_of(votes, sources=("ref",))
+    rows["responses"] = [
+        replace(row, question=question.format(i)) for i, row in enumerate(rows["responses"])
+    ]
     return rows
 
 
 @pytest.fixture(name="two")
-def _two(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> Callable[..., Any]:
+def _two(tmp_path: Path) -> Callable[..., Any]:
     """Write two runs of letters by response, and return their folder."""
 
     def two(before: list[str], after: list[str], **how: str) -> Path:
-        write_run(
-            tmp_path, run_of(rows_of, before, **how), "old", finished_at="2025-01-01T00:00:00Z"
-        )
-        write_run(
-            tmp_path, run_of(rows_of, after, **how), "new", finished_at="2025-01-02T00:00:00Z"
-        )
+        write_run(tmp_path, run_of(before, **how), "old", finished_at="2025-01-01T00:00:00Z")
+        write_run(tmp_path, run_of(after, **how), "new", finished_at="2025-01-02T00:00:00Z")
         return tmp_path
 
     return two
@@ -59,8 +48,9 @@ def scores(run: list[str]) -> list[float]:
     return [units.count("s") / len(units) for units in run]
 
 
-def test_the_test_is_scipys_paired_t_test(ufo: Callable[..., Any], two: Callable[..., Any]) -> None:
-    done = ufo("compare", two(BEFORE, AFTER), "old", "new", "--json")
+def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
+    folder = two(BEFORE, AFTER)
+    done = ufo("compare", folder, "old", "new", "--json")
     assert done.code == 0
     expected = stats.ttest_rel(scores(AFTER), scores(BEFORE), alternative="less")
     interval = stats.ttest_rel(scores(AFTER), scores(BEFORE)).confidence_interval()
@@ -72,68 +62,49 @@ def test_the_test_is_scipys_paired_t_test(ufo: Callable[..., Any], two: Callable
     assert found["difference"] == pytest.approx(np.mean(scores(AFTER)) - np.mean(scores(BEFORE)))
     assert (found["n_questions"], found["n_responses"]) == (6, 0)
     assert (found["only_baseline"], found["only_run"], found["worse"]) == (0, 0, False)
+    # Exit 3 only where the drop is significant.
+    for runs, level, code in (
+        (("old", "new"), found["p"] * 1.01, 3),
+        (("old", "new"), found["p"] * 0.99, 0),
+        (("new", "old"), 0.9, 0),
+        (("new", "old"), 1.5, 2),
+    ):
+        done = ufo("compare", folder, *runs, "--fail_if_worse", level)
+        assert (done.code, "Significantly worse" in done.err) == (code, code == 3)
 
 
-def test_claims_that_turned_are_reported_those_that_were_lost_first(
-    ufo: Callable[..., Any], two: Callable[..., Any]
+@pytest.mark.parametrize(
+    ("before", "after", "expected", "told"),
+    [
+        # Equal differences are as a sign test has them.
+        (["ss"] * 5, ["sr"] * 5, {"p": 0.5**5, "low": -0.5, "high": -0.5}, "0.500 lower than old"),
+        # One pair alone proves nothing.
+        (["ss"], ["rr"], {"difference": -1, "p": None, "low": None, "high": None},
+         "1.000 lower than old, 0.000 against 1.000, too few pairs"),
+        (["ssr", "ns"], ["srs", "ns"], {"n_pairs": 2},
+         "claims no longer supported: 1; supported now: 1"),
+    ],
+)  # fmt: skip
+def test_few_pairs_and_equal_ones(
+    two: Callable[..., Any],
+    before: list[str],
+    after: list[str],
+    expected: dict[str, Any],
+    told: str,
 ) -> None:
-    folder = two(["ssr", "ns"], ["srs", "ns"])
-    turned = ufo("compare", folder, "old", "new", "--json").json["turned"]
-    assert [(row["unit_id"], row["before"], row["after"]) for row in turned] == [
-        ("u0-1", "supported", "refuted"),
-        ("u0-2", "refuted", "supported"),
-    ]
-    table = ufo("compare", folder, "old", "new").out
-    assert "claims no longer supported: 1; supported now: 1" in table
-    assert "Paired by 2 questions" in table
-
-
-def test_exit_3_only_where_the_drop_is_significant(
-    ufo: Callable[..., Any], two: Callable[..., Any]
-) -> None:
-    folder = two(BEFORE, AFTER)
-    p = ufo("compare", folder, "old", "new", "--json").json["p"]
-    assert 0 < p < 0.05
-    worse = ufo("compare", folder, "old", "new", "--fail_if_worse", p * 1.01)
-    assert (worse.code, "Significantly worse" in worse.err) == (3, True)
-    assert ufo("compare", folder, "old", "new", "--fail_if_worse", p * 0.99).code == 0
-    assert ufo("compare", folder, "new", "old", "--fail_if_worse", 0.9).code == 0
-    assert ufo("compare", folder, "new", "old", "--fail_if_worse", 1.5).code == 2
-
-
-def test_equal_differences_are_as_a_sign_test_has_them(
-    ufo: Callable[..., Any], two: Callable[..., Any]
-) -> None:
-    folder = two(["ss"] * 5, ["sr"] * 5)
+    folder = two(before, after, question=" ")
+    done = ufo("compare", folder, "old", "new", "--fail_if_worse", 0.5 if len(before) == 1 else 0)
+    assert (done.code, told in done.out) == (0, True)
     found = ufo("compare", folder, "old", "new", "--json").json
-    assert found["p"] == 0.5**5
-    assert found["low"] == found["high"] == -0.5
-    assert ufo("compare", folder, "old", "old2", "--json").code == 2
+    assert {name: found[name] for name in expected} == expected
+    # Without a question they pair by their ids; the claims that were lost come first.
+    assert (found["n_questions"], found["n_responses"]) == (0, len(before))
+    turned = [(row["before"], row["after"]) for row in found["turned"]]
+    assert turned == sorted(turned, key=lambda row: row[0] != "supported") != []
 
 
-def test_one_pair_alone_proves_nothing(ufo: Callable[..., Any], two: Callable[..., Any]) -> None:
-    folder = two(["ss"], ["rr"])
-    done = ufo("compare", folder, "old", "new", "--fail_if_worse", 0.5)
-    assert done.code == 0
-    assert "1.000 lower than old, 0.000 against 1.000, too few pairs" in done.out
-    found = ufo("compare", folder, "old", "new", "--json").json
-    assert (found["difference"], found["low"], found["high"], found["p"]) == (-1, None, None, None)
-
-
-def test_responses_without_a_question_pair_by_their_ids(
-    ufo: Callable[..., Any], two: Callable[..., Any]
-) -> None:
-    found = ufo("compare", two(BEFORE, AFTER, question=" "), "old", "new", "--json").json
-    assert (found["n_questions"], found["n_responses"]) == (0, 6)
-
-
-def test_questions_are_of_a_data_set_and_several_responses_are_one(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
-    old, new = run_of(rows_of, ["ss", "sr", "rr", "ss"]), run_of(rows_of, ["sr", "ss", "ss", "ss"])
+def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Path) -> None:
+    old, new = run_of(["ss", "sr", "rr", "ss"]), run_of(["sr", "ss", "ss", "ss"])
     for rows in (old, new):
         rows["responses"] = [
             replace(row, question="Same?", dataset="d1" if i < 2 else "d2")
@@ -149,14 +120,9 @@ def test_questions_are_of_a_data_set_and_several_responses_are_one(
     assert (found["only_baseline"], found["only_run"]) == (0, 1)
 
 
-def test_runs_that_share_nothing_cannot_be_compared(
-    ufo: Callable[..., Any],
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> None:
-    write_run(tmp_path, run_of(rows_of, ["s"], question="A"), "old")
-    write_run(tmp_path, run_of(rows_of, ["s"], question="B"), "new")
+def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
+    write_run(tmp_path, run_of(["s"], question="A"), "old")
+    write_run(tmp_path, run_of(["s"], question="B"), "new")
     done = ufo("compare", tmp_path, "old", "new")
     assert (done.code, "share no question" in done.err) == (2, True)
     same = ufo("compare", tmp_path, "old", "old")
@@ -168,9 +134,7 @@ def test_runs_that_share_nothing_cannot_be_compared(
 # --- gates of ufo evaluate -----------------------------------------------------------------------
 
 
-def test_a_run_is_gated_by_its_baseline(
-    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
     def evaluate(name: str, city: str, *flags: float | str) -> Outcome:
         lines = [
             {
@@ -201,15 +165,13 @@ def test_a_run_is_gated_by_its_baseline(
     assert (better.code, "one-sided p" in better.out) == (0, True)
 
 
-def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(
-    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])
     flags = ("evaluate", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
     first = ufo(*flags, "--sources", "reference", "--baseline", "a")
     assert first.code == 2
     assert "to begin, evaluate once without it and with --run a." in first.err
-    assert ufo(*flags, "--run", "a", "--sources", "reference").code == 0
+    ok(*flags, "--run", "a", "--sources", "reference")
     missing = ufo(*flags, "--run", "b", "--sources", "reference", "--baseline", "c")
     assert (missing.code, "unknown run 'c'; allowed: a." in missing.err) == (2, True)
     assert not (tmp_path / "out" / "run=b").exists()
@@ -219,9 +181,7 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(
     assert (alone.code, "--baseline, which is missing" in alone.err) == (2, True)
 
 
-def test_a_run_that_shares_nothing_with_its_baseline_is_kept(
-    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_run_that_shares_nothing_with_its_baseline_is_kept(tmp_path: Path) -> None:
     def evaluate(name: str, *flags: str) -> Outcome:
         text = "Oslo is in Norway."
         record = {"id": name, "response": text, "reference_answers": [text]}
@@ -234,6 +194,4 @@ def test_a_run_that_shares_nothing_with_its_baseline_is_kept(
     assert evaluate("one").code == 0
     done = evaluate("two", "--baseline", "one")
     assert (done.code, "share no question" in done.err) == (2, True)
-    assert "results in" in done.out
-    with open_results(tmp_path / "out", "two") as results:
-        assert results.runs[0].name == "two"
+    assert (tmp_path / "out" / "run=two" / "manifest.json").exists()

@@ -1,8 +1,12 @@
+"""What a run tells while it goes on: lines or a bar, and the counts of chunks under way."""
+
 import io
-import time
+from pathlib import Path
 
 import pytest
 
+from tests.llm_server import LlmServer
+from tests.pipelines.conftest import ok, write_lines
 from ufo.pipelines.runs.progress import Progress
 
 
@@ -36,38 +40,6 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     assert stream.getvalue().endswith("a line\n")
 
 
-def test_what_was_done_earlier_does_not_count_for_the_rate(clock: list[float]) -> None:
-    bar = Progress(100, quiet=True)
-    bar.chunk(50, {}, fresh=False)
-    assert bar.line() == "50/100 responses · 0 units"
-    clock[0] += 10
-    bar.chunk(10, {}, fresh=True)
-    assert bar.line() == "60/100 responses · 0 units · 1/s · 40 s left"
-
-
-@pytest.mark.parametrize(
-    ("lines", "seconds", "left"), [(1, 20, "3 min"), (1, 100, "15 min"), (1, 1000, "2.5 h")]
-)
-def test_the_time_left(clock: list[float], lines: int, seconds: float, left: str) -> None:
-    bar = Progress(10, quiet=True)
-    clock[0] += seconds
-    bar.chunk(lines, {}, fresh=True)
-    assert bar.line().endswith(f"{left} left")
-
-
-def test_a_bar_on_a_terminal(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    bar = Progress(8)
-    bar.chunk(2, COUNTS, fresh=True)
-    assert stream.getvalue().startswith("\r")
-    assert "█" * 6 + "░" * 18 + "  25%" in stream.getvalue()
-    # An estimate that was too low is no bar over its end.
-    bar.chunk(20, COUNTS, fresh=True)
-    assert "100%" in stream.getvalue()
-    assert "22/22 responses" in stream.getvalue()
-
-
 @pytest.mark.parametrize(
     ("columns", "drawn"),
     [
@@ -90,17 +62,6 @@ def test_a_bar_fits_its_terminal(
     assert stream.getvalue() == f"\r\x1b[2K{drawn}"
 
 
-def test_a_bar_moves_where_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("ufo.pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
-    give_up = time.monotonic() + 30
-    with Progress(8).watching():
-        while stream.getvalue().count("0/8 responses") < 3 and time.monotonic() < give_up:
-            pass
-    assert stream.getvalue().count("0/8 responses") >= 3
-
-
 def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
@@ -108,3 +69,23 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
     bar.chunk(8, COUNTS, fresh=True)
     bar.say("a line")
     assert stream.getvalue() == ""
+
+
+# --- chunks that are under way
+
+
+def test_a_run_tells_it_in_the_end(tmp_path: Path, llm_server: LlmServer) -> None:
+    text = "Oslo is a large city. Oslo has {0} bridges."
+    path = write_lines(
+        tmp_path / "in.jsonl",
+        [{"response": text.format(n), "reference_answers": [text.format(n)]} for n in range(4)],
+    )
+    done = ok(
+        *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1),
+        *("--sources", "reference", "--base_url", llm_server.base_url, "--cache", "off"),
+        *("--model", "offline-judge", "--chunk_size", 2),
+    )
+    last = done.err.splitlines()[-1]
+    assert last.startswith("4/4 responses · 8 units (reference 8) · 0 requests in flight · ")
+    assert "tokens" in last
+    assert "$" not in last

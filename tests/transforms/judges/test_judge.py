@@ -51,50 +51,35 @@ class Worded(Plain):
         return SUPPORTED
 
 
-@pytest.mark.parametrize(
-    ("kind", "states"),
-    [
-        # extracts, verifies, abstains, needs_endpoint, remote
-        (Judge, (False, False, True, False, False)),
-        (Plain, (False, True, True, False, False)),
-        (Waits, (False, True, True, False, True)),
-        (Far, (False, True, True, True, True)),
-        (Whole, (True, True, False, False, False)),
-        (OfflineJudge, (True, True, True, False, False)),
-    ],
-)
-def test_what_a_class_states(kind: type[Judge], states: tuple[bool, ...]) -> None:
+def test_what_a_class_states() -> None:
     names = ("extracts", "verifies", "abstains", "needs_endpoint", "remote")
-    assert tuple(getattr(kind, name) for name in names) == states
+    kinds = (Judge, Plain, Waits, Far, Whole, OfflineJudge)
+    stated = {kind: {name for name in names if getattr(kind, name)} for kind in kinds}
+    assert stated == {
+        Judge: {"abstains"},
+        Plain: {"verifies", "abstains"},
+        Waits: {"verifies", "abstains", "remote"},
+        Far: {"verifies", "abstains", "needs_endpoint", "remote"},
+        Whole: {"extracts", "verifies"},
+        OfflineJudge: {"extracts", "verifies", "abstains"},
+    }
 
 
-@pytest.fixture(name="judged")
-def _judged(opened: Callable[..., OpenUnits]) -> Callable[[Judge], Judged]:
-    """Has two claims judged, of which one has a passage."""
-
-    def made(judge: Judge) -> Judged:
+def test_its_outcomes_are_rows_that_a_table_can_hold(opened: Callable[..., OpenUnits]) -> None:
+    def judged(judge: Judge) -> Judged:
+        """Has two claims judged, of which one has a passage."""
         judge.name = "mine"
         found = [Found([Retrieved(Passage("They say so."), 0.5)]), Found()]
         units = opened(["Oslo is large.", "Rome is large."])
         return asyncio.run(judge.verify(units, "here", found))
 
-    return made
-
-
-def test_its_outcomes_are_rows_that_a_table_can_hold(judged: Any) -> None:
     one, other = judged(Plain()).evidence
     assert (one.outcome, one.label, one.probability, one.rank) == (SUPPORTED, 1, 1.0, 1)
     assert (one.judge, one.source, one.retrieval_score) == ("mine", "here", 0.5)
     assert (one.citation, one.citation_found, one.answer) == ("They", True, "They")
     assert one.rationale == "half a \ufffd character"
     assert (other.outcome, other.reason, other.passage_id) == (NOANS, NO_PASSAGES, None)
-
-
-def test_an_outcome_may_be_a_coroutine(judged: Any) -> None:
     assert [row.outcome for row in judged(Waits()).evidence] == [NOANS, NOANS]
-
-
-def test_what_is_no_judgement_is_an_error_with_the_remedy(judged: Any) -> None:
     found = judged(Worded())
     assert [row.outcome for row in found.evidence] == [ERROR, NOANS]
     (failure,) = found.failures
@@ -105,30 +90,16 @@ def test_what_is_no_judgement_is_an_error_with_the_remedy(judged: Any) -> None:
 @pytest.mark.parametrize("text", ["Oslo is large. I like it.", "Oslo ist eine große Stadt."])
 def test_its_claims_are_those_of_the_offline_judge(text: str, units: str) -> None:
     record = InputRecord("file:1", "r", text)
-    found = [
-        run_now(extract(record, judge, units)).open_units for judge in (Plain(), OfflineJudge())
-    ]
-    assert found[0] == found[1]
-    assert found[0].units
+    judges = (Plain(), OfflineJudge())
+    own, offline = [run_now(extract(record, judge, units)).open_units for judge in judges]
+    assert own == offline
+    assert own.units
 
 
-PASSAGE = "The Alma Bridge\nwas  opened in 1932.\u00a0It is “long”."
-
-
-@pytest.mark.parametrize(
-    ("citation", "found"),
-    [
-        ("was opened in 1932", True),
-        (" The Alma\tBridge ", True),
-        ("“was opened in 1932.”", True),
-        ("1932. It is", True),
-        ("It is “long”.", True),
-        ("was opened in 1933", False),
-        ("the alma bridge", False),
-        ("The Alma Bridge … 1932", False),
-        ("", False),
-        ('""', False),
-    ],
-)
-def test_a_citation_is_an_exact_quote_up_to_white_space(citation: str, found: bool) -> None:
-    assert citation_found(citation, PASSAGE) is found
+def test_a_citation_is_an_exact_quote_up_to_white_space() -> None:
+    passage = "The Alma Bridge\nwas  opened in 1932.\u00a0It is “long”."
+    quoted = ["was opened in 1932", " The Alma\tBridge ", "“was opened in 1932.”", "1932. It is"]
+    wrong = ["was opened in 1933", "the alma bridge", "The Alma Bridge … 1932", "", '""']
+    found = [text for text in quoted + wrong if citation_found(text, passage)]
+    assert found == quoted
+    assert citation_found("It is “long”.", passage)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ufo.transforms.llm.capabilities import Capabilities
@@ -19,46 +20,33 @@ from ufo.transforms.llm.request import (
 )
 from ufo.transforms.llm.retry import Timing
 
-FUNCTION = Function(
-    "choose",
-    "Chooses a word.",
-    {
-        "type": "object",
-        "properties": {"word": {"type": "string"}},
-        "required": ["word"],
-        "additionalProperties": False,
-    },
-)
-
-
+WORDS = {"type": "object", "properties": {"word": {"type": "string"}}}
+SCHEMA = {**WORDS, "required": ["word"], "additionalProperties": False}
+FUNCTION = Function("choose", "Chooses a word.", SCHEMA)
 ALL = Capabilities()
+
+
+CALL = Request(
+    VERIFIER,
+    "",
+    [Message("system", "Choose."), Message("user", "One.")],
+    function=FUNCTION,
+    step="verify",
+    source="reference",
+    response_id="r1",
+)
+QUESTION = [Message("user", "When was the bridge opened?")]
+SAMPLE = Request(KNOWLEDGE, "", QUESTION, temperature=1.0, step="knowledge")
 
 
 def call(**changes: Any) -> Request:
     """As the judge asks."""
-    values: dict[str, Any] = {
-        "role": VERIFIER,
-        "model": "",
-        "messages": [Message("system", "Choose."), Message("user", "One.")],
-        "function": FUNCTION,
-        "step": "verify",
-        "source": "reference",
-        "response_id": "r1",
-    }
-    return Request(**(values | changes))
+    return replace(CALL, **changes)
 
 
 def sample(n: int = 5, **changes: Any) -> Request:
     """As the knowledge source asks."""
-    values: dict[str, Any] = {
-        "role": KNOWLEDGE,
-        "model": "",
-        "messages": [Message("user", "When was the bridge opened?")],
-        "temperature": 1.0,
-        "n": n,
-        "step": "knowledge",
-    }
-    return Request(**(values | changes))
+    return replace(SAMPLE, n=n, **changes)
 
 
 class Asked:
@@ -88,27 +76,17 @@ class Asked:
             await asyncio.sleep(0)
 
         client = OpenAiClient(self.settings, Timing(sleep, lambda: 0.0, lambda: self.now))
-        try:
-            if at_once:
-                jobs = (client.complete(request) for request in requests)
-                return list(await asyncio.gather(*jobs, return_exceptions=True))
-            results: list[Any] = []
-            for request in requests:
-                try:
-                    results.append(await client.complete(request))
-                except LlmError as error:
-                    results.append(error)
-            return results
-        finally:
-            await client.aclose()
+        results: list[Any] = []
+        for together in [requests] if at_once else [[request] for request in requests]:
+            jobs = (client.complete(request) for request in together)
+            results += await asyncio.gather(*jobs, return_exceptions=True)
+        await client.aclose()
+        return results
 
     @property
     def completion(self) -> Completion:
-        result = self.results[0]
-        if isinstance(result, Exception):
-            raise result
-        assert isinstance(result, Completion)
-        return result
+        assert isinstance(self.results[0], Completion), self.results[0]
+        return self.results[0]
 
     @property
     def error(self) -> LlmError:

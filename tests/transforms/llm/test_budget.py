@@ -1,4 +1,4 @@
-"""Prices, what is counted and set aside; replies are what the test says, without a server."""
+"""Prices, and what is counted, set aside and logged; replies are what the test says."""
 
 import asyncio
 import re
@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.transforms.llm.test_usage_log import row
-from ufo.schemas.errors import CostCapped, UsageError
-from ufo.transforms.llm.budget import Budget, Price, load_prices, priced
+from tests.golden.tables import tables
+from ufo.schemas.errors import CostCapped, RunError, UsageError
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.budget import Budget, Price, load_prices
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
@@ -25,11 +26,13 @@ from ufo.transforms.llm.usage_log import (
 )
 
 PRICES = {"m": Price(0.0, 1_000_000.0)}  # a dollar a token of the reply
-BODY: dict[str, Any] = {
-    "model": "m",
-    "messages": [{"role": "user", "content": "hello"}],
-    "max_tokens": 10,
-}
+FREE = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+BODY: dict[str, Any] = {**FREE, "max_tokens": 10}
+
+
+def row(number: int) -> Usage:
+    who = (f"req-{number}", "verify", None, "m", "r\n½", "host:1")
+    return Usage(*who, "ok", False, False, 0, 1000, 500, 0.1 + number, None)
 
 
 @pytest.fixture
@@ -43,29 +46,19 @@ async def send(budget: Budget, completion: int, body: dict[str, Any] = BODY) -> 
     budget.settle(body, reserved, replace(row(1), prompt_tokens=7, completion_tokens=completion))
 
 
-def test_requests_are_counted_with_their_tokens_and_cost(path: str) -> None:
-    budget = Budget(PRICES, path=path)
-    asyncio.run(send(budget, 4))
-    found = {REQUESTS: 1, IN_FLIGHT: 0, PROMPT_TOKENS: 7, COMPLETION_TOKENS: 4, COST: 4}
-    assert UsageReader(path).totals() == found
-    (written,) = UsageReader(path).rows()
-    assert written.cost_usd == 4
-
-
 def test_many_at_once_stay_below_the_cap_and_use_it(path: str) -> None:
     budget = Budget(PRICES, cap=35, path=path)
 
     async def many() -> list[Any]:
         return await asyncio.gather(*(send(budget, 4) for _ in range(20)), return_exceptions=True)
 
-    found = asyncio.run(many())
-    stopped = [one for one in found if isinstance(one, CostCapped)]
+    stopped = [one for one in asyncio.run(many()) if isinstance(one, CostCapped)]
     # Each may cost 10 and costs 4: the seventh begins at 24, the eighth would at 28.
-    assert len(found) - len(stopped) == 7
     assert len(stopped) == 13
     assert "--max_cost 35: 28 US dollars" in stopped[0].message
-    totals = UsageReader(path).totals()
-    assert (totals[COST], totals[RESERVED], totals[IN_FLIGHT]) == (28, 0, 0)
+    found = {REQUESTS: 7, IN_FLIGHT: 0, PROMPT_TOKENS: 49, COMPLETION_TOKENS: 28, COST: 28}
+    assert UsageReader(path).totals() == {**found, RESERVED: 0}
+    assert [written.cost_usd for written in UsageReader(path).rows()] == [4] * 7
     # Who stopped has stopped, for small requests too.
     with pytest.raises(CostCapped):
         asyncio.run(send(budget, 1, {**BODY, "max_tokens": 1}))
@@ -87,12 +80,8 @@ def test_what_broke_off_may_have_been_billed_and_a_refusal_is_not(
     path: str, billed: bool, cost: int
 ) -> None:
     budget = Budget(PRICES, cap=100, path=path)
-
-    async def failing() -> None:
-        failed = replace(row(1), prompt_tokens=None, completion_tokens=None)
-        budget.settle(BODY, await budget.reserve(BODY), failed, billed)
-
-    asyncio.run(failing())
+    failed = replace(row(1), prompt_tokens=None, completion_tokens=None)
+    budget.settle(BODY, asyncio.run(budget.reserve(BODY)), failed, billed)
     totals = UsageReader(path).totals()
     assert (totals.get(COST, 0), totals[RESERVED]) == (cost, 0)
 
@@ -107,41 +96,28 @@ def test_what_broke_off_may_have_been_billed_and_a_refusal_is_not(
     ],
 )
 def test_what_is_set_aside(body: dict[str, Any], least: int) -> None:
-    asked = {"model": "m", "messages": BODY["messages"], **body}
-
-    def fits(cap: float) -> bool:
-        try:
-            asyncio.run(Budget(PRICES, cap).reserve(asked))
-        except CostCapped:
-            return False
-        return True
-
-    assert not fits(least - 1)
-    assert fits(least * 2)
+    with pytest.raises(CostCapped):
+        asyncio.run(Budget(PRICES, least - 1).reserve(FREE | body))
+    asyncio.run(Budget(PRICES, least * 2).reserve(FREE | body))
 
 
 def test_a_reply_longer_than_expected_makes_the_next_be_expected_so() -> None:
-    free = {key: value for key, value in BODY.items() if key != "max_tokens"}
     budget = Budget(PRICES, cap=2_000)
-    asyncio.run(send(budget, 900, free))
-    asyncio.run(send(budget, 150, free))
-    asyncio.run(send(budget, 100, free))
+    for completion in (900, 150, 100):
+        asyncio.run(send(budget, completion, FREE))
     with pytest.raises(CostCapped):  # 850 are left, 900 are expected
-        asyncio.run(send(budget, 100, free))
+        asyncio.run(send(budget, 100, FREE))
 
 
-def test_every_shipped_price_has_its_source_and_date() -> None:
+def test_every_shipped_price_has_its_source_and_date_and_is_read_as_a_user_s_is() -> None:
     prices = load_prices()
     assert prices["gpt-4o-mini"].cost(1_000_000, 1_000_000) == pytest.approx(0.75)
     for model, price in prices.items():
         assert price.source.startswith("https://"), model
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model
         assert 0 < price.input < price.output, model
-
-
-def test_the_shipped_file_is_read_as_a_user_s_is() -> None:
     text = (resources.files("ufo.transforms.llm") / "prices.yaml").read_text(encoding="utf-8")
-    assert set(yaml.safe_load(text)) == set(load_prices())
+    assert set(yaml.safe_load(text)) == set(prices)
 
 
 def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
@@ -149,50 +125,73 @@ def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
     path.write_text(
         "mine: {input: 0, output: 1.5}\ngpt-4o: {input: 1, output: 2, date: 2030-01-01}"
     )
-    prices = load_prices(str(path))
-    assert prices["mine"] == Price(0.0, 1.5)
-    assert prices["gpt-4o"] == Price(1.0, 2.0, "", "2030-01-01")
-    assert prices["gpt-4o-mini"] == load_prices()["gpt-4o-mini"]
+    mine = {"mine": Price(0.0, 1.5), "gpt-4o": Price(1.0, 2.0, "", "2030-01-01")}
+    assert load_prices(str(path)) == {**load_prices(), **mine}
     path.write_text("")
     assert load_prices(str(path)) == load_prices()
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("m: {input: -1, output: 1}", ["m: {'input': -1", "is not a price"]),
-        ("m: {input: 1}", ["is not a price"]),
-        ("m: {input: .nan, output: 1}", ["'input': nan"]),
-        ("m: {input: true, output: 1}", ["'input': True"]),
-        ("m: {input: '1', output: 1}", ["'input': '1'"]),
-        ("m: {input: 1, output: 1, per: 1000}", ["'per': 1000", "is not a price"]),
-        ("m: 3", ["3 is not a price"]),
-        ("- m", ["expected models"]),
-        ("m: {", ["is not YAML"]),
-    ],
-)
-def test_what_is_no_price_is_reported(tmp_path: Path, text: str, words: list[str]) -> None:
+@pytest.mark.parametrize(("text", "said"), tables("endpoints")["prices"])
+def test_what_is_no_price_is_reported(tmp_path: Path, text: str | None, said: str) -> None:
     path = tmp_path / "wrong.yaml"
-    path.write_text(text)
-    with pytest.raises(UsageError) as error:
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UsageError, match=re.escape(said)) as error:
         load_prices(str(path))
-    for word in [*words, "wrong.yaml"]:
-        assert word in error.value.message
+    assert "wrong.yaml" in error.value.message
 
 
-def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
-        load_prices(str(tmp_path / "none.yaml"))
+# --- the log: what is written is there, whatever ended the process ---
 
 
-def test_a_cost_that_nobody_knows_is_none_and_not_zero() -> None:
-    prices = {"m": Price(1.0, 4.0)}
+def test_numbers_and_rows_of_several_writers_come_though_nobody_closed_anything(path: str) -> None:
+    one, other, reader = UsageLog(path), UsageLog(path), UsageReader(path)
+    assert reader.totals() == {}
+    one.add({COST: 1.5, REQUESTS: 1}, row(1))
+    other.add({COST: 0.25, "extract.responses": 0}, row(2))
+    assert reader.totals() == {COST: 1.75, REQUESTS: 1}
+    one.close()
+    one.add({COST: 1.0}, row(3))
+    assert reader.totals() == UsageReader(path).totals() == {COST: 2.75, REQUESTS: 1}
+    assert list(UsageReader(path).rows()) == [row(1), row(2), row(3)]
 
-    def cost(model: str | None, prompt: int | None, completion: int | None) -> float | None:
-        one = replace(row(1), model=model, prompt_tokens=prompt, completion_tokens=completion)
-        return priced(one, prices).cost_usd
 
-    assert cost("m", 10, 5) == pytest.approx(30e-6)
-    assert cost("m", 0, 0) == 0.0
-    for unknown in (("other", 10, 5), (None, 10, 5), ("m", None, 5), ("m", 10, None)):
-        assert cost(*unknown) is None
+def test_a_process_that_goes_on_keeps_what_was_spent_and_what_was_under_way(path: str) -> None:
+    spent = {REQUESTS: 2, PROMPT_TOKENS: 14, COMPLETION_TOKENS: 3}
+    UsageLog(path).begin({COST: 3, **spent, "extract.responses": 5})
+    assert UsageReader(path).totals() == {COST: 3, **spent}
+    UsageLog(path).add({RESERVED: 4, IN_FLIGHT: 1, "extract.responses": 1})
+    UsageLog(path).begin({COST: 100})
+    assert UsageReader(path).totals() == {COST: 7, **spent}
+
+
+def test_a_line_that_was_cut_short_is_passed_over_until_it_is_whole(path: str) -> None:
+    log, reader = UsageLog(path), UsageReader(path)
+    log.add({REQUESTS: 1}, row(1))
+    with open(path, "ab", buffering=0) as file:
+        file.write(b'{"add": {"requests"')
+        assert reader.totals() == {REQUESTS: 1}
+        file.write(b': 1}}\n{"add": {"requests": 1}, "row": {"st\xff\n[1]\n{"row": {"x": 1}}\n{"ad')
+    assert reader.totals() == {REQUESTS: 2}
+    UsageLog(path).begin()
+    log.add({REQUESTS: 1}, row(3))
+    assert list(UsageReader(path).rows()) == [row(1), row(3)]
+    assert UsageReader(path).totals()[REQUESTS] == 3
+
+
+def test_messages_are_handed_over_once(path: str) -> None:
+    log, reader = UsageLog(path), UsageReader(path)
+    log.report("3 requests timed out, retrying in 8 s")
+    reader.totals()
+    assert reader.messages() == ["3 requests timed out, retrying in 8 s"]
+    assert reader.messages() == []
+
+
+def test_without_a_path_nothing_is_written_and_one_that_cannot_be_ends_the_run(
+    tmp_path: Path,
+) -> None:
+    for log in (UsageLog(), UsageLog(str(tmp_path / "nowhere" / "usage.jsonl"))):
+        log.report("a message is not worth the run")
+    UsageLog().add({REQUESTS: 1}, row(1))
+    with pytest.raises(RunError, match="cannot be written"):
+        log.add({REQUESTS: 1})

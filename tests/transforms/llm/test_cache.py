@@ -1,50 +1,101 @@
 """No request twice: what is kept, what is shared while it is under way, and what never is."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.transforms.llm.cached import ASKED, SETTINGS, Ask, Model, complete, texts
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.answer_store import SqliteStore
+from ufo.transforms.llm.answer_store import SqliteStore, StoreError
 from ufo.transforms.llm.cache import CachingClient, request_keys
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.memory import Memory, packed
-from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
+from ufo.transforms.llm.request import (
+    KNOWLEDGE,
+    VERIFIER,
+    Choice,
+    Completion,
+    LlmError,
+    Message,
+    Request,
+)
+
+SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
+THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
+ASKED = Request(VERIFIER, "m", [Message("user", "One?")], step="verify", response_id="r1")
+Run = Callable[..., Any]
+
+
+class Model:
+    """Answers with the number of the choice; `replies` go before. Waits for `gate`, if set."""
+
+    def __init__(self, *replies: Choice | Exception) -> None:
+        self.replies = list(replies)
+        self.requests: list[Request] = []
+        self.gate: asyncio.Event | None = None
+        self.choices = 0
+
+    async def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        number = f"q{len(self.requests)}"
+        if self.gate is not None:
+            await self.gate.wait()
+        reply = self.replies.pop(0) if self.replies else None
+        if isinstance(reply, Exception):
+            raise reply
+        choices = [reply or self._choice() for _ in range(request.n)]
+        who = (number, request.step, request.source, "m", request.response_id, "host:1")
+        row = Usage(*who, "ok", False, False, 0, 10 * request.n, 3, 0.2, 0.01)
+        return Completion(choices, number, [row])
+
+    def room(self, request: Request) -> int | None:
+        return None
+
+    def cap(self, request: Request) -> int | None:
+        return None
+
+    def _choice(self) -> Choice:
+        self.choices += 1
+        return Choice(f"answer {self.choices}", logprob_mean=-0.5)
+
+
+async def together(client: CachingClient, *requests: Request) -> list[Any]:
+    """What comes of requests at once."""
+    asked = (client.complete(request) for request in requests)
+    return await asyncio.gather(*asked, return_exceptions=True)
+
+
+def texts(completion: Completion) -> list[str]:
+    return [choice.text for choice in completion.choices]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Runs `ask` with a client before a model, each time as a process of its own would."""
-    stores = []
+def run(tmp_path: Path) -> Iterator[Run]:
+    """Asks a model at once, with a cache before it, each time as a process of its own would."""
+    stores: list[SqliteStore] = []
 
-    def one(model: Model, ask: Ask, settings: ClientSettings = SETTINGS) -> Any:
+    def one(model: Model, *requests: Request, settings: ClientSettings = SETTINGS) -> Any:
         def tell(message: str) -> None:
             raise AssertionError(message)
 
+        async def ask() -> Any:
+            return await together(CachingClient(model, settings, Memory(stores[-1])), *requests)
+
         stores.append(SqliteStore(str(tmp_path / "cache.sqlite"), tell))
-        return asyncio.run(_asked(ask, CachingClient(model, settings, Memory(stores[-1]))))
+        return asyncio.run(ask())
 
     yield one
     for store in stores:
         store.close()
 
 
-async def _asked(ask: Ask, client: CachingClient) -> Any:
-    return await ask(client)
-
-
-def test_what_was_answered_is_not_asked_again(run: Callable[..., Any]) -> None:
-    first, second = Model(), Model()
-    (cold,) = run(first, complete(ASKED))
-    (warm,) = run(second, complete(replace(ASKED, step="other", response_id="r2")))
-    assert len(first.requests) == 1
-    assert second.requests == []
+def test_what_was_answered_is_not_asked_again(run: Run) -> None:
+    (cold,) = run(Model(), ASKED)
+    (warm,) = run(Model(LlmError("asked")), replace(ASKED, step="other", response_id="r2"))
     assert warm.choices == cold.choices
     assert warm.request_id == cold.request_id == "q1"
     (row,) = warm.usage
@@ -54,180 +105,141 @@ def test_what_was_answered_is_not_asked_again(run: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "settings", "asked"),
     [
-        {"model": "m2"},
-        {"messages": [Message("user", "Two?")]},
-        {"messages": [Message("system", "One?")]},
-        {"temperature": 0.5},
-        {"logprobs": True},
+        ({"model": "m2"}, SETTINGS, 2),
+        ({"messages": [Message("user", "Two?")]}, SETTINGS, 2),
+        ({"messages": [Message("system", "One?")]}, SETTINGS, 2),
+        ({"temperature": 0.5}, SETTINGS, 2),
+        ({"logprobs": True}, SETTINGS, 2),
+        ({}, THERE, 2),
+        ({"response_id": "r2"}, replace(SETTINGS, share=False), 2),
+        ({"max_tokens": 5, "expects": 3}, SETTINGS, 1),
+        ({"role": KNOWLEDGE}, SETTINGS, 1),
     ],
 )
 def test_another_request_is_another_answer(
-    run: Callable[..., Any], change: Mapping[str, Any]
+    run: Run, change: Mapping[str, Any], settings: ClientSettings, asked: int
 ) -> None:
     model = Model()
-    run(model, complete(ASKED))
-    run(model, complete(replace(ASKED, **change)))
-    assert len(model.requests) == 2
+    first = replace(SETTINGS, share=settings.share)
+    for request, told in 2 * [(ASKED, first), (replace(ASKED, **change), settings)]:
+        run(model, request, settings=told)
+    assert len(model.requests) == asked
 
 
-def test_what_a_reply_is_limited_to_is_no_other_request(run: Callable[..., Any]) -> None:
+def test_each_sample_is_kept_by_its_number(run: Run) -> None:
     model = Model()
-    run(model, complete(ASKED))
-    run(model, complete(replace(ASKED, max_tokens=5, expects=3)))
-    assert len(model.requests) == 1
-
-
-def test_another_endpoint_is_another_answer(run: Callable[..., Any]) -> None:
-    model = Model()
-    there = {VERIFIER: Endpoint("m", "http://localhost:2/v1")}
-    for settings in (SETTINGS, replace(SETTINGS, endpoints=there)):
-        for _ in range(2):
-            run(model, complete(ASKED), settings)
-    assert len(model.requests) == 2
-
-
-def test_roles_at_one_endpoint_share_answers(run: Callable[..., Any]) -> None:
-    model = Model()
-    run(model, complete(ASKED))
-    run(model, complete(replace(ASKED, role=KNOWLEDGE)))
-    assert len(model.requests) == 1
-
-
-def test_each_sample_is_kept_by_its_number(run: Callable[..., Any]) -> None:
-    model = Model()
-    (three,) = run(model, complete(replace(ASKED, n=3)))
-    (five,) = run(model, complete(replace(ASKED, n=5)))
-    (two,) = run(model, complete(replace(ASKED, n=2)))
+    three, five, two = (run(model, replace(ASKED, n=n))[0] for n in (3, 5, 2))
     assert [request.n for request in model.requests] == [3, 2]
-    assert texts(three) == ["answer 1", "answer 2", "answer 3"]
-    assert texts(five) == [f"answer {n}" for n in range(1, 6)]
-    assert texts(two) == ["answer 1", "answer 2"]
+    assert texts(five) == [*texts(three), "answer 4", "answer 5"]
+    assert texts(two) == ["answer 1", "answer 2"] == texts(three)[:2]
     cached, sent = five.usage
     assert (cached.cached, cached.prompt_tokens, cached.completion_tokens) == (True, 30, 3)
     assert (sent.cached, sent.prompt_tokens) == (False, 20)
 
 
-def test_equal_requests_under_way_are_sent_once(run: Callable[..., Any]) -> None:
+def test_equal_requests_under_way_are_sent_once(run: Run) -> None:
     model = Model()
-    gate = model.gate = asyncio.Event()
-    others = [replace(ASKED, response_id=f"r{n}") for n in range(2, 5)]
-
-    async def ask(client: CachingClient) -> Any:
-        waiting = asyncio.gather(*map(client.complete, [ASKED, *others]))
-        while not model.requests:
-            await asyncio.sleep(0)
-        gate.set()
-        return await waiting
-
-    completions = run(model, ask)
+    completions = run(model, *(replace(ASKED, response_id=f"r{n}") for n in range(4)))
     assert len(model.requests) == 1
-    assert {tuple(texts(completion)) for completion in completions} == {("answer 1",)}
+    assert [texts(completion) for completion in completions] == [["answer 1"]] * 4
     rows = [row for completion in completions for row in completion.usage]
     assert [row.coalesced for row in rows] == [False, True, True, True]
-    assert [row.response_id for row in rows] == ["r1", "r2", "r3", "r4"]
+    assert [row.response_id for row in rows] == ["r0", "r1", "r2", "r3"]
     assert {row.request_id for row in rows} == {"q1"}
     assert sum(row.prompt_tokens for row in rows) == 10
     assert sum(row.cost_usd for row in rows) == 0.01
 
 
-def test_who_waits_may_be_cancelled_without_the_others(run: Callable[..., Any]) -> None:
-    model = Model()
-    gate = model.gate = asyncio.Event()
-
-    async def ask(client: CachingClient) -> Any:
-        tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(3)]
+@pytest.mark.parametrize("gone", [0, 1])
+def test_who_waits_or_is_asked_for_may_be_cancelled_without_the_others(gone: int) -> None:
+    async def ask() -> list[Any]:
+        model = Model()
+        model.gate = asyncio.Event()
+        client = CachingClient(model, SETTINGS, Memory(None))
+        tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(2 + gone)]
         while not model.requests:
             await asyncio.sleep(0)
         await asyncio.sleep(0)
-        tasks[1].cancel()
+        tasks.pop(gone).cancel()
         await asyncio.sleep(0)
-        gate.set()
-        return await asyncio.gather(*tasks, return_exceptions=True)
+        model.gate.set()
+        found = await asyncio.gather(*tasks)
+        assert len(model.requests) == 2 - gone
+        # Nothing is kept without a store: what is asked for later is asked again.
+        await client.complete(ASKED)
+        assert len(model.requests) == 3 - gone
+        return found
 
-    first, second, third = run(model, ask)
-    assert isinstance(second, asyncio.CancelledError)
-    assert texts(first) == texts(third) == ["answer 1"]
-    assert len(model.requests) == 1
-
-
-def test_who_is_asked_for_may_be_cancelled_and_the_others_ask(run: Callable[..., Any]) -> None:
-    model = Model()
-    gate = model.gate = asyncio.Event()
-
-    async def ask(client: CachingClient) -> Any:
-        tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(2)]
-        while not model.requests:
-            await asyncio.sleep(0)
-        tasks[0].cancel()
-        gate.set()
-        return await asyncio.gather(*tasks, return_exceptions=True)
-
-    first, second = run(model, ask)
-    assert isinstance(first, asyncio.CancelledError)
-    assert texts(second) == ["answer 1"]
+    assert {texts(one)[0] for one in asyncio.run(ask())} == {"answer 1"}
 
 
-def test_an_error_is_neither_kept_nor_shared(run: Callable[..., Any]) -> None:
+def test_an_error_is_neither_kept_nor_shared(run: Run) -> None:
     failed = Usage("q0", "verify", None, "m", "r1", None, "500", False, False, 0, 1, 0, 0.1, None)
     model = Model(LlmError("down", usage=[failed]))
-
-    async def ask(client: CachingClient) -> Any:
-        return await asyncio.gather(
-            *(client.complete(ASKED) for _ in range(2)), return_exceptions=True
-        )
-
-    error, completion = run(model, ask)
+    error, completion = run(model, ASKED, ASKED)
     assert isinstance(error, LlmError)
     assert error.usage == (failed,)
-    assert texts(completion) == ["answer 1"]
-    (again,) = run(model, complete(ASKED))
-    assert texts(again) == ["answer 1"]
+    assert [texts(one) for one in (completion, *run(model, ASKED))] == [["answer 1"]] * 2
     assert len(model.requests) == 2
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Choice("", refusal="I cannot."),
-        Choice("Some", finish_reason="content_filter"),
-        Choice("Some", finish_reason="length"),
-        Choice(" \n"),
-    ],
-)
-def test_what_is_no_answer_is_asked_for_again(run: Callable[..., Any], reply: Choice) -> None:
+REFUSED, FILTERED = Choice("", refusal="No."), Choice("Some", finish_reason="content_filter")
+CUT_OFF = Choice("Some", finish_reason="length")
+
+
+@pytest.mark.parametrize("reply", [REFUSED, FILTERED, CUT_OFF, Choice(" \n")])
+def test_what_is_no_answer_is_asked_for_again(run: Run, reply: Choice) -> None:
     model = Model(reply)
-    assert run(model, complete(ASKED))[0].choices == [reply]
-    assert texts(run(model, complete(ASKED))[0]) == ["answer 1"]
-    assert texts(run(model, complete(ASKED))[0]) == ["answer 1"]
-    assert len(model.requests) == 2
+    found = [texts(run(model, ASKED)[0]) for _ in range(3)]
+    assert found == [[reply.text], ["answer 1"], ["answer 1"]]
 
 
-def test_whoever_asks_may_tell_what_an_answer_is(run: Callable[..., Any]) -> None:
-    model = Model(Choice("no"), Choice("yes", finish_reason="length"))
-    picky = replace(ASKED, keep=lambda choice: choice.text == "yes")
-    found = [texts(run(model, complete(picky))[0]) for _ in range(3)]
-    assert found == [["no"], ["yes"], ["yes"]]
+def test_whoever_asks_may_tell_what_an_answer_is(run: Run) -> None:
+    model = Model(Choice("no"), CUT_OFF)
+    picky = replace(ASKED, keep=lambda choice: choice.text == "Some")
+    assert [texts(run(model, picky)[0]) for _ in range(3)] == [["no"], ["Some"], ["Some"]]
 
 
-def test_without_sharing_only_the_response_itself_takes_its_answers(
-    run: Callable[..., Any],
-) -> None:
+def test_an_entry_of_another_shape_is_asked_for_anew(run: Run, tmp_path: Path) -> None:
     model = Model()
-    apart = replace(SETTINGS, share=False)
-    for _ in range(2):
-        run(model, complete(ASKED, replace(ASKED, response_id="r2")), apart)
-    assert [request.response_id for request in model.requests] == ["r1", "r2"]
-
-
-def test_an_entry_of_another_shape_is_asked_for_anew(
-    run: Callable[..., Any], tmp_path: Path
-) -> None:
-    model = Model()
-    run(model, complete(ASKED))
-    (key,) = request_keys(ASKED, SETTINGS)
+    run(model, ASKED)
     store = SqliteStore(str(tmp_path / "cache.sqlite"))
-    store.put_many({key: packed({"choice": {"nonsense": 1}})})
+    store.put_many({request_keys(ASKED, SETTINGS)[0]: packed({"choice": {"nonsense": 1}})})
     store.close()
-    assert texts(run(model, complete(ASKED))[0]) == ["answer 2"]
+    assert texts(run(model, ASKED)[0]) == ["answer 2"]
+
+
+class Broken:
+    """A store on a disk that fails at writing, or at reading as well."""
+
+    threads = 1
+
+    def __init__(self, reads: bool) -> None:
+        self.reads = reads
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        if not self.reads:
+            raise StoreError("the disk is gone")
+        return {}
+
+    def put_many(self, entries: Mapping[str, bytes]) -> None:
+        raise StoreError("the disk is full")
+
+
+@pytest.mark.parametrize(("reads", "word"), [(True, "written"), (False, "read")])
+def test_a_store_that_fails_is_reported_of_once_and_done_without(reads: bool, word: str) -> None:
+    said: list[str] = []
+    memory = Memory(Broken(reads), report=said.append)  # type: ignore[arg-type]
+    asked = [replace(ASKED, messages=[Message("user", str(n))]) for n in range(5)]
+
+    async def ask() -> list[Completion]:
+        client = CachingClient(Model(), SETTINGS, memory)
+        return [await client.complete(request) for request in asked]
+
+    assert len(asyncio.run(ask())) == 5
+    (message,) = said
+    assert f"cannot be {word}" in message
+    assert "the disk is" in message
+    assert not memory.writes

@@ -1,33 +1,40 @@
-"""What a probe finds out about endpoints of all kinds, and with how many requests."""
+"""What a probe finds out about endpoints of all kinds, and what their errors lead to."""
 
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from typing import Any
 
 import pytest
 
-from tests.llm_server import IGNORED, PROFILES, REJECTED, WORKS, LlmServer, Switches
+from tests.golden.tables import tables
+from tests.llm_server import PROFILES, LlmServer, Switches
+from tests.llm_server.profiles import refusals
 from tests.transforms.llm.asked import call
-from ufo.schemas.records import TRUNCATED
+from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.capabilities import (
     CALL,
     FORMS,
-    JSON_OBJECT,
-    JSON_OBJECT_SCHEMA,
     JSON_SCHEMA,
     REQUIRED,
     SAMPLE,
     WORDS,
     Capabilities,
-    Change,
     learned,
     probe_call,
 )
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
-from ufo.transforms.llm.failures import SendError, of_response
+from ufo.transforms.llm.failures import (
+    Overflow,
+    SendError,
+    inside,
+    of_response,
+    retry_after,
+    used_up,
+)
 from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Request
 
 
@@ -37,9 +44,7 @@ def probe(server: LlmServer, *shapes: str) -> Capabilities:
         client = OpenAiClient(ClientSettings({VERIFIER: endpoint}))
         try:
             known, rows = await client.probe(VERIFIER, *shapes)
-            again, nothing = await client.probe(VERIFIER, *shapes)
-            assert again == known
-            assert nothing == []
+            assert await client.probe(VERIFIER, *shapes) == (known, [])
             assert [row.step for row in rows] == ["probe"] * len(server.chats)
             return known
         finally:
@@ -48,146 +53,24 @@ def probe(server: LlmServer, *shapes: str) -> Capabilities:
     return asyncio.run(ask())
 
 
-BOTH = (CALL, SAMPLE)
-NEW = ("max_completion_tokens",)
+TABLES = tables("endpoints")
 
 
-@pytest.mark.parametrize(
-    ("switches", "shapes", "expected", "requests"),
-    [
-        (Switches(), BOTH, Capabilities(), 2),
-        (Switches(), (CALL,), Capabilities(), 1),
-        (Switches(tools=REJECTED), (CALL,), Capabilities(FORMS[2:]), 2),
-        (Switches(tools=IGNORED), (CALL,), Capabilities(FORMS[2:]), 3),
-        (Switches(tool_choice=REJECTED), (CALL,), Capabilities(FORMS[1:]), 2),
-        (Switches(tool_choice=IGNORED), (CALL,), Capabilities(FORMS[1:]), 2),
-        (
-            Switches(tools=IGNORED, json_schema=IGNORED),
-            (CALL,),
-            Capabilities((JSON_OBJECT, WORDS)),
-            5,
-        ),
-        (
-            Switches(tools=REJECTED, response_format=REJECTED),
-            (CALL,),
-            Capabilities((WORDS,)),
-            5,
-        ),
-        (Switches(strict=REJECTED), (CALL,), Capabilities(strict=False), 2),
-        (Switches(temperature_fixed=True), BOTH, Capabilities(temperature_zero=False), 3),
-        (Switches(n=REJECTED), (SAMPLE,), Capabilities(n=False), 2),
-        (Switches(n=IGNORED), (SAMPLE,), Capabilities(n=False), 1),
-        (Switches(logprobs=REJECTED), (SAMPLE,), Capabilities(logprobs=False), 2),
-        (Switches(logprobs=IGNORED), (SAMPLE,), Capabilities(logprobs=False), 1),
-        (Switches(max_completion_tokens=REJECTED), BOTH, Capabilities(), 2),
-        (Switches(max_tokens=REJECTED), BOTH, Capabilities(limit_fields=NEW), 3),
-        (Switches(max_tokens=IGNORED), BOTH, Capabilities(limit_fields=NEW), 3),
-        (
-            Switches(max_tokens=REJECTED, max_completion_tokens=REJECTED),
-            BOTH,
-            Capabilities(limit_fields=()),
-            4,
-        ),
-        (
-            Switches(max_tokens=IGNORED, max_completion_tokens=IGNORED),
-            (SAMPLE,),
-            Capabilities(limit_fields=()),
-            3,
-        ),
-    ],
-)
-def test_probe(
-    llm_server: LlmServer,
-    switches: Switches,
-    shapes: tuple[str, ...],
-    expected: Capabilities,
-    requests: int,
-) -> None:
-    llm_server.switches = switches
-    assert probe(llm_server, *shapes) == expected
-    assert len(llm_server.chats) == requests
+def changes(told: dict[str, Any]) -> dict[str, Any]:
+    """The fields of Capabilities that a table tells of, where forms are those from a number on."""
+    lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+    forms = {"forms": FORMS[told["forms"] :]} if "forms" in told else {}
+    return {**told, **lists, **forms}
 
 
-@pytest.mark.parametrize(
-    ("switches", "shape", "expected", "requests"),
-    [
-        (Switches(tools=REJECTED), CALL, Capabilities(FORMS[2:]), 5),
-        (Switches(tool_choice=REJECTED), CALL, Capabilities(FORMS[1:]), 4),
-        (Switches(strict=REJECTED), CALL, Capabilities(strict=False), 2),
-        (
-            Switches(tools=REJECTED, max_tokens=REJECTED),
-            CALL,
-            Capabilities((WORDS,), False, False, limit_fields=NEW),
-            14,
-        ),
-        (Switches(max_tokens=REJECTED), CALL, Capabilities(limit_fields=NEW), 6),
-        (Switches(temperature_fixed=True), CALL, Capabilities(temperature_zero=False), 7),
-        (
-            Switches(logprobs=REJECTED, n=REJECTED),
-            SAMPLE,
-            Capabilities(logprobs=False, n=False),
-            6,
-        ),
-    ],
-)
-def test_what_a_refusal_without_a_name_is_about_is_found(
-    llm_server: LlmServer,
-    switches: Switches,
-    shape: str,
-    expected: Capabilities,
-    requests: int,
-) -> None:
-    llm_server.switches = replace(switches, named_errors=False)
-    assert probe(llm_server, shape) == expected
-    assert len(llm_server.chats) == requests
-
-
-@pytest.mark.parametrize(
-    ("profile", "expected"),
-    [
-        ("openai", Capabilities()),
-        ("ollama", Capabilities(FORMS[2:], n=False, logprobs=False)),
-        ("lmstudio", Capabilities(FORMS[1:], n=False, logprobs=False)),
-        ("llamacpp", Capabilities(FORMS[2:], n=False)),
-        ("vllm", Capabilities()),
-    ],
-)
-def test_what_is_found_of_servers_as_people_run_them(
-    llm_server: LlmServer, profile: str, expected: Capabilities
-) -> None:
-    llm_server.switches = PROFILES[profile]
-    assert probe(llm_server) == expected
-
-
-@pytest.mark.parametrize(
-    ("switches", "form"),
-    [
-        (replace(PROFILES["lmstudio"], tools=IGNORED), JSON_SCHEMA),
-        (replace(PROFILES["lmstudio"], tools=IGNORED, json_schema=IGNORED), WORDS),
-        (
-            Switches(tools=IGNORED, json_schema=REJECTED, json_object_schema=WORKS),
-            JSON_OBJECT_SCHEMA,
-        ),
-        (Switches(tools=IGNORED, json_schema=REJECTED), JSON_OBJECT),
-    ],
-)
-def test_the_best_form_that_brings_the_arguments_is_used(
-    llm_server: LlmServer, switches: Switches, form: str
-) -> None:
-    llm_server.switches = switches
-    assert probe(llm_server, CALL).form == form
-
-
-def test_an_endpoint_that_takes_the_least_can_be_used(llm_server: LlmServer) -> None:
-    llm_server.switches = Switches(
-        tools=REJECTED, strict=REJECTED, n=REJECTED, logprobs=REJECTED, response_format=REJECTED,
-        temperature_fixed=True, max_tokens=REJECTED, max_completion_tokens=REJECTED,
-        named_errors=False,
-    )  # fmt: skip
-    known = probe(llm_server)
-    assert known == Capabilities(
-        (WORDS,), False, False, n=False, logprobs=False, temperature_zero=False, limit_fields=()
+@pytest.mark.parametrize("row", TABLES["probes"], ids=str)
+def test_probe(llm_server: LlmServer, row: dict[str, Any]) -> None:
+    llm_server.switches = (
+        PROFILES[row["profile"]] if "profile" in row else Switches(**row["switches"])
     )
+    found = probe(llm_server, *row.get("shapes", (CALL, SAMPLE)))
+    assert found == Capabilities(**changes(row.get("found", {})))
+    assert row.get("requests") in (None, len(llm_server.chats))
 
 
 def test_an_endpoint_that_refuses_the_plainest_request_is_unusable(llm_server: LlmServer) -> None:
@@ -197,12 +80,13 @@ def test_an_endpoint_that_refuses_the_plainest_request_is_unusable(llm_server: L
     assert error.value.final
 
 
+Answered = tuple[Sequence[Choice], Capabilities]
+
+
 def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up() -> None:
     limits: list[int | None] = []
 
-    async def ask(
-        request: Request, known: Capabilities, n: int
-    ) -> tuple[Sequence[Choice], Capabilities]:
+    async def ask(request: Request, known: Capabilities, n: int) -> Answered:
         limits.append(request.max_tokens)
         if (request.max_tokens or 0) > 256:
             raise SendError("maximum context length is 512 tokens", "400", reason=TRUNCATED)
@@ -213,72 +97,26 @@ def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up(
 
 
 def test_a_model_that_talks_on_in_place_of_calling_has_ignored_the_form() -> None:
-    async def ask(
-        request: Request, known: Capabilities, n: int
-    ) -> tuple[Sequence[Choice], Capabilities]:
+    async def ask(request: Request, known: Capabilities, n: int) -> Answered:
         text = "The word is ready. " * 50 if known.tools else '{"report": {"words": ['
         return [Choice(text, finish_reason="length")], known
 
     assert asyncio.run(probe_call(ask, Capabilities())).form == JSON_SCHEMA
 
 
-def refused(message: str = "no", param: str | None = None, status: int = 400) -> SendError:
+def refused(message: str, param: str | None, status: int) -> SendError:
     payload = {"error": {"message": message, "param": param}}
     return of_response(Endpoint("m", "http://localhost:1"), NO_KEY, status, {}, payload, 0.0)
 
 
-LOWER = {"forms": FORMS[1:]}
-FORMATS = {"forms": FORMS[2:]}
-WRITTEN_OUT = {"references": False}
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (refused(param="n"), {"n": False}),
-        (refused(param="tools[0].function.strict"), {"strict": False}),
-        (refused(param="tools[0].function.parameters"), {"strict": False}),
-        (refused("Unsupported parameter: 'max_tokens'."), {"limit_fields": NEW}),
-        (refused('[{"loc": ["body", "n"], "msg": "must be 1"}]'), {"n": False}),
-        (refused("temperature is fixed"), {"temperature_zero": False}),
-        (refused("in a run the text may be to blame"), None),
-        (refused("a word, n, in passing"), None),
-        (refused(param="messages"), None),
-        (refused("max_tokens: 9 > 4, which is the maximum allowed number of output tokens"),
-         {"most_tokens": 4}),
-        (refused("max_tokens is too large"), {"most_tokens": 4}),
-        (refused("`max_tokens` must be less than or equal to `9`"), {"most_tokens": 8}),
-        (refused("'n'", status=429), None),
-        (refused("'n'", status=401), None),
-        (refused(param="tools"), FORMATS),
-        (refused("registry.ollama.ai/library/llama3:8b does not support tools"), FORMATS),
-        (refused("tools param requires --jinja flag", status=500), FORMATS),
-        (refused("Invalid tool_choice type: 'object'."), LOWER),
-        (refused("Failed to initialize samplers: failed to parse grammar"), WRITTEN_OUT),
-        (refused("JSON schema conversion failed", status=500), WRITTEN_OUT),
-        (refused("""Unknown name "$ref" at 'tools[0].function_declarations[0]'"""), WRITTEN_OUT),
-    ],
-)  # fmt: skip
-def test_what_a_refusal_teaches(error: SendError, expected: Change | None) -> None:
-    assert learned(Capabilities(), call(max_tokens=9), 5, error, 9) == expected
-
-
-@pytest.mark.parametrize(
-    ("known", "message", "expected"),
-    [
-        (Capabilities(references=False), "failed to parse grammar", LOWER),
-        (Capabilities(FORMS[2:], references=False), "invalid JSON schema in format",
-         {"forms": FORMS[3:]}),
-        (Capabilities((JSON_OBJECT, WORDS)), "response_format is unavailable now",
-         {"forms": (WORDS,)}),
-        (Capabilities((WORDS,)), "failed to parse grammar", None),
-        (Capabilities((WORDS,)), "does not support tools", None),
-    ],
-)  # fmt: skip
-def test_a_form_is_given_up_where_its_simplest_schema_is_refused(
-    known: Capabilities, message: str, expected: Change | None
-) -> None:
-    assert learned(replace(known, strict=False), call(), 1, refused(message)) == expected
+@pytest.mark.parametrize("row", TABLES["lessons"], ids=str)
+def test_what_a_refusal_teaches(row: dict[str, Any]) -> None:
+    known = Capabilities()
+    if "known" in row:
+        known = Capabilities(FORMS[row["known"] :], strict=False, references=False)
+    error = refused(row.get("message", "no"), row.get("param"), row.get("status", 400))
+    found = learned(known, call(max_tokens=9), 5, error, 9)
+    assert found == (row["learned"] and changes(row["learned"]))
 
 
 def test_what_is_known_is_kept_as_json() -> None:
@@ -286,3 +124,110 @@ def test_what_is_known_is_kept_as_json() -> None:
     assert Capabilities.from_json(json.loads(json.dumps(asdict(known)))) == known
     with pytest.raises(TypeError):
         Capabilities.from_json({"tools": True, "limit_fields": []})
+
+
+KEY = "a.secret.of.no.usual.form"
+ENDPOINT = Endpoint("gpt-x", "http://localhost:1/v1?token=hidden")
+
+
+def failure(status: int, key: str = KEY, headers: Any = None, **error: Any) -> SendError:
+    payload = {"error": error} if error else None
+    return of_response(ENDPOINT, key, status, headers or {}, payload, now=0.0)
+
+
+@pytest.mark.parametrize(("status", "error", "remedy"), TABLES["remedies"])
+def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
+    found = failure(status, **error)
+    assert (found.final, found.transient, found.status) == (True, False, str(status))
+    assert remedy in found.message
+
+
+def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
+    assert "wants a key: set OPENAI_API_KEY (401: no)" in failure(401, NO_KEY, message="no").message
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
+def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: int) -> None:
+    said = f"No entry <{KEY}>, nor Bearer sk-other-key-999999, for\nmodel gpt-x {'x' * 10_000}"
+    message = failure(status, message=said).message
+    assert [word for word in (KEY, "999999", "hidden", "\n") if word in message] == []
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize(("headers", "seconds"), TABLES["waits"], ids=str)
+def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, now=100.0) == seconds
+
+
+def test_a_budget_that_is_used_up_is_waited_for() -> None:
+    def wait(reset: str, left: str = "0") -> float | None:
+        headers = {"x-ratelimit-remaining-tokens": left, "x-ratelimit-reset-tokens": reset}
+        return used_up(headers, 1_700_000_000.0)
+
+    resets = ("20ms", "1s", "6m0s", "1h2m3.5s", "12", "1700000030")
+    assert [wait(reset) for reset in resets] == [0.02, 1.0, 360.0, 3723.5, 12.0, 30.0]
+    assert [wait(reset) for reset in ("0s", "soon", "")] == [None] * 3
+    assert wait("1s", left="1") is None
+    assert used_up({}, 0.0) is None
+
+
+ROWS = [
+    pytest.param(row["kind"], one, id=f"{row['kind']} {one['of']}")
+    for row in refusals()
+    for one in row["examples"]
+]
+
+
+@pytest.mark.parametrize(("kind", "example"), ROWS)
+def test_what_each_provider_says_is_known(kind: str, example: Any) -> None:
+    status, said = example.get("status", 400), example["says"]
+    codes = example.get("codes")
+    found = failure(status, message=said, param=example.get("param"), code=codes)
+    assert found.kind == kind
+    assert said[:60] in found.message
+    assert str(status) in found.message
+    assert found.cap == example.get("cap")
+    numbers = Overflow(example.get("context"), example.get("prompt"))
+    assert found.overflow == (numbers if kind == "overflow" else None)
+    assert found.final == (kind in ("quota", "key", "unloaded", "model"))
+    assert found.transient == (kind == "busy")
+    assert found.reason == {"overflow": TRUNCATED, "filtered": FILTERED}.get(kind, TRANSPORT)
+
+
+def test_how_every_provider_says_that_a_request_is_too_long_is_in_the_table() -> None:
+    rows = [row for row in refusals() if row["kind"] == "overflow"]
+    hosted = {"OpenAI", "Azure", "Anthropic", "Gemini", "Bedrock", "Mistral", "Groq", "DeepSeek"}
+    local = {"vLLM", "llama.cpp", "Ollama", "LM Studio", "OpenRouter"}
+    assert {one["of"] for row in rows for one in row["examples"]} >= hosted | local
+
+
+def test_a_request_that_is_too_long_is_known_by_fields_before_words() -> None:
+    fields: dict[str, Any] = {"n_prompt_tokens": 1407, "n_ctx": 256}
+    assert failure(500, **fields, type="exceed_context_size_error").overflow == Overflow(256, 1407)
+    raw = {"raw": "prompt is too long: 210000 tokens > 200000 maximum"}
+    found = failure(400, message="Provider returned error", metadata=raw)  # of a gateway
+    assert found.overflow == Overflow(200000, 210000)
+    assert "Provider returned error: prompt is too long" in found.message
+    busy = failure(429, message="Rate limit: too many tokens in the context window")
+    large = "max_tokens is too large: 9. This model supports at most 4 completion tokens"
+    assert busy.overflow is failure(400, message=large).overflow is None
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 404, 500])
+def test_words_that_are_not_known_are_an_unexplained_refusal_of_the_request(status: int) -> None:
+    found = failure(status, message="the flux is inverted")
+    assert found.unexplained == (status in (400, 422))
+    assert status == 404 or f"answered {status}: the flux is inverted" in found.message
+
+
+def test_errors_of_other_shapes_are_read() -> None:
+    shapes: list[Any] = [None, [], "oops", {"error": "oops"}, {"error": None}, 3]
+    assert all(of_response(ENDPOINT, KEY, 500, {}, shape, 0.0).transient for shape in shapes)
+    listed = [{"error": {"code": 400, "message": "Overloaded", "status": "UNAVAILABLE"}}]
+    assert of_response(ENDPOINT, KEY, 400, {}, listed, 0.0).transient
+
+
+@pytest.mark.parametrize(("payload", "expected"), TABLES["inside"], ids=str)
+def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
+    found = inside(payload)
+    assert (found and found[0]) == expected

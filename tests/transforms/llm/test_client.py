@@ -1,61 +1,46 @@
-"""The client over real HTTP: calls, usage, roles, connections, and what is never shown."""
+"""The client over real HTTP: calls, usage, choices, lengths, errors, and what a run learns."""
 
-import asyncio
 import logging
 import os
 import pickle
 import socket
 import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
+from tests.llm_server import IGNORED, PROFILES, REJECTED, Chat, LlmServer, Reply, Switches, faults
+from tests.llm_server.chat import LONG, LONG_APART, THOUGHTS
+from tests.llm_server.errors import ApiError
+from tests.llm_server.profiles import of_example, refusals
 from tests.transforms.llm.asked import ALL, Asked, call, sample
-from ufo.transforms.llm import wire
-from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.connection import Transport
-from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.request import (
-    KNOWLEDGE,
-    VERIFIER,
-    Request,
-)
+from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
+from ufo.transforms.llm.request import Completion, Function, LlmError, Message, Request
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:
     completion = Asked(llm_server, [call()]).completion
     assert [choice.arguments for choice in completion.choices] == ['{"word": "x"}']
     (row,) = completion.usage
-    logged = llm_server.chats[0]
+    (logged,) = llm_server.chats
     assert completion.request_id == row.request_id
     assert (row.step, row.source, row.response_id) == ("verify", "reference", "r1")
     assert (row.model, row.status, row.retries) == ("offline-judge", "ok", 0)
-    assert (row.prompt_tokens, row.completion_tokens) == (
-        logged.prompt_tokens,
-        logged.completion_tokens,
-    )
+    said = (logged.prompt_tokens, logged.completion_tokens)
+    assert (row.prompt_tokens, row.completion_tokens) == said
     assert row.worker_id == f"{socket.gethostname()}:{os.getpid()}"
-    assert row.seconds is not None
-    assert 0 < row.seconds < 10
+    assert 0 < (row.seconds or 0) < 10
     assert (row.cached, row.coalesced, row.cost_usd) == (False, False, None)
 
 
 def test_the_endpoint_is_probed_once_however_many_ask(llm_server: LlmServer) -> None:
     asked = Asked(llm_server, [call()] * 20, known=None, at_once=True)
-    assert len(llm_server.chats) == 21
     rows = [row for completion in asked.results for row in completion.usage]
     assert sorted(row.step for row in rows) == ["probe", *["verify"] * 20]
-
-
-def test_the_run_uses_what_the_probe_found(llm_server: LlmServer) -> None:
-    llm_server.switches = Switches(tools=IGNORED, temperature_fixed=True)
-    completion = Asked(llm_server, [call()], known=None).completion
-    assert completion.choices[0].arguments is None
-    assert completion.choices[0].text == '{"word": "x"}'
-    body = llm_server.chats[-1].body
-    assert body["response_format"]["type"] == "json_schema"
-    assert not {"tools", "temperature"} & set(body)
+    assert len(llm_server.chats) == 21
 
 
 @pytest.mark.parametrize(
@@ -65,6 +50,7 @@ def test_the_run_uses_what_the_probe_found(llm_server: LlmServer) -> None:
         (Switches(logprobs=REJECTED), sample(1, logprobs=True), "logprobs"),
         (Switches(max_tokens=REJECTED), call(max_tokens=9), "max_tokens"),
         (Switches(strict=REJECTED), call(), "strict"),
+        (PROFILES["ollama"], call(), "tools"),
     ],
 )
 def test_a_parameter_that_is_refused_later_is_left_out_from_then_on(
@@ -80,81 +66,355 @@ def test_a_parameter_that_is_refused_later_is_left_out_from_then_on(
 def test_the_key_is_nowhere_but_in_the_header(
     llm_server: LlmServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secret = "sk-very-secret-4711"
-    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-4711")
     caplog.set_level(logging.DEBUG)
     asked = Asked(llm_server, [call()])
-    assert llm_server.chats[0].authorization == f"Bearer {secret}"
-    shown = [
-        str(asked.error),
-        repr(asked.error.args),
-        "".join(traceback.format_exception(asked.error)),
-        repr(asked.settings),
-        caplog.text,
-    ]
-    assert all("4711" not in text for text in shown)
-    assert b"4711" not in pickle.dumps((asked.error, asked.settings))
+    error = asked.error
+    assert llm_server.chats[0].authorization == "Bearer sk-very-secret-4711"
+    frames = "".join(traceback.format_exception(error))
+    shown = (str(error), repr(error.args), frames, repr(asked.settings), caplog.text)
+    assert "4711" not in "".join(shown)
+    assert b"4711" not in pickle.dumps((error, asked.settings))
 
 
-def test_no_more_requests_are_under_way_than_allowed(llm_server: LlmServer) -> None:
-    # At an address on this machine it begins with two, and one more with each reply.
-    llm_server.latency = faults.fixed(0.02)
-    Asked(llm_server, [call()] * 60, at_once=True, concurrency=7)
-    assert max(entry.in_flight for entry in llm_server.chats[:2]) <= 2
-    assert 2 < llm_server.max_in_flight <= 7
+# --- several choices of one request ---
 
 
-def test_256_requests_under_way_keep_their_connections(llm_server: LlmServer) -> None:
-    # The pool of the `openai` package keeps 100: what is beyond opens a new one each time.
-    llm_server.latency = faults.fixed(0.25)
-
-    async def ask() -> None:
-        endpoint = Endpoint("offline-judge", llm_server.base_url, timeout=60.0)
-        transport = Transport(endpoint, 256)
-        body = wire.body(call(), "offline-judge", ALL, 1)
-        for _ in range(2):
-            await asyncio.gather(*(transport.send(body) for _ in range(256)))
-        await transport.aclose()
-
-    asyncio.run(ask())
-    assert llm_server.max_in_flight > 128
-    assert llm_server.connections <= 256
-
-
-def test_roles_may_have_models_of_their_own(llm_server: LlmServer) -> None:
-    base_url = llm_server.base_url
-    endpoints = {
-        VERIFIER: Endpoint("offline-judge", base_url),
-        KNOWLEDGE: Endpoint("offline-knowledge", base_url),
-    }
-
-    async def ask() -> None:
-        client = OpenAiClient(ClientSettings(endpoints))
-        await client.complete(call())
-        await client.complete(sample(2))
-        await client.complete(call(role="extractor"))
-        await client.complete(call(model="offline-judge-small"))
-        await client.aclose()
-
-    asyncio.run(ask())
-    bodies = [entry.body for entry in llm_server.chats if entry.step != "probe"]
-    assert [body["model"] for body in bodies] == [
-        "offline-judge",
-        "offline-knowledge",
-        "offline-judge",
-        "offline-judge-small",
-    ]
-    assert len(llm_server.chats) == 4 + 3  # one probe for each model
-    assert llm_server.connections == 1
+@pytest.mark.parametrize(
+    ("n", "requests"), [("works", 1), (IGNORED, 5), (REJECTED, 6), (1, 5), (2, 3), (4, 2)]
+)
+def test_the_choices_wanted_come_whatever_is_done_with_n(
+    llm_server: LlmServer, n: Any, requests: int
+) -> None:
+    llm_server.switches = Switches(n=n)
+    llm_server.latency = faults.fixed(0.01)
+    asked = Asked(llm_server, [sample(5), sample(3, messages=[Message("user", "And then?")])])
+    assert [len(one.choices) for one in asked.results] == [5, 3]
+    assert len(asked.completion.usage) == requests
+    assert [entry.status for entry in llm_server.chats].count(400) == (n == REJECTED)
+    # What has to be asked one by one is asked at once.
+    assert llm_server.chats[0].in_flight == 1
+    assert (llm_server.max_in_flight > 1) == (requests > 3)
 
 
-def test_a_closed_client_opens_again(llm_server: LlmServer) -> None:
-    async def ask() -> None:
-        endpoint = Endpoint("offline-judge", llm_server.base_url)
-        client = OpenAiClient(ClientSettings({VERIFIER: endpoint}))
-        for _ in range(2):
-            await client.complete(call())
-            await client.aclose()
+class Spoiled:
+    """Passes over `n`, and refuses some of the requests that follow with an error."""
 
-    asyncio.run(ask())
-    assert len(llm_server.chats) == 3
+    def __init__(self, fault: faults.Fault, bad: Sequence[int]) -> None:
+        self.fault, self.bad, self.seen = fault, bad, 0
+
+    def next(self, body: bytes) -> faults.Fault | None:
+        self.seen += 1
+        return self.fault if self.seen in self.bad else faults.ignored_n()
+
+
+@pytest.mark.parametrize(
+    ("fault", "final"), [(faults.filtered_prompt(), False), (faults.quota_spent(), True)]
+)
+def test_choices_that_came_are_reported_where_others_failed(
+    llm_server: LlmServer, fault: faults.Fault, final: bool
+) -> None:
+    llm_server.mix = Spoiled(fault, (3, 4))  # type: ignore[assignment]
+    error = Asked(llm_server, [sample(5)], concurrency=1).error
+    assert error.final == final
+    assert len(error.choices) == (2 if final else 3)
+    rows = [row for row in error.usage if row.status == "ok"]
+    assert len(rows) == len(error.choices)
+    assert error.request_id == rows[0].request_id
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.message, again.final, again.usage) == (error.message, final, error.usage)
+    assert (again.choices, again.request_id) == (error.choices, error.request_id)
+
+
+# --- what is too long ---
+
+
+def long() -> Request:
+    return sample(1, messages=[Message("user", "word " * 3000)], max_tokens=300, expects=40)
+
+
+def test_a_reply_is_limited_to_what_the_context_has_left(llm_server: LlmServer) -> None:
+    llm_server.switches = replace(PROFILES["vllm"], context=3200)
+    Asked(llm_server, [long(), long()])
+    assert [entry.status for entry in llm_server.chats] == [400, 200, 200]
+    assert llm_server.chats[0].body["max_tokens"] == 300
+    assert 40 <= llm_server.chats[1].body["max_tokens"] < 200
+
+
+def test_what_certainly_does_not_fit_is_sent_once(llm_server: LlmServer) -> None:
+    llm_server.switches = replace(PROFILES["llamacpp"], context=1000)
+    first, second, _ = Asked(llm_server, [long(), long(), sample(1)]).results
+    assert [entry.status for entry in llm_server.chats] == [400, 200]
+    assert [(one.reason, one.final) for one in (first, second)] == [(TRUNCATED, False)] * 2
+    assert "exceeds the available context size" in first.message
+    assert "was not sent" in second.message
+    assert all("-c for llama.cpp" in error.message for error in (first, second))
+    assert second.usage == ()
+
+
+def test_a_cut_prompt_is_no_answer(llm_server: LlmServer, caplog: pytest.LogCaptureFixture) -> None:
+    llm_server.switches = Switches(context=2048, cuts=True)
+    with caplog.at_level(logging.WARNING, "ufo.llm"):
+        asked = Asked(llm_server, [long(), long()])
+    assert [error.reason for error in asked.results] == [TRUNCATED, TRUNCATED]
+    assert "read 1,026 tokens of a prompt of about 3,004" in asked.error.message
+    assert "--context" in asked.error.message
+    (row,) = asked.error.usage  # it was paid for
+    assert (row.status, row.prompt_tokens) == ("ok", 1026)
+    assert len(caplog.records) == 1  # told once
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        (faults.rate_limited(), "429"),
+        (faults.status(500), "500"),
+        (faults.html(502), "502"),
+        (faults.reset(), "connection"),
+        (faults.truncated_body(), "garbled"),
+        (faults.no_choices(), "garbled"),
+        (faults.html(200), "garbled"),
+        (faults.hang(), "timeout"),
+        (faults.drip(0.2), "timeout"),
+    ],
+)
+def test_what_passes_is_tried_again(
+    llm_server: LlmServer, fault: faults.Fault, status: str
+) -> None:
+    llm_server.faults.extend([None, fault, fault])
+    asked = Asked(llm_server, [call(), call()], timeout=0.25 if status == "timeout" else 10.0)
+    rows = asked.results[1].usage
+    assert [(row.status, row.retries) for row in rows] == [(status, 0), (status, 1), ("ok", 2)]
+    assert asked.pauses == [0.25, 0.5]
+    assert len({row.request_id for row in rows}) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "reason"),
+    [
+        (faults.filtered_prompt(), 1, FILTERED),
+        (faults.status(413), 1, TRUNCATED),
+        (None, 100, TRUNCATED),
+    ],
+)
+def test_what_is_wrong_with_a_request_ends_that_request(
+    llm_server: LlmServer, fault: faults.Fault | None, words: int, reason: str
+) -> None:
+    llm_server.switches = Switches(context=60)
+    llm_server.faults.append(fault)
+    asked = Asked(llm_server, [sample(1, messages=[Message("user", "word " * words)]), sample(1)])
+    assert (asked.error.reason, asked.error.final) == (reason, False)
+    assert isinstance(asked.results[1], Completion)
+
+
+@pytest.mark.parametrize("known", [None, ALL])
+@pytest.mark.parametrize(
+    ("spoil", "remedy"),
+    [
+        (lambda server: setattr(server, "keys", ["sk-other"]), "refused the key in OPENAI_API_KEY"),
+        (lambda server: setattr(server, "models", ["offline-jury"]),
+         "does not know the model 'offline-judge'"),
+        (lambda server: server.faults.append(faults.quota_spent()), "top it up"),
+        (lambda server: setattr(server, "base_url", server.base_url[:-3]), "most end in /v1"),
+    ],
+    ids=["key", "model", "quota", "path"],
+)  # fmt: skip
+def test_final_errors_come_at_once_with_the_remedy(
+    llm_server: LlmServer,
+    spoil: Callable[[LlmServer], None],
+    remedy: str,
+    known: Capabilities | None,
+) -> None:
+    spoil(llm_server)
+    asked = Asked(llm_server, [call()] * 10, known, at_once=known is None)
+    assert asked.error.final
+    assert remedy in asked.error.message
+    # One that is found unusable is not asked again.
+    sent = sum(len(result.usage) for result in asked.results)
+    assert sent == len(llm_server.chats) >= 1
+    assert known or sent == 1
+
+
+def test_an_unknown_model_is_answered_with_the_known_ones(llm_server: LlmServer) -> None:
+    llm_server.models = ["offline-jury"]
+    error = Asked(llm_server, [call()], None).error
+    assert error.message.endswith("it has offline-jury. Did you mean 'offline-jury'?")
+
+
+@pytest.mark.parametrize("known", [None, ALL])
+def test_an_address_without_a_server_is_final(
+    llm_server: LlmServer, known: Capabilities | None
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        asked = Asked(llm_server, [call()], known, base_url=url)
+    assert asked.error.final
+    assert f"nothing answers at {url}" in asked.error.message
+    assert asked.pauses == []
+
+
+WORD = {"type": "string", "enum": ["x", "y"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"words": {"type": "array", "items": {"$ref": "#/$defs/word"}, "maxItems": 2}},
+    "required": ["words"],
+    "additionalProperties": False,
+    "$defs": {"word": WORD},
+}
+ASKED = call(function=Function("choose", "Chooses words.", SCHEMA), max_tokens=600, expects=100)
+SAID = '{"words": ["x"]}'
+GRAMMARS = [one for row in refusals() if row["kind"] == "schema" for one in row["examples"]]
+CAPS = [one for row in refusals() if row["kind"] == "cap" for one in row["examples"]]
+
+
+def said(asked: Asked) -> list[str]:
+    return [one.choices[0].arguments or one.choices[0].text for one in asked.results]
+
+
+@pytest.mark.parametrize("example", GRAMMARS, ids=lambda one: one["says"][:30])
+def test_a_schema_is_written_out_before_a_form_is_given_up(
+    llm_server: LlmServer, example: Any
+) -> None:
+    llm_server.switches = of_example("schema", example)
+    assert said(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
+    assert [entry.status for entry in llm_server.chats][1:] == [200, 200]
+    (tool,) = llm_server.chats[-1].body["tools"]
+    assert "strict" not in tool["function"]
+    words = {"type": "array", "items": WORD}
+    written_out = {"type": "object", "properties": {"words": words}, "required": ["words"]}
+    assert tool["function"]["parameters"] == written_out
+
+
+def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) -> None:
+    refused = ApiError(400, "the tools of the trade in this text are not allowed")
+    llm_server.faults.extend([None, *[faults.Fault("error", refused)] * 5])
+    asked = Asked(llm_server, [ASKED, ASKED])
+    error = asked.results[1]
+    llm_server.faults.clear()
+    assert isinstance(error, LlmError)
+    assert (error.unexplained, error.reason, error.final) == (True, TRANSPORT, False)
+    assert "answered 400: the tools of the trade" in error.message
+    assert said(Asked(llm_server, [ASKED])) == [SAID]
+    assert llm_server.chats[-1].body["tool_choice"] == llm_server.chats[0].body["tool_choice"]
+
+
+@pytest.mark.parametrize("example", CAPS, ids=lambda one: one["of"])
+def test_a_reply_is_limited_to_what_the_model_allows(llm_server: LlmServer, example: Any) -> None:
+    llm_server.switches = replace(of_example("cap", example), cap=300)
+    assert said(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
+    limits = [entry.body["max_tokens"] for entry in llm_server.chats]
+    assert limits[0] == 600
+    assert 150 <= limits[-1] <= 300
+    assert [entry.status for entry in llm_server.chats].count(400) <= 2
+
+
+def test_a_cap_below_what_is_expected_asks_for_less(llm_server: LlmServer) -> None:
+    llm_server.switches = Switches(cap=60)
+    error = Asked(llm_server, [ASKED]).error
+    assert error.reason == TRUNCATED
+    assert "at most 60 completion tokens" in error.message
+
+
+@pytest.mark.parametrize("form", [FORMS[0], JSON_OBJECT, WORDS])
+@pytest.mark.parametrize("thinks", THOUGHTS)
+def test_thoughts_are_no_answer(llm_server: LlmServer, thinks: str, form: str) -> None:
+    llm_server.switches = Switches(thinks=thinks)
+    known = Capabilities((form,) if form == WORDS else (form, WORDS))
+    asked = Asked(llm_server, [ASKED, ASKED], known)
+    assert said(asked) == [SAID] * 2
+    statuses = [(entry.status, entry.body["max_tokens"]) for entry in llm_server.chats]
+    long = thinks in (LONG, LONG_APART)
+    assert statuses == [(200, 600), *[(200, 600 + 8192)] * (2 if long else 1)]
+    assert len(asked.results[0].usage) == (2 if long else 1)
+    spent = sum(row.completion_tokens for one in asked.results for row in one.usage)
+    assert spent == sum(entry.completion_tokens for entry in llm_server.chats)
+
+
+@pytest.mark.parametrize("thinks", [LONG, LONG_APART])
+def test_a_reply_that_ends_within_its_thoughts_is_cut_off(
+    llm_server: LlmServer, thinks: str
+) -> None:
+    llm_server.switches = Switches(thinks=thinks, cap=1000)
+    completion = Asked(llm_server, [ASKED]).completion
+    (choice,) = completion.choices
+    assert (choice.text, choice.arguments, choice.finish_reason) == ("", None, "length")
+    # Asked for more, and then for what is allowed.
+    assert [row.status for row in completion.usage] == ["ok", "400", "ok"]
+
+
+TOO_MUCH = "Could not finish the message because max_tokens or model output limit was reached."
+ROOM = 600 + 8192
+
+
+@pytest.mark.parametrize(
+    ("error", "limits", "pauses"),
+    [
+        (ApiError(400, TOO_MUCH), [600, ROOM], 0),  # thoughts without an end
+        (ApiError(200, "Provider returned error", code="502"), [600, 600], 1),
+        (ApiError(200, "Overloaded, try again later"), [600, 600], 1),
+    ],
+)
+def test_an_error_that_passes_or_asks_for_more_room_is_mended(
+    llm_server: LlmServer, error: ApiError, limits: list[int], pauses: int
+) -> None:
+    llm_server.faults.append(faults.Fault("error", error))
+    asked = Asked(llm_server, [ASKED])
+    assert said(asked) == [SAID]
+    assert [entry.body["max_tokens"] for entry in llm_server.chats] == limits
+    assert len(asked.pauses) == pauses
+
+
+NOT_LOADED = "No models loaded. Please load a model"
+UNKNOWN = "The model `offline-judge` does not exist."
+
+
+@pytest.mark.parametrize("known", [None, ALL])
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ApiError(200, "the flux"), ["answered 200 with the error 400: the flux"]),
+        (ApiError(404, NOT_LOADED), ["has no model loaded (404: No", "load 'offline-judge' there"]),
+        (ApiError(404, UNKNOWN), ["it has offline-judge, offline-judge-small"]),
+    ],
+)
+def test_an_error_has_the_endpoints_words_and_a_remedy(
+    llm_server: LlmServer, error: ApiError, words: list[str], known: Capabilities | None
+) -> None:
+    llm_server.switches = Switches(fails=error)
+    message = Asked(llm_server, [ASKED], known).error.message
+    assert [word for word in words if word not in message] == []
+    assert "Did you mean" not in message  # a model that is listed is not guessed
+
+
+class Musing:
+    """Thinks aloud, in so many words, without a tag where its thoughts begin."""
+
+    def __init__(self, begins: str, ends: str) -> None:
+        self.said = f"{begins} {'Hm. ' * 500}{ends}True"
+
+    def matches(self, chat: Chat) -> bool:
+        return chat.user == "Is it?"
+
+    def answer(self, chat: Chat) -> Reply:
+        return Reply(self.said, step="verify")
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "text", "limits"),
+    [
+        ("Let me see.", "</think>", "True", [64, 64 + 8192, 64 + 8192]),
+        ("Let me see.", "", "Let ", [64, 64 + 8192, 64]),
+        ("The claim is that.", "", "The ", [64, 64]),
+    ],
+    ids=["it thought", "it only talks much", "does not read like thoughts"],
+)
+def test_a_reply_that_is_cut_off_in_thoughts_without_a_tag_gets_more_room(
+    begins: str, ends: str, text: str, limits: list[int]
+) -> None:
+    request = call(messages=[Message("user", "Is it?")], function=None, max_tokens=64, expects=8)
+    with LlmServer(answerers=[Musing(begins, ends)], keys=None) as server:
+        choices = [one.choices[0] for one in Asked(server, [request, request]).results]
+    assert [entry.body["max_tokens"] for entry in server.chats] == limits
+    assert choices[0].text[:4] == text
+    assert choices[1].finish_reason == ("stop" if text == "True" else "length")

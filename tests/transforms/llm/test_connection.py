@@ -1,63 +1,126 @@
-"""What is sent where: Azure's paths and header, further headers and fields; replies in a stream."""
+"""Which endpoint a role has and what is sent there; keys stay secret; replies in a stream."""
 
 import asyncio
+import contextlib
 import json
+import pickle
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.local_server import LocalServer
+from tests.golden.tables import tables
+from tests.llm_server import LlmServer, Switches
 from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.connection import Transport, completion_of
-from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
+from ufo.transforms.llm.endpoint import (
+    DEFAULT_MODEL,
+    NO_KEY,
+    OPENAI_URL,
+    Azure,
+    Endpoint,
+    azure_of,
+    endpoints,
+)
+from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
-WHOLE = {"choices": [{"message": {"role": "assistant", "content": "yes"}}]}
+TABLES = tables("endpoints")
+LOCAL = "http://localhost:8000/v1"
 NAMES = (
-    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT"),
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "TITLE"),
     *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
 )
 
 
-class Echo(BaseHTTPRequestHandler):
-    """Keeps what it is sent, and answers with the reply that is set."""
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
 
-    asked: list[tuple[str, dict[str, str], Any]]
-    reply: tuple[str, bytes]
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.asked.append((self.path, headers, body))
-        kind, content = self.reply
-        self.send_response(200)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+# --- endpoints and keys ---
 
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+
+def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(endpoints("m", LOCAL).values()) == {Endpoint("m", LOCAL)}
+    monkeypatch.setenv("KNOWLEDGE_API_KEY", "sk-other")
+    found = endpoints("m", LOCAL, "e", None, None, "http://far/v1")
+    assert found[VERIFIER] == Endpoint("m", LOCAL)
+    assert found[EXTRACTOR] == Endpoint("e", LOCAL)
+    assert found[KNOWLEDGE] == Endpoint("m", "http://far/v1", "KNOWLEDGE_API_KEY")
+    assert found[KNOWLEDGE].key() == "sk-other"
+
+
+def test_the_url_comes_from_the_option_the_environment_or_openai(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert (Endpoint().url, Endpoint().configured) == (OPENAI_URL, False)
+    monkeypatch.setenv("OPENAI_BASE_URL", LOCAL + "/")
+    assert (Endpoint().url, Endpoint().configured) == (LOCAL, True)
+    assert Endpoint(base_url="http://far/v1").url == "http://far/v1"
+    assert endpoints()[VERIFIER].model == DEFAULT_MODEL
+
+
+def test_a_key_is_needed_at_openai_alone_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = Endpoint("m", LOCAL)
+    assert endpoint.key() == NO_KEY
+    with pytest.raises(LlmError, match=r"set OPENAI_API_KEY, or name another .* --base_url") as e:
+        Endpoint().key()
+    assert e.value.final
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-secret \n")
+    assert (endpoint.key(), Endpoint().configured) == ("sk-secret", True)
+    assert b"sk-secret" not in pickle.dumps(endpoint) + repr(endpoint).encode()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\nsk-second")
+    with pytest.raises(LlmError, match="has characters that a key cannot have") as error:
+        endpoint.key()
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(("url", "message"), TABLES["urls"])
+def test_urls_that_cannot_be_used(url: str, message: str) -> None:
+    with pytest.raises(LlmError, match=message) as error:
+        _ = Endpoint("m", url).url
+    assert error.value.final
+    assert "secret" not in str(error.value)
+
+
+def test_which_addresses_are_on_this_machine() -> None:
+    here = ["localhost:1", "LOCALHOST.", "model.localhost", "127.0.0.1", "127.1.2.3", "[::1]:8080"]
+    away = ["10.0.0.7:8000", "localhost.example.com", "api.openai.com"]
+    local = [host for host in here + away if Endpoint("m", f"http://{host}/v1").local]
+    assert local == here
+    assert Endpoint("m", "http://0.0.0.0:8080/v1").local
+
+
+@pytest.mark.parametrize(("url", "found"), TABLES["azure"])
+def test_what_is_azure(url: str, found: list[str] | None) -> None:
+    assert azure_of(url) == (found and Azure(*found))
+
+
+@pytest.mark.parametrize(("given", "said"), TABLES["flags"], ids=str)
+def test_what_is_no_header_or_body_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        endpoints("m", **given)
+
+
+# --- what is sent ---
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalServer]:
-    for name in NAMES:
-        monkeypatch.delenv(name, raising=False)
-    Echo.asked, Echo.reply = [], ("application/json", json.dumps(WHOLE).encode())
-    with LocalServer(Echo) as running:
+def server() -> Iterator[LlmServer]:
+    with LlmServer(keys=None) as running:
         yield running
 
 
-def send(endpoint: Endpoint, body: dict[str, Any] | None = None) -> Any:
+def send(endpoint: Endpoint) -> Any:
     async def sent() -> Any:
         transport = Transport(endpoint, 1)
         try:
-            return (await transport.send(body or {"model": endpoint.model, "messages": []})).value
+            messages = [{"role": "user", "content": "Who?"}]
+            return (await transport.send({"model": endpoint.model, "messages": messages})).value
         finally:
             await transport.aclose()
 
@@ -65,89 +128,47 @@ def send(endpoint: Endpoint, body: dict[str, Any] | None = None) -> Any:
 
 
 def test_azure_is_asked_for_the_models_deployment_with_its_own_header(
-    server: LocalServer, monkeypatch: pytest.MonkeyPatch
+    server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{server.address}/")
+    server.switches = Switches(azure="mini")
+    address = server.base_url.removesuffix("/v1")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{address}/")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-secret")
     endpoint = endpoints("mini")[VERIFIER]
     assert endpoint.configured
-    assert send(endpoint) == WHOLE
-    ((path, headers, body),) = Echo.asked
-    assert path == "/openai/deployments/mini/chat/completions?api-version=2024-10-21"
-    assert headers["api-key"] == "azure-secret"
-    assert "azure-secret" not in headers.get("authorization", "")
-    assert body["model"] == "mini"
-
-
-def test_azure_by_the_url_of_a_deployment_and_with_a_token(
-    server: LocalServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    assert send(endpoint)["choices"]
+    monkeypatch.delenv("AZURE_OPENAI_API_KEY")
     monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "ad-secret")
-    url = f"{server.address}/openai/deployments/prod/chat/completions?api-version=2025-01-01"
-    send(endpoints("mini", url)[VERIFIER])
-    ((path, headers, _),) = Echo.asked
-    assert path == "/openai/deployments/prod/chat/completions?api-version=2025-01-01"
-    assert headers["authorization"] == "Bearer ad-secret"
-
-
-@pytest.mark.parametrize(
-    ("url", "found"),
-    [
-        ("https://a.openai.azure.com", Azure("https://a.openai.azure.com", "2024-10-21")),
-        ("https://a.openai.azure.com/openai/v1", None),
-        ("https://a.openai.azure.com/openai/v1?api-version=preview", None),
-        ("http://gate/team/openai?api-version=7", Azure("http://gate/team", "7")),
-        ("https://api.openai.com/v1", None),
-    ],
-)
-def test_what_is_azure(url: str, found: Azure | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_VERSION", raising=False)
-    assert azure_of(url) == found
+    url = f"{address}/openai/deployments/mini/chat/completions?api-version=2025-01-01"
+    assert send(endpoints("other", url)[VERIFIER])["choices"]
+    by_key, by_token = server.chats
+    assert (by_key.query, by_token.query) == ("api-version=2024-10-21", "api-version=2025-01-01")
+    assert (by_key.headers["api-key"], by_key.body["model"]) == ("azure-secret", "mini")
+    assert "azure-secret" not in by_key.authorization
+    assert by_token.authorization == "Bearer ad-secret"
 
 
 def test_headers_and_fields_go_to_the_endpoint_that_they_are_meant_for(
-    server: LocalServer, monkeypatch: pytest.MonkeyPatch
+    server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    url = f"{server.base_url}?user=7"
+    told: dict[str, Any] = {
+        "body_json": '{"provider": {"order": ["a"]}}',
+        "reasoning_effort": "low",
+    }
+    found = endpoints("m", url, None, "http://other/v1", header=["X-Title=TITLE"], **told)
+    with pytest.raises(LlmError, match="TITLE is not set") as error:
+        send(found[VERIFIER])
+    assert error.value.final
     monkeypatch.setenv("TITLE", "nightly")
-    url = f"{server.address}/v1?user=7"
-    found = endpoints(
-        *("m", url, None, "http://other/v1"),
-        header=["X-Title=TITLE"],
-        body_json='{"provider": {"order": ["a"]}}',
-        reasoning_effort="low",
-    )
-    send(found[VERIFIER])
-    ((path, headers, body),) = Echo.asked
-    assert (path, headers["x-title"]) == ("/v1/chat/completions?user=7", "nightly")
-    assert body["provider"] == {"order": ["a"]}
-    assert body["reasoning_effort"] == "low"
+    with contextlib.suppress(SendError):  # the server knows no queries
+        send(found[VERIFIER])
+    (asked,) = server.chats
+    assert (asked.query, asked.headers["x-title"]) == ("user=7", "nightly")
+    assert (asked.body["provider"], asked.body["reasoning_effort"]) == ({"order": ["a"]}, "low")
     assert found[KNOWLEDGE] == found[VERIFIER]
     assert (found[EXTRACTOR].headers, found[EXTRACTOR].added) == ((), {})
     assert "nightly" not in repr(found)
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"header": ["X-Title"]}, "NAME=VARIABLE"),
-        ({"header": ["X Title=A"]}, "NAME=VARIABLE"),
-        ({"body_json": "{"}, "is not JSON"),
-        ({"body_json": "[]"}, "is not a JSON object"),
-        ({"body_json": '{"messages": []}'}, "'messages', a field that ufo writes itself"),
-    ],
-)
-def test_what_is_no_header_or_body_is_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        endpoints("m", **given)
-
-
-def test_a_header_without_its_variable_ends_the_run(
-    server: LocalServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("TITLE", raising=False)
-    with pytest.raises(LlmError, match="TITLE is not set") as error:
-        send(endpoints("m", f"{server.address}/v1", header=["X-Title=TITLE"])[VERIFIER])
-    assert error.value.final
 
 
 def events(*chunks: Any) -> str:
@@ -159,29 +180,23 @@ def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
     return {"id": "c1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
-def test_a_stream_is_read_as_one_reply(server: LocalServer) -> None:
+def test_a_stream_is_read_as_one_reply() -> None:
     call = {"index": 0, "id": "t1", "type": "function", "function": {"name": "f", "arguments": ""}}
-    usage = {"prompt_tokens": 5, "completion_tokens": 2}
-    text = events(
-        chunk(role="assistant", content=None, tool_calls=[call]),
-        chunk(tool_calls=[{"index": 0, "function": {"arguments": '{"a":'}}]),
-        chunk(tool_calls=[{"index": 0, "function": {"arguments": " 1}"}}], reasoning="I "),
-        chunk("tool_calls", reasoning="think"),
-        {"choices": [], "usage": usage},
+    whole = completion_of(
+        events(
+            chunk(role="assistant", content=None, tool_calls=[call]),
+            chunk(tool_calls=[{"index": 0, "function": {"arguments": '{"a":'}}]),
+            chunk(tool_calls=[{"index": 0, "function": {"arguments": " 1}"}}], reasoning="I "),
+            chunk("tool_calls", reasoning="think"),
+            {"choices": [], "usage": {"prompt_tokens": 5}},
+            {"error": {"message": "overloaded"}},
+        )
     )
-    Echo.reply = ("text/event-stream; charset=utf-8", text.encode())
-    whole = send(Endpoint("m", f"{server.address}/v1"))
-    (choice,) = whole["choices"]
-    (made,) = choice["message"]["tool_calls"]
-    assert made["function"] == {"name": "f", "arguments": '{"a": 1}'}
-    assert made["id"] == "t1"
-    assert choice["message"]["reasoning"] == "I think"
-    assert (choice["finish_reason"], whole["usage"], whole["id"]) == ("tool_calls", usage, "c1")
-
-
-def test_an_error_in_a_stream_is_kept() -> None:
-    said = completion_of(events(chunk(content="a"), {"error": {"message": "overloaded"}}))
-    assert said["error"] == {"message": "overloaded"}
+    ((choice,), (made,)) = whole["choices"], whole["choices"][0]["message"]["tool_calls"]
+    assert (made["id"], made["function"]) == ("t1", {"name": "f", "arguments": '{"a": 1}'})
+    assert (choice["message"]["reasoning"], choice["finish_reason"]) == ("I think", "tool_calls")
+    assert (whole["usage"], whole["id"]) == ({"prompt_tokens": 5}, "c1")
+    assert whole["error"] == {"message": "overloaded"}
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.text(max_size=5)), max_size=12))

@@ -1,9 +1,8 @@
-"""What an endpoint allows is kept and used, by a simulated clock."""
+"""What an endpoint allows is kept and used, and when another try is made, by a simulated clock."""
 
 import asyncio
 import random
-from itertools import pairwise
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -11,11 +10,9 @@ from hypothesis import strategies as st
 
 from tests.llm_server.log import Logged, most_in
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
-from ufo.schemas.records import TRANSPORT
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.limiter import LOCAL_START, RateLimits, estimated
-from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.retry import Stop
+from ufo.transforms.llm.retry import Retry, Timing, retrying
 
 
 @pytest.mark.parametrize("slowest", [0.1, 3.0, 20.0])
@@ -26,30 +23,16 @@ def test_no_minute_has_more_requests_than_allowed_and_nine_tenths_are_used(slowe
         its = limiter(loop, RateLimits(concurrency=64, requests_per_minute=120))
         seconds = [chance.uniform(0.0, slowest) for _ in range(900)]
         jobs = (exchange(its, loop, one) for one in seconds)
-        times = await asyncio.gather(*jobs)
         # The endpoint counts a request somewhere between its way there and its way back.
         return [
             Logged("", "", None, chance.uniform(start, min(end, start + 6.0)), 0, 0)
-            for start, end in times
+            for start, end in await asyncio.gather(*jobs)
         ]
 
     seen = simulate(main)
     assert most_in(seen, 60.0) <= 120
     times = sorted(entry.started for entry in seen)
     assert len(times) / 120 * 60.0 / (times[-1] - times[0] + 1.0) >= 0.9
-
-
-def test_requests_are_spread_over_the_minute() -> None:
-    async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, RateLimits(64, requests_per_minute=60))
-        return [
-            start
-            for start, _ in await asyncio.gather(*(exchange(its, loop, 2.0) for _ in range(30)))
-        ]
-
-    times = simulate(main)
-    assert max(times) == pytest.approx(30, abs=4)
-    assert all(later - now >= 0.99 for now, later in pairwise(times[5:]))
 
 
 def test_no_minute_has_more_tokens_than_allowed_and_nine_tenths_are_used() -> None:
@@ -98,24 +81,6 @@ def test_what_was_sent_before_counts() -> None:
     assert times[2] >= 60.0
 
 
-def test_no_more_are_under_way_than_allowed() -> None:
-    async def main(loop: Simulated) -> int:
-        its = limiter(loop, RateLimits(concurrency=7))
-        most = 0
-
-        async def ask() -> None:
-            nonlocal most
-            async with its.admitted(BODY):
-                most = max(most, its.in_flight)
-                await asyncio.sleep(1.0)
-
-        await asyncio.gather(*(ask() for _ in range(50)))
-        assert loop.time() == pytest.approx(8.0)
-        return most
-
-    assert simulate(main) == 7
-
-
 @pytest.mark.parametrize("status", ["429", "502", "503", "529", "timeout", "connection"])
 def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: str) -> None:
     async def main(loop: Simulated) -> list[float]:
@@ -140,32 +105,17 @@ def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: 
     assert simulate(main) == [32.0, 16.0, 26.0, 64.0]
 
 
-@pytest.mark.parametrize("status", ["400", "500", "garbled"])
-def test_other_errors_leave_the_limit(status: str) -> None:
-    async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits(concurrency=8))
-        async with its.admitted(BODY) as sent:
-            its.failed(sent, refused(status))
-        return its.limit
-
-    assert simulate(main) == 8.0
-
-
-def test_it_starts_low_and_grows_fast_until_the_first_overload() -> None:
+def test_other_errors_leave_the_limit_and_one_at_a_time_is_always_left() -> None:
     async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, RateLimits(concurrency=64), start=LOCAL_START)
-        found = [its.limit]
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(30)))
-        found.append(its.limit)
-        async with its.admitted(BODY) as sent:
-            its.failed(sent, refused("timeout"))
-        found.append(its.limit)
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(8)))
-        found.append(its.limit)
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(1000)))
-        return [*found, its.limit]
+        its = limiter(loop, RateLimits(concurrency=8))
+        found = []
+        for status in ("400", "500", "garbled", *["429"] * 20):
+            async with its.admitted(BODY) as sent:
+                its.failed(sent, refused(status))
+            found.append(its.limit)
+        return found
 
-    assert simulate(main) == [2.0, 32.0, 1.0, 2.0, 64.0]
+    assert simulate(main) == [8.0] * 3 + [1.0] * 20
 
 
 def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> None:
@@ -189,17 +139,6 @@ def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> N
     slowest, limit = simulate(main)
     assert slowest < 100.0
     assert limit < 20
-
-
-def test_one_at_a_time_is_always_left() -> None:
-    async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits(concurrency=8))
-        for _ in range(20):
-            async with its.admitted(BODY) as sent:
-                its.failed(sent, refused())
-        return its.limit
-
-    assert simulate(main) == 1.0
 
 
 @pytest.mark.parametrize("seconds", [0.5, 30.0, 400.0])
@@ -226,29 +165,6 @@ def test_what_is_used_up_is_waited_for() -> None:
         return (await exchange(its, loop, 1.0))[0]
 
     assert 90.0 <= simulate(main) <= 91.0
-
-
-def test_a_final_error_ends_those_who_wait_without_a_request() -> None:
-    async def main(loop: Simulated) -> list[Any]:
-        stop = Stop()
-        mine, anothers = (limiter(loop, RateLimits(1), stop=stop) for _ in range(2))
-
-        async def spend() -> None:
-            async with mine.admitted(BODY) as sent:
-                await asyncio.sleep(5.0)
-                mine.failed(sent, SendError("the quota is spent", "429", final=True))
-
-        jobs = [spend(), *(exchange(mine, loop, 1.0) for _ in range(5))]
-        found = await asyncio.gather(*jobs, return_exceptions=True)
-        others = await asyncio.gather(exchange(anothers, loop, 1.0), return_exceptions=True)
-        return [*found[1:], *others]
-
-    errors = simulate(main)
-    assert len(errors) == 6
-    assert all(isinstance(error, LlmError) and error.final for error in errors)
-    assert {(error.message, error.reason) for error in errors} == {
-        ("the quota is spent", TRANSPORT)
-    }
 
 
 def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
@@ -279,28 +195,102 @@ def test_shares_never_come_to_more_than_the_whole(whole: RateLimits, workers: in
             assert 1 <= part * workers <= limit
 
 
-def test_it_knows_for_how_long_an_endpoint_that_is_asked_does_not_answer() -> None:
+POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
+LATER, NO = refused(), SendError("no", "400")
+SOON, LATE = refused(retry_after=300.0), refused(retry_after=2000.0)
+
+
+@pytest.mark.parametrize(
+    ("errors", "retry", "pauses", "end"),
+    [
+        ([LATER] * 4, POLICY, [0.25, 0.5, 1.0, 2.0], "attempt 4"),
+        ([LATER] * 4 + [SOON], POLICY, [0.25, 0.5, 1.0, 2.0], SOON),
+        ([NO], POLICY, [], NO),
+        ([SOON], POLICY, [300.0], "attempt 1"),
+        ([LATE], POLICY, [], LATE),
+        # Each try takes a second, and that counts; what passed before the first failed does not.
+        ([LATER] * 5, Retry(attempts=5, seconds=3.0), [0.25, 0.5], LATER),
+        ([LATER], Retry(attempts=5, seconds=1.5, first=1.0), [0.5], "attempt 1"),
+    ],
+)
+def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(
+    errors: Sequence[SendError], retry: Retry, pauses: list[float], end: str | SendError
+) -> None:
+    now = 0.0
+    paused: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        paused.append(seconds)
+        now += seconds
+
+    async def send(attempt: int) -> str:
+        nonlocal now
+        now += 1.0
+        if attempt < len(errors):
+            raise errors[attempt]
+        return f"attempt {attempt}"
+
+    found: str | SendError
+    try:
+        found = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
+    except SendError as error:
+        found = error
+    assert (paused, found) == (pauses, end)
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.5, 0.999])
+def test_jitter_spreads_the_callers_but_never_before_the_time_asked_for(chance: float) -> None:
+    assert 0.25 <= POLICY.pause(0, None, chance) < 0.5
+    assert 10.0 <= POLICY.pause(3, 10.0, chance) < 11.0
+    assert 2.0 <= POLICY.pause(10, None, chance) < 4.0
+
+
+def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
+    error = Retry(seconds=900).within(refused(retry_after=901))
+    assert (error.final, error.transient) == (True, False)
+    assert "wait 901 s" in error.message
+    assert "--retry_seconds" in error.message
+    for other in (refused(retry_after=900), refused(), SendError("no", "400", retry_after=901)):
+        assert Retry(seconds=900).within(other) is other
+
+
+def outage(*events: tuple[float, str], patience: float = 900.0) -> tuple[list[str], list[bool]]:
+    """What is told of a request whose tries end with these errors after so many seconds each, and
+    which of the errors are final."""
+    told: list[str] = []
+    final: list[bool] = []
+
     async def main(loop: Simulated) -> None:
-        its = limiter(loop, RateLimits(requests_per_minute=6))
-        assert its.silence() == 0.0
-        with its.asked(), its.asked():
-            async with its.admitted(BODY) as first:
-                await asyncio.sleep(4.0)
-                assert its.silence() == 4.0
-                # No answer: the next attempt waits on, also while nothing is under way.
-                its.failed(first, refused("connection"))
-            await asyncio.sleep(2.0)
-            assert its.silence() == 6.0
-            async with its.admitted(BODY) as second:
-                await asyncio.sleep(3.0)
-                # An error is an answer as well; what waits for its turn waits for no endpoint.
-                its.failed(second, refused("429"))
-            await asyncio.sleep(5.0)
-            assert its.silence() == 0.0
-            async with its.admitted(BODY) as third:
-                await asyncio.sleep(1.0)
-                its.failed(third, refused("timeout"))
-            assert its.silence() == 1.0
-        assert its.silence() == 0.0
+        its = limiter(loop, RateLimits(), patience=patience, report=told.append)
+        with its.asked():
+            for seconds, status in events:
+                async with its.admitted(BODY) as sent:
+                    await asyncio.sleep(seconds)
+                    error = its.failed(sent, refused(status))
+                its.retrying(error, 4.0)
+                final.append(error.final)
 
     simulate(main)
+    return told, final
+
+
+def test_retries_are_told_of_once_in_three_seconds() -> None:
+    told, _ = outage(*((1.0, status) for status in ("429", "503", "503", "timeout", "500")))
+    limit = "a request met a rate limit (429), retrying in 4 s"
+    assert told == [limit, "a request timed out, retrying in 4 s"]
+
+
+def test_an_endpoint_that_is_away_is_reported_with_the_time_that_is_left() -> None:
+    told, final = outage(*[(30.0, "connection")] * 2, (30.0, "500"), (30.0, "connection"))
+    away = "the endpoint does not answer, retrying for 14 more minutes"
+    assert told == [away, away, "a request got status 500, retrying in 4 s", away]
+    assert not any(final)
+
+
+def test_an_endpoint_that_stays_away_ends_the_run_and_any_answer_ends_an_outage() -> None:
+    gone = (0.0, "connection"), (60.0, "connection")
+    found = [outage(*gone, patience=patience)[1] for patience in (60.0, 0.0, 900.0)]
+    assert found == [[False, True], [False, False], [False, False]]
+    events = [(0.0, "connection"), (50.0, "500"), (20.0, "connection"), (50.0, "timeout")]
+    assert outage(*events, (10.0, "connection"), patience=60.0)[1] == [False] * 4 + [True]

@@ -16,9 +16,10 @@ def body(words: int) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": "word " * words}]}
 
 
-def arrived(window: ContextWindow, words: int, counted: int) -> bool:
-    asked = body(words)
-    return window.arrived(asked, prompt_tokens(asked), counted)
+def arrived(window: ContextWindow, *sizes: tuple[int, int]) -> list[bool]:
+    """Whether prompts of so many words arrived whole, of which so many tokens were counted."""
+    asked = [(body(words), counted) for words, counted in sizes]
+    return [window.arrived(one, prompt_tokens(one), counted) for one, counted in asked]
 
 
 def test_nothing_is_known_at_first() -> None:
@@ -43,74 +44,55 @@ def test_what_an_error_says_goes_before_what_was_set() -> None:
     window.refused(1000, 300, Overflow(512, 1500))
     assert window.context == 512
     assert window.hopeless(450)  # 1.5 of its tokens for each of ours
-    assert not window.fits(330, 40)
-    assert window.fits(250, 40)
+    assert (window.fits(330, 40), window.fits(250, 40)) == (False, True)
 
 
-def test_an_error_without_numbers_leaves_three_quarters() -> None:
-    window = ContextWindow()
-    window.refused(1000, 300, Overflow())
-    assert 700 < (window.context or 0) < 800
-    window.refused(100_000, 300, Overflow())  # that it was too much says less
-    assert 700 < (window.context or 0) < 800
-    assert not window.hopeless(10_000)  # a guess keeps nothing from being tried
-    assert window.limit(500, 300, 40) == 300
-
-
-def test_a_guess_grows_with_what_is_taken() -> None:
+def test_an_error_without_numbers_leaves_three_quarters_and_that_grows_with_what_is_taken() -> None:
     window = ContextWindow()
     window.refused(1600, 300, Overflow())
-    guesses = [window.context or 0]
+    window.refused(100_000, 300, Overflow())  # that it was too much says less
+    guesses = [window.context]
+    assert not window.hopeless(10_000)  # a guess keeps nothing from being tried
+    assert window.limit(1100, 300, 40) == 300
     for tokens in (700, 1200, 900):
         window.took(tokens)
-        guesses.append(window.context or 0)
+        guesses.append(window.context)
     assert guesses == [1200, 1200, 1400, 1400]
-    window.ended(1300)
+    window.ended(1300)  # a reply that ends early tells the context
     window.took(1250)
+    window.ended(4096)
     assert window.context == 1300
 
 
 def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:
     window = ContextWindow()
-    limits = []
-    for _ in range(50):
-        limit = window.limit(400, 600, 40)
-        limits.append(limit)
-        window.refused(400, limit, Overflow(1000))
-        if not window.fits(400, 40):
-            break
+    limits: list[int] = []
+    while not limits or (window.fits(400, 40) and len(limits) < 50):
+        limits.append(window.limit(400, 600, 40))
+        window.refused(400, limits[-1], Overflow(1000))
     assert limits == sorted(limits, reverse=True)
-    assert len(limits) < 10
+    assert 1 < len(limits) < 10
 
 
 def test_a_prompt_that_was_cut_is_seen_by_its_count() -> None:
     window = ContextWindow()
-    assert arrived(window, 900, 930)
-    assert not arrived(window, 6000, 2050)  # Ollama with 4,096
+    ollama = arrived(window, (900, 930), (6000, 2050), (5000, 2050), (1500, 1540), (3000, 3100))
+    assert ollama == [True, False, False, True, True]
     assert window.context == 4096
-    assert not arrived(window, 5000, 2050)
-    assert arrived(window, 1500, 1540)
-    assert arrived(window, 3000, 3100)
-
-
-def test_of_another_server_that_cuts_what_it_left_is_known() -> None:
     window = ContextWindow()
-    assert not arrived(window, 6000, 2000)
-    assert window.context == 2000
+    assert arrived(window, (6000, 2000)) == [False]
+    assert window.context == 2000  # of another server, what it left is known
 
 
 def test_an_endpoint_that_counts_otherwise_cuts_nothing() -> None:
     window = ContextWindow()
-    assert not arrived(window, 6000, 1800)
-    assert arrived(window, 3000, 900)  # less than was left of the longer one
+    # Less was counted of the second than was left of the longer one.
+    assert arrived(window, (6000, 1800), (3000, 900), (6000, 1800)) == [False, True, True]
     assert window.context is None
-    assert arrived(window, 6000, 1800)
-
-
-def test_a_prompt_no_longer_than_one_that_arrived_is_not_cut() -> None:
-    window = ContextWindow()
-    assert arrived(window, 1000, 1010)
-    assert arrived(window, 1000, 60)  # without its prefix, which was cached
+    # Of one no longer than one that arrived, its prefix was in the endpoint's cache.
+    assert arrived(ContextWindow(), (1000, 1010), (1000, 60)) == [True, True]
+    # A short prompt and an absent count tell nothing.
+    assert arrived(ContextWindow(), (100, 10), (6000, 0)) == [True, True]
 
 
 TOOLS = [{"name": "verify", "parameters": {"type": "object", "required": ["f1", "f2"] * 40}}]
@@ -133,18 +115,13 @@ def test_a_cut_of_a_quarter_is_seen_after_ten_replies(
     spread: float, lost: float, kept: float
 ) -> None:
     alarms = missed = 0
+    longer = {**body(4000), "tools": TOOLS}
+    cut = round(1.1 * (1 - lost - 0.03) * prompt_tokens({"messages": longer["messages"]}))
     for seed in range(40):
         window = ContextWindow()
-        for number, (asked, counted) in enumerate(prompts(seed, spread, kept)):
+        for (asked, counted), _ in zip(prompts(seed, spread, kept), range(11), strict=False):
             alarms += not window.arrived(asked, prompt_tokens(asked), counted)
-            if number == 10:
-                longer = {**body(4000), "tools": TOOLS}
-                messages = prompt_tokens({"messages": longer["messages"]})
-                cut = round(1.1 * (1 - lost - 0.03) * messages)
-                missed += window.arrived(longer, prompt_tokens(longer), cut)
-                break
-        else:
-            raise AssertionError
+        missed += window.arrived(longer, prompt_tokens(longer), cut)
     assert alarms == 0
     assert missed <= 6
 
@@ -152,11 +129,10 @@ def test_a_cut_of_a_quarter_is_seen_after_ten_replies(
 @pytest.mark.parametrize("seed", range(20))
 def test_prompts_that_vary_raise_no_alarm(seed: int) -> None:
     window = ContextWindow()
-    for asked, counted in prompts(seed, 0.05):
-        assert window.arrived(asked, prompt_tokens(asked), counted)
+    assert all(window.arrived(one, prompt_tokens(one), n) for one, n in prompts(seed, 0.05))
 
 
-def test_a_prompt_of_another_kind_is_not_measured_by_the_others() -> None:
+def test_a_prompt_of_another_kind_or_script_is_not_measured_by_the_others() -> None:
     window = ContextWindow()
     for number in range(20):
         assert window.arrived(body(900 + number), 904 + number, 1000, "verify")
@@ -165,35 +141,16 @@ def test_a_prompt_of_another_kind_is_not_measured_by_the_others() -> None:
     # What it has more may be of words that are few tokens each.
     assert window.arrived(body(2000), 2004, 1000 + 900, "verify")
     assert not window.arrived(body(3000), 3004, 2300, "verify")
-
-
-def test_a_text_in_another_script_is_not_measured_by_english_ones() -> None:
     window = ContextWindow()
-    for number in range(20):
-        assert arrived(window, 900 + number, 930)
+    assert all(arrived(window, *((900 + number, 930) for number in range(20))))
     chinese = {"messages": [{"role": "user", "content": "\u5965\u65af\u9646\u662f\u4e00 " * 900}]}
     assert window.arrived(chinese, prompt_tokens(chinese), 3000)
 
 
-@pytest.mark.parametrize(("words", "counted"), [(100, 10), (6000, 0)])
-def test_a_short_prompt_and_an_absent_count_tell_nothing(words: int, counted: int) -> None:
-    assert arrived(ContextWindow(), words, counted)
+CONTEXTS = st.none() | st.integers(128, 200_000)
 
 
-def test_a_reply_that_ends_early_tells_the_context() -> None:
-    window = ContextWindow()
-    window.ended(512)
-    assert window.context == 512
-    window.ended(4096)
-    assert window.context == 512
-
-
-@given(
-    st.one_of(st.none(), st.integers(128, 200_000)),
-    st.integers(1, 100_000),
-    st.integers(1, 20_000),
-    st.integers(0, 400),
-)
+@given(CONTEXTS, st.integers(1, 100_000), st.integers(1, 20_000), st.integers(0, 400))
 def test_a_limit_is_never_raised_nor_below_what_is_expected(
     context: int | None, prompt: int, most: int, expects: int
 ) -> None:
@@ -201,27 +158,16 @@ def test_a_limit_is_never_raised_nor_below_what_is_expected(
     assert min(most, max(expects, 1)) <= limit <= most
 
 
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("", 0, 0),
-        ("The river of Oslo is long.", 6, 8),
-        ("In 1815 she counted 12,345 stars.", 9, 13),
-        ("Donaudampfschifffahrtsgesellschaft", 4, 10),
-        ("奥斯陆是一座大城市", 5, 9),
-    ],
-)
-def test_tokens_are_about_as_many_as_byte_pairs(text: str, low: int, high: int) -> None:
-    assert low <= count(text) <= high
+def test_tokens_are_about_as_many_as_byte_pairs() -> None:
+    assert count("") == 0
+    assert 6 <= count("The river of Oslo is long.") <= 8
+    assert 9 <= count("In 1815 she counted 12,345 stars.") <= 13
+    assert 4 <= count("Donaudampfschifffahrtsgesellschaft") <= 10
+    assert 5 <= count("奥斯陆是一座大城市") <= 9
+    bare = prompt_tokens({"messages": [{"role": "user", "content": "one two"}]})
+    assert 2 < bare < 10
 
 
 @given(st.text(), st.text())
 def test_a_longer_text_has_no_fewer_tokens(one: str, other: str) -> None:
     assert count(f"{one} {other}") == count(one) + count(other)
-
-
-def test_a_prompt_is_its_messages_and_its_functions() -> None:
-    body = {"messages": [{"role": "user", "content": "one two"}]}
-    bare = prompt_tokens(body)
-    assert 2 < bare < 10
-    assert prompt_tokens({**body, "tools": [{"name": "three"}]}) > bare

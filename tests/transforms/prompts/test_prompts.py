@@ -9,18 +9,12 @@ from ufo.schemas.errors import UsageError
 from ufo.transforms.prompts import Prompts, load_prompts
 
 
-def test_every_shipped_prompt_says_something_and_names_its_task() -> None:
-    shipped = load_prompts().texts
-    for name, text in shipped.items():
+def test_every_shipped_prompt_names_its_task_and_its_fixed_prefix_has_no_data_in_it() -> None:
+    """What changes from call to call would keep providers from caching the prefix."""
+    for name, text in load_prompts().texts.items():
         assert text.strip(), name
         if name.endswith("_system"):
             assert re.fullmatch("Task: [a-z_]+", text.splitlines()[0]), name
-
-
-def test_the_fixed_prefix_has_no_data_in_it() -> None:
-    """What changes from call to call would keep providers from caching the prefix."""
-    for name, text in load_prompts().texts.items():
-        if name.endswith("_system"):
             # What stands there depends on the options of a run alone.
             assert set(re.findall(r"\{([a-z_]+)\}", text)) <= {"verdicts", "fields", "example"}
 

@@ -7,22 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.tables import tables
 from ufo.schemas.records import Failure, RecallInput
 from ufo.transforms.recall.recall_input import parse_recall, same_fact
 
-WIKI = {
-    "unique_id": "7",
-    "question": "Where is Oslo?",
-    "source": "Oslo",
-    "answer": "Oslo is in Norway.",
-    "ungrounded_answer": "Oslo is in Sweden.",
-    "poor_answer": "It is far.",
-    "gt_facts": "- Oslo is a city in Norway\n- Oslo is north",
-    "context_v1": "…",
-    "human_evaluated_facts_answer": "{'Oslo is in Norway.': 'True', \"Oslo isn't small\": 'False'}",
-    "human_evaluated_facts_ungrounded_answer": "{'Oslo is in Norway': 'False'}",
-    "human_evaluated_facts_poor_answer": "{'Oslo is in Norway': 'No_response'}",
-}
+TABLES = tables("recall")
+WIKI = TABLES["wiki"]
 
 
 def read(**raw: Any) -> Any:
@@ -44,13 +34,9 @@ def labels(record: RecallInput) -> set[tuple[str, int, int]]:
 
 
 def test_a_record_of_json_lines() -> None:
-    found = used(
-        id=5,
-        question="Q?",
-        ground_truth="T.",
-        answers={"rag": "A", "none": None, "silent": ""},
-        facts=["F1.", {"fact": "F2.", "labels": {"rag": True, "silent": 0}}],
-    )
+    facts = ["F1.", {"fact": "F2.", "labels": {"rag": True, "silent": 0}}]
+    given = {"rag": "A", "none": None, "silent": ""}
+    found = used(id=5, question="Q?", ground_truth="T.", answers=given, facts=facts)
     assert (found.record_id, found.question, found.ground_truth) == ("5", "Q?", "T.")
     assert answers(found) == {"rag": "A", "silent": ""}
     assert (found.given, found.facts) == (True, ["F1.", "F2."])
@@ -101,33 +87,7 @@ def test_ids_are_functions_of_the_content() -> None:
     assert one.record_id != used(question="Q?", ground_truth="T.", answers={"a": "B"}).record_id
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"question": " "}, "`question` is missing or empty"),
-        ({"ground_truth": None}, "no ground truth to take facts from"),
-        ({"answers": ["A"]}, "`answers` is an object"),
-        ({"answers": {"a": 1}}, "`answers.a` is text, not a number"),
-        ({"answers": {" ": "A"}}, "without a name"),
-        ({"answers": {"question": "A"}}, "name of another column"),
-        ({"facts": {"F": True}}, "`facts` is a list"),
-        ({"facts": [1]}, "`facts[0]` is a text or an object"),
-        ({"facts": ["."]}, "`facts[0]` has an empty fact"),
-        ({"facts": [{"fact": "F", "labels": [1]}]}, "`facts[0].labels` is an object"),
-        ({"facts": [{"fact": "F", "labels": {"a": "maybe"}}]}, "'True', 'False' or None"),
-        ({"facts": [{"fact": "F", "labels": {"b": True}}]}, "labels 'b', and the answers are: a"),
-        ({"facts": "['F'"}, "`facts` cannot be read"),
-        ({"human_evaluated_facts_a": "{'F': 'perhaps'}"}, "'True', 'False' or None"),
-        ({"human_evaluated_facts_a": "__import__('os')"}, "cannot be read"),
-        ({"human_evaluated_facts_a": "{'\\ud800': True}"}, "surrogate"),
-        ({"gt_facts": "['\\ud800']"}, "surrogate"),
-        ({"human_evaluated_facts_a": 5}, "is an object, not a number"),
-        ({"facts": ["F"], "human_evaluated_facts_b": "{'F': True}"}, "the answers are: a"),
-        ({"human_evaluated_facts_a": "{'F': True, 'F.': False}"}, "both true and false"),
-        ({"unusable because": "it has more cells than the header"}, "more cells than the header"),
-        ({"id": ""}, "`id` is empty"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), TABLES["unusable"], ids=str)
 def test_what_cannot_be_used_is_a_failure_that_says_why(
     changes: dict[str, Any], message: str
 ) -> None:
@@ -167,33 +127,10 @@ def test_any_other_cell_is_a_failure_and_raises_nothing(text: str) -> None:
     assert isinstance(labelled(text), RecallInput | Failure)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "{'a'}",
-        "{'a': True",
-        "{'a': True,, 'b': False}",
-        "{'a': True} {'b': False}",
-        "{True: 'a'}",
-        "{'a': True, 'a': False}",
-        '{"a": true, "a": false}',
-        "{'a': {'b': True}}",
-        "{'a': __import__('os').system('true')}",
-        "{'a': 9**9**9}",
-        "{'a': 'b' * 1000000000}",
-        "{**{'a': True}}",
-        "{'a': True for _ in range(9)}",
-        "{'a': f'{1}'}",
-        "{'a': b'x'}",
-        "{'a': 'unclosed}",
-        "{" * 200_000,
-        "{'a': " * 100_000,
-        "-" * 200_000 + "1",
-        "'" * 200_001,
-    ],
-    ids=lambda text: text[:30],
-)
+LONG = ("{" * 200_000, "{'a': " * 100_000, "-" * 200_000 + "1", "'" * 200_001)
+
+
+@pytest.mark.parametrize("text", [*TABLES["hostile"], *LONG], ids=lambda text: text[:30])
 def test_a_hostile_cell_is_a_failure(text: str) -> None:
     found = labelled(text)
     assert isinstance(found, Failure)

@@ -7,16 +7,14 @@ from typing import Any
 
 import pytest
 
-from ufo.schemas.records import (
-    RecallAnswer,
-    RecallInput,
-    RecallLabel,
-)
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError
 from ufo.transforms.loop import run_now
+from ufo.transforms.recall.formulations import DEFAULT, KNOWN, canonical
 from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import Recalled, recall
 
@@ -51,25 +49,10 @@ def outcomes(found: Recalled) -> list[tuple[Any, ...]]:
     return [(row.outcome, row.label, row.reason, row.first_reason) for row in found.verdicts]
 
 
-@pytest.mark.parametrize("bad", ["words", {"facts": "one"}, {"facts": ["F", 3]}, {"other": []}])
-def test_facts_that_cannot_be_read_are_asked_for_once_more(bad: Any) -> None:
-    found, client = asked([bad, {"facts": ["F."]}], record(given=False))
-    assert [row.fact for row in found.facts] == ["F."]
-    assert "it had no JSON object with a list of facts" in client.requests[1].messages[1].content
-    lost, client = asked([bad, bad], record(given=False), "tf")
-    assert (lost.facts, lost.verdicts, len(client.requests)) == ([], [], 2)
-    assert [(row.step, row.key, row.error_type) for row in lost.failures] == [
-        ("facts", "r1", "unparsable")
-    ]
-    assert len(asked([bad], record(given=False), repairs=0)[1].requests) == 1
-
-
 def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_failure() -> None:
-    one, two = (
-        Choice(arguments=json.dumps({"facts": FACTS[:n]})[:-2] + ', "Ada', finish_reason="length")
-        for n in (1, 2)
-    )
-    found, _ = asked([two, one], record(given=False))
+    lists = (json.dumps({"facts": FACTS[:n]})[:-2] + ', "Ada' for n in (2, 1))
+    cut_off = [Choice(arguments=text, finish_reason="length") for text in lists]
+    found, _ = asked(cut_off, record(given=False))
     assert [row.fact for row in found.facts] == FACTS[:2]
     (failure,) = found.failures
     assert (failure.step, failure.error_type) == ("facts", "truncated")
@@ -90,12 +73,9 @@ VOID = [
 def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     good = {"fact_1": T, "fact_2": F, "fact_3": F}
     found, client = asked([void, good], record(), "tf")
-    assert [row[:2] for row in outcomes(found)] == [
-        ("supported", 1),
-        ("refuted", 0),
-        ("refuted", 0),
-    ]
-    assert {row[2:] for row in outcomes(found)} == {(None, "unparsable")}
+    told = [(row.outcome, row.label, row.first_reason) for row in found.verdicts]
+    expected = [("supported", 1), ("refuted", 0), ("refuted", 0)]
+    assert told == [(*one, "unparsable") for one in expected]
     assert "it lacked a value of the allowed ones" in client.requests[1].messages[0].content
     lost, client = asked([void, void], record(), "tf")
     assert set(outcomes(lost)) == {("error", None, "unparsable", "unparsable")}
@@ -108,51 +88,6 @@ def test_facts_per_call_makes_several_function_objects() -> None:
     recaller = LlmRecaller(settings, ["tf"], lambda: client)
     found = asyncio.run(recall(record(), recaller, ["tf"]))
     assert [row[1] for row in outcomes(found)] == [1, 0, None]  # a void call costs its facts alone
-
-
-def test_tags_are_the_same_object() -> None:
-    void = "<fact_1>True</fact_1><fact_2>Perhaps</fact_2><fact_3>False</fact_3>"
-    found, client = asked([void, void.replace("Perhaps", " True\n")], record(), "tf+xml")
-    assert [row[:2] for row in outcomes(found)] == [
-        ("supported", 1),
-        ("supported", 1),
-        ("refuted", 0),
-    ]
-    system, user = (message.content for message in client.requests[0].messages)
-    assert client.requests[0].function is None
-    assert "<name>fact_2</name>\n<values>True | False</values>" in system
-    assert user.startswith("Consider the given passage")
-
-
-def test_as_published_facts_are_a_list_and_a_claim_is_asked_about_in_the_papers_words() -> None:
-    told = "These:\n- Ada was born in 1815.\n- Ada wrote notes.\n"
-    client = FakeClient([told, "True", "False"])
-    settings = LlmSettings("m", repairs=0, as_published=True)
-    recaller = LlmRecaller(settings, ["prompt"], lambda: client)
-    found = asyncio.run(recall(record(given=False), recaller, ["prompt"]))
-    assert [row.fact for row in found.facts] == FACTS[:2]
-    assert [row.label for row in found.verdicts] == [1, 0]
-    (message,) = client.requests[1].messages
-    assert message.content == (
-        'passage: "Ada was born in 1815."\n\n'
-        "Considering the given passage, the claim: Ada was born in 1815. is True or False?"
-    )
-
-
-def test_prompt_asks_about_one_fact_a_call_and_matches_by_word() -> None:
-    def reply(request: Any) -> str:
-        text = request.messages[1].content
-        if "1815" in text.split("<claim>")[1]:
-            return "True."
-        return "False" if "notes" in text or "An earlier" in text else "Hm."
-
-    found, client = asked(reply, record(), "prompt")
-    assert outcomes(found) == [
-        ("supported", 1, None, None),
-        ("refuted", 0, None, None),
-        ("refuted", 0, None, "unparsable"),
-    ]
-    assert len(client.requests) == 4
 
 
 def test_a_refusal_and_a_lost_connection_are_no_verdicts() -> None:
@@ -176,30 +111,20 @@ def test_an_empty_answer_says_nothing_and_nobody_is_asked() -> None:
 
 def test_citations_are_looked_up_in_the_answer() -> None:
     cited = [("born in 1815", T), ("wrote notes", T), (None, F)]
-    reply = {
-        name: value
-        for number, (quote, verdict) in enumerate(cited, 1)
-        for name, value in (
-            (f"fact_{number}_text_evidence", quote),
-            (f"fact_{number}", verdict),
-        )
-    }
+    reply: dict[str, Any] = {}
+    for number, (quote, verdict) in enumerate(cited, 1):
+        reply |= {f"fact_{number}_text_evidence": quote, f"fact_{number}": verdict}
     found, _ = asked([reply], record(), "tf+citation")
-    assert [(row.citation, row.citation_found) for row in found.verdicts] == [
-        ("born in 1815", True),
-        ("wrote notes", False),
-        (None, None),
-    ]
+    citations = [(row.citation, row.citation_found) for row in found.verdicts]
+    assert citations == [("born in 1815", True), ("wrote notes", False), (None, None)]
 
 
 def test_what_people_found_is_a_formulation_of_its_own() -> None:
     labels = [RecallLabel("rag", 0, 1), RecallLabel("rag", 2, 0)]
     found, _ = asked([{"fact_1": T, "fact_2": T, "fact_3": T}], record(labels=labels), "tf")
     people = [row for row in found.verdicts if row.formulation == "human"]
-    assert [(row.fact_id, row.label) for row in people] == [
-        (found.facts[0].fact_id, 1),
-        (found.facts[2].fact_id, 0),
-    ]
+    first, _, third = (fact.fact_id for fact in found.facts)
+    assert [(row.fact_id, row.label) for row in people] == [(first, 1), (third, 0)]
     assert [row.human_label for row in found.verdicts[2:]] == [1, None, 0]
 
 
@@ -223,3 +148,22 @@ def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
     text = "Ada wurde im Jahr 1815 geboren, und sie schrieb viele Bemerkungen über die Maschine."
     found = offline(record(answers={"rag": text}))
     assert {row[:3] for row in outcomes(found)} == {("noans", None, "unsupported_language")}
+
+
+# --- names of formulations ---
+
+
+def test_names_are_written_one_way_and_each_comes_once() -> None:
+    given = ["T/F/N+citation", "tfn+citation", "prompt", "tf+xml+citation"]
+    assert canonical(given) == ("tfn+citation", "prompt", "tf+citation+xml")
+    assert canonical(KNOWN) == KNOWN
+    in_tags = ("tf+xml", "tf+citation+xml", "tfn+xml", "tfn+citation+xml")
+    assert canonical(DEFAULT, "xml") == ("prompt", *in_tags)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "function", "prompt+citation", "prompt+xml", "tf+", "tf+cite"]
+)
+def test_other_names_are_refused_with_those_there_are(name: str) -> None:
+    with pytest.raises(UsageError, match=r"unknown formulation .* allowed: prompt, tf, "):
+        canonical([name])

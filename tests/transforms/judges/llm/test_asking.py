@@ -1,110 +1,194 @@
-"""Calls that do not fit: halved before they are sent, or where the endpoint refused them."""
+"""What shares a call, what is shown around a claim, and what is judged in small contexts."""
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ufo.schemas.records import TRUNCATED
-from ufo.transforms.judges.llm.asking import (
-    AskedValue,
-    Asker,
-    Form,
-    Parsed,
-    Question,
-    ask_for_items,
-)
-from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Request
-from ufo.transforms.prompts import load_prompts
+import ufo
+from benchmarks.cost.cases import PASSAGES, build
+from tests.llm_server import PROFILES, LlmServer
+from tests.transforms.judges.llm.scripted import open_units
+from ufo.schemas.tables import to_arrow
+from ufo.transforms.judges.judge import JudgeContext, Judged
+from ufo.transforms.judges.llm.excerpts import Text, cut, paragraph, tokens_of
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.judges.llm.packing import CallLimits, by_fact, pack
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.sentences import segment
+from ufo.transforms.sources.fact_source import Found, Retrieved
 
-
-def form(words: int) -> Form[int, int]:
-    """Asks for the squares of numbers, with 10 tokens of a reply for each."""
-
-    def question(items: Sequence[int], wrong: str) -> Question:
-        return Question("square " * words, json.dumps(list(items)), None, 10 * len(items))
-
-    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, int]:
-        told = json.loads(choice.text) if choice.text.startswith("{") else {}
-        return Parsed({int(number): square for number, square in told.items()}, "it was none")
-
-    return Form(question, parse)
+ROOT = Path(__file__).parents[4]
+CASE = build(json.loads((ROOT / "benchmarks/cost/cases.json").read_text("utf-8")), "distinct", 20)
+FACTS = len(CASE.says)
 
 
-class Limited(FakeClient):
-    """A model with a limit of the tokens of a reply, or of request and reply together."""
-
-    def __init__(self, script: Any, room: int | None = None, cap: int | None = None) -> None:
-        super().__init__(script)
-        self._limits = room, cap
-
-    def room(self, request: Request) -> int | None:
-        return self._limits[0]
-
-    def cap(self, request: Request) -> int | None:
-        return self._limits[1]
+def packed(
+    wanted: dict[int, list[int]], *limits: int, sizes: Callable[[int], int] = lambda passage: 100
+) -> list[dict[int, list[int]]]:
+    pairs = [(fact, passage) for fact, found in wanted.items() for passage in found]
+    calls = pack(pairs, CallLimits(*limits), lambda fact: 10, sizes)
+    return [by_fact(call) for call in calls]
 
 
-def squares(request: Request) -> Any:
-    return json.dumps({number: number**2 for number in asked(request)})
+def test_facts_go_where_their_passages_are() -> None:
+    roomy = (50, 40, 10**9)
+    wanted = {0: [0, 1], 1: [1, 2], 4: [0]}
+    assert packed(wanted, *roomy) == [wanted]
+    assert (
+        len(packed({fact: list(range(5 * fact, 5 * fact + 5)) for fact in range(20)}, *roomy)) == 2
+    )
+    one_each = packed({0: [0, 1], 1: [1], 2: [0, 1]}, 1, 40, 10**9)
+    assert one_each == [{0: [0], 2: [0]}, {0: [1], 1: [1], 2: [1]}]
+    calls = packed({0: [0, 1], 1: [2, 3], 2: [2, 3], 3: [0, 1]}, 2, 40, 10**9)
+    assert [list(call) for call in calls] == [[0, 3], [1, 2]]
+    large = packed(
+        {0: [0, 1], 1: [2]}, 50, 40, 1000, sizes=lambda passage: [100, 5000, 100][passage]
+    )
+    assert large == [{0: [0], 1: [2]}, {0: [1]}]
 
 
-def asked(request: Request) -> list[int]:
-    return list(json.loads(request.messages[-1].content.partition("\n")[0]))
+FOUND = st.lists(st.integers(0, 20), min_size=1, max_size=6)
+WANTED = st.dictionaries(st.integers(0, 30), FOUND, max_size=12)
 
 
-def ask(client: FakeClient, count: int, words: int = 1) -> tuple[dict[int, AskedValue[int]], Asker]:
-    asker = Asker(client, load_prompts(), Request(VERIFIER, "m", (), step="verify"))
-    return asyncio.run(ask_for_items(range(count), form(words), asker)), asker
+@given(WANTED, st.integers(1, 8), st.integers(1, 6), st.integers(1, 2000))
+def test_every_pair_is_in_one_call_within_the_limits(
+    wanted: dict[int, list[int]], passages: int, facts: int, tokens: int
+) -> None:
+    calls = packed(wanted, passages, facts, tokens)
+    pairs = [[(fact, p) for fact, found in call.items() for p in found] for call in calls]
+    counted = Counter(chain.from_iterable(pairs))
+    assert counted == Counter({(f, p) for f, found in wanted.items() for p in found})
+    for call, within in zip(calls, pairs, strict=True):
+        used = set(chain.from_iterable(call.values()))
+        assert (len(used) <= passages, len(call) <= facts) == (True, True)
+        size = 30 * len(call) + 100 * len(used) + 40 * len(within)
+        assert size <= tokens or len(within) == 1
+    assert packed(wanted, passages, facts, tokens) == calls
+
+
+# --- what stands around a claim ---
+
+TEXT = "Ada was born. She wrote.\r\n\r\nShe met Charles. He built.\n- An engine.\n\n\nThe end came."
+LONG = " ".join(f"Sentence {n} tells of Ada and of all the notes she wrote." for n in range(400))
+
+
+def test_an_excerpt_shows_where_it_leaves_out_and_keeps_to_its_tokens() -> None:
+    short, long = (Text(text, segment(text)) for text in (TEXT, LONG))
+    assert short.excerpt([5, 0, 1, 0]) == "Ada was born. She wrote.\n[…]\nThe end came."
+    assert short.excerpt([]) == ""
+    assert long.surroundings([3, 4, None, 999]) == long.excerpt(range(2, 6))
+    assert long.surroundings(range(0, 60, 3), 400) == long.excerpt(range(0, 60, 3))
+    whole = long.surroundings(range(400), 400)
+    assert LONG.startswith(whole.removesuffix("[…]"))
+    assert tokens_of(whole) <= 402
+    given = open_units([], TEXT)
+    assert paragraph(given, 3) == "She met Charles. He built.\n- An engine."
+    assert paragraph(given, None) == paragraph(given, 99) == ""
+    assert paragraph(open_units([], LONG), 7) == long.excerpt([6, 7, 8])
+
+
+def test_a_text_is_cut_where_it_is_too_long_and_tokens_are_counted_by_bytes() -> None:
+    assert cut("short", 10) == "short"
+    assert cut("word " * 100, 10).endswith("[…]")
+    assert tokens_of(cut("事" * 1000, 50)) <= 52
+    assert [tokens_of(text) for text in ("word " * 100, "事" * 100, "\ud800")] == [126, 76, 1]
+
+
+# --- what a model can say and no table can hold ---
+
+
+def test_half_characters_and_nul_in_replies_reach_no_table() -> None:
+    fact = {"sentence": 1, "claim": "Oslo\ud83d is big.", "query": "How\0 big?"}
+    check = {"answer": "big\ud83d", "rationale": "It says\ud83d so.", "verdict": "T"}
+    client = ufo.FakeClient([{"facts": [fact], "no_claim": []}, {"f1": check}])
+    given: dict[str, Any] = {"references": ["Oslo is big."], "sources": ["reference"]}
+    checked = ufo.check_sync("Oslo is big.", **given, judge="llm", client=client)
+    assert checked.score == 1.0
+    assert [unit.claim for unit in checked.fact_units] == ["Oslo\ufffd is big."]
+    for name in ("fact_units", "evidence", "failures"):
+        to_arrow(name, getattr(checked, name))
+
+
+async def judged(url: str, name: str, context: int | None, times: int) -> list[Judged]:
+    """Judge 20 facts of 5 passages each, `times` over with one client; `context` is --context."""
+    units = open_units(list(CASE.says), " ".join(CASE.says))
+    found = [Found(list(map(Retrieved, CASE.passages[claim]))) for claim in CASE.says]
+    client = OpenAiClient(ClientSettings(endpoints("offline-judge", url), context=context))
+    settings = LlmSettings("offline-judge", formulation=name)
+    judge = LlmJudge(JudgeContext(settings, lambda: client))
+    try:
+        return [await judge.verify(units, "s", found) for _ in range(times)]
+    finally:
+        await client.aclose()
+
+
+@cache
+def judge(profile: str, context: int, name: str, given: int | None = None, times: int = 1) -> Any:
+    with LlmServer(keys=None) as server:
+        server.switches = replace(PROFILES[profile], context=context)
+        found = asyncio.run(judged(server.base_url, name, given, times))
+    return *found, server
+
+
+def outcomes(judged: Judged) -> list[Any]:
+    return [(row.unit_id, row.passage_id, row.outcome) for row in judged.evidence]
+
+
+def missed(judged: Judged) -> int:
+    """Requests that were refused, or answered of a prompt that was cut."""
+    return sum(row.status != "ok" for row in judged.usage if row.step != "probe")
 
 
 @pytest.mark.parametrize(
-    ("limits", "calls"), [({"cap": 50}, [4, 4]), ({"room": 40}, [4, 4]), ({"cap": 100}, [8])]
+    ("context", "name", "calls"),
+    [(8192, "function", 8), (2048, "function", 60), (512, "prompt", 130)],
 )
-def test_a_call_is_packed_below_what_the_reply_may_hold(
-    limits: dict[str, int], calls: list[int]
+@pytest.mark.parametrize("profile", PROFILES)
+def test_where_one_fact_with_one_passage_fits_everything_is_judged(
+    profile: str, context: int, name: str, calls: int
 ) -> None:
-    client = Limited(squares, **limits)
-    answers, asker = ask(client, 8)
-    assert [answers[number].value for number in range(8)] == [n**2 for n in range(8)]
-    assert [len(asked(request)) for request in client.requests] == calls
-    assert not asker.failures
+    whole, _ = judge("openai", 128_000, name)
+    found, server = judge(profile, context, name)
+    assert outcomes(found) == outcomes(whole)
+    assert Counter(row.reason for row in found.evidence) == {None: FACTS * PASSAGES}
+    assert not found.failures
+    answered = [entry for entry in server.chats if entry.status == 200]
+    assert all(entry.prompt_tokens + entry.completion_tokens <= context for entry in answered)
+    # A fact and its passages to a call at least, but where the passages alone fill the context.
+    assert len(answered) <= calls
+    assert missed(found) <= 3
 
 
-def refusing(most: int, **error: Any) -> Callable[[Request], Any]:
-    def reply(request: Request) -> Any:
-        if len(asked(request)) <= most:
-            return squares(request)
-        return LlmError("400: the sky is too blue", **error)
-
-    return reply
+def test_what_was_learned_holds_for_the_rest_of_the_run() -> None:
+    first, second, _ = judge("vllm", 2048, "function", times=2)
+    assert missed(first) > 0 == missed(second)
+    assert outcomes(second) == outcomes(first)
 
 
-def test_what_is_too_long_is_halved_until_it_fits() -> None:
-    client = FakeClient(refusing(1, reason=TRUNCATED))
-    answers, asker = ask(client, 4)
-    assert [answers[number].value for number in range(4)] == [0, 1, 4, 9]
-    assert [len(asked(request)) for request in client.requests] == [4, 2, 2, 1, 1, 1, 1]
-    assert not asker.failures
+@pytest.mark.parametrize("profile", ["ollama", "vllm"])
+def test_a_context_that_is_given_need_not_be_learned(profile: str) -> None:
+    found, server = judge(profile, 2048, "function", given=2048)
+    assert (missed(found), found.failures) == (0, [])
+    assert not any(entry.prompt_tokens == 1026 for entry in server.chats)  # what a cut leaves
 
 
-def test_a_large_call_refused_in_unknown_words_is_halved_once() -> None:
-    client = FakeClient(refusing(2, unexplained=True))
-    answers, _ = ask(client, 4, words=1000)
-    assert [answers[number].value for number in range(4)] == [0, 1, 4, 9]
-    assert [len(asked(request)) for request in client.requests] == [4, 2, 2]
-
-
-@pytest.mark.parametrize(("words", "calls"), [(1000, [4, 2, 2]), (10, [4])])
-def test_an_unknown_refusal_of_a_half_or_of_a_small_call_is_an_error_in_its_words(
-    words: int, calls: list[int]
-) -> None:
-    client = FakeClient(refusing(1, unexplained=True))
-    answers, asker = ask(client, 4, words)
-    assert [len(asked(request)) for request in client.requests] == calls
-    assert {answer.value for answer in answers.values()} == {None}
-    assert {answer.reply.raw for answer in answers.values()} == {"400: the sky is too blue"}
-    assert {failure.message for failure in asker.failures} == {"400: the sky is too blue"}
+@pytest.mark.parametrize("profile", PROFILES)
+def test_where_not_even_one_fits_each_is_truncated_with_a_remedy(profile: str) -> None:
+    found, _ = judge(profile, 512, "function")
+    assert {(row.outcome, row.reason) for row in found.evidence} == {("error", "truncated")}
+    assert all("context" in failure.message for failure in found.failures)
+    assert all("--formulation prompt" in failure.message for failure in found.failures)

@@ -1,5 +1,6 @@
 """From what a model said to values: lenient in finding, strict in taking."""
 
+import copy
 import json
 from typing import Any
 
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.judges.llm.fact_function import Control, Fact, FactCheck, FactFunction
+from tests.golden.tables import tables
+from ufo.transforms.judges.llm.fact_function import Control, Fact, FactCheck, FactFunction, is_noans
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of, xml_arguments
@@ -17,126 +19,55 @@ A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
 TEXT = json.dumps(A)
 
 
-def found(text: str, names: Any = ("f1", "f2"), **choice: Any) -> dict[str, Any]:
-    return arguments_of(Choice(text, **choice), names)
+TABLES = tables("replies_of_judges")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        TEXT,
-        f"Sure! Here it is:\n```json\n{json.dumps(A, indent=2)}\n```\nAnything else?",
-        f"I use {{braces}} and {{}} first. {TEXT}",
-        json.dumps({"name": "verify_facts", "arguments": A}),
-        json.dumps({"name": "verify_facts", "arguments": TEXT}),
-        json.dumps({"verify_facts": A}),
-        f"{TEXT} or, once more: {TEXT}",
-        TEXT[:-1],
-        TEXT[:-1] + ", ",
-    ],
-)
+def found(text: str, *names: str, **choice: Any) -> dict[str, Any]:
+    return arguments_of(Choice(text, **choice), names or ("f1", "f2"))
+
+
+@pytest.mark.parametrize("text", TABLES["found"])
 def test_arguments_are_found_in_a_text(text: str) -> None:
     assert found(text) == A
 
 
+@pytest.mark.parametrize(("text", "part"), TABLES["part"])
+def test_what_is_not_complete_or_given_twice_is_not_taken(text: str, part: dict[str, Any]) -> None:
+    assert found(text) == part
+
+
 def test_a_call_comes_before_the_text_beside_it() -> None:
-    choice = Choice('Let me see: {"f1": 5}', arguments=TEXT, finish_reason="tool_calls")
-    assert arguments_of(choice, ["f1", "f2"]) == A
-    assert arguments_of(Choice(TEXT, arguments=""), ["f1", "f2"]) == A
+    assert found('Let me see: {"f1": 5}', arguments=TEXT, finish_reason="tool_calls") == A
+    assert found(TEXT, arguments="") == A
 
 
 @pytest.mark.parametrize("end", range(1, len(TEXT)))
 def test_half_a_json_has_what_was_complete(end: int) -> None:
-    got = found(TEXT[:end])
-    assert got == (
-        {} if end < TEXT.index(', "f2"') else {"f1": A["f1"]} if end < len(TEXT) - 1 else A
-    )
+    expected = {"f1": A["f1"]} if end < len(TEXT) - 1 else A
+    assert found(TEXT[:end]) == (expected if end >= TEXT.index(', "f2"') else {})
 
 
-def test_a_number_that_may_have_lost_digits_is_not_taken() -> None:
-    assert found('{"f1": 1', ["f1"]) == {}
-    assert found('{"f1": 1}', ["f1"]) == {"f1": 1}
+@pytest.mark.parametrize(("said", "reason"), TABLES["reasons"], ids=str)
+def test_no_reply_has_no_arguments_and_a_reason(said: dict[str, Any], reason: str) -> None:
+    assert arguments_of(Choice(**said), ["f1", "f2"]) == {}
+    assert reason_of(Choice(**said)) == reason
 
 
-def test_the_complete_items_of_a_list_that_breaks_off_are_taken() -> None:
-    cut = '{"facts": [{"sentence": 1}, {"sentence": 2'
-    assert found(cut, ["facts"]) == {"facts": [{"sentence": 1}]}
-    assert found('{"no_claim": [3, 1', ["no_claim"]) == {"no_claim": [3]}
-    cut = '{"f1": {"checks": [{"passage": 1}]}, "f2": {"checks": [{"passage": 1}, {"passage": 2, "v'
-    assert found(cut) == {
-        "f1": {"checks": [{"passage": 1}]},
-        "f2": {"checks": [{"passage": 1}]},
-    }
+@pytest.mark.parametrize("text", ['{"a":' * 50_000, "{" * 50_000, '{"f1":' + "[" * 50_000], ids=len)
+def test_deep_nesting_is_no_reply(text: str) -> None:
+    assert found(text) == {}
 
 
-def test_an_object_that_breaks_off_is_not_taken() -> None:
-    assert found('{"f1": {"answer": "1815", "verdict": "T", "cit', ["f1"]) == {}
-
-
-def test_a_name_given_twice_and_differently_is_not_taken() -> None:
-    assert found('{"f1": {"verdict": "T"}, "f1": {"verdict": "F"}, "f2": 1}') == {"f2": 1}
-    assert found('{"f1": 1} {"f1": 2}') == {}
-    assert found('{"f1": {"verdict": "T", "verdict": "F"}}') == {"f1": {}}
-    assert found(json.dumps({"arguments": '{"f1": 1, "f1": 2}'})) == {}
-
-
-@pytest.mark.parametrize(
-    "choice",
-    [
-        Choice(TEXT, refusal="I will not."),
-        Choice(TEXT, finish_reason="content_filter"),
-        Choice(arguments=TEXT, finish_reason="content_filter"),
-        Choice("", finish_reason="tool_calls"),
-        Choice("The first fact is true and the second is false."),
-        Choice("[1, 2, {}]"),
-        Choice("null"),
-        Choice(arguments="[]"),
-    ],
-)
-def test_no_reply_has_no_arguments(choice: Choice) -> None:
-    assert arguments_of(choice, ["f1", "f2"]) == {}
-
-
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        (Choice("x", refusal="no", finish_reason="length"), "refused"),
-        (Choice("x", finish_reason="content_filter"), "filtered"),
-        (Choice("x", finish_reason="length"), "truncated"),
-        (Choice("x", finish_reason="tool_calls"), "unparsable"),
-        (Choice("x", finish_reason="stop"), "unparsable"),
-    ],
-)
-def test_each_bad_reply_has_its_reason(choice: Choice, reason: str) -> None:
-    assert reason_of(choice) == reason
-
-
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        (Choice(arguments='{"f1": {"verdict": "T"}', finish_reason="stop"), "truncated"),
-        (Choice(arguments='{"f1": "a } in a text', finish_reason="tool_calls"), "truncated"),
-        (Choice('```json\n{"f1": ["a\\"'), "truncated"),
-        (Choice('{"f1": "}"} and {'), "unparsable"),
-        (Choice("{f1: \n"), "truncated"),
-        (Choice("It says {"), "unparsable"),
-    ],
-)
+@pytest.mark.parametrize(("said", "reason"), TABLES["broken"], ids=str)
 def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(
-    choice: Choice, reason: str
+    said: dict[str, Any], reason: str
 ) -> None:
-    assert reason_of(choice, asked_json=True) == reason
-    assert reason_of(choice) == "unparsable"  # a text may well begin with a bracket
+    assert reason_of(Choice(**said), asked_json=True) == reason
+    assert reason_of(Choice(**said)) == "unparsable"
 
 
 texts = st.text() | st.lists(
-    st.text(max_size=3)
-    | st.sampled_from(
-        ['{"f1": ', '"f2":', "{", "}", "[", "]", '"', "\\", ",", TEXT, "1e999", "NaN"]
-    )
-    | st.sampled_from(["<f1>", "</f1>", "<p1>", "</p1>", "<verdict>", "</verdict>", "<noans>"])
-    | st.sampled_from(["</noans>", "1-9", "Verdict:"]),
-    max_size=25,
+    st.text(max_size=3) | st.sampled_from(TABLES["pieces"]), max_size=25
 ).map("".join)
 
 
@@ -154,14 +85,7 @@ def test_nothing_a_model_says_raises(text: str) -> None:
 @given(st.text(alphabet='{}[]",: \n', max_size=300))
 def test_signs_alone_are_no_verdict(text: str) -> None:
     function = FactFunction([Fact("c", "q", [1])], Control())
-    assert function.invoke(arguments_of(Choice(text), ["f1"])) == {}
-
-
-@pytest.mark.parametrize(
-    "text", ['{"a":' * 50_000, "[" * 50_000, '{"f1":' + "[" * 50_000, "{" * 50_000]
-)
-def test_deep_nesting_is_no_reply(text: str) -> None:
-    assert found(text) == {}
+    assert function.invoke(found(text, "f1")) == {}
 
 
 def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, FactCheck]:
@@ -173,71 +97,50 @@ def test_tags_are_the_same_function() -> None:
     text = """Here you are:
     <f1><p2><answer>a &lt;b></answer><rationale> r </rationale><verdict>T</verdict></p2>
     <noans>1, 3-4</noans></f1>
-    <f2>
-      <p3><answer>NOANS</answer><rationale></rationale><verdict>N</verdict></p3>
-      <noans></noans>
-    </f2>"""
+    <f2> <p3><answer>NOANS</answer><rationale></rationale><verdict>N</verdict></p3>
+      <noans></noans> </f2>"""
+    noans, silent = FactCheck("N", "NOANS"), FactCheck("N", "N")
+    expected = {(1, n): noans for n in (1, 3, 4)} | {(2, 3): silent}
     assert xml(text, [1, 2, 3, 4], [3]) == {
-        (1, 1): FactCheck("N", "NOANS"),
+        **expected,
         (1, 2): FactCheck("T", "T", "a &lt;b>", None, "r"),
-        (1, 3): FactCheck("N", "NOANS"),
-        (1, 4): FactCheck("N", "NOANS"),
-        (2, 3): FactCheck("N", "N"),
     }
-
-
-def test_tags_of_one_passage_are_the_literal_form() -> None:
+    # Those of one passage are the literal form.
     text = "<f1><answer>a</answer><citation>c</citation><verdict>F</verdict></f1>"
     assert xml(text, [1], citation=True) == {(1, 1): FactCheck("F", "F", "a", "c")}
     wrapped = "<f1><p1><answer>a</answer><verdict>F</verdict></p1><noans></noans></f1>"
     assert xml(wrapped, [1]) == {(1, 1): FactCheck("F", "F", "a")}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<f1><verdict>T</verdict>",
-        "<f1><verdict>T</f1>",
-        "<f1><verdict></verdict></f1>",
-        "<f1><verdict>T</verdict><verdict>F</verdict></f1>",
-        "<f1><verdict>T</verdict></f1><f1><verdict>F</verdict></f1>",
-        "<f1><citation></citation><verdict>T</verdict></citation><verdict>F</verdict></f1>",
-        "<f2><verdict>T</verdict></f2>",
-        "<verdict>T</verdict>",
-        "T",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["tags"])
 def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text: str) -> None:
     assert xml(text, [1]) == {}
 
 
 def test_a_list_of_noans_with_anything_else_in_it_is_none() -> None:
-    assert xml("<f1><noans>1, all others</noans></f1>", [1, 2]) == {}
-    assert xml("<f1><noans>p1 2.</noans></f1>", [1, 2]) == {}
+    for noans in ("1, all others", "p1 2."):
+        assert xml(f"<f1><noans>{noans}</noans></f1>", [1, 2]) == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("True", "supported"),
-        ("**False**", "refuted"),
-        ("The claim is true.", "supported"),
-        ("FALSE: the passage says otherwise.", "refuted"),
-        ("Not clear", "noans"),
-        ("It is unclear.", "noans"),
-        ("True or False?", None),
-        ("It is not true.", None),
-        ("That isn't really true", None),
-        ("This cannot be true", None),
-        ("untrue", None),
-        ("", None),
-        ("I cannot help with that.", None),
-    ],
-)
-def test_a_word_is_a_verdict_where_it_is_the_only_one(text: str, verdict: str | None) -> None:
-    found, wrong = by_word(text, "tfn")
-    assert (found and found.outcome) == verdict
-    assert (found is None) == bool(wrong)
+@pytest.mark.parametrize(("text", "verdict", "wrong"), TABLES["words"])
+def test_a_word_is_a_verdict_where_it_is_the_only_one(
+    text: str, verdict: str | None, wrong: str
+) -> None:
+    finding, said = by_word(text, "tfn")
+    assert (finding and finding.outcome) == verdict
+    assert said[: len(wrong)] == wrong
+    assert bool(said) == bool(wrong)
+
+
+@pytest.mark.parametrize(("text", "expected"), TABLES["rationales"])
+def test_a_rationale_ends_in_its_verdict(text: str, expected: list[str] | str) -> None:
+    finding, wrong = by_last_line(text, "tfn")
+    if isinstance(expected, str):
+        assert finding is None
+        assert expected in wrong
+    else:
+        outcome, rationale, raw = expected
+        assert finding == Finding(outcome, rationale=rationale, raw_verdict=raw)
 
 
 def test_tf_has_no_third_verdict() -> None:
@@ -245,18 +148,140 @@ def test_tf_has_no_third_verdict() -> None:
     assert by_last_line("Rationale: x\nVerdict: Not clear", "tf")[0] is None
 
 
-def test_a_rationale_ends_in_its_verdict() -> None:
-    def read(text: str) -> Finding | None:
-        return by_last_line(text, "tfn")[0]
+def function(*passages: list[int], **control: Any) -> FactFunction:
+    return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
 
-    assert read("Rationale: It is\ntrue so.\n\n**Verdict:** True.") == Finding(
-        "supported", rationale="It is\ntrue so.", raw_verdict="True"
+
+def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
+    numbered = {} if passage is None else {"passage": passage}
+    return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
+
+
+CONTROLS = [
+    Control(options, explain, citation)
+    for options in ("tfn", "tf")
+    for explain in ("short", "none")
+    for citation in (False, True)
+]
+
+
+SAME, NOANS = FactCheck("T", "T", "a", None, "r"), FactCheck("N", "NOANS")
+FALSE = FactCheck("F", "F", "a", None, "r")
+
+
+def test_a_reply_gives_a_check_for_each_pair() -> None:
+    found = function([1, 2, 3], [2], citation=True).invoke(
+        {
+            "f1": {"checks": [check(2, citation=" q ", verdict="F")], "noans": [1, 3]},
+            "f2": {"checks": [check(2, verdict="N", answer="maybe")], "noans": []},
+        }
     )
-    assert read("Off the topic.\nverdict: not clear") == Finding(
-        "noans", rationale="Off the topic.", raw_verdict="not clear"
+    false, unclear = FactCheck("F", "F", "a", "q", "r"), FactCheck("N", "N", "maybe", None, "r")
+    assert found == {(1, 1): NOANS, (1, 2): false, (1, 3): NOANS, (2, 2): unclear}
+
+
+def test_passages_that_give_the_same_answer_share_a_check() -> None:
+    found = function([1, 2, 3, 4], [2, 3]).invoke(
+        {
+            "f1": {"checks": [check(passages=[1, 3, 9]), check(2, verdict="F")], "noans": [4]},
+            "f2": {"checks": [check(passages=[2, "3", None, True])], "noans": []},
+        }
     )
-    assert read("Verdict: False") is None  # without what was asked for
-    assert "no rationale" in by_last_line("Verdict: False", "tfn")[1]
-    assert read("Rationale: true") is None
-    assert read("Verdict: True\nVerdict: False") is None
-    assert read("Verdict:") is None
+    assert found == {(1, 1): SAME, (1, 2): FALSE, (1, 3): SAME, (1, 4): NOANS, (2, 2): SAME}
+    # One that stands in two checks that differ has none.
+    twice = {"checks": [check(passages=[1, 2]), check(passages=[2], verdict="F")], "noans": []}
+    assert function([1, 2]).invoke({"f1": twice}) == {(1, 1): SAME}
+
+
+def test_one_passage_is_the_literal_form() -> None:
+    asked = function([1], [1])
+    assert asked.single
+    found = asked.invoke({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
+    assert found == {(1, 1): SAME, (2, 1): FactCheck("N", "N", None, None, "r")}
+    assert asked.invoke({"f1": {"checks": [check(1)], "noans": []}}).keys() == {(1, 1)}
+
+
+def verdict_of(given: Any, options: str = "tfn", **fields: Any) -> str | None:
+    """The verdict of a fact with one passage, None where there is none; kept as it was given."""
+    found = function([1], options=options).invoke({"f1": check(verdict=given, **fields)})
+    assert all(one.raw_verdict == given for one in found.values())
+    return found[1, 1].verdict if found else None
+
+
+def test_a_verdict_is_one_of_the_words_asked_for() -> None:
+    words = {"T": "T", "true": "T", " False ": "F", "Not clear": "N", "NOANS": "N"}
+    assert {word: verdict_of(word) for word in words} == words
+    assert [verdict_of(word, "tf") for word in words] == ["T", "T", "F", None, None]
+    bad: list[Any] = [None, "", "maybe", 1, 0, True, ["T"], {"verdict": "T"}, "T F", "yes"]
+    assert [verdict_of(one) for one in bad] == [None] * 10
+    # An answer that contradicts the verdict is no judgement unless it was forced.
+    assert (verdict_of("T", answer="NOANS"), verdict_of("T", "tf", answer="NOANS")) == (None, "T")
+    (found,) = function([1]).invoke({"f1": check(answer=5, rationale=None)}).values()
+    assert found == FactCheck("T", "T")
+
+
+@pytest.mark.parametrize(
+    ("checks", "noans", "left"),
+    [
+        ([check(1, verdict="maybe"), check(2)], [], {2}),
+        ([check(1), check(1, verdict="F")], [2], {2}),
+        ([check(1)], [1, 2], {2}),
+        ([check(1, verdict=None), check(1)], [2], {2}),
+        ([check(1, extra=1), check(7)], [2, 9], {1, 2}),
+        *(([{**check(), "passage": one}], [one], set()) for one in ("1", 1.0, True, None, [1])),
+    ],
+)
+def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
+    checks: list[Any], noans: list[Any], left: set[int]
+) -> None:
+    other = {"f2": {"checks": [check(1)], "noans": []}, "f": check(), "f9": check()}
+    found = function([1, 2], [1]).invoke({"f1": {"checks": checks, "noans": noans}, **other})
+    assert found.keys() == {*((1, passage) for passage in left), (2, 1)}
+
+
+def test_noans_is_known_however_it_is_written() -> None:
+    assert all(map(is_noans, ("NOANS", " noans. ", '"NoAns"', "`NOANS`")))
+    assert not any(map(is_noans, (None, "", "NOANS because", "no")))
+
+
+NAMES = st.sampled_from(["f1", "f2", "checks", "noans", "passage", "passages", "answer", "verdict"])
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=25,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["f1", "f2", "f3"]), json_values))
+def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> None:
+    for asked in (function([1], [1]), function([1, 2], [2, 3])):
+        before = copy.deepcopy(arguments)
+        found = asked.invoke(arguments)
+        assert repr(arguments) == repr(before)
+        assert found.keys() <= set(asked.pairs)
+        for value in found.values():
+            assert value.verdict in "TFN"
+            assert value.raw_verdict == "NOANS" or value.raw_verdict in repr(arguments)
+
+
+@pytest.mark.parametrize("passages", [([1], [1], [1], [1]), ([1, 2, 3], [2], [1, 3], [3])])
+@pytest.mark.parametrize("control", CONTROLS, ids=str)
+def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
+    passages: tuple[list[int], ...], control: Control
+) -> None:
+    asked = FactFunction([Fact("c", "q", found) for found in passages], control)
+    example = asked.example()
+    if control.explain == "short":
+        judged = asked.invoke(example).values()
+        assert {check.verdict for check in judged} <= {"N", "F"}
+        assert all(check.answer is None for check in judged)
+    own = json.loads(json.dumps(example).replace("1932", "1933").replace("310", "311"))
+    assert set(asked.invoke(own)) == set(asked.pairs)
+
+
+def test_the_first_verdict_that_is_none_is_named() -> None:
+    asked = function([1, 2], [1])
+    value = {"f1": {"checks": [check(1), check(2, verdict="maybe")]}, "f2": {"checks": []}}
+    assert asked.wrong_verdict(value) == "maybe"
+    assert function([1]).wrong_verdict({"f1": check(verdict=5)}) == "5"
+    assert asked.wrong_verdict({"f1": 3, "f2": {"checks": [check(1), 4]}}) is None

@@ -18,13 +18,20 @@ from typing import Any
 
 import pytest
 
-from tests.transforms.judges.llm.conftest import as_tags, asked_for, open_units, passages, record
+from tests.golden.tables import tables
+from tests.llm_server.answerers import Anything, reply_to
+from tests.llm_server.chat import Switches, read
+from tests.llm_server.judge import OfflineAnswers
+from tests.transforms.judges.llm.scripted import open_units, passages, record
 from ufo.schemas.records import TRUNCATED, RecallAnswer, RecallInput
 from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.judges.offline.offline_judge import OfflineJudge
+from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError, Request
+from ufo.transforms.llm.wire import body
 from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.recall.step import recall
 from ufo.transforms.sentences import segment
@@ -32,108 +39,19 @@ from ufo.transforms.sentences import segment
 FOLDER = Path(__file__).parents[3] / "golden" / "transcripts"
 TEXT = "Ada was born in 1815.\n\nShe wrote notes. Ada liked trains. Is that not nice?"
 CLAIMS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
-FOUND = [
-    ("It was 1815.", "It is silent."),
-    ("It is silent.",),
-    ("Trains? Not she.", "It was 1815."),
-]
+BORN, SILENT = "Ada Lovelace was born in London in 1815.", "Oslo is in Norway."
+FOUND = [(BORN, SILENT), (SILENT,), ("Ada never liked trains.", BORN)]
 
 # --- replies ---
+
+ANSWERS = (OfflineAnswers(OfflineJudge("overlap")), Anything())
 
 
 def good(request: Request) -> Any:
     """The reply of a model that does as it is asked."""
-    user, named = request.messages[-1].content, request.function and request.function.name
-    task = re.match(r"Task: (\w+)|.{9}", request.messages[0].content)
-    answer = _ARGUMENTS[named] if named else _TEXTS[task[1] or task[0] if task else ""]
-    return answer(request, user)
-
-
-def _extract(request: Request, user: str) -> Any:
-    told = [(int(n), text) for n, text in re.findall(r"<s(\d+)>(.*?)</s", user)]
-    facts = [
-        {"sentence": n, "claim": text, "query": f"What of {text}"}
-        for n, text in told
-        if not text.endswith("?")
-    ]
-    return {"facts": facts, "no_claim": [n for n, text in told if text.endswith("?")]}
-
-
-def _queries(request: Request, user: str) -> Any:
-    told = re.findall(r"<c(\d+)>(.*?)</c", user)
-    return {"queries": [{"claim": int(n), "query": f"What of {text}"} for n, text in told]}
-
-
-def _check(request: Request, claim: str, passage: str) -> dict[str, str]:
-    letters = "T, F" if "N: not clear" not in request.messages[0].content else "T, F, N"
-    verdict = "T" if "1815" in passage else "F" if "Not" in passage else letters[-1]
-    silent = "silent" in passage
-    return {
-        "answer": "NOANS" if silent else passage,
-        "citation": "" if silent else passage[:6],
-        "rationale": "" if silent else f"It says {passage}",
-        "verdict": verdict,
-    }
-
-
-def _verify(request: Request, user: str) -> Any:
-    facts, told = asked_for(request)
-    arguments: dict[str, Any] = {}
-    for name, (claim, _, numbers) in facts.items():
-        checks = [{"passage": n, **_check(request, claim, told[n][1])} for n in numbers]
-        silent = [check["passage"] for check in checks if check["verdict"] == "N"]
-        spoken = [check for check in checks if check["passage"] not in silent]
-        arguments[name] = checks[0] if len(told) == 1 else {"checks": spoken, "noans": silent}
-    return arguments
-
-
-def _object(request: Request, user: str) -> Any:
-    assert request.function
-    values = request.function.parameters["properties"]
-    return {
-        name: value["enum"][at % len(value["enum"])] if "enum" in value else "born in 1815"
-        for at, (name, value) in enumerate(values.items())
-    }
-
-
-def _hand_over(request: Request, user: str) -> Any:
-    assert request.function
-    told = {"rationale": "It says so.", "verdict": "True"}
-    return {name: told[name] for name in request.function.parameters["properties"]}
-
-
-def _truth(request: Request, user: str) -> str:
-    passage = user.partition("Considering" if "Considering" in user else "<claim>")[0]
-    return "True" if "1815" in passage else "False"
-
-
-def _tags(request: Request, user: str) -> str:
-    """A call of FaaF's function object in tags."""
-    told = request.messages[0].content.partition("</fact_checker>")[2]
-    values = re.findall(r"<name>(fact_\w+)</name>\n<values>(\w+)", told)
-    lines = [f"<{name}>{value.replace('text', '1815')}</{name}>" for name, value in values]
-    return "\n".join(lines)
-
-
-_ARGUMENTS: Mapping[str, Callable[[Request, str], Any]] = {
-    "extract_facts": _extract,
-    "extract_sentences": _extract,
-    "write_queries": _queries,
-    "verify_facts": _verify,
-    "fact_checker": _object,
-    "hand_over": _hand_over,
-    "generate_facts": lambda request, user: {"facts": CLAIMS},
-}
-_TEXTS: Mapping[str, Callable[[Request, str], Any]] = {
-    "verify_xml": lambda request, user: as_tags(_verify(request, user)),
-    "stepwise_answer": lambda request, user: "NOANS" if "silent" in user else "in 1815",
-    "stepwise_consistency": lambda request, user: "True",
-    "rationale": lambda request, user: f"Rationale: So.\nVerdict: {_truth(request, user)}",
-    "prompt": _truth,
-    "passage: ": _truth,
-    "fact_checker": _tags,
-    "Take from": lambda request, user: "The facts:\n" + "\n".join(f"- {c}" for c in CLAIMS),
-}
+    chat = read(body(request, "m", Capabilities(), 1), Switches(), 0)
+    reply = reply_to(chat, ANSWERS[chat.function == "hand_over" :])  # of which any value will do
+    return reply.text if reply.arguments is None else reply.arguments
 
 
 def _less(reply: Any) -> Any:
@@ -153,6 +71,12 @@ def _cut(reply: Any) -> Choice:
     half = text[: len(text) * 3 // 4]
     text, arguments = (half, None) if isinstance(reply, str) else ("", half)
     return Choice(text, arguments, finish_reason="length")
+
+
+def _null(reply: Any) -> Any:
+    """The reply with null for its last verdict."""
+    before, name, after = json.dumps(reply).rpartition('"verdict": ')
+    return json.loads(f"{before}{name}null{after[3:]}")
 
 
 def _items(request: Request) -> int:
@@ -177,6 +101,7 @@ FAULTS: Mapping[str, Callable[[int, Request, Any], Any]] = {
         LlmError("the prompt is too long", TRUNCATED) if _items(request) > 1 else reply
     ),
     "transport": lambda n, request, reply: LlmError("no route") if n == 1 else reply,
+    "null": lambda n, request, reply: _null(reply) if n == 1 else reply,
 }
 
 # --- ways of asking ---
@@ -205,8 +130,9 @@ def _verified(**settings: Any) -> Callable[[FakeClient], Any]:
     return _judged(lambda judge: judge.verify(units, "s", found), **settings)
 
 
-def _recalled(*formulations: str, facts: Sequence[str] = CLAIMS, **more: Any) -> Any:
+def _recalled(formulations: Sequence[str] = (), **more: Any) -> Callable[[FakeClient], Any]:
     answers = [RecallAnswer("r1", "rag", "Ada was born in 1815.")] if formulations else []
+    facts = CLAIMS if formulations else []
     given = RecallInput("f:1", "r1", "Who was Ada?", " ".join(CLAIMS), answers, bool(facts), facts)
 
     def run(client: FakeClient) -> Any:
@@ -217,46 +143,21 @@ def _recalled(*formulations: str, facts: Sequence[str] = CLAIMS, **more: Any) ->
     return run
 
 
-SHORT = ("good", "malformed", "missing")
-WAYS: Mapping[str, tuple[Callable[[FakeClient], Any], Sequence[str]]] = {
-    "extract": (_extracted(), tuple(FAULTS)),
-    "extract sentences": (_extracted("sentence"), SHORT),
-    "queries": (_judged(lambda judge: judge.queries(CLAIMS, "r1")), tuple(FAULTS)),
-    "function": (_verified(), tuple(FAULTS)),
-    "function tf": (_verified(verdict_labels="tf"), SHORT),
-    "function none": (_verified(explain="none"), SHORT),
-    "function citation": (_verified(citation=True), SHORT),
-    "function one": (_verified(passages_per_call=1, explain="none", citation=True), SHORT),
-    "xml": (_verified(format="xml"), tuple(FAULTS)),
-    "xml tf": (_verified(format="xml", verdict_labels="tf", citation=True), SHORT),
-    "stepwise": (_verified(formulation="stepwise"), tuple(FAULTS)),
-    "stepwise tf": (_verified(formulation="stepwise", verdict_labels="tf"), SHORT),
-    "rationale": (_verified(formulation="rationale"), tuple(FAULTS)),
-    "rationale tf": (_verified(formulation="rationale", verdict_labels="tf"), SHORT),
-    "prompt": (_verified(formulation="prompt"), tuple(FAULTS)),
-    "prompt tf": (_verified(formulation="prompt", verdict_labels="tf"), SHORT),
-    "recall facts": (_recalled(facts=()), tuple(FAULTS)),
-    "recall prompt": (_recalled("prompt"), SHORT),
-    "recall tf": (_recalled("tf"), tuple(FAULTS)),
-    "recall tfn citation": (_recalled("tfn+citation"), SHORT),
-    "recall one attempt": (_recalled("tf", "prompt", repairs=0), SHORT),
-    "recall tf xml": (_recalled("tf+xml"), SHORT),
+ASK: Mapping[str, Callable[..., Callable[[FakeClient], Any]]] = {
+    "extract": _extracted,
+    "queries": lambda: _judged(lambda judge: judge.queries(CLAIMS, "r1")),
+    "verify": _verified,
+    "recall": _recalled,
 }
 
-PUBLISHED: Mapping[str, Any] = {"as_published": True, "verdict_labels": "tf"}
-WAYS = {
-    **WAYS,
-    "published extract": (_extracted(formulation="rationale", **PUBLISHED), SHORT),
-    "published function": (_verified(**PUBLISHED), SHORT),
-    "published xml": (_verified(as_published=True, citation=True, format="xml"), SHORT),
-    "published rationale": (_verified(formulation="rationale", **PUBLISHED), SHORT),
-    "published prompt": (_verified(formulation="prompt", **PUBLISHED), SHORT),
-    "published facts": (_recalled(facts=(), as_published=True), (*SHORT, "cut")),
-    "published recall": (
-        _recalled("prompt", "tf+xml", "tfn+citation+xml", as_published=True, repairs=0),
-        SHORT,
-    ),
-}
+
+def _way(ask: str, faults: str = "", **settings: Any) -> tuple[Callable[[FakeClient], Any], Any]:
+    every = [name for name in FAULTS if name != "null"]
+    named = every if "every" in faults else ["good", "malformed", "missing"]
+    return ASK[ask](**settings), named + [name for name in faults.split() if name != "every"]
+
+
+WAYS = {name: _way(**row) for name, row in tables("ways")["ways"].items()}
 
 # --- transcripts ---
 
@@ -318,8 +219,8 @@ def _result(result: Any) -> dict[str, list[Any]]:
 
 
 _HIDDEN = (
-    *("response_id", "record_id", "prompt_version", "judge", "model", "source", "key"),
-    *("retrieval_score", "rank", "fact_id", "variant", "fact_index", "step"),
+    *("response_id", "record_id", "prompt_version", "key", "fact_id", "variant", "fact_index"),
+    *("step",),
 )
 
 

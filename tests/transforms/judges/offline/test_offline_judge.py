@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -28,90 +29,76 @@ from ufo.transforms.verifiers import by_name
 from ufo.transforms.verifiers.by_name import content_of, opened, shown
 from ufo.transforms.verifiers.verifier import Pair
 
-TEXT = "Oslo was founded in 1901. Lima was founded in 1535."
+CLAIM = "Oslo was founded in 1901."
 
 
 def verified(
-    judge: OfflineJudge, passages: Sequence[Sequence[Passage]], language: str = "en"
+    judge: OfflineJudge, *passages: Sequence[Passage | str], language: str = "en"
 ) -> Judged:
-    units = [
-        FactUnit("r", f"u{n}", n, "Oslo was founded in 1901.", "When?", None)
-        for n in range(len(passages))
+    units = [FactUnit("r", f"u{n}", n, CLAIM, "When?", None) for n in range(len(passages))]
+    rows = [
+        [one if isinstance(one, Passage) else Passage(one) for one in some] for some in passages
     ]
-    found = [Found([Retrieved(passage, 0.5) for passage in some]) for some in passages]
-    asked = OpenUnits("r", TEXT, None, language, [], [], units)
+    found = [Found([Retrieved(passage, 0.5) for passage in some]) for some in rows]
+    asked = OpenUnits("r", CLAIM, None, language, [], [], units)
     return asyncio.run(judge.verify(asked, "reference", found))
 
 
+@pytest.fixture
+def calls() -> Any:
+    """What the verifier is asked."""
+    calls = opened(STATED).calls  # type: ignore[attr-defined]
+    calls.clear()
+    return calls
+
+
 def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
-    said, other = "Oslo was founded in 1901.", "Oslo was founded in 1905."
-    texts = [
-        f"0.6 0.3 0.1 : {said}",
-        f"0.2 0.7 0.1 : {other}",
-        f"0.3 0.3 0.4 : {said}",
-        f"0.5 0 0.5 : {said}",
-    ]
-    rows = verified(OfflineJudge(STATED), [[Passage(text) for text in texts]]).evidence
+    other = "Oslo was founded in 1905."
+    texts = [f"0.6 0.3 0.1 : {CLAIM}", f"0.2 0.7 0.1 : {other}", f"0.3 0.3 0.4 : {CLAIM}"]
+    rows = verified(OfflineJudge(STATED), [*texts, f"0.5 0 0.5 : {CLAIM}", "no number"]).evidence
     assert [(row.outcome, row.label, row.probability, row.rank) for row in rows] == [
         (SUPPORTED, 1, 0.6, 1),
         (REFUTED, 0, 0.2, 2),
         (NOANS, None, 0.3, 3),
         (SUPPORTED, 1, 0.5, 4),
+        (ERROR, None, None, 5),  # one that cannot be read costs only itself
     ]
-    assert {(row.judge, row.model) for row in rows} == {
-        ("offline", f"stated@{content_of(STATED)[:12]}")
-    }
+    model = f"stated@{content_of(STATED)[:12]}"
+    assert {(row.judge, row.model) for row in rows} == {("offline", model)}
     assert all(row.rationale for row in rows)
     assert all(row.citation_found == (True if row.citation else None) for row in rows)
+    assert rows[4].reason == UNPARSABLE
+    assert "could not convert" in (rows[4].rationale or "")
 
 
-def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() -> None:
-    judge = OfflineJudge(STATED)
-    verified(judge, [[Passage("1 0 0")]])
-    calls = opened(STATED).calls  # type: ignore[attr-defined]
-    calls.clear()
-    same, titled = Passage("1 0 0"), Passage("1 0 0", title="Oslo")
-    rows = verified(judge, [[same, titled], [], [same]]).evidence
-    claim = "Oslo was founded in 1901."
-    assert calls == [[Pair(claim, "1 0 0"), Pair(claim, "1 0 0", "Oslo")]]
+def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once(calls: Any) -> None:
+    titled = Passage("1 0 0", title="Oslo")
+    rows = verified(OfflineJudge(STATED), ["1 0 0", titled], [], ["1 0 0"]).evidence
+    assert calls == [[Pair(CLAIM, "1 0 0"), Pair(CLAIM, "1 0 0", "Oslo")]]
     assert [row.unit_id for row in rows] == ["u0", "u0", "u1", "u2"]
     assert (rows[2].reason, rows[2].passage_id) == (NO_PASSAGES, None)
 
 
-def test_a_passage_that_the_verifier_cannot_read_costs_only_itself() -> None:
-    passages = [[Passage("1 0 0 : 1901"), Passage("no number at all"), Passage("0 0 1")]]
-    rows = verified(OfflineJudge(STATED), passages).evidence
-    assert [(row.outcome, row.rank) for row in rows] == [(SUPPORTED, 1), (ERROR, 2), (NOANS, 3)]
-    assert rows[1].reason == UNPARSABLE
-    assert "could not convert" in (rows[1].rationale or "")
-
-
-def test_another_language_asks_no_verifier() -> None:
-    calls = opened(STATED).calls  # type: ignore[attr-defined]
-    calls.clear()
-    rows = verified(OfflineJudge(STATED), [[Passage("1 0 0")]], "fi").evidence
-    assert [(row.outcome, row.reason, row.probability, row.model) for row in rows] == [
-        (NOANS, UNSUPPORTED_LANGUAGE, None, None)
-    ]
+def test_another_language_asks_no_verifier(calls: Any) -> None:
+    (row,) = verified(OfflineJudge(STATED), ["1 0 0"], language="fi").evidence
+    told = (row.outcome, row.reason, row.probability, row.model)
+    assert told == (NOANS, UNSUPPORTED_LANGUAGE, None, None)
     assert calls == []
 
 
-def test_it_is_loaded_once_in_a_process_with_the_first_verification() -> None:
+def test_a_verifier_is_loaded_once_in_a_process_or_ends_the_run() -> None:
     loaded = opened(STATED)
     before = loaded.opens  # type: ignore[attr-defined]
     for _ in range(2):
         judge = OfflineJudge(STATED)
         judge.open()
-        verified(judge, [[Passage("1 0 0")]])
+        verified(judge, ["1 0 0"])
         judge.close()
-    assert loaded.opens == before  # type: ignore[attr-defined]
     assert opened(STATED) is loaded
-
-
-def test_one_that_does_not_load_ends_the_run() -> None:
-    broken = STATED.replace(":Stated", ":Broken")
+    assert loaded.opens == before  # type: ignore[attr-defined]
+    broken = OfflineJudge(STATED.replace(":Stated", ":Broken"))
     with pytest.raises(PluginError, match=r"does not load: OSError: no such weights"):
-        verified(OfflineJudge(broken), [[Passage("1 0 0")]])
+        verified(broken, ["1 0 0"])
 
 
 def test_one_line_says_which_and_how_often_it_is_right() -> None:
@@ -132,8 +119,7 @@ def test_one_line_says_which_and_how_often_it_is_right() -> None:
         assert "is not known" in trust([f"{name}@other"], ["web"])
         assert trust([shown(name)], []) == ""
     assert judged_by() == judged_by(by_name.DEFAULT_VERIFIER)
-    assert trust(["mine@1", "org/model@main@2"], ["web"]) == (
-        f"Verifier mine {first}: how often it agrees with people is not known. "
-        f"Verifier org/model@main {first}: how often it agrees with people is not known."
-    )
+    unknown = f"{first}: how often it agrees with people is not known."
+    of_two = trust(["mine@1", "org/model@main@2"], ["web"])
+    assert of_two == f"Verifier mine {unknown} Verifier org/model@main {unknown}"
     assert trust([], ["web"]) == ""

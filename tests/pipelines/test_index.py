@@ -1,0 +1,267 @@
+"""Building an index, searching it, and what it says of itself."""
+
+import argparse
+import bz2
+import json
+import multiprocessing
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.embedder import write_embedder
+from ufo.indexes.index import open_index
+from ufo.indexes.manifest import VERSION, read_manifest
+from ufo.indexes.store import read_mapped
+from ufo.pipelines.build_index import build
+from ufo.pipelines.commands.index import register
+from ufo.schemas.errors import IndexUnusable, Interrupted, RunError, UsageError
+
+
+def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str:
+    lead = f'<redirect title="{redirect}" />' if redirect else ""
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>1</id>{lead}<revision><id>2</id>"
+        f"<timestamp>2025-01-02T03:04:05Z</timestamp><text>{text}</text></revision></page>\n"
+    )
+
+
+def _dump(pages: Sequence[str]) -> bytes:
+    head = "<mediawiki><siteinfo><base>https://w.example.org/wiki/Main</base></siteinfo>\n"
+    return (head + "".join(pages) + "</mediawiki>").encode()
+
+
+PAGES = [
+    _page("Big river", redirect="Danube#Course"),
+    _page("Danube", "The [[Danube]] is a river.\n== Course ==\nIt has ten countries."),
+    _page("Donau", redirect="Big river"),
+    _page("Loop A", redirect="Loop B"),
+    _page("Loop B", redirect="Loop A"),
+    _page("Lost", redirect="Nowhere"),
+    _page("Mercury", "* [[Danube]]\n{{disambiguation}}"),
+    _page("To Mercury", redirect="Mercury"),
+    _page("Talk:Danube", "Talk.", ns=1),
+    _page("Ulm", "Ulm lies on the Danube."),
+]
+COUNTS = {
+    "pages": 10,
+    "articles": 2,
+    "redirects": 6,
+    "disambiguations": 1,
+    "other_namespaces": 1,
+    "failures": 0,
+    "empty_articles": 0,
+    "other_namespace_redirects": 0,
+    "passages": 3,
+    "aliases": 2,
+    "unresolved_redirects": 4,
+}
+
+
+def _tables(path: Path) -> dict[str, list[dict[str, Any]]]:
+    return {file.name: read_mapped(file).to_pylist() for file in path.glob("*.arrow")}
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "pages.xml.bz2"
+    path.write_bytes(bz2.compress(_dump(PAGES)))
+    return path
+
+
+def test_a_dump_becomes_an_index(dump: Path, tmp_path: Path) -> None:
+    result = build(dump, tmp_path / "out" / "index")
+    assert result.counts == COUNTS
+    assert result.warnings == []
+    index = open_index(result.path)
+    [[hit]] = index.search(["ten countries"], 1)
+    assert (hit.passage.section, hit.passage.text) == ("Course", "It has ten countries.")
+    assert hit.passage.url == "https://w.example.org/wiki/Danube"
+    assert hit.passage.published_at == "2025-01-02"
+    # An alias of an alias leads to the page too; what leads nowhere is no name.
+    assert {index.names.pages(name) for name in ("danube", "Big river", "Donau")} == {(0,)}
+    nowhere = ("Loop A", "Lost", "Mercury", "To Mercury")
+    assert {index.names.pages(name) for name in nowhere} == {()}
+    manifest, _ = read_manifest(result.path)
+    assert manifest["counts"] == COUNTS
+    assert manifest["dump_date"] == "2025-01-02"
+    assert manifest["inputs"][0]["name"] == "pages.xml.bz2"
+    assert [p.name for p in result.path.parent.iterdir()] == ["index"]
+
+
+def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/b.jsonl").write_text('{"title": "B", "text": "b"}\nnot json\n')
+    (tmp_path / "in/a.xml").write_bytes(_dump([_page("A", "a")]))
+    result = build(f"{tmp_path}/in/*", tmp_path / "index")
+    assert [p.title for p in open_index(result.path).store.get([0, 1])] == ["A", "B"]
+    assert "the first: b.jsonl:2" in result.warnings[0]
+    # The index is replaced; its revisions are of another day. What lists a dump is none.
+    named = dump.rename(tmp_path / "enwiki-20250301-pages.xml.bz2")
+    index = tmp_path / "enwiki-20250301-multistream-index.txt.bz2"
+    index.write_bytes(bz2.compress(b"0:1:T\n"))
+    assert build(f"{tmp_path}/enwiki-*", result.path).counts == COUNTS
+    manifest, _ = read_manifest(result.path)
+    assert (manifest["dump_date"], len(manifest["inputs"])) == ("2025-03-01", 1)
+    with pytest.raises(UsageError, match="give the dump"):
+        build(index, tmp_path / "index")
+    # A build that fails leaves what was there, and a cut file gives its whole pages.
+    named.write_bytes(bz2.compress(_dump([])))
+    with pytest.raises(RunError, match="no article"):
+        build(named, result.path)
+    assert read_manifest(result.path)[0] == manifest
+    named.write_bytes(bz2.compress(_dump(PAGES)) + bz2.compress(b"more" * 1000)[:30])
+    cut = build(named, result.path)
+    assert (cut.counts["articles"], cut.counts["failures"]) == (2, 1)
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["in", "index"]
+
+
+def test_a_broken_dump_gives_what_was_readable_and_says_so(tmp_path: Path) -> None:
+    pages = [*PAGES, "<page><title>Broken</title><ns></page>", _page("After", "It goes on.")]
+    path = tmp_path / "cut.xml"
+    path.write_bytes(_dump(pages).removesuffix(b"</mediawiki>") + b"<page><title>Cut</title>")
+    result = build(path, tmp_path / "index")
+    assert result.counts["articles"] == 3
+    assert result.counts["failures"] == 2
+    assert "2 pages or parts" in result.warnings[0]
+    rows = pq.read_table(result.path / "failures.parquet").to_pylist()
+    assert [(row["step"], row["key"]) for row in rows] == [("index", "Broken"), ("index", "Cut")]
+    assert "truncated" in rows[1]["message"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [_dump([_page("A", redirect="B")]), b"<html></html>", b"{}", b"", bz2.compress(b"")],
+    ids=["redirects only", "html", "no title", "empty", "nothing compressed"],
+)
+def test_no_article_cannot_finish(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "dump").write_bytes(content)
+    with pytest.raises(RunError, match=r"no article in .*dump: .* pages-articles"):
+        build(tmp_path / "dump", tmp_path / "index")
+    assert [p.name for p in tmp_path.iterdir()] == ["dump"]
+
+
+def _multistream(path: Path, pages: Sequence[str]) -> None:
+    head, tail = _dump([]).split(b"</mediawiki>")[0], b"</mediawiki>"
+    path.write_bytes(b"".join(map(bz2.compress, [head, *(page.encode() for page in pages), tail])))
+
+
+def test_slices_in_several_processes_give_the_same_index(
+    dump: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ufo.pipelines.build_index._PROGRESS_SECONDS", 0.0)
+    _multistream(tmp_path / "many.bz2", PAGES)
+    one = build(dump, tmp_path / "one")
+    lines: list[str] = []
+    cut: dict[str, Any] = {"slice_bytes": 400, "block_pages": 1, "progress": lines.append}
+    other = build(tmp_path / "many.bz2", tmp_path / "two", workers=2, **cut)
+    *reading, indexing = lines
+    assert reading[-1].startswith(f"{len(PAGES)} blocks of 1 pages done after")
+    assert indexing.startswith("indexing")
+    assert one.counts == other.counts
+    assert _tables(one.path) == _tables(other.path)
+    assert capfd.readouterr().err == ""  # no remark of Beam's
+
+
+def _ctrl_c(*arguments: object, **options: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_leaves_no_folder_and_no_process(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _multistream(tmp_path / "many.bz2", PAGES)
+    before = sorted(tmp_path.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setattr("ufo.pipelines.build_index.wait", _ctrl_c)
+        with pytest.raises(Interrupted, match=r"interrupted; the index .* is not built"):
+            build(tmp_path / "many.bz2", tmp_path / "index", workers=2, slice_bytes=400)
+    assert not multiprocessing.active_children()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_vectors_that_were_made_are_kept_where_a_build_stops(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError("No space left on device")
+
+    model = write_embedder(tmp_path / "model", "danube river sea")
+    with monkeypatch.context() as patch:
+        patch.setattr("ufo.indexes.dense.write_vectors", full)
+        with pytest.raises(RunError, match=r"No space left.*the same command goes on with them"):
+            build(dump, tmp_path / "index", embedder=str(model))
+    assert len(list(tmp_path.glob(".index.building-vectors/*.npy"))) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr("ufo.indexes.embedders.OnnxEmbedder.embed", full)  # nothing is asked again
+        assert build(dump, tmp_path / "index", embedder=str(model)).counts == COUNTS
+    assert not list(tmp_path.glob(".index*"))
+
+
+# --- index
+
+
+def _run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    register(parser.add_subparsers())
+    arguments = parser.parse_args(["index", *words])
+    return int(arguments.handler(arguments))
+
+
+RECORDS = [
+    {"title": "Danube", "text": "A river through ten countries.", "url": "https://x.org/D"},
+    {"title": "Rhine", "text": "A river through six countries."},
+    {"title": "Bee", "text": "An insect that makes honey."},
+]
+
+
+@pytest.fixture
+def index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, RECORDS)) + "\n{}\n")
+    assert _run("build", "--input", f"{tmp_path}/in.jsonl", "--output", f"{tmp_path}/index") == 0
+    return f"{tmp_path}/index"
+
+
+def test_an_index_is_built_searched_and_described(
+    index: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*words: str) -> str:
+        assert _run(*words) == 0
+        return capsys.readouterr().out
+
+    built = capsys.readouterr()
+    assert "3 articles" in built.out
+    assert "1 failures" in built.out
+    assert "in.jsonl:4" in built.err
+    found = said("search", index, "ten countries of the Danube")
+    assert found.startswith("1. Danube  (score ")
+    assert "https://x.org/D" in found
+    assert "ten countries" in found
+    [hit] = json.loads(said("search", index, "honey", "--json", "--passages", "1"))
+    assert {"row", "score", "title", "section", "url", "text"} <= set(hit)
+    assert "no passage" in said("search", index, "glacier")
+    assert json.loads(said("search", index, "glacier", "--json")) == []
+    info = said("info", index, "--verify")
+    for expected in (f"ufo-index version {VERSION}", "all checksums agree", "3 articles"):
+        assert expected in info
+    assert json.loads(said("info", index, "--json"))["format"] == "ufo-index"
+    # Each retriever of an index with vectors.
+    path, model = str(tmp_path / "dense"), str(write_embedder(tmp_path / "m", "river insect honey"))
+    options = ("--output", path, "--embedder", model, "--workers", "1", "--json")
+    made = json.loads(said("build", "--input", f"{tmp_path}/in.jsonl", *options))
+    assert made["counts"]["passages"] == 3
+    for retriever in ("dense", "hybrid"):
+        hits = json.loads(said("search", path, "river", "--json", "--retriever", retriever))
+        assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
+    assert f"vectors of 3 by {model}" in said("info", path)
+    for wrong, reason in ((" ", "query is empty"), ("x --retriever dense", "--embedder")):
+        with pytest.raises(UsageError, match=reason):
+            _run("search", index, *(wrong.split() or wrong))
+    for words in (("info", str(tmp_path)), ("search", str(tmp_path), "x")):
+        with pytest.raises(IndexUnusable, match="ufo index build"):
+            _run(*words)

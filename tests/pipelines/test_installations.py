@@ -1,0 +1,161 @@
+"""Without any extra, and under IPython with and without pandas."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.parts import missing
+from tests.pipelines.conftest import ufo_process
+from ufo.schemas.errors import MODULES
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+OPTIONAL = {module for extra, modules in MODULES.items() for module in modules} | {
+    "starlette",
+    "pydantic",
+    "pandas",
+    "lxml",
+    "scipy",
+}
+# Python imports this file of PYTHONPATH at its start, in workers too.
+BLOCKER = f"""
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name in {OPTIONAL!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+"""
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Run `ufo` where only the core is installed."""
+    folder = tmp_path_factory.mktemp("blocked")
+    (folder / "sitecustomize.py").write_text(BLOCKER)
+    paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+    return lambda *words: ufo_process(*words, env={**plain, "PYTHONPATH": paths})
+
+
+def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path) -> None:
+    index, results = tmp_path / "index", tmp_path / "results"
+    given = ("--input", EXAMPLES / "responses.jsonl", "--output", results)
+    sources = ("--sources", "reference,wikipedia", "--index", index, "--verifier", "overlap")
+    for words in (
+        ("index", "build", "--input", EXAMPLES / "encyclopaedia.xml", "--output", index),
+        ("evaluate", *given, *sources, "--judge", "offline"),
+        ("report", results),
+        ("sql", results, "FROM verdicts"),
+        ("status", results),
+    ):
+        done = core(*words)
+        assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ("llm", ("evaluate", "--judge", "llm", "--base_url", "http://127.0.0.1:9", "--model", "m")),
+        ("serve", ("serve",)),
+        ("onnx", ("evaluate", "--judge", "offline", "--verifier", "bundled")),
+        ("hub", ("evaluate", "--judge", "offline", "--verifier", "{tmp}")),
+    ],
+)
+def test_what_needs_an_extra_names_it(
+    core: Callable[..., Any], tmp_path: Path, extra: str, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "config.json").write_text(
+        '{"model_type": "bert", "id2label": {"0": "entailment", "1": "neutral", '
+        '"2": "contradiction"}}'
+    )
+    words = tuple(word.format(tmp=tmp_path) for word in words)
+    if words[0] == "evaluate":
+        words += ("--input", str(EXAMPLES / "responses.jsonl"), "--output", str(tmp_path / "out"))
+    done = core(*words)
+    assert done.code == 2
+    assert f"pip install 'ufo-factuality[{extra}]'" in done.err
+    assert "Traceback" not in done.err
+    assert done.err.count("\n") == 1
+
+
+# --- Under IPython everything works without pandas, with the oldest that is allowed, and the newes
+
+
+OLDEST = Path(__file__).parents[2] / ".ci/oldest-pandas"
+SCRIPT = """
+import ufo
+from IPython import get_ipython
+
+try:
+    import pandas
+    version = pandas.__version__
+    table = pandas.DataFrame
+except ModuleNotFoundError:
+    version, table = "none", lambda rows: rows
+
+class Knows(ufo.FactSource):
+    def find(self, unit):
+        return [ufo.Passage(unit.claim)] if "Etna" in unit.claim else []
+
+assert get_ipython() is not None
+text = "Mount Etna is in Sicily."
+flags = {"judge": "offline", "quiet": True}
+found = ufo.evaluate(table([{"response": text, "reference_answers": [text]}]), "reference", **flags)
+own = ufo.evaluate([text, "Oslo is green."], [Knows()], workers=1, chunk_size=1, **flags)
+checked = ufo.check_sync(text, references=[text], sources="reference", judge="offline")
+facts = [{"question": "Where?", "ground_truth": text, "answers": {"rag": text}}]
+recalled = ufo.recall(table(facts), **flags)
+decided = sorted(own.verdicts["source"].to_pylist())
+print(version, *found.scores["factuality_score"].to_pylist(), checked.score, *decided)
+print(*recalled.scores["recall"].to_pylist())
+"""
+
+
+def in_ipython(code: str, folder: Path, before: Path) -> "subprocess.CompletedProcess[str]":
+    script = folder / "cell.py"
+    script.write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-m", "IPython", "--quick", script],
+        env={**os.environ, "PYTHONPATH": str(before), "IPYTHONDIR": str(folder / "ipython")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["none", pytest.param("2.2.", marks=pytest.mark.slow), "3."],  # 2.2: a part of CI
+)
+def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
+    before = tmp_path  # what is in this folder comes before what is installed, in workers too
+    if version == "2.2.":
+        before = OLDEST
+        if not before.is_dir():
+            missing("no pandas 2.2: grep oldest-pandas .ci/run says how to install it")
+    elif version == "none":
+        code = "raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')\n"
+        (tmp_path / "pandas.py").write_text(code)
+    done = in_ipython(SCRIPT, tmp_path, before)
+    assert done.stdout.startswith(version), done.stdout + done.stderr
+    assert done.stdout.split()[1:] == ["1.0", "1.0", "Knows", "none", "1.0"]
+
+
+def test_a_job_for_an_engine_is_refused_where_beam_cannot_build_it(tmp_path: Path) -> None:
+    code = """
+import ufo
+try:
+    ufo.evaluate(["Hm."], "reference", quiet=True, judge="offline", runner="FlinkRunner")
+except ufo.UsageError as error:
+    print(error)
+"""
+    said = in_ipython(code, tmp_path, tmp_path).stdout
+    assert said.startswith("from a notebook Beam submits a job only with pandas 2.2 or 2.3")

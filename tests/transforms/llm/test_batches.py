@@ -1,0 +1,243 @@
+"""A provider's batches through the `openai` package, and what a run keeps of them on disk."""
+
+import io
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.llm_server import LlmServer
+from ufo.schemas.errors import RunError
+from ufo.transforms.llm.batch_api import TOO_MANY_TOKENS, BatchState, OpenAiBatches, api_of
+from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, BatchStore, Reply
+from ufo.transforms.llm.client_settings import store_path
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.usage import usage_row
+
+LONG_AGO = 0.0
+
+
+def body(number: int, **more: Any) -> dict[str, Any]:
+    messages = [{"role": "user", "content": f"Who? {number}"}]
+    return {"model": "offline-judge", "messages": messages, **more}
+
+
+@dataclass
+class Submitting:
+    """Submits batches of bodies; the keys of batch `a` are `a0`, `a1`, …"""
+
+    api: OpenAiBatches
+
+    def __call__(self, *bodies: Any, name: str = "a") -> str:
+        lines = [self.api.line_of(f"{name}{number}", one) for number, one in enumerate(bodies)]
+        return self.api.create(self.api.upload(io.BytesIO(b"".join(lines)), name), name)
+
+    def error(self, *bodies: Any, name: str = "a") -> SendError:
+        """The error of a batch that is not taken, without the frames that hold connections."""
+        with pytest.raises(SendError) as caught:
+            self(*bodies, name=name)
+        return caught.value.with_traceback(None)
+
+    def ended(self, *bodies: Any) -> tuple[BatchState, dict[str, Reply]]:
+        """What became of a batch of these bodies, and the replies by their keys."""
+        state = self.api.state(self(*bodies))
+        assert state.ended
+        return state, dict(self.api.replies(state))
+
+
+@pytest.fixture
+def submit(llm_server: LlmServer) -> Iterator[Submitting]:
+    with closing(api_of(Endpoint("offline-judge", llm_server.base_url))) as api:
+        yield Submitting(api)
+
+
+def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmServer) -> None:
+    llm_server.batches.polls = 2
+    api = submit.api
+    batch = submit(*map(body, range(6)))
+    states = [api.state(batch) for _ in range(3)]
+    assert [(one.code, one.ended, one.done) for one in states] == [
+        ("in_progress", False, 2),
+        ("in_progress", False, 4),
+        ("completed", True, 6),
+    ]
+    replies = dict(api.replies(states[-1]))
+    assert set(replies) == {f"a{number}" for number in range(6)}
+    message = replies["a5"].payload["choices"][0]["message"]
+    assert message["content"].startswith("As far as I know, ? 5")
+    assert {reply.status for reply in replies.values()} == {"200"}
+    assert len({reply.request_id for reply in replies.values()}) == 6
+    assert len(llm_server.batches.files) == 2
+    files = (states[-1].source, *states[-1].files)
+    api.discard(files)
+    assert llm_server.batches.files == {}
+    api.discard(files)  # again, after a kill
+
+
+def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer) -> None:
+    api = submit.api
+    assert api.find("a", LONG_AGO) is None
+    llm_server.batches.loses = 1
+    error = submit.error(body(0), name="lost")
+    assert error.transient
+    assert "broke" in error.message
+    for number in range(120):  # more than a page of the list
+        submit(body(number + 1), name=f"n{number}")
+    found = api.find("lost", LONG_AGO)
+    assert found == "batch_" + "0" * 32
+    assert [*dict(api.replies(api.state(found)))] == ["lost0"]
+    assert api.find("other", LONG_AGO) is None
+    assert llm_server.batches.repeated() == []
+    # What is listed is older than the batch that is looked for: the next pages are not asked for.
+    sent = len(llm_server.requests)
+    assert api.find("other", 1e12) is None
+    assert len(llm_server.requests) == sent + 1
+
+
+@pytest.mark.parametrize("status", ["expired", "cancelled"])
+def test_a_batch_that_ends_early_has_the_replies_there_are(
+    submit: Submitting, llm_server: LlmServer, status: str
+) -> None:
+    batches = llm_server.batches
+    (batches.expires if status == "expired" else batches.cancels).append(1)
+    state, replies = submit.ended(body(0), body(1))
+    assert (state.code, state.done) == (status, 1)
+    assert replies["a0"].status == "200"
+    assert (replies["a1"].status, replies["a1"].payload) == (f"batch_{status}", None)
+    assert "was not executed" in replies["a1"].message or "expired" in replies["a1"].message
+    # The server sees what is asked twice: what was answered, not what was left.
+    submit(body(1), name="b")
+    assert batches.repeated() == []
+    submit(body(0), name="c")
+    assert len(batches.repeated()) == 1
+
+
+def test_what_is_wrong_with_a_whole_batch_is_said(
+    submit: Submitting, llm_server: LlmServer
+) -> None:
+    state, replies = submit.ended(body(0), body(1, model="other"))
+    assert (state.ended, state.code, replies) == (True, "model_not_found", {})
+    assert "'other'" in state.message
+    assert "line 2" in state.message
+    llm_server.batches.token_limit = 1
+    state, _ = submit.ended(body(0))
+    assert (state.ended, state.code) == (True, TOO_MANY_TOKENS)
+    assert "Enqueued token limit" in state.message
+
+
+def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> None:
+    llm_server.keys = ("another",)  # and the server repeats the key that it does not know
+    error = submit.error(body(0))
+    assert error.final
+    assert llm_server.key not in str(error)
+
+
+PLACE = Endpoint("m", "http://localhost/v1", headers=(("X-Team", "TEAM"),))
+BODY = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+ROW = usage_row("verify", "reference", "m", "r1")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[BatchStore]:
+    with closing(BatchStore(str(tmp_path / "b.batches"), "run")) as opened:
+        yield opened
+
+
+def test_a_request_is_asked_for_until_it_has_a_reply(store: BatchStore) -> None:
+    for _ in range(2):
+        assert store.ask("k-1", PLACE, BODY, ROW) == (None, ROW)
+    store.take_back(store.plan(PLACE, 1, {"k-1": 0.0}))  # a batch that was not accepted
+    assert (store.under_way(), store.new()) == ([], [PLACE])
+    assert list(store.bodies(PLACE, 9)) == [("k-1", BODY)]
+    batch = store.plan(PLACE, 1, {"k-1": 0.5})
+    assert (store.under_way(), store.new()) == ([batch], [])
+    assert store.reserved() == 0.5
+    assert store.sent(batch) == {"k-1": (0, ROW)}
+    lost = Reply("expired", None, "b/k-1", "the batch expired")
+    store.put("k-1", AGAIN, lost, replace(ROW, request_id="b/k-1"))
+    assert store.note(batch, ended=True, id="batch_1", done=1).id == "batch_1"
+    assert store.counts(1) == (1, 1)
+    assert (store.under_way(), store.new()) == ([], [])  # until a pass asks for it again
+    assert store.ask("k-1", PLACE, BODY, ROW)[0] is None
+    again = store.plan(PLACE, 2, {"k-1": 0.5})
+    assert store.sent(again)["k-1"][0] == 1
+    reply, paid = Reply("200", {"choices": []}, "req_1"), replace(ROW, request_id="req_1")
+    store.put("k-1", ANSWERED, reply, paid)
+    other = usage_row("verify", "reference", "m", "r2")
+    assert store.ask("k-1", PLACE, BODY, other) == (reply, paid)
+    assert store.last_round() == 2
+    assert (store.held()["batch_requests"], store.held()["batch_replies"]) == (0, 1)
+    store.forget()
+    assert store.last_round() == 0
+
+
+def test_a_pass_forgets_what_none_asks_for_any_more(store: BatchStore) -> None:
+    store.ask("k-1", PLACE, BODY, ROW)
+    store.ask("k-2", PLACE, BODY, ROW)
+    store.plan(PLACE, 1, {"k-2": 0.0})
+    store.put("k-2", AGAIN, Reply("500", None, "x", "broken"), ROW)
+    store.ask("k-2", PLACE, BODY, ROW)
+    store.begin_pass()
+    assert store.new() == []
+    assert store.knows("k")
+    assert not store.knows("x")
+    store.ask("k-2", PLACE, BODY, ROW)
+    (batch,) = [store.plan(PLACE, 2, {key: 0.0 for key, _ in store.bodies(PLACE, 9)})]
+    assert store.sent(batch) == {"k-2": (1, ROW)}  # it is known how often it was tried
+
+
+def test_runs_do_not_see_each_other(tmp_path: Path, store: BatchStore) -> None:
+    store.ask("k-1", PLACE, BODY, ROW)
+    with closing(BatchStore(str(tmp_path / "b.batches"), "other")) as other:
+        assert other.new() == []
+        other.ask("k-1", PLACE, BODY, ROW)
+        other.forget()
+    assert store.new() == [PLACE]
+
+
+def test_a_file_of_another_kind_is_refused_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "b.batches"
+    path.write_text("no database" * 100)
+    with pytest.raises(RunError, match=r"b\.batches"):
+        BatchStore(str(path), "run")
+
+
+def test_the_file_is_beside_the_cache() -> None:
+    assert store_path("/a/cache.sqlite") == "/a/cache.sqlite.batches"
+    assert store_path("/a/cache/") == "/a/cache.batches"
+
+
+# --- claims ---
+
+_KEYS = st.lists(st.sampled_from("abcdef"), min_size=1, unique=True)
+_STEPS = st.lists(st.tuples(st.sampled_from(["r1", "r2", "r3"]), _KEYS, st.booleans()), max_size=12)
+
+
+@given(_STEPS)
+def test_a_judgement_is_asked_for_by_one_response_at_a_time(
+    steps: list[tuple[str, list[str], bool]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, closing(BatchStore(f"{folder}/b", "r")) as store:
+        owner_of: dict[str, str] = {}
+        settled: set[str] = set()
+        for owner, keys, settles in steps:
+            groups, theirs = store.claim(owner, keys)
+            for key in keys:
+                owner_of.setdefault(key, owner)
+            own = [key for key in keys if owner_of[key] == owner]
+            failed = [key for key in keys if key not in own and key in settled]
+            assert groups == ([own] if own else []) + [[key] for key in failed]
+            assert theirs == (len(own) + len(failed) < len(keys))
+            assert store.claimed(owner, "abcdef") == {
+                key for key, who in owner_of.items() if who == owner
+            }
+            if settles:
+                store.settle(own + failed)
+                settled.update(own + failed)
