@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import Limits, LlmServer, Logged, faults
+from tests.llm_server import LlmServer, Logged, faults
 from tests.pipelines.conftest import tables, ufo, write_lines
 from tests.pipelines.llm_runs import rows
 from ufo.transforms.llm.usage_log import COST, UsageReader
@@ -209,18 +209,16 @@ def test_a_model_without_a_price_has_an_unknown_cost(spend: Any, tmp_path: Path)
     assert {row[-1] for row in tables(tmp_path / "out")["usage"]} == {None}
 
 
-def test_refusals_cost_nothing(spend: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusals_cost_nothing(spend: Any, llm_server: LlmServer) -> None:
     # Requests that the endpoint turned away are not billed, and so leave room for others.
-    with LlmServer(limits=Limits(requests=6, window=0.4)) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", server.key)
-        done = spend(
-            *("out", "--workers", 1, "--max_cost", 5, "--concurrency", 8),
-            *("--base_url", server.base_url),
-        )
-        assert done.code == 0, done.err
-        assert [c.status for c in server.chats if c.status == 429]
-        answered = [c for c in server.chats if c.status == 200]
-        assert done.json["cost_usd"] == pytest.approx(billed(answered))
+    llm_server.faults.extend([None, faults.rate_limited(), None, faults.rate_limited()])
+    done = spend("out", "--workers", 1, "--max_cost", 5)
+    assert done.code == 0, done.err
+    statuses = [entry.status for entry in llm_server.chats]
+    assert statuses.count(429) == 2
+    assert done.json["cost_usd"] == pytest.approx(
+        billed([entry for entry in llm_server.chats if entry.status == 200])
+    )
 
 
 # --- over all that a run took: stopped tries, retried errors
