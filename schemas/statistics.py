@@ -346,8 +346,7 @@ def _within(deviation: Floats, weight: Floats, stratum: Clusters) -> Floats:
 
 
 class WayOfAsking(NamedTuple):
-    """The score and the cost of one source (single), of an order (seq) or of the vote of all
-    (mv)."""
+    """The score and cost of one source (single), of an order (seq) or of the vote of all (mv)."""
 
     mode: str
     source_order: str
@@ -497,8 +496,7 @@ def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _taking(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
-    """Return the function with `n` parameters: the database counts them, and would count `*columns`
-    as one."""
+    """Return the function with `n` parameters: the database would count `*columns` as one."""
     return (call, lambda a, b: call(a, b), lambda a, b, c: call(a, b, c))[n - 1]
 
 

@@ -221,8 +221,7 @@ def sha256_of(path: str) -> str:
 
 
 def fetch(path: str, here: Path) -> None:
-    """Copy a file of another file system to a path of this machine; after an error there is
-    none."""
+    """Copy a file of another file system to this machine; after an error there is none."""
     here.parent.mkdir(parents=True, exist_ok=True)
     temporary = here.with_name(f".{here.name}.{uuid4().hex[:8]}.tmp")
     try:
@@ -439,8 +438,8 @@ def own_folder() -> Iterator[str | None]:
 
 @contextmanager
 def temporary_files_in_own_folder() -> Iterator[None]:
-    """Put the temporary files of this process and its children into one folder, deleted with this
-    context."""
+    """Put temporary files of this process and its children into a folder that the context
+    deletes."""
     with own_folder() as folder:
         if folder is None:
             yield

@@ -68,8 +68,7 @@ def fingerprint_of(
     chunk_size: int,
     sources: Sequence[Mapping[str, Any]] | None,
 ) -> Fingerprint:
-    """Return everything that affects the results, as plain JSON: equal fingerprints, equal
-    results."""
+    """Return everything that affects the results, as plain JSON."""
     found: dict[str, Any] = {
         "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "options": options,
@@ -148,8 +147,7 @@ def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The part files written by a chunk or a whole run, and the counts of its steps: step → name →
-    number."""
+    """The part files written by a chunk or a whole run, and its counts: step → name → number."""
 
     parts: list[Part]
     counters: Mapping[str, Mapping[str, int]]
@@ -297,8 +295,7 @@ class Attempt:
         return write_part(table, path, rows)
 
     def batches(self) -> str | None:
-        """Return the path of the file of batches that an earlier process of this attempt used, if
-        any."""
+        """Return the path of the batch store of an earlier process of this attempt, if any."""
         with suppress(OSError, ValueError):  # there was none before
             path = json.loads(storage.read(storage.join(self.folder, PROCESS))).get("batches")
             return path if path and os.path.exists(path) else None

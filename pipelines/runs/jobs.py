@@ -239,8 +239,7 @@ def input_path(given: Given, name: str, folder: str) -> str:
 
 
 def _table(given: Any, name: str) -> pa.Table | None:
-    """Return a table or data frame as Arrow; None for anything else, such as a list or one
-    column."""
+    """Return a table or data frame as Arrow; None for anything else, such as a list."""
     if not (hasattr(given, "__arrow_c_stream__") or hasattr(given, "columns")):
         return None
     try:

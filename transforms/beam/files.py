@@ -179,8 +179,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
 
 @beam.ptransform_fn  # type: ignore[untyped-decorator]
 def ReadRecords(splits: Any, job: Job, parse: Parse | None = None, kind: type = InputRecord) -> Any:
-    """Read splits → `records` and `rows`; `parse` converts a line to a record of type `kind`, or a
-    failure."""
+    """Read splits → `records` and `rows`; `parse` converts a line to a `kind` or a failure."""
     step = beam.ParDo(_Read(job, parse)).with_output_types(kind, **{ROWS: Rows})
     return splits | "parse" >> step.with_outputs(ROWS, main="records")
 

@@ -286,8 +286,7 @@ class SqliteStore:
 
 
 def _unusable(connection: sqlite3.Connection, thorough: bool) -> str:
-    """Return why a file is not usable as a cache; "" for an empty file or a cache of this
-    version."""
+    """Return why a file cannot be used as a cache; "" if it is empty or of this version."""
 
     def value(query: str) -> Any:
         return connection.execute(query).fetchone()[0]

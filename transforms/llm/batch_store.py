@@ -142,8 +142,8 @@ class BatchStore:
         """Claim judgements for a response, so that no other response asks for them.
 
         Returns the keys that it has to ask for, in groups, and whether other responses ask for some
-        of the rest. The groups are the same in every pass. The first has what it claimed first;
-        each further one has keys that another response claimed without success.
+        of the rest. The groups are the same in every pass. The first has the keys that this
+        response claimed. Each further one is a key that another response claimed without success.
         """
         self._many(
             "INSERT OR IGNORE INTO claims VALUES (?, ?, ?, 0)",
@@ -240,8 +240,7 @@ class BatchStore:
         return float(self._all(query)[0][0])
 
     def sent(self, batch: Batch) -> dict[str, tuple[int, Usage]]:
-        """Return, by key, the tries and the usage row of each request of a batch without a
-        reply."""
+        """Return the tries and the usage row of each request without a reply, by its key."""
         query = (
             "SELECT key, tries, usage FROM requests WHERE run = ? AND batch = ? AND state = 'sent'"
         )

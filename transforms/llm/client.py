@@ -119,8 +119,7 @@ class Session:
                 raise replace(self._unusable)
 
     def room(self, request: Request) -> int | None:
-        """Estimate how many tokens of the context a request's prompt leaves free, None if
-        unknown."""
+        """Estimate the tokens of the context that a prompt leaves free, None if unknown."""
         if self._window.context is None:
             return None
         body = wire.body(request, self._endpoint.model, self.known, 1)
@@ -192,8 +191,7 @@ class Session:
             unfinished, sent = answer, limit
 
     def _learn(self, known: Capabilities, change: Change) -> None:
-        """Apply a change to the capabilities known when a request was sent, unless they have
-        changed."""
+        """Apply a change to the capabilities, unless they changed since the request was sent."""
         if all(getattr(self.known, name) == getattr(known, name) for name in change):
             self.known = replace(self.known, **change)
 

@@ -209,8 +209,7 @@ def _fields(payload: Any) -> Mapping[str, Any]:
 
 
 def _words(payload: Any, key: str) -> tuple[str, str, str]:
-    """Return an error's message with that of its provider (OpenRouter), its codes and its
-    parameter."""
+    """Return an error's message with its provider's (OpenRouter), its codes and parameter."""
     fields = _fields(payload)
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None

@@ -219,7 +219,7 @@ class Limiter:
             self._report(f"a request {word}, retrying in {max(1, ceil(pause))} s")
 
     def _gone(self, error: SendError) -> SendError:
-        """Return the error, or a final one where the endpoint is away for too long."""
+        """Return the error, or a final one where the endpoint has not answered for too long."""
         if not 0 < self._patience <= self.silence():
             return error
         message = (
@@ -230,7 +230,7 @@ class Limiter:
 
     def _heard(self) -> None:
         self._reached = True
-        # The one that is answered is in flight until its block ends.
+        # An answered request counts as in flight until its block ends.
         self._silent_since = self.timing.clock() if self.in_flight > 1 else None
 
     def _pause(self, seconds: float | None) -> None:

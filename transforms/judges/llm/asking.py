@@ -188,7 +188,7 @@ class Asker:
         return Reply(_storable(choice), reason, sent, too_long=too_long)
 
     def room(self, question: Question) -> int | None:
-        """Estimate how many tokens of the model's context this prompt leaves free, None if
+        """Estimate the tokens of the model's context that the prompt leaves free, None if
         unknown."""
         return self.client.room(self._request(question))
 

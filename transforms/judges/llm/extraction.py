@@ -174,8 +174,7 @@ def _parsed(
 
 
 async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
-    """Return a query for each claim, in order; a call has up to `settings.extract_tokens` of
-    claims."""
+    """Return a query for each claim, in order; a call has at most `settings.extract_tokens`."""
     prompts = asker.prompts
 
     def pack(items: Sequence[int]) -> list[list[int]]:
