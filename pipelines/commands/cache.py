@@ -24,7 +24,7 @@ _MB: Final = 1_000_000
 
 
 def register(commands: Any) -> None:
-    """Add the command and what it can do."""
+    """Add the command and its subcommands."""
     parser = commands.add_parser(
         "cache",
         description="Inspect and prune the cache of model replies.",

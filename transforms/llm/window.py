@@ -152,8 +152,7 @@ class ContextWindow:
             self._guess(self._between())
 
     def took(self, tokens: int) -> None:
-        """Learn that a prompt and its reply fitted; guess a context between that and a refused
-        size."""
+        """Learn that a prompt and its reply fitted; guess a context between that and a refusal."""
         self._taken = max(self._taken, tokens)
         if self._stated is None and self._too_much < inf:
             self.context = max(self.context or 0, self._between())
@@ -218,8 +217,7 @@ def _before(left: int) -> int:
 def _least(
     earlier: Collection[_Counted], sizes: tuple[int, int], counted: int, less: float
 ) -> float:
-    """Return the count below which a prompt was cut, by the counts of earlier prompts; 0 if
-    unknown.
+    """Return the count below which a prompt was cut, by earlier prompts; 0 if unknown.
 
     It is unknown in three cases:
 
