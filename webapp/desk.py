@@ -1,4 +1,4 @@
-"""The settings of the service, and the objects that its endpoints share."""
+"""Hold the settings of the service, and the objects that its endpoints share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,11 +19,11 @@ from ufo.webapp.uploads import Uploads
 _MOST_OPEN = 8
 
 JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
-"""From flags by their names, and names of sources (None: those that can serve). Raises UsageError.
+"""From flags by their names, and names of sources (None: all usable ones). Raises UsageError.
 """
 
 FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
-"""From the flags and sources of a request to its flags and those of the service."""
+"""From the flags and sources of a request to these flags with the service's defaults."""
 
 
 Link = Callable[[str, str], str]

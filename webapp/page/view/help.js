@@ -1,4 +1,4 @@
-/** What happens behind the scenes, and what each setting does. */
+/** Help: how a check works, and what each setting does. */
 
 import { h } from "../dom.js";
 import { BANDS, STATES } from "../labels.js";

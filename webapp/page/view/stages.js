@@ -1,4 +1,4 @@
-/** What a running check is at: stages with counts, and a way to stop it. */
+/** The progress of a running check: stages with counts, and a button to stop it. */
 
 import { h } from "../dom.js";
 import { button } from "./parts.js";
@@ -27,7 +27,7 @@ export function stagesView({ status, stages, seconds, silent }, act) {
 }
 
 /**
- * Return who does not answer, in words.
+ * Return a sentence on the endpoint that does not answer.
  *
  * @param {S.Silence[]} silent  the longest first
  */
