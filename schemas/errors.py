@@ -1,16 +1,16 @@
 """Define the errors of ufo and their exit codes.
 
-UfoError                     anything that ends a command with a message
-├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct
-│   ├── SourceUnavailable    a fact source named explicitly that is not configured
-│   ├── PluginError          a plug-in that does not load; names its package or file
-│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
-└── RunError                 exit 1: the run could not start or finish
-    ├── NothingUsable        no record of the input can be used
-    │   └── NothingToEvaluate    the input has no record
-    ├── Interrupted          stopped by a signal; the same command completes the run
-    ├── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
-    └── BatchesUnderWay      exit 5: waits for a provider's batches; the same command goes on
+UfoError                     anything that ends a command with a message.
+├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct.
+│   ├── SourceUnavailable    a fact source named explicitly that is not configured.
+│   ├── PluginError          a plug-in that does not load; names its package or file.
+│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one.
+└── RunError                 exit 1: the run could not start or finish.
+    ├── NothingUsable        no record of the input can be used.
+    │   └── NothingToEvaluate    the input has no record.
+    ├── Interrupted          stopped by a signal; the same command completes the run.
+    ├── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run.
+    └── BatchesUnderWay      exit 5: waits for a provider's batches; the same command goes on.
 
 A message gives the value, the allowed values and the remedy. Errors are sent between processes, so
 each can be rebuilt from its message alone.
