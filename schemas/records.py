@@ -3,9 +3,9 @@
 Types are plain: Beam turns `str | None`, `Literal`, enums and dates silently into pickled "any"
 fields, so optional ones are `Optional[...]`, repeated ones `Sequence[...]`, filled with lists.
 
-Identifiers are functions of the content alone, so that every runner gives the same ones: `unit_id`
-is 16 hex digits of SHA-256 over (response id, sentence index, NFC claim), with `-k` appended for
-the k-th repeat; `passage_id` is the source's name, a colon, and the same over (url, text, ordinal).
+Identifiers depend on the content alone, so that every runner gives the same ones. `unit_id` is 16
+hex digits of SHA-256 over (response id, sentence index, NFC claim), with `-k` appended for the k-th
+repeat. `passage_id` is the source's name, a colon, and the same over (url, text, ordinal).
 """
 
 import unicodedata
@@ -96,7 +96,7 @@ class InputRecord:
 class Response:
     """A row of `responses`; `metadata` is a JSON object, `human_score` is 0 to 1.
 
-    `record_hash` is of everything that the input said of the response (`--since` compares it).
+    `record_hash` covers everything that the input gives for the response (`--since` compares it).
     """
 
     response_id: str
@@ -141,7 +141,7 @@ class FactUnit:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A row of `passages`. A plug-in fills `text` and what it knows; its base adds the ids.
+    """A row of `passages`. A plug-in fills `text` and what else it knows; its base class adds ids.
 
     Dates are ISO 8601 texts. `source_category` is one of CATEGORIES.
     """
@@ -160,7 +160,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A row of `evidence`: what one passage says to one fact unit.
+    """A row of `evidence`: what one passage says about one fact unit.
 
     `outcome` is one of OUTCOMES, `reason` one of REASONS or None, `label` 1, 0 or None,
     `probability` that of `supported`. `passage_id` is None where the source had no passage.
@@ -203,7 +203,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A row of `verdicts`, keyed by (response_id, unit_id, mode, source).
+    """A row of `verdicts`: the label of one fact unit, who decided it, and the votes.
 
     `label` is None where no passage gave a valid vote. `n_error` has failed judgements of sources
     before the deciding one, too. `past_error`: one of these gave nothing else; a retry may help.
@@ -239,7 +239,7 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A row of `failures`: an unusable input or failed step, and why; `input` is cut at 4 KiB."""
+    """A row of `failures`: an unusable input or a failed step, and why. `input` is cut at 4 KiB."""
 
     step: str
     key: str
@@ -250,8 +250,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A row of `usage`: one request. Failed attempts are rows too; an unknown cost is None. For a
-    request in a provider's batch, `worker_id` is `batch` and `seconds` is None.
+    """A row of `usage`: one request, also a failed attempt. An unknown cost is None.
+
+    For a request in a provider's batch, `worker_id` is `batch` and `seconds` is None.
     """
 
     request_id: str
@@ -290,8 +291,9 @@ class OpenUnits:
 
 @dataclass(frozen=True, slots=True)
 class SourceVotes:
-    """The votes of the source at `position` of the user's order on one response, in modes that
-    ask every source."""
+    """The votes of one source on one response, in modes that ask every source.
+
+    `position` is its place in the user's order."""
 
     response_id: str
     position: int
@@ -313,8 +315,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
-    """A row of `recall_answers`: one answer to the question of a record, by the name of its variant
-    (of the RAG system, say, that gave it)."""
+    """A row of `recall_answers`: one answer to a question.
+
+    `variant` is its name: for example the RAG system that gave it."""
 
     record_id: str
     variant: str
@@ -354,7 +357,7 @@ class RecallInput:
 
 @dataclass(frozen=True, slots=True)
 class RecallRecord:
-    """A row of `recall_records`; `ground_truth` is the answer that the facts are taken from."""
+    """A row of `recall_records`: a question. `ground_truth` is the answer that gives the facts."""
 
     record_id: str
     question: str
@@ -376,7 +379,7 @@ class RecallFact:
 
 @dataclass(frozen=True, slots=True)
 class RecallVerdict:
-    """A row of `recall_verdicts`: whether an answer says a fact, as one formulation found.
+    """A row of `recall_verdicts`: whether an answer states a fact, by one formulation.
 
     `label` is 1, 0, or None where nothing usable was said; "not clear" is 0 (FaaF); `human_label`
     is what people found. `reason` is why there is no label, and `first_reason` why the first reply,

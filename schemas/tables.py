@@ -33,7 +33,7 @@ PAGE_SHEET = "page"  # what people said on the page of `ufo serve`
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A row of `labels`: what one sheet says of one fact unit.
+    """A row of `labels`: what one sheet says about one fact unit.
 
     `run` is the run that the sheet was drawn from. `label` is 1 (true), 0 (false) or None. `weight`
     is how many units of its `stratum` a labelled one stands for; None where the sheet was not drawn

@@ -19,14 +19,14 @@ from ufo.pipelines.options.settings import RECALL_GROUPS
 FILE = Path(__file__).parents[1] / "docs/flags.md"
 _HEAD = """# Options
 
-Each is a flag `--name` of the command, a key `name` of the file of `--config`, and a keyword of
-`ufo.evaluate` or `ufo.recall`. The last column says whether it changes results, and with that the
-fingerprint by which a run is known: always (*yes*), or through the fact *sources* or the *judge*
-that take it. `python scripts/flags.py --write` makes this page of the declarations.
+Give an option as a flag `--name`, as a key `name` in the file of `--config`, or as a keyword of
+`ufo.evaluate` or `ufo.recall`. The last column says whether it changes results: always (*yes*), or
+only with fact *sources* or a *judge* that use it. Such an option is part of a run's fingerprint.
+`python scripts/flags.py --write` makes this page.
 """
 _EXPERT = """
-The following are not in `ufo evaluate --help`: few need them, and their place is the configuration
-file."""
+`ufo evaluate --help` leaves out the following options, since few users need them. Set them in the
+configuration file."""
 _WHO = {
     Affects.RUN: "yes",
     Affects.RESULTS: "yes",

@@ -18,9 +18,10 @@ from ufo.schemas.views import load_views
 FILE = Path(__file__).parents[1] / "docs/tables.md"
 _HEAD = """# Tables and views
 
-A run is Parquet files, one folder a table; `ufo sql DIR "SELECT …"` reads them and the views below,
-and so does plain DuckDB: `FROM 'DIR/run=NAME/verdicts/*.parquet'`. What labels, modes and scores
-mean is in [semantics.md](semantics.md). `python scripts/tables.py --write` makes this page.
+`ufo sql DIR "SELECT …"` reads the tables and views below. The tables are Parquet files, one folder
+a table, so plain DuckDB reads them too: `FROM 'DIR/run=NAME/verdicts/*.parquet'`. The page on
+[semantics](semantics.md) explains labels, modes and scores. `python scripts/tables.py --write`
+makes this page.
 """
 
 

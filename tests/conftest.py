@@ -5,7 +5,9 @@ import json
 import shutil
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,20 @@ def _place(item: pytest.Item) -> int:
     """Return where a test stands in the order of files."""
     found = (at for at, prefix in enumerate(_FIRST) if item.nodeid.startswith(prefix))
     return next(found, len(_FIRST))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print, with --durations, the seconds that the tests of each folder took."""
+    seconds: dict[str, float] = defaultdict(float)
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            seconds["/".join(report.nodeid.partition("::")[0].split("/")[:-1][:3])] += (
+                report.duration
+            )
+    if config.getoption("durations"):
+        terminalreporter.section("seconds of each folder")
+        for folder, spent in sorted(seconds.items(), key=lambda one: -one[1]):
+            terminalreporter.line(f"{spent:7.1f}  {folder}")
 
 
 @pytest.hookimpl(optionalhook=True)

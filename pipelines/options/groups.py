@@ -70,12 +70,13 @@ class InputOptions:
     )
     output: str = option("folder for results, written to DIR/run=NAME; gs://… is accepted", "DIR")
     map: Mapping[str, str] | None = of_results(
-        "column names of the input for the keys of a record: response=output,question=prompt",
+        "keys of a record and the columns of the input that hold them: "
+        "response=output,question=prompt",
         "KEY=COLUMN,…",
         read=named_columns,
     )
     max_line_bytes: int = of_results(
-        "lines longer than this are recorded as failures (default {default})",
+        "longest line in bytes; longer ones are recorded as failures (default {default})",
         "N",
         default=4 * 1024 * 1024,
         low=2,
@@ -94,7 +95,8 @@ class InputOptions:
         "FILE",
     )
     secrets: Mapping[str, str] | None = option(
-        "variables of workers from Google Secret Manager: OPENAI_API_KEY=projects/P/secrets/S",
+        "environment variables of workers that hold secrets of Google Secret Manager: "
+        "OPENAI_API_KEY=projects/P/secrets/S",
         "VARIABLE=SECRET,…",
         read=named_secrets,
         expert=True,
@@ -105,18 +107,19 @@ class InputOptions:
 class RunOptions:
     """How the work is cut and resumed, and when a finished run exits 3."""
 
-    title: str | None = option("what reports call the run (default: input and time)", "TEXT")
+    title: str | None = option("title of the run in reports (default: input and time)", "TEXT")
     run: str | None = option(
         "name of the run (default: a hash of the input file names and the options)", "NAME"
     )
     if_finished: str = option(
-        "if the run is finished: replace it (default), skip, or retry_errors: those with errors",
+        "if the run is finished: replace it (default), skip, or retry_errors, which evaluates only "
+        "responses with errors again",
         "WHAT",
         default="replace",
         choices=("replace", "skip", "retry_errors"),
     )
     since: str | None = option(
-        "evaluate only new and changed responses; the rest is taken from run NAME", "NAME"
+        "evaluate only new and changed responses; take the others from run NAME", "NAME"
     )
     fresh: bool = option(
         "start over if an unfinished attempt had other options or input", default=False
@@ -135,15 +138,16 @@ class RunOptions:
         "worker processes (default: one per core; one if a model is asked)", "N", low=1, high=1024
     )
     chunk_size: int | None = option(
-        "responses that are written together (default 500 to 4000)", "N", low=1, expert=True
+        "responses to evaluate and write together (default 500 to 4000)", "N", low=1, expert=True
     )
     fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
     baseline: str | None = option(
-        "finished run in the same --output; exit 3 if this one is significantly worse",
+        "finished run in --output to compare with; exit 3 if this run is significantly worse",
         "NAME",
     )
     fail_if_worse: float | None = option(
-        "level of --baseline: p-value of a one-sided paired t test (default 0.05)",
+        "significance level of --baseline: exit 3 if p of a one-sided paired t test is below it "
+        "(default 0.05)",
         "P",
         low=0,
         high=1,
@@ -214,8 +218,8 @@ class WebOptions:
     )
     pages: int | None = of_source("pages to fetch per query (default 5)", "N", low=1, high=100)
     passages_per_page: int | None = of_source(
-        "best sentences per page (default 1); each is a passage with its own vote, merged if their "
-        "contexts overlap; 0: use the search snippets and fetch nothing",
+        "best sentences to take per page (default 1); each is a passage with its own vote, and "
+        "those whose contexts overlap are merged; 0: use the search snippets and fetch nothing",
         "N",
         low=0,
         high=100,
@@ -229,7 +233,7 @@ class WebOptions:
         choices=("bm25", "dense"),
         expert=True,
     )
-    include_categories: str | None = of_source("use only these kinds of hosts: news,wiki,…", "A,B")
+    include_categories: str | None = of_source("use only these categories: news,wiki,…", "A,B")
     exclude_categories: str | None = of_source("exclude hosts of these categories", "A,B")
     include_domains: str | None = of_source("use only these domains: example.org,*.gov", "A,B")
     exclude_domains: str | None = of_source("exclude these registered domains", "A,B")
@@ -276,7 +280,9 @@ class ModelOptions:
     """Which models are asked and where, what an endpoint is sent at most, and what answers cost."""
 
     model: str | None = option(
-        "model of the judge, and of extraction and the source llm unless set", "NAME", affects=_BOTH
+        "model of the judge; also of extraction and the source llm, unless they have their own",
+        "NAME",
+        affects=_BOTH,
     )
     base_url: str | None = of_source(
         "endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT, else OpenAI's)",
@@ -292,7 +298,7 @@ class ModelOptions:
         "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url"), expert=True
     )
     header: tuple[str, ...] = option(
-        "further headers of requests to --base_url, with the variables that hold their values",
+        "extra header of requests to --base_url, and the environment variable that holds its value",
         "NAME=VARIABLE",
         default=(),
     )
@@ -303,7 +309,7 @@ class ModelOptions:
         expert=True,
     )
     reasoning_effort: str | None = option(
-        "how much a model at --base_url thinks, in its own words: none, low, medium, high, …",
+        "how much a model at --base_url reasons, in its API's words: none, low, medium, high, …",
         "EFFORT",
         affects=Affects.RESULTS,
         expert=True,
@@ -315,16 +321,18 @@ class ModelOptions:
         low=128,
     )
     concurrency: int = option(
-        "requests in flight at an endpoint (default {default})", "N", default=64, low=1, high=4096
+        "requests at a time to an endpoint (default {default})", "N", default=64, low=1, high=4096
     )
     requests_per_minute: int | None = option("requests per minute to an endpoint", "N", low=1)
-    tokens_per_minute: int | None = option("tokens of prompt and reply per minute", "N", low=1)
+    tokens_per_minute: int | None = option(
+        "tokens of prompt and reply per minute at an endpoint", "N", low=1
+    )
     timeout: float | None = option(
         "time-out of a request in seconds (default 300)", "S", low=0.1, expert=True
     )
     retry_seconds: float | None = option(
-        "seconds for which a failed request is retried (default 900); an endpoint that asks for a "
-        "longer pause ends the run",
+        "seconds for which a failed request is retried (default 900); the run ends if an endpoint "
+        "asks for a longer pause",
         "S",
         low=0,
         expert=True,
@@ -336,34 +344,44 @@ class ModelOptions:
         read=checked_cache,
     )
     no_share: bool = of_results(
-        "judge equal claims of different responses separately", default=False, expert=True
+        "judge equal claims of different responses anew, instead of once",
+        default=False,
+        expert=True,
     )
     max_cost: float | None = option(
-        "budget in US dollars, earlier attempts included; the run stops before it (exit 4)",
+        "budget in US dollars, with earlier attempts; the run stops before exceeding it (exit 4)",
         "USD",
         low=0,
     )
     prices: str | None = option(
-        "YAML file with model prices, before the shipped ones", "FILE", expert=True
+        "YAML file with model prices; they override the shipped ones", "FILE", expert=True
     )
     batch: bool = option(
-        "ask models by their provider's batch API: about half the price, within 24 hours",
+        "ask models through their provider's batch API: about half the price, within 24 hours",
         default=False,
     )
     batch_wait: float | None = option(
-        "seconds to wait for batches (default: until all are done), then exit 5; the same command "
-        "goes on",
+        "seconds to wait for batches (default: until all are done), then exit 5; give the same "
+        "command again to continue",
         "S",
         low=0,
     )
     batch_requests: int = option(
-        "requests of a batch at most (default {default})", "N", default=50_000, low=1, expert=True
+        "maximum number of requests in a batch (default {default})",
+        "N",
+        default=50_000,
+        low=1,
+        expert=True,
     )
     batch_mb: float = option(
-        "megabytes of a batch at most (default {default})", "MB", default=200.0, low=0, expert=True
+        "maximum size of a batch in megabytes (default {default})",
+        "MB",
+        default=200.0,
+        low=0,
+        expert=True,
     )
     batch_endpoints: tuple[str, ...] = option(
-        "base URLs that are asked by batches (default: all); others are asked as without --batch",
+        "base URLs to ask by batches (default: all); others are asked at once",
         "URL",
         default=(),
         expert=True,

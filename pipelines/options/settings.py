@@ -300,23 +300,23 @@ class RecallSettings(Settings):
     `offline` alone without a model, none with `facts_only`."""
 
     input: tuple[str, ...] = of_run(
-        "questions with their true answers and the answers to be checked: .jsonl, .jsonl.gz, "
+        "questions with their true answers and the answers to check: .jsonl, .jsonl.gz, "
         ".parquet, or .csv in the columns of WikiEvalFacts",
         "FILE",
     )
     if_finished: str = option(
-        "what to do where the run is finished: replace (default) or skip",
+        "if the run is finished: replace it (default) or skip",
         "WHAT",
         default="replace",
         choices=("replace", "skip"),
     )
     facts_only: bool = of_results(
-        "generate facts and write DIR/facts.csv, a sheet for people to annotate, which is read "
-        "back as --input",
+        "generate facts and write DIR/facts.csv, a sheet for people to annotate; give it back as "
+        "--input",
         default=False,
     )
     formulations: Any = of_results(
-        "compared in one run: prompt, tf, tfn, each of the latter with +citation and +xml "
+        "formulations to compare in one run: prompt, tf, tfn; tf and tfn also with +citation, +xml "
         "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
         "A,B,C",
     )

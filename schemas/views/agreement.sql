@@ -1,13 +1,14 @@
 -- Agreement with people
--- By level, for all responses together (part `all`) and for each model that wrote them.
--- claim: verdicts against labels. accuracy, balanced_accuracy and the f1 of each class are over the
--- claims that were decided, whose share is `coverage`; those in _all are over every labelled claim,
--- with an undecided one as not factual. faaf_error_rate and faaf_f1_false are what FaaF (Katranidis
--- and Barany 2024) gives, over decided claims. response: correlation of scores, intervals by Fisher's
--- z. sentence: not factual is a credibility below 0.3, and to people a sentence with an
--- erroneous span, as in Facts&Evidence (2025); one without credibility is `unscored` and passes.
--- low and high are 95 % bounds, clustered by question, or by response where it has none: Wilson's at
--- the effective number of independent claims (Korn and Graubard 1998).
+-- Measures by level, for all responses together (part `all`) and for each model that wrote them.
+-- Level claim compares verdicts with labels. accuracy, balanced_accuracy and the F1 of each class
+-- are over the decided claims, whose share is `coverage`. Those that end in _all are over every
+-- labelled claim, with an undecided one as not factual. faaf_error_rate and faaf_f1_false are
+-- FaaF's measures over decided claims (Katranidis and Barany 2024). Level response correlates the
+-- scores, with intervals by Fisher's z. Level sentence follows Facts&Evidence (2025): to the judge
+-- a sentence is not factual if its credibility is below 0.3, to people if it has an erroneous span.
+-- A sentence without credibility passes, and is counted as `unscored`. low and high are 95 %
+-- bounds: Wilson's at the effective number of independent claims, clustered by question, or by
+-- response if it has no question (Korn and Graubard 1998).
 -- group: agreement
 -- summary: Verdicts and scores against what people said
 -- needs: cluster_of, human_labels, scores, sentence_scores

@@ -1,6 +1,6 @@
 -- Evidence by category of its source
--- The share of each source category among a run's evidence that has a passage, among what supports
--- and among what refutes. A passage without a category counts as `other`.
+-- The share of each source category in the evidence of a run: in all evidence with a passage, in
+-- what supports, and in what refutes. A passage without a category counts as `other`.
 -- group: sources
 -- summary: News, encyclopaedias, blogs …: the share of each kind in the evidence
 -- order: run, share DESC, source_category

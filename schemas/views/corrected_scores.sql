@@ -1,18 +1,19 @@
 -- Scores corrected by what people said
--- judge_score is the factuality score as the judge has it (NULL where it decided nothing), corrected_score what it would be had
--- people judged every unit, with its 95 % interval; of the run, of each model and data set (`level`,
--- `name`). Prediction-powered inference (Angelopoulos et al. 2023): the judge's mean over all
--- units, times `power`, plus the mean of (label - power × verdict) over the labelled ones; `power`
--- is tuned as in PPI++ (Angelopoulos et al. 2023), for labelled units that are among the judged.
--- Labels of sheets count by their strata's weights; those that came with the input are used where
--- no sheet was drawn, and taken for a random sample. The variance is that of the linearised
--- estimate, clustered by question (or response, where it has none), within strata (after Särndal et
--- al. 1992, two-phase sampling), with that of two labels more on which the judge is wrong, so that few
--- labels that agree with it prove little; the interval is Student's t, cut to 0 to 1.
--- strata_without_label are the verdicts, by source, of which no unit was labelled, with their number of
--- units: what the judge got wrong there is not known, and in no interval.
+-- judge_score is the judge's factuality score, NULL where it decided nothing. corrected_score
+-- estimates the score that people would have given, had they labelled every unit, with its 95 %
+-- interval. There are rows for the run, and for each model and data set (`level`, `name`). The
+-- method is prediction-powered inference (Angelopoulos et al. 2023): the judge's mean over all
+-- units, times `power`, plus the mean of (label - power × verdict) over the labelled units. `power`
+-- is tuned as in PPI++, for labelled units that are among the judged. Labels of sheets count by the
+-- weights of their strata. Labels of the input are used where no sheet was drawn, as if they were a
+-- random sample. The variance is that of the linearised estimate, within strata (Särndal et al.
+-- 1992, two-phase sampling), and clustered by question, or by response if it has no question. It
+-- counts two more labels on which the judge is wrong, because few labels that agree with it prove
+-- little. The interval is Student's t, cut to 0 to 1. strata_without_label lists the verdicts by
+-- source of which no unit was labelled, with their number of units. Errors there are unknown, and
+-- in no interval.
 -- group: scores
--- summary: The scores had people judged every claim, by the labels that there are
+-- summary: The scores that people would have given, estimated from their labels
 -- needs: cluster_of, scores, human_labels
 -- shows: mode, source, level, name, judge_score, corrected_score, low, high, n_labelled, n_units, strata_without_label
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet

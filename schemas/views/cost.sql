@@ -1,8 +1,8 @@
 -- Cost by step, source and model
--- Requests sent, their tokens and US dollars. n_failed of them got no answer. What an earlier answer
--- (n_cached) or one under way (n_coalesced) served as well was not sent, and saved_tokens are its
--- tokens. cost_usd is NULL where no price of the model is known; n_unpriced is how many answered
--- requests are left out of it because theirs is not known.
+-- Requests that were sent, their tokens and US dollars. n_failed of them got no answer. n_cached
+-- were answered from the cache, and n_coalesced by an equal request under way. These were not sent,
+-- and saved_tokens counts the tokens that they saved. cost_usd is NULL if no price of the model is
+-- known. n_unpriced counts answered requests whose price is unknown; cost_usd leaves them out.
 -- group: cost
 -- summary: Requests, tokens and US dollars by step, source and model
 -- order: run, step, source, model

@@ -1,14 +1,14 @@
 -- Where sources, or the judge and people, differ
--- Units whose verdict is not the label of people (with human_label), then units that some sources
--- support and others refute (sources_for, sources_against); one whose own votes are tied is on the
--- side that --tie gives it. severity is the share of valid votes against people's label, or twice
--- the share of the votes of the smaller side: 1 is the worst. The verdict is that of the run's own
--- mode, of mode seq for one of mode all.
+-- First, units whose verdict differs from the label of people (human_label). Then units that some
+-- sources support and others refute (sources_for, sources_against). A source whose own votes are
+-- tied is on the side that --tie gives it. severity is 1 at worst: the share of valid votes against
+-- people's label, or twice the share of votes on the smaller side. The verdict is by the run's own
+-- mode, or by seq if the run's mode is all.
 -- group: problems
 -- summary: Claims on which sources, or the judge and people, differ
 -- needs: tallies, human_labels
 -- order: run, kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id
--- empty: no source says otherwise than another of the run, nor the judge than people
+-- empty: the sources agree with each other, and the judge with people
 -- shows: kind, response_id, model, claim, label, human_label, severity, sources_for, sources_against
 WITH votes AS (
     SELECT

@@ -1,5 +1,6 @@
 -- Failures by step
--- How many inputs, sources and judgements failed at each step, and how; `failures` has every one.
+-- How many inputs, sources and judgements failed at each step, and how. The table `failures` has
+-- every one.
 -- group: problems
 -- summary: What failed, at which step, and how often
 -- order: run, step, n DESC, error_type

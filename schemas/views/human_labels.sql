@@ -1,8 +1,9 @@
 -- What people said of fact units
 -- label is 1 where people found the claim true, 0 where they found it false. A sheet that was read
--- back wins over what the input gave (`origin`). Where sheets differ the majority holds; where they
--- are even, what the input gave. A unit without a label has no row. `weight` is how many units
--- of its stratum a sampled one stands for, scaled to its sheet's share where several were drawn.
+-- back wins over the input's label (`origin`). Where sheets differ, the majority holds, and the
+-- input's label if they are even. A unit without a label has no row. `weight` is how many units of
+-- its stratum a sampled unit stands for. If several sheets were drawn, it is scaled to the share of
+-- its sheet.
 -- order: run, response_id, unit_id
 WITH sheets AS (
     SELECT

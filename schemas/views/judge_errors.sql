@@ -1,11 +1,11 @@
 -- Errors of the judge, by source and model
--- Against what people said, by the model that wrote and the source: in mode seq the one that decided
--- (`all`: whichever), in mv `multi`, in single each alone.
--- false_supported is the share of `supported` verdicts that people found false, false_refuted that
--- of `refuted` ones they found true, wrong that of all verdicts that differ, undecided the share of
--- labelled units without a verdict. value counts sampled units by their weights; low and high are
--- 95 % bounds, clustered by question, or by response where it has none: Wilson's at the effective
--- number of independent claims (Korn and Graubard 1998).
+-- Errors against the labels of people, by the model that wrote the response and by source. In mode
+-- seq the source is the one that decided (`all`: any of them), in mv `multi`, in single each alone.
+-- false_supported is the share of `supported` verdicts that people found false. false_refuted is
+-- the share of `refuted` verdicts that they found true. wrong is the share of all verdicts that
+-- differ, undecided the share of labelled units without a verdict. value counts sampled units by
+-- their weights. low and high are 95 % bounds: Wilson's at the effective number of independent
+-- claims, clustered by question, or by response if it has no question (Korn and Graubard 1998).
 -- group: agreement
 -- summary: How often the judge is wrong, by source and model
 -- needs: cluster_of, human_labels

@@ -1,17 +1,17 @@
 -- Comparison of models
 -- For every two models, the difference of their mean factuality_score (a minus b) with its 95 %
--- interval and two-sided p. paired: over the n questions (with their data set) that both answered,
--- each a difference of means, where there are two or more: Student's paired t. unpaired: over all
--- responses (n of both models): Welch's t (1947), clustered by question. p is not corrected for many
--- comparisons.
+-- interval and two-sided p. The comparison is paired if both models answered two or more of the
+-- same questions of a data set: Student's paired t over these n questions. Otherwise it is
+-- unpaired: Welch's t (1947) over the n responses of both models, clustered by question. p is not
+-- corrected for many comparisons.
 -- group: scores
 -- summary: Every two models: the difference of their scores, and whether it may be chance
 -- needs: cluster_of, scores
 -- order: run, mode, source, model_a, model_b
 -- shows: mode, source, model_a, model_b, comparison, n, difference, low, high, p
 -- empty: it takes responses of two models at least (`model` in the input)
--- The mode and the source are one value, in which NULL equals NULL.
 WITH scored AS (
+    -- The mode and the source are one value, in which NULL equals NULL.
     SELECT
         run,
         {'mode': mode, 'source': source} AS way,

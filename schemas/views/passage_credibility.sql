@@ -1,6 +1,7 @@
 -- Credibility of each response as a whole
--- Facts&Evidence's score of a passage of text: all evidence of a response pooled, which is not the
--- mean of its sentences; unplaced claims count. Bands as in sentence_scores.
+-- Facts&Evidence's score of a whole text: the credibility of all evidence of a response together.
+-- It is not the mean of its sentences, and includes claims that no sentence has. Bands as in
+-- sentence_scores.
 -- group: scores
 -- summary: Each response: the share of all its evidence that supports it
 -- needs: band_of

@@ -1,8 +1,9 @@
 -- Calls and tokens of each formulation
--- What each formulation asked, and (formulation NULL) the generation of facts. n_calls are all calls
--- that got an answer, sent or from the cache, with their tokens; n_requests those sent, n_failed
--- of them without an answer. calls_per_answer is over the answers that were asked about: an empty one
--- is not. cost_usd is of what was sent; NULL where a price is not known. The offline judge sends none.
+-- The requests of each formulation, and of the generation of facts (formulation NULL). n_calls
+-- counts calls that got an answer, sent or from the cache, with their tokens. n_requests counts
+-- those sent; n_failed of them got no answer. calls_per_answer leaves out empty answers, since
+-- nothing is asked about them. cost_usd is for requests that were sent, and NULL where a price is
+-- unknown. The offline judge sends none.
 -- group: cost
 -- summary: Requests and tokens of each way of asking
 -- order: run, formulation IS NOT NULL, formulation

@@ -1,10 +1,10 @@
 -- Errors of each formulation against people, by variant
--- Over the facts that people labelled. error_rate and f1_false (precision, recall and F1 of the
--- class false) are over the facts that were answered, as FaaF has them; the columns in _with_na
--- count every unanswered fact (N/A) as a wrong verdict. n_na is how many stayed unanswered, and
--- n_na_before_repair how many the first reply left so. F1 is NULL where there is no false fact.
+-- Errors over the facts that people labelled. error_rate and f1_false are over the facts that were
+-- answered, as in FaaF; f1_false is the F1 of the class false, beside its precision and recall.
+-- Columns in _with_na count every unanswered fact (N/A) as a wrong verdict. The first reply left
+-- n_na_before_repair facts unanswered, and n_na stayed so. F1 is NULL where there is no false fact.
 -- group: agreement
--- summary: Each way of asking: how often it is wrong, by what people said
+-- summary: Each way of asking: how often it is wrong, by the labels of people
 -- order: run, formulation, variant
 -- empty: it takes a run of 'ufo recall' whose facts people labelled
 WITH compared AS (

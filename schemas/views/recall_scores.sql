@@ -1,13 +1,13 @@
 -- Factual recall of each variant, by people and by each formulation
--- Of the facts of all records, how many an answer says: as people found (formulation `human`, over
--- the facts that they labelled) and as each formulation found. accuracy is over the facts that were
--- answered (FaaF's human accuracy), recall over all, an unanswered one (N/A) not being recalled;
--- mean_recall is the mean over records. n_na_before_repair of them the first reply left
--- unanswered, n_na a repair too. n_failed_calls of n_calls left a fact unanswered (FaaF counts its
--- failures so; before_repair: the first call, as there); `prompt` makes a call a fact, the others
--- one an answer, or several where one may not hold all facts. A call is told by its request; of
--- `xml`, whose repairs ask for single facts again, by those of the facts that needed none. NULL
--- where no fact was answered.
+-- How many facts of all records an answer states: by people (formulation `human`, over the facts
+-- that they labelled) and by each formulation. accuracy is over the facts that were answered
+-- (FaaF's human accuracy). recall is over all facts, with an unanswered one (N/A) as not recalled.
+-- mean_recall is the mean over records. The first reply left n_na_before_repair facts unanswered,
+-- and n_na stayed so after the repair. n_failed_calls of n_calls left a fact unanswered, which is
+-- how FaaF counts failures; before_repair counts first calls only, as there. `prompt` makes one
+-- call for each fact, the others one for each answer, or several if one call may not hold all
+-- facts. Calls are counted by their requests. Repairs of `xml` ask for single facts, so only the
+-- requests of facts without a repair count there. NULL where no fact was answered.
 -- group: scores
 -- summary: Each variant: the share of facts that its answers contain
 -- order: run, formulation != 'human', formulation, variant

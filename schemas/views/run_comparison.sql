@@ -1,10 +1,10 @@
 -- One run against another, question by question
--- The mean factuality score of both over what both have: questions of a data set (the mean where a
--- run has several responses), or for responses without a question their ids. difference is run -
--- baseline with its 95 % interval; p is the one-sided probability of a drop as large if run were no
--- worse: a paired t test (Student 1908). Where all differences are equal it is 1/2 to the power of
--- their number, as by a sign test. One pair alone has neither p nor interval. only_baseline and
--- only_run have no pair and are left out.
+-- The mean factuality score of both runs over the questions of a data set that both have; responses
+-- without a question are matched by their ids. If a run has several responses to a question, their
+-- mean counts. difference is run - baseline, with its 95 % interval. p is the one-sided probability
+-- of such a drop if run were no worse: a paired t test (Student 1908). If all differences are
+-- equal, p is 1/2 to the power of their number, as in a sign test. A single pair has neither p nor
+-- interval. Questions of one run only are left out; only_baseline and only_run count them.
 -- needs: scores
 -- parameters: of_baseline, of_run
 WITH scored AS (

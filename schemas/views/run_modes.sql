@@ -1,5 +1,5 @@
 -- Modes of each run
--- The modes that a run has verdicts in: its own, or all three for a run of mode `all`.
+-- The modes in which a run has verdicts: its own mode, or all three if the run's mode is `all`.
 -- order: run, mode
 SELECT
     run,

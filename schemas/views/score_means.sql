@@ -1,7 +1,7 @@
 -- Means of the scores of each run, model or data set
--- `wanted` is the level: run, model or dataset; `name` is whose scores these are. Intervals are
--- clustered by question, or by response where it has none: Wilson's at the effective number of
--- independent responses (Korn and Graubard 1998). One question alone has no interval.
+-- `wanted` is the level: run, model or dataset. `name` is the run, model or data set. Intervals are
+-- Wilson's at the effective number of independent responses, clustered by question, or by response
+-- if it has no question (Korn and Graubard 1998). A single question has no interval.
 -- needs: cluster_of, scores
 -- parameters: wanted
 WITH counted AS (

@@ -1,12 +1,11 @@
 -- Scores of each response
--- factuality_score is the mean label of a response's fact units with undecided ones as 0,
--- decided_score that of the decided ones, coverage the share that was decided. A response without
--- fact units has no scores, nor has one without a usable judgement: of the n_judgements asked for,
--- n_unusable failed or are about a text in a language that the judge does not know. `no_score` says
--- why there is none: no claim, unsupported language, nothing usable. `source` is NULL, except in mode
--- single, which scores every source.
--- low and high are the 95 % interval of factuality_score when a response's units are taken as a
--- sample of what it could have said: Wilson's (1927), as interval_method says.
+-- factuality_score is the mean label of a response's fact units, with undecided ones as 0.
+-- decided_score is the mean over the decided units, and coverage is their share. A response without
+-- fact units or without a usable judgement has no scores. Of the n_judgements asked for, n_unusable
+-- failed or are about a language that the judge does not know. `no_score` gives the reason: no
+-- claim, unsupported language, nothing usable. `source` is NULL, except in mode single, which
+-- scores every source. low and high are Wilson's 95 % interval (1927) of factuality_score. It takes
+-- the units of a response as a sample of what the model could have said.
 -- group: scores
 -- summary: Each response: score, coverage and counts of claims
 -- needs: run_modes

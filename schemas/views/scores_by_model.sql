@@ -1,9 +1,10 @@
 -- Scores of each model
--- Means over the responses that have a score: n_without_units have no claim, n_unjudged no usable
--- judgement, n_unsupported are in a language that the judge does not know. factuality_score has a 95 % interval (low, high,
--- interval_method); it is NULL where nothing was decided. decided_score is over those with a decided unit,
--- human_score over those that people scored (n_human_scores). n_unusable of the n_judgements asked
--- for failed or are about a text in a language that the judge does not know.
+-- Means over the responses that have a score. Of the others, n_without_units have no claim and
+-- n_unjudged no usable judgement; n_unsupported are in a language that the judge does not know.
+-- factuality_score has a 95 % interval (low, high, interval_method), and is NULL where nothing was
+-- decided. decided_score is over the responses with a decided unit. human_score is over those that
+-- people scored (n_human_scores). Of the n_judgements asked for, n_unusable failed or are about a
+-- language that the judge does not know.
 -- group: scores
 -- summary: Each model, with its interval
 -- needs: score_means

@@ -1,10 +1,10 @@
 -- State and evidence support of each sentence
--- state: contradicted if a claim of it is refuted, supported if all are supported, partly supported
--- if some are and the others are not decided; where none is decided, error if a judgement was not
--- usable, else not found. Without a claim: error if the extraction failed, else no claim.
--- credibility is the evidence support of
--- Facts&Evidence: supporting evidence / all evidence that has a passage, failed judgements apart.
--- band is red below .3, orange below .6, else green; grey where there is nothing to divide by.
+-- state is contradicted if a claim of the sentence is refuted, and supported if all are supported.
+-- It is partly supported if some are and the others are undecided. If no claim is decided, it is
+-- error if a judgement was unusable, else not found. Without a claim, it is error if the extraction
+-- failed, else no claim. credibility is the evidence support of Facts&Evidence: supporting evidence
+-- / all evidence with a passage, without failed judgements. band is red below .3, orange below .6,
+-- else green; grey where nothing was judged.
 -- group: scores
 -- summary: Each sentence: its state, and the share of its evidence that supports it
 -- needs: band_of

@@ -1,20 +1,21 @@
 -- Sources, alone and in every order
--- What each source alone (single), every order of all of them (seq) and their pooled votes (mv) give:
--- mean factuality_score and coverage of the responses, agreement with people on the n_labelled units
--- (accuracy and balanced_accuracy over those decided; accuracy_all and balanced_accuracy_all over all,
--- with an undecided one as not factual), and the requests and cost it would have taken: those of a
--- response in proportion to its units that are open, requests rounded up; extraction is the same for
--- all and left out. A request that several responses shared counts for the first that asked. A response without a usable judgement is left out, and what decides
--- nothing has no score. rank_by_people is 1 for what
--- agrees best with people in its mode, by balanced_accuracy_all.
+-- Results of each source alone (single), of every order of all sources (seq) and of their pooled
+-- votes (mv). Scores: mean factuality_score and coverage of the responses. Agreement with people on
+-- the n_labelled units: accuracy and balanced_accuracy over the decided units; accuracy_all and
+-- balanced_accuracy_all over all, with an undecided one as not factual. Cost: the requests and
+-- dollars that it would have taken, without extraction, which is the same for all. A response's
+-- requests count in proportion to its open units, rounded up. A request that several responses
+-- shared counts for the first that asked. A response without a usable judgement is left out. What
+-- decides nothing has no score. rank_by_people is 1 for the best agreement with people in its mode,
+-- by balanced_accuracy_all.
 -- group: sources
 -- summary: Every source, alone and in every order: scores, agreement, cost
 -- needs: human_labels, scores
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
 -- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, rank_by_people
 -- empty: it takes a run of --mode all, which asks every source about every unit, with fact units
--- The sources in the user's order; a source's place in it is from 1, that of the vote of all is 0.
 WITH asked AS (
+    -- The sources in the user's order; a source's place in it is from 1, that of the vote of all is 0.
     SELECT
         s.run,
         list(s.source ORDER BY s.position) AS names

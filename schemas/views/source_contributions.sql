@@ -1,7 +1,7 @@
 -- Contribution of each source
--- seq: the share of fact units that the source decided, with source `none` for those that nobody
--- did. mv: its share of the valid votes, and agreeing_share, its share of the valid votes that
--- agreed with the verdict. single: the share of fact units that it decides alone.
+-- seq: the share of fact units that the source decided, with source `none` for undecided units. mv:
+-- the source's share of the valid votes. agreeing_share is its share of the valid votes that agreed
+-- with the verdict. single: the share of fact units that it decides alone.
 -- group: sources
 -- summary: Each source: the share of claims that it decided
 -- needs: contributions

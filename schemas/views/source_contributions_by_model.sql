@@ -1,7 +1,7 @@
 -- Contribution of each source, by the model that wrote the responses
--- The columns of source_contributions, for the responses of one model.
+-- The columns of source_contributions, for the responses of each model.
 -- group: sources
--- summary: The same for each model that wrote responses
+-- summary: The same for each model whose responses were evaluated
 -- needs: contributions
 -- order: run, mode, model, position
 SELECT *

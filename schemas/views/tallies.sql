@@ -1,6 +1,6 @@
 -- Votes of each source on each fact unit
 -- How many passages of a source support, refute or do not answer a fact unit, and how many of its
--- judgements failed; `position` is the source's place in the user's order.
+-- judgements failed. `position` is the source's place in the user's order.
 -- order: run, response_id, unit_id, position
 WITH counted AS (
     SELECT

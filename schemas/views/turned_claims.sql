@@ -1,6 +1,6 @@
 -- Claims whose verdict turned between two runs
--- Fact units that both runs have and that one of them found supported, the other not; those that
--- were supported first. A response that was written anew has other units.
+-- Fact units of both runs that only one of them found supported. Units that the baseline found
+-- supported come first. A response that was written anew has other units.
 -- parameters: of_baseline, of_run
 WITH verdict AS (
     SELECT

@@ -150,10 +150,10 @@ def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
     [
         (FIVE, RawPage),
         (bz2.compress(FIVE), RawPage),
-        (gzip.compress(b"\n " + FIVE), RawPage),
+        (gzip.compress(b"\n " + FIVE, mtime=0), RawPage),
         (LINES, RawDocument),
         (b"\xef\xbb\xbf" + LINES + b"\n", RawDocument),
-        (gzip.compress(LINES), RawDocument),
+        (gzip.compress(LINES, mtime=0), RawDocument),
     ],
 )
 def test_dumps_and_documents_are_told_apart(tmp_path: Path, data: bytes, kind: type) -> None:
@@ -179,7 +179,7 @@ def test_what_is_neither_is_one_problem(tmp_path: Path, data: bytes) -> None:
 
 
 def test_truncated_documents_say_where(tmp_path: Path) -> None:
-    [block] = _blocks(tmp_path / "x", gzip.compress(LINES)[:-6])
+    [block] = _blocks(tmp_path / "x", gzip.compress(LINES, mtime=0)[:-6])
     assert "truncated" in block.items[-1].problem
     assert len(block.items) == 5  # four whole lines and the problem
 
@@ -269,9 +269,9 @@ def _read(path: Path, data: bytes) -> tuple[bytes, str]:
     [
         (TEXT, ""),
         (bz2.compress(TEXT), ""),
-        (gzip.compress(TEXT), ""),
+        (gzip.compress(TEXT, mtime=0), ""),
         (bz2.compress(TEXT[:100]) + bz2.compress(TEXT[100:]), ""),
-        (gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:]) + b"\0" * 512, ""),
+        (gzip.compress(TEXT[:100], mtime=0) + gzip.compress(TEXT[100:], mtime=0) + b"\0" * 512, ""),
         *((pack(TEXT) + pack(TEXT[::-1])[:-40], "truncated") for pack in PACKS),
         *((pack(TEXT) + b"no stream", "damaged") for pack in PACKS),
         *((pack(TEXT) + pack(TEXT)[:20] + b"\xff" * 400, " ") for pack in PACKS),

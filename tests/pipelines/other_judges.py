@@ -51,6 +51,23 @@ class Plain(Judge):
         return Judgement("supported", rationale=said.choices[0].text)
 
 
+class Catching(Judge):
+    """Takes whatever is raised for an answer."""
+
+    needs_endpoint = asks_llm_judge = True
+
+    def __init__(self, context: Any) -> None:
+        self.llm = context.llm_judge()
+        self.open = self.llm.open
+
+    async def verify(self, open_units: Any, source: Any, found: Any) -> Judged:
+        try:
+            return await self.llm.verify(open_units, source, found)
+        except Exception:
+            pairs = zip(open_units.units, found, strict=True)
+            return Judged([self.llm.without_passages(one, source, at) for one, at in pairs])
+
+
 class Far(Judge):
     """Asks a service that is none of a model."""
 

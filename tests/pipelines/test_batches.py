@@ -164,10 +164,11 @@ class Unstable(ufo.FactSource):
 """
 
 
+@pytest.mark.parametrize("name", ["Plain", "Catching"])
 def test_a_judge_of_ones_own_is_asked_by_batches(
-    run: Any, tmp_path: Path, server: LlmServer
+    run: Any, tmp_path: Path, server: LlmServer, name: str
 ) -> None:
-    flags = ("--judge", judge_of("Plain"), "--sources", "reference,wikipedia")
+    flags = ("--judge", judge_of(name), "--sources", "reference,wikipedia")
     assert run("plain", *flags).code == 0
     done = run("batch", *flags, "--batch")
     assert done.code == 0, done.err

@@ -14,11 +14,13 @@ from tests.pipelines.conftest import ufo_process
 from ufo.schemas.errors import MODULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-OPTIONAL = {
-    module
-    for extra, modules in MODULES.items()
-    for module in modules
-} | {"starlette", "pydantic", "pandas", "lxml", "scipy"}
+OPTIONAL = {module for extra, modules in MODULES.items() for module in modules} | {
+    "starlette",
+    "pydantic",
+    "pandas",
+    "lxml",
+    "scipy",
+}
 # Python imports this file of PYTHONPATH at its start, in workers too.
 BLOCKER = f"""
 import sys

@@ -382,6 +382,12 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help() -> None:
     assert "verifiers (--verifier)\n" in out
     for row in rows:
         assert f"  {row['type']}  ({row['package']})\n    {row['help']}\n" in out
+    docs = (Path(__file__).parents[2] / "docs/judging.md").read_text()
+    for row in rows:
+        if row["kind"] == "judge" and row["package"] == "ufo-factuality":
+            can = (row[name] for name in ("extracts", "verifies", "abstains", "needs_endpoint"))
+            said = " | ".join("yes" if one else "no" for one in can)
+            assert f"| `{row['type']}` | {said} |\n" in docs
     (llm,) = [row for row in rows if row["type"] == "llm"]
     assert {"formulation", "model"} <= set(llm["flags"])
     assert llm["options"] == {}

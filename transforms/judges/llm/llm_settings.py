@@ -54,8 +54,7 @@ class LlmSettings:
     )
     verdict_labels: str = declared(
         TFN,
-        "labels that the model may give: tfn, which are true, false and not clear (default), or "
-        "tf, which cannot abstain",
+        "labels that the model may give: tfn: true, false, not clear (default); tf: true, false",
         "WHICH",
         choices=OPTIONS,
     )
@@ -75,7 +74,7 @@ class LlmSettings:
         of_function=True,
     )
     repairs: int = declared(
-        1, "times to ask again for what a reply lacks: 1 (default) or 0", "N", low=0, high=1
+        1, "times to ask again for missing parts of a reply: 1 (default) or 0", "N", low=0, high=1
     )
     passages_per_call: int = declared(
         100, "maximum number of passages in one call", "N", low=1, of_function=True
@@ -85,8 +84,8 @@ class LlmSettings:
     )
     as_published: bool = declared(
         False,
-        "ask in the words of the papers: function and prompt as FaaF does, rationale (and its "
-        "claims) as Facts&Evidence does; the latter two with --verdict_labels tf",
+        "use the prompts of the papers: FaaF's for function and prompt, Facts&Evidence's for "
+        "rationale and its claims; prompt and rationale need --verdict_labels tf",
     )
     call_tokens: int = 16_000
     extract_tokens: int = declared(

@@ -1,11 +1,13 @@
 """What shares a call, what is shown around a claim, and what is judged in small contexts."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,15 +15,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ufo
-from benchmarks.bench_context import FACTS, FORMULATIONS, judged
-from benchmarks.calls_cases import PASSAGES
+from benchmarks.cost.cases import PASSAGES, build
 from tests.llm_server import PROFILES, LlmServer
 from tests.transforms.judges.llm.scripted import open_units
 from ufo.schemas.tables import to_arrow
-from ufo.transforms.judges.judge import Judged
+from ufo.transforms.judges.judge import JudgeContext, Judged
 from ufo.transforms.judges.llm.excerpts import Text, cut, paragraph, tokens_of
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.llm.packing import CallLimits, by_fact, pack
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.sentences import segment
+from ufo.transforms.sources.fact_source import Found, Retrieved
+
+ROOT = Path(__file__).parents[4]
+CASE = build(json.loads((ROOT / "benchmarks/cost/cases.json").read_text("utf-8")), "distinct", 20)
+FACTS = len(CASE.says)
 
 
 def packed(
@@ -112,11 +123,24 @@ def test_half_characters_and_nul_in_replies_reach_no_table() -> None:
         to_arrow(name, getattr(checked, name))
 
 
+async def judged(url: str, name: str, context: int | None, times: int) -> list[Judged]:
+    """Judge 20 facts of 5 passages each, `times` over with one client; `context` is --context."""
+    units = open_units(list(CASE.says), " ".join(CASE.says))
+    found = [Found(list(map(Retrieved, CASE.passages[claim]))) for claim in CASE.says]
+    client = OpenAiClient(ClientSettings(endpoints("offline-judge", url), context=context))
+    settings = LlmSettings("offline-judge", formulation=name)
+    judge = LlmJudge(JudgeContext(settings, lambda: client))
+    try:
+        return [await judge.verify(units, "s", found) for _ in range(times)]
+    finally:
+        await client.aclose()
+
+
 @cache
 def judge(profile: str, context: int, name: str, given: int | None = None, times: int = 1) -> Any:
     with LlmServer(keys=None) as server:
         server.switches = replace(PROFILES[profile], context=context)
-        found = asyncio.run(judged(server, FORMULATIONS[name], given, times))
+        found = asyncio.run(judged(server.base_url, name, given, times))
     return *found, server
 
 
