@@ -98,7 +98,7 @@ def build(
 ) -> list[str]:
     """Embed the passages of a folder and index the vectors; return the names of the files.
 
-    The vectors are written to the folder `kept` in shards; those that are there are reused. `say`
+    The vectors are written to the folder `kept` in shards; existing shards are reused. `say`
     receives progress messages.
     """
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)

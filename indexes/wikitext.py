@@ -185,7 +185,7 @@ _SPECIAL = re.compile(r"[\[\]{}|<>'=*#:;_]")
 
 
 def _without_elements(text: str) -> str:
-    """Remove comments and elements without prose; escape those that are literal text."""
+    """Remove comments and elements without prose; escape elements that are literal text."""
     kept: list[str] = []
     at = 0
     lowered = ""

@@ -138,7 +138,7 @@ def factcheck_gpt(raw: Record, source: Source) -> Record:
     factuality = raw.get("response_factuality")
     return {
         "response": text,
-        "model": "ChatGPT",  # of which the data set is
+        "model": "ChatGPT",  # the only model in the data set
         "question": _get(raw, "prompt", str).strip(),
         "claims": claims,
         "sentence_labels": labelled,

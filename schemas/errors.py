@@ -150,7 +150,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
 def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
     """Return a message with the modules of an extra that are missing and the pip command, or None.
 
-    `modules` are those that are needed, by default all of the extra.
+    `modules` names the needed modules, by default all of the extra.
     """
     needed = MODULES[extra] if modules is None else modules
     absent = [name for name in needed if not _installed(name)]

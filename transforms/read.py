@@ -413,7 +413,8 @@ def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
 
 
 def _written(item: Mapping[str, Any]) -> str | None:
-    """Return JSON for a table, None for what it cannot store; 1e999 is infinite in Python."""
+    """Return JSON for a table, None for a value that it cannot store; 1e999 is infinite in
+    Python."""
     try:
         text = json.dumps(_without_nulls(item), ensure_ascii=False, sort_keys=True, allow_nan=False)
         text.encode()

@@ -137,7 +137,8 @@ def _of_any(host: str | None, domains: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
+    """The rules of a verdict: `sources` are the ones that count, in the order in which they are
+    asked."""
 
     sources: Sequence[str]
     mode: str = SEQ

@@ -294,7 +294,7 @@ def installed(registry: Registry[Any], *names: str | None) -> None:
 
 
 def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[str, Any]:
-    """Return the fields of a request that are flags of `ufo evaluate`, and those of the service."""
+    """Return the fields of a request that are flags of `ufo evaluate`, with the service's flags."""
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, VerifyRequest):
         del values["passages"]  # in this request the passages themselves, not their number

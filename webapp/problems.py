@@ -58,7 +58,7 @@ def problem(
     errors: Sequence[FieldError] = (),
     title: str | None = None,
 ) -> Problem:
-    """Return a problem; title and remedy default to those of the status."""
+    """Return a problem; title and remedy default to the status's."""
     return Problem(
         title=title or _TITLES.get(status, "The request failed"),
         status=status,

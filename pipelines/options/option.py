@@ -138,7 +138,7 @@ def _kind(annotation: Any) -> type:
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way.
 
-    `options` are those of `add_options`, by their names.
+    `options` has the options given to `add_options`, by name.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -160,7 +160,7 @@ class Parser(argparse.ArgumentParser):
         return parsed, unknown
 
     def parse_some(self, args: Any, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse words; return also those that are unknown, such as Beam's flags."""
+        """Parse words; return also the unknown ones, such as Beam's flags."""
         return super().parse_known_args(args, namespace)
 
     def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:

@@ -305,7 +305,7 @@ def in_words(name: str) -> str:
 
 
 def _shown(name: str, value: object) -> str:
-    """Return a cell of a table as it is shown."""
+    """Return the text of a table's cell."""
     shown = f"{value:,}" if type(value) is int else cell(value)
     if name in _NAMED:
         shown = in_words(shown)

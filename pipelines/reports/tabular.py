@@ -112,7 +112,7 @@ def _csv_field(value: object) -> str:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Return the names with `_1`, `_2`, … appended to those that came before."""
+    """Return the names, with `_1`, `_2`, … appended to repeated ones."""
     found: list[str] = []
     for name in names:
         numbered = chain([name], (f"{name}_{number}" for number in count(1)))

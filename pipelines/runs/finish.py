@@ -96,7 +96,7 @@ def finish(
     facts: Mapping[str, Any],
     statuses: Sequence[SourceStatus] = (),
 ) -> Manifest:
-    """Move the parts in, write the manifest, delete what it does not list; return the manifest.
+    """Move the parts in, write the manifest, delete all other files; return the manifest.
 
     `facts` are further fields of the manifest, such as the mode; `statuses` the rows of `sources`.
 

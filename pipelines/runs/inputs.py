@@ -198,7 +198,7 @@ class InputFile:
     format: str = LINES
 
     def is_plain(self, local: bool = True) -> bool:
-        """Return whether workers can read ranges of the file as it is.
+        """Return whether workers can read ranges of the file directly.
 
         That needs JSON Lines, and for `local` workers a local file: they would download a remote
         one once for each range.

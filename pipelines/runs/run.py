@@ -252,7 +252,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
 
 
 def _report_skipped(plan: Plan, earlier: Manifest, progress: Progress) -> None:
-    """Report that a finished run is left as it is, and how it differs from this command."""
+    """Report that a finished run is left unchanged, and how it differs from this command."""
     progress.say(f"Run {plan.name} is finished; left as it is (--if_finished skip).")
     changed = differences(earlier["fingerprint"], plan.fingerprint)
     if changed:

@@ -85,7 +85,7 @@ def is_english(text: str, language: str | None = None) -> bool:
 LISTS: Final[dict[str, str]] = tomllib.loads(
     (files("ufo.transforms.english") / "lexicon.toml").read_text(encoding="utf-8")
 )
-"""Each list as it is written, by its name."""
+"""The text of each list, by its name."""
 
 STOP_WORDS: Final = frozenset(LISTS["stop_words"].split())
 NEGATORS: Final = frozenset(LISTS["negators"].split())

@@ -148,7 +148,7 @@ def _relative(clause: Clause) -> list[Words]:
     words, lows, _, verb, _ = clause
     commas = (at for at in range(verb + 1, len(words) - 3) if words[at][-1] == ",")
     at = next((at for at in commas if lows[at + 1] in ("who", "which")), 0)
-    # A verb after a later comma may be that of the first subject.
+    # A verb after a later comma may belong to the first subject.
     later = any(a[-1] == "," and en.is_finite(b) for a, b in pairwise(words[at + 2 :]))
     if not at or later or not en.is_finite(words[at + 2]) or lows[at + 2] in en.PLURAL:
         return []

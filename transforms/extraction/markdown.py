@@ -246,7 +246,7 @@ class StyledRange:
 
 @dataclass(frozen=True, slots=True)
 class LayoutBlock:
-    """A block of a text as it is shown.
+    """A block of a text, as a reader sees it.
 
     `kind` is paragraph, heading, item, row, quote, code or rule. `level` is the level of a heading
     (from 1) or the depth of a nested item (from 0). `marker` is an item's bullet or number. `head`

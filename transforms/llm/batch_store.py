@@ -134,7 +134,7 @@ class BatchStore:
         return bool(self._all(query, f"{key}-", f"{key}."))
 
     def claimed(self, owner: str, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys that the response `owner` has claimed."""
+        """Return the keys, among these, that the response `owner` has claimed."""
         query = "SELECT 1 FROM claims WHERE run = ? AND key = ? AND owner = ?"
         return {key for key in keys if self._all(query, key, owner)}
 

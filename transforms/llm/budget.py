@@ -137,7 +137,7 @@ def capped(cap: float | None, spent: float, usd: float) -> CostCapped:
 
 
 class Budget:
-    """The spending of a run: counts its requests and refuses those that could exceed `cap`.
+    """The spending of a run: counts its requests and refuses a request that could exceed `cap`.
 
     `cap` is in US dollars and includes earlier spending that the usage log at `path` records. Use
     one object for each process, on one event loop.

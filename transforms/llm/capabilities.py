@@ -34,7 +34,7 @@ FORMS = (*TOOL_FORMS, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS)
 class Capabilities:
     """The parameters that an endpoint supports; the default is all of them.
 
-    `forms` are those of FORMS that may still be tried, best first; the last is always WORDS.
+    `forms` has the values of FORMS that may still be tried, best first; the last is always WORDS.
     `references` says whether a schema may have `$ref`, `$defs`, `maxItems` and
     `additionalProperties`. `temperature_zero` and `temperature_one` say whether these values may be
     sent: some models have a fixed temperature. `limit_fields` are the fields for a token limit that

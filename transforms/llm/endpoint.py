@@ -20,7 +20,7 @@ DEFAULT_MODEL = "gpt-4o-mini"
 NO_KEY = "none"
 """Sent as the key where there is none: local servers need no key, but the header must be there."""
 
-# The variables are those of the `openai` package.
+# The `openai` package reads the same variables.
 AZURE_URL_VARIABLE: Final = "AZURE_OPENAI_ENDPOINT"
 AZURE_TOKEN_VARIABLE: Final = "AZURE_OPENAI_AD_TOKEN"  # noqa: S105
 _AZURE_KEY_VARIABLE: Final = "AZURE_OPENAI_API_KEY"

@@ -86,7 +86,7 @@ class Memory:
         look_up: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]] | None = None,
         shareable: Callable[[V], bool] = lambda value: True,
     ) -> tuple[dict[K, V], dict[K, V]]:
-        """Return the values of items: those computed here, and those of concurrent calls.
+        """Return the values of items, computed here or by concurrent calls.
 
         Of concurrent calls with the same key, the first calls `look_up` and then `ask`; the others
         wait for its value. If the value is not `shareable`, each of them calls `ask` itself:

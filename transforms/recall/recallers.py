@@ -224,15 +224,15 @@ def fact_units(record_id: str, facts: Sequence[str], queries: Sequence[str] = ()
 def open_units(
     record: RecallInput, answer: RecallAnswer, facts: Sequence[str], queries: Sequence[str] = ()
 ) -> OpenUnits:
-    """Return the facts to be verified against an answer, without sentences and references."""
+    """Return the facts to verify against an answer, without sentences and references."""
     units = fact_units(record.record_id, facts, queries)
     return OpenUnits(record.record_id, answer.text, record.question, None, [], [], units)
 
 
 @dataclass(frozen=True, slots=True)
 class RecallJob(Job):
-    """The options of the steps of `ufo recall`, which are sent to every worker; no `formulations`
-    means to generate facts only."""
+    """The options of the steps of `ufo recall`, sent to every worker. Without `formulations` only
+    facts are generated."""
 
     formulations: tuple[str, ...] = ()
 

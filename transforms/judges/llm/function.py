@@ -35,7 +35,7 @@ from ufo.transforms.prompts.data import block, element, escape, read, wrapped
 
 _CONTEXT: Final = 1500  # tokens, at most, of the response's text around the facts of a call
 _SURROUNDINGS: Final = 4  # a small context window divided by this is the limit of that text
-_NEIGHBOURS: Final = 60  # tokens of the sentences around those of the facts
+_NEIGHBOURS: Final = 60  # tokens of the sentences around the sentences of the facts
 _FEW: Final = 4  # judgements requested at once after a reply without any
 _SHOWN: Final = 40  # characters of a wrong verdict
 _COPIED: Final = "it repeated the example in place of judging the facts"

@@ -167,8 +167,8 @@ def _statements(graph: Mapping[str, Any]) -> Iterator[str]:
 class Searxng(SearchApi):
     """SearXNG (https://docs.searxng.org): a metasearch engine that anybody can run.
 
-    `GET /search?q=…&format=json` at SEARXNG_BASE_URL; no key. The JSON format is off in an
-    instance as it is installed, which then answers 403.
+    `GET /search?q=…&format=json` at SEARXNG_BASE_URL; no key. A newly installed instance has the
+    JSON format disabled, and answers 403.
     """
 
     name = "searxng"

@@ -78,7 +78,7 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
 const known = new WeakMap();
 
 /**
- * Return the evidence, sorted: first that of the deciding source with the verdict's label.
+ * Return the evidence, sorted: first rows of the deciding source with the verdict's label.
  *
  * @param {T.Evidence[]} rows
  * @param {T.Verdict | undefined} verdict
