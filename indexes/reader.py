@@ -210,8 +210,7 @@ class Wiki:
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """The bytes of one `<page>` element; `problem` says why it is incomplete, "" if it is
-    complete."""
+    """The bytes of one `<page>` element; `problem` says why it is incomplete, else ""."""
 
     xml: bytes
     problem: str = ""

@@ -27,8 +27,7 @@ _PLAIN: Final = ("test", "train", "dev", "data", "result")
 
 
 class Source(NamedTuple):
-    """The file of an object, its number in the file, and its parts that have no place in a
-    record."""
+    """The file of an object, its number there, and its parts that have no place in a record."""
 
     file: Path
     number: int
@@ -179,8 +178,7 @@ def factscore(raw: Record, source: Source) -> Record:
 
 
 def factool(raw: Record, source: Source) -> Record:
-    """Convert the knowledge questions of FacTool (Chern et al. 2023): claims that people
-    labelled."""
+    """Convert the knowledge questions of FacTool (Chern et al. 2023): claims labelled by people."""
     claims = _items("claims", raw.get("claims") or [], dict)
     return {
         "response": _response(raw, "response"),

@@ -135,8 +135,7 @@ class Results:
                 del self._unmade[name]
 
     def _make_named(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Create the tables and views that a query names and those they need; all if it names
-        none."""
+        """Create the tables and views that a query names and their needs; all if it names none."""
         if not self._unmade:
             return
         named = set()

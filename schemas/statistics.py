@@ -404,8 +404,7 @@ def source_orders(
 
     @cache
     def asking(source: int, before: int) -> tuple[float, float]:
-        """Return the requests to a source and their cost, for units that those before leave
-        open."""
+        """Return the requests to a source and their cost, for units left open by earlier ones."""
         share = (np.bincount(of, (decided & before) == 0) / whole)[whose]
         own = (place == source) & (share > 0)  # what is not asked costs nothing
         # A request that holds several facts is needed while one of them is open.

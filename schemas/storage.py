@@ -438,8 +438,7 @@ def own_folder() -> Iterator[str | None]:
 
 @contextmanager
 def temporary_files_in_own_folder() -> Iterator[None]:
-    """Put temporary files of this process and its children into a folder that the context
-    deletes."""
+    """Put temporary files of this process and its children into a folder of this context."""
     with own_folder() as folder:
         if folder is None:
             yield

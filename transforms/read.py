@@ -73,8 +73,7 @@ def named_columns(text: str) -> dict[str, str]:
 
 
 def is_used(columns: Columns | None, name: str) -> bool:
-    """Return whether a column of the input is read as a key of a record; `columns` is from
-    `--map`."""
+    """Return whether a column of the input is read as a key; `columns` is from `--map`."""
     return name in (*FIELDS, *_ALIASES, *(columns or {}).values())
 
 
@@ -413,8 +412,7 @@ def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
 
 
 def _written(item: Mapping[str, Any]) -> str | None:
-    """Return JSON for a table, None for a value that it cannot store; 1e999 is infinite in
-    Python."""
+    """Return JSON for a table, None if it cannot store the value; 1e999 is infinite in Python."""
     try:
         text = json.dumps(_without_nulls(item), ensure_ascii=False, sort_keys=True, allow_nan=False)
         text.encode()

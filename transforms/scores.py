@@ -137,8 +137,7 @@ def _of_any(host: str | None, domains: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """The rules of a verdict: `sources` are the ones that count, in the order in which they are
-    asked."""
+    """The rules of a verdict: `sources` has the ones that count, in the order of asking."""
 
     sources: Sequence[str]
     mode: str = SEQ

@@ -59,8 +59,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 
 
 def _text(given: str) -> str:
-    """Return the text that is, or is in the file named by, an argument; say which if it is
-    unclear."""
+    """Return an argument, or the text of the file that it names; say which if it is unclear."""
     if given == "-":
         return _decoded(sys.stdin.buffer.read(), "stdin")
     if os.path.isfile(given):

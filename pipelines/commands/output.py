@@ -61,8 +61,7 @@ def print_json(value: object) -> None:
 def print_query(
     results: Results, sql: str, args: argparse.Namespace, title: str = "", empty: str = ""
 ) -> None:
-    """Print the result of a SELECT as --json, --csv and --rows say, or as a table under the
-    title."""
+    """Print the result of a SELECT as --json, --csv and --rows say, or as a titled table."""
     limit = ROWS if args.rows is None else args.rows
     some = limit + 1 if limit and not (args.json or args.csv) else 10_000
     with results.stream(sql, rows=some) as reader:

@@ -91,8 +91,7 @@ def with_defaults(settings: S) -> S:
 
 
 def _check_places(settings: Settings) -> None:
-    """Raise a UsageError for a path that the workers would not find, since it is on this
-    machine."""
+    """Raise a UsageError for a path of this machine, which the workers would not find."""
     if settings.web_snapshot:
         raise UsageError(
             "--web_snapshot is taken down, and replayed, by the processes of one machine, and "

@@ -164,7 +164,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:
-        """Raise a UsageError for the first unknown word, with the nearest flag of this parser or of
+        """Raise a UsageError for the first unknown word, with the nearest flag, also of
         `others`."""
         if not unknown:
             return

@@ -89,8 +89,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return [one.name for one in options_of(type(self)) if what in one.affects]
 
     def source_flags(self) -> dict[str, Any]:
-        """Return the flags from which options of fact sources with the same names take their
-        values."""
+        """Return the flags that give options of fact sources with the same names their values."""
         return self.given(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
 
     def source_context(
@@ -108,8 +107,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return SourceContext(calls, client, self.judge_class.needs_endpoint)
 
     def source(self, spec: SourceSpec, client: Callable[[], Client] | None = None) -> FactSource:
-        """Return a fact source for use outside of a run; `client` replaces the clients of
-        models."""
+        """Return a fact source for use outside of a run; `client` replaces the models' clients."""
         context = replace(self.source_context(), client=client)
         return make_source(spec, self.source_flags(), context)
 
@@ -142,8 +140,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return JUDGES.kind(self.judge)
 
     def judge_spec(self, client: ClientSettings | None = None) -> JudgeSpec:
-        """Return the specification of the judge for the workers; `client` if it is already
-        known."""
+        """Return the specification of the judge for workers; `client` if it is already known."""
         llm_settings = self.llm()
         asked = (client or self.client()) if llm_settings else None
         flags = self.given(*OF_JUDGES)

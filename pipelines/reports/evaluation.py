@@ -71,8 +71,7 @@ class Evaluation(FinishedRun):
 
     @property
     def contributions(self) -> "pa.Table":
-        """One row a source: the share of units that it decided; the source `none` is the undecided
-        share."""
+        """One row a source: the share of units that it decided; `none` is the undecided share."""
         return self.sql("FROM source_contributions ORDER BY mode, position")
 
     @property
@@ -82,8 +81,7 @@ class Evaluation(FinishedRun):
 
     @property
     def evidence(self) -> "pa.Table":
-        """One row for each fact unit and passage that was checked against it, with the passage's
-        text."""
+        """One row for each fact unit and passage checked against it, with the passage's text."""
         return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
 
     def report(self, path: str | Path) -> None:
@@ -112,8 +110,7 @@ class Evaluation(FinishedRun):
 
 
 class Recall(FinishedRun):
-    """A finished recall run, with its tables and views of facts and of the answers' verdicts on
-    them."""
+    """A finished recall run, with its tables and views of facts and of verdicts on them."""
 
     @property
     def scores(self) -> "pa.Table":

@@ -160,8 +160,7 @@ def score_in_words(row: Mapping[str, Any]) -> str:
 
 
 def unusable(results: "Results") -> Unusable:
-    """Return the unusable judgements of the newest run, or its missing claims if it has none at
-    all."""
+    """Return the unusable judgements of the newest run, or its missing claims if it has none."""
     run = results.runs[-1]
     sql = _COUNTS_OF_RECALL if run.mode == "recall" else _COUNTS
     counted = results.query(sql, [run.name]).to_pylist()
@@ -181,8 +180,7 @@ def unusable(results: "Results") -> Unusable:
 
 
 def _advice(run: "Run", reason: str, said: str, extraction: bool) -> str:
-    """Return what may help where most judgements, or extractions, fail for this reason with this
-    message."""
+    """Return advice for a run in which most judgements, or extractions, fail for this reason."""
     recall = run.mode == "recall"
     if reason == TRANSPORT:
         again = "once more" if recall or extraction else "with --if_finished retry_errors"

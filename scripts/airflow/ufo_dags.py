@@ -101,8 +101,7 @@ def parameters(*names: str) -> dict[str, Param]:
 
 @task
 def plan(output: str, index_root: str, full: str, night: str) -> dict[str, str]:
-    """Return the name of the run, its index, and the finished run whose results are reused ("":
-    none)."""
+    """Return the name of the run, its index, and the finished run that is reused ("": none)."""
     if not output:
         raise AirflowFailException("the setting 'output' is missing; see the text of the DAG")
     index = os.path.realpath(os.path.join(index_root, CURRENT)) if index_root else ""
@@ -183,8 +182,7 @@ def planned() -> Any:
 
 
 def evaluation(first: Any, kind: Any = BashOperator, flags: str = "", **more: Any) -> Any:
-    """Return the task that evaluates the planned run; its result is the output of `ufo evaluate
-    --json`."""
+    """Return the task that evaluates the planned run, with the output of `ufo evaluate --json`."""
     return kind(
         task_id="evaluate",
         bash_command=EVALUATE,

@@ -68,8 +68,7 @@ _LOST_E: Final = re.compile(
 
 
 def is_past(low: str) -> bool:
-    """Return whether the lower-case word is, or by its "-ed" looks like, the past form of a
-    verb."""
+    """Return whether the lower-case word is, or by its "-ed" looks like, a past form."""
     return low in PAST or _looks_past(low)
 
 

@@ -279,7 +279,7 @@ def _says_something(lows: Words, begin: int, end: int) -> bool:
 
 
 def _shared(clause: Clause, begin: int) -> Words:
-    """Return the "was", "has" or "has been" that a participle at `begin` shares with the first
+    """Return the "was", "has" or "has been" for a participle at `begin`, from the first
     predicate."""
     words, lows, _, verb, _ = clause
     at = _past_adverbs(lows, begin)

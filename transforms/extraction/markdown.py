@@ -116,8 +116,7 @@ class LineReader:
         return True
 
     def read(self, line: str) -> list[str] | None:
-        """Return the statements of a line as sentences, if it is not one itself; None for running
-        text."""
+        """Return the statements of a line that is not a sentence; None for running text."""
         if line.lstrip().startswith("|"):
             return self._row(line)
         self._columns = []
@@ -236,8 +235,8 @@ def _when(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StyledRange:
-    """A visible half-open range of a text, and its style: "", "strong", "em", "strong em", "code"
-    or "link"."""
+    """A visible half-open range of a text. `style` is "", "strong", "em", "strong em", "code" or
+    "link"."""
 
     start: int
     end: int
@@ -349,8 +348,7 @@ _STYLES: Final = ("", "em", "strong", "strong em")
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[StyledRange]:
-    """Yield the visible pieces of a range, without the marks of emphasis, code, links and
-    escapes."""
+    """Yield the visible pieces of a range, without marks of emphasis, code, links and escapes."""
     start = end - len(text[start:end].lstrip())
     end = start + len(text[start:end].rstrip())
     hidden: list[tuple[int, int]] = []

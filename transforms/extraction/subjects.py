@@ -259,7 +259,7 @@ class Subjects:
         return name
 
     def _known(self, name: str) -> str:
-        """Return the topic for its name with a title or a middle name, or a known name for its last
+        """Return the topic for its name with a title or middle name, or a known name for its last
         part."""
         words, topic = name.split(), self._topic.split()
         alike = bool(topic) and words[-1] == topic[-1] and words[0][:3] == topic[0][:3]

@@ -187,8 +187,7 @@ def query_parameters(descriptions: Mapping[str, str], count: int) -> dict[str, A
 
 
 def facts_parameters(descriptions: Mapping[str, str], sentences: int) -> dict[str, Any]:
-    """Return the JSON Schema of the function for the facts of a true answer of so many
-    sentences."""
+    """Return the JSON Schema of the function for the facts of a true answer."""
     fact = {"type": "string", "description": descriptions["fact"]}
     return closed({"facts": listed(fact, sentences * _PER_SENTENCE, descriptions["facts"])})
 

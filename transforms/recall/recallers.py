@@ -62,8 +62,7 @@ class Made(Work):
 
 
 def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[int, list[str]]:
-    """Return the form of the request for the facts of a record: a function, or as published a
-    list."""
+    """Return the form of the request for a record's facts: a function, or as published a list."""
 
     def question(items: Sequence[int], wrong: str) -> Question:
         expects = _LONGER * tokens_of(record.ground_truth) + asking.SHORT_REPLY

@@ -383,8 +383,8 @@ class PairEncoder:
         return self._tokenizer.encode(text)
 
     def _plain(self, text: str) -> str:
-        """Return the text with a space inside each special token: a "</s>" in a passage must not
-        end it."""
+        """Return the text with a space in each special token: "</s>" in a passage must not end
+        it."""
         for token in self._special:
             text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
@@ -419,8 +419,8 @@ def _by_torch(model: Any, types: bool) -> Logits:
 
 
 def _first(found: Any) -> list[float]:
-    """Return the outputs of a text; for a model that classifies tokens (HHEM) those of the
-    first."""
+    """Return the outputs for a text; of a model that classifies tokens (HHEM), the first
+    token's."""
     return [float(logit) for logit in (found[0] if found.ndim == 2 else found)]
 
 

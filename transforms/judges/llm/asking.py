@@ -188,8 +188,7 @@ class Asker:
         return Reply(_storable(choice), reason, sent, too_long=too_long)
 
     def room(self, question: Question) -> int | None:
-        """Estimate the tokens of the model's context that the prompt leaves free, None if
-        unknown."""
+        """Estimate the tokens of the context that the prompt leaves free, None if unknown."""
         return self.client.room(self._request(question))
 
     def holds(self, question: Question) -> bool:

@@ -284,8 +284,7 @@ def _objects(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _text(item: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first of these fields with a text; characters that no table can store are
-    replaced."""
+    """Return the first of these fields with a text; characters unfit for tables are replaced."""
     for name in names:
         value = item.get(name)
         if isinstance(value, str) and value.strip():

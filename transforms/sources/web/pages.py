@@ -192,8 +192,7 @@ class PageText:
 
 
 def _merged(around: Iterable[tuple[int, int, float]]) -> Sequence[tuple[int, int, float]]:
-    """Return ranges of sentences in order; ranges with a common sentence are joined, with the best
-    score."""
+    """Return ranges of sentences in order; overlapping ones are joined, with the best score."""
     merged: list[tuple[int, int, float]] = []
     for first, last, score in sorted(around):
         if merged and first <= merged[-1][1]:

@@ -192,8 +192,7 @@ class WebSource(FactSource):
         return Asker(client, self._texts, of)
 
     async def _answer(self, query: str, searched: "Searched", visit: "Visit") -> Found:
-        """Return the passages for a query; a reply that cannot be read is an error of this query
-        only."""
+        """Return the passages for a query; an unreadable reply is an error of this query only."""
         error, used = searched.error, []
         if not error:
             try:
