@@ -278,8 +278,8 @@ def _existing(directory: str | Path) -> Path:
     root = Path(directory)
     if storage.is_remote(str(directory)):
         raise UsageError(
-            f"{str(directory)!r} is not on this machine, and only what is can be asked: copy the "
-            "folder of the run here first, for example by 'gcloud storage cp -r'"
+            f"{str(directory)!r} is not on this machine: copy the folder of the run here first, "
+            "for example by 'gcloud storage cp -r'"
         )
     if not root.is_dir():
         what = "is not a folder" if root.exists() else "does not exist"

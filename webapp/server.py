@@ -77,7 +77,7 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         raise UsageError(
-            f"--host {host} --port {port} cannot be had: {error.strerror or error}; choose another "
-            "port, or 0 for any that is free"
+            f"--host {host} --port {port} cannot be used: {error.strerror or error}; choose "
+            "another port, or 0 for any free one"
         ) from error
     return found

@@ -150,7 +150,7 @@ class Uploads:
         """
         found = self._known.get(identifier)
         if found is None:
-            raise NotFound("no upload of that id; /upload lists those there are")
+            raise NotFound("no upload has that id; /upload lists all")
         return found
 
     async def take(

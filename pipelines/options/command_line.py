@@ -94,8 +94,8 @@ def _check_places(settings: Settings) -> None:
     """Raise a UsageError for a path of this machine, which the workers would not find."""
     if settings.web_snapshot:
         raise UsageError(
-            "--web_snapshot is taken down, and replayed, by the processes of one machine, and "
-            "Dataflow's workers are many; leave it out, or --runner"
+            "--web_snapshot needs the processes of one machine, but Dataflow's workers are on "
+            "several; leave it out, or --runner"
         )
     bucket = "a bucket, gs://BUCKET/…: `gcloud storage cp --recursive {path} gs://BUCKET/…`"
     places = [("--input", path, bucket) for path in settings.input]

@@ -284,7 +284,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             raise UsageError("--batch: no model is asked; leave it out")
         if self.cache_uri() == OFF or is_remote(self.cache_uri()):
             raise UsageError(
-                "--batch keeps replies in the cache: give one of this machine by --cache"
+                "--batch keeps replies in the cache: name one on this machine with --cache"
             )
 
     def affecting(self) -> dict[str, Any]:
@@ -329,16 +329,16 @@ class RecallSettings(Settings):
         """
         if self.sources is not None:
             raise UsageError(
-                "`sources` is of `ufo evaluate`: recall holds answers against facts alone"
+                "`sources` is only for `ufo evaluate`: recall checks answers against facts"
             )
         runner = runner_of(self.beam)
         if runner not in IN_PROCESS:
             raise UsageError(
-                f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`"
+                f"`ufo recall` runs in process; --runner {runner} is only for `ufo evaluate`"
             )
         if self.facts_only:
             for name in self.given("formulations", "verifier", "format", "facts_per_call"):
-                raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
+                raise UsageError(f"--{name} is for verification; --facts_only verifies nothing")
             return replace(self, formulations=())
         if not asks_llm_judge(self.judge):
             return replace(self, formulations=(self.judge.name,))

@@ -92,7 +92,7 @@ def compare_runs(results: Results, titled: bool = False) -> Row:
     if not found["n_pairs"]:
         raise UsageError(
             f"runs {names[0]!r} and {names[1]!r} share no question and no response with a score, "
-            "so there is nothing to compare; they are to be runs over the same questions."
+            "so there is nothing to compare; choose runs over the same questions."
         )
     turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
     lost = sum(row["before"] == "supported" for row in turned)

@@ -70,7 +70,7 @@ def choose(settings: Settings) -> Chosen:
             raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
         if spec.name in (NO_SOURCE, MULTI):
             raise UsageError(
-                f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} is that no "
+                f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} means that no "
                 f"source answered, and {MULTI!r} that all voted; give it another name"
             )
         status = UNAVAILABLE if reason else USED

@@ -98,7 +98,7 @@ class Progress:
     def passed(self, lines: int) -> None:
         """Count the lines of a chunk with responses that wait for a batch."""
         self._passed += lines
-        self.note(f"{self._passed:,} gone over for the next round")
+        self.note(f"{self._passed:,} prepared for the next round")
 
     @contextmanager
     def watching(self, log: UsageReader | None = None, priced: bool = False) -> Iterator[None]:

@@ -95,8 +95,8 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
         for need in view.needs:
             if need not in views:
                 raise UsageError(
-                    f"report {view.name!r} needs {need!r}, which there is not; its header names "
-                    f"views under `needs`, among: {', '.join(views)}."
+                    f"report {view.name!r} needs {need!r}, which does not exist; its header may "
+                    f"name these views under `needs`: {', '.join(views)}."
                 )
     # A user's own report need not name the views that it reads.
     before = {

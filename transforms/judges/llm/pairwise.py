@@ -129,7 +129,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     published = settings.as_published and kind != STEPWISE
     if published and options != fact_function.TF:
         raise UsageError(
-            f"--formulation {kind} --as_published cannot abstain, as its paper has it: add "
+            f"--formulation {kind} --as_published has no third verdict, as in its paper: add "
             "--verdict_labels tf"
         )
     stem = "stepwise_consistency" if kind == STEPWISE else kind

@@ -107,8 +107,8 @@ class WebSource(FactSource):
         self.allow_private_hosts = allow_private_hosts
         if web_snapshot is not None and is_remote(web_snapshot):
             raise UsageError(
-                f"--web_snapshot {web_snapshot!r}: a snapshot is a folder of this machine, which "
-                "its processes write together; name one, and copy it there when it is whole"
+                f"--web_snapshot {web_snapshot!r}: a snapshot must be a folder of this machine; "
+                "name one, and copy it when it is complete"
             )
         self.snapshot = None if web_snapshot is None else str(Path(web_snapshot).absolute())
         self._replays = self.snapshot is not None and Snapshot(self.snapshot).finished
