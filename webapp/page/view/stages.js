@@ -19,7 +19,7 @@ export function stagesView({ status, stages, seconds, silent }, act) {
     status === "running" && button("Cancel", () => act.cancel(), { class: "small" }),
     status === "running" && silent.length > 0 && h("p", { class: "warning" }, silence(silent)),
     (status === "cancelled" || status === "failed") &&
-      h("p", null, "What was found stays here, and nothing more is asked. Check again starts anew; Edit text leads to the text."),
+      h("p", null, "The results so far stay here, and no more requests are sent. Check again starts anew; Edit text opens the text."),
     status === "done" &&
       seconds !== null &&
       h("span", { class: "muted" }, `Done in ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s`),
