@@ -44,7 +44,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
         "div",
         { class: "row" },
         button("Evaluate", () => void act.upload(), { class: "primary", disabled: why !== null, "aria-describedby": "why-not" }),
-        h("span", { class: "muted", id: "why-not" }, why ?? "It becomes a run, in a process of its own."),
+        h("span", { class: "muted", id: "why-not" }, why ?? "It becomes a run, in a separate process."),
       ),
     ],
     uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((one) => uploadRow(one, act))),
