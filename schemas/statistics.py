@@ -406,7 +406,7 @@ def source_orders(
     def asking(source: int, before: int) -> tuple[float, float]:
         """Return the requests to a source and their cost, for units left open by earlier ones."""
         share = (np.bincount(of, (decided & before) == 0) / whole)[whose]
-        own = (place == source) & (share > 0)  # what is not asked costs nothing
+        own = (place == source) & (share > 0)  # requests that are not sent cost nothing
         # A request that holds several facts is needed while one of them is open.
         calls = np.ceil(n_calls[own] * share[own])
         return float(calls.sum()), float((cost_usd[own] * share[own]).sum())

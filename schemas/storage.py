@@ -37,9 +37,9 @@ _BUFFER: Final = 8 << 20  # each is a request
 _OBJECTS: Final = {"gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"}
 """The schemes of object stores: there are no folders, and an object appears when it is whole."""
 _EXTRAS: Final = {"gs": "gs", "gcs": "gs", "s3": "s3", "s3a": "s3", "abfs": "abfs", "az": "abfs"}
-"""The extra that brings what a scheme needs; of any other fsspec names the package."""
+"""The extra with the package for a scheme; for other schemes fsspec names the package."""
 _CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
-"""Under which names file systems give the time of the last change."""
+"""The names by which file systems give the time of the last change."""
 
 
 class RemoteError(OSError):

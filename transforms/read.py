@@ -335,7 +335,7 @@ def _record(
     text = text_value(raw, "response")
     if text is None or not text.strip():
         raise UnusableValue("`response` is empty")
-    # An empty name would be a row of its own in reports.
+    # An empty name would be a separate row in reports.
     named = (text_value(raw, name) or None for name in ("model", "question", "dataset", "language"))
     model, question, dataset, language = named
     references = _references(raw)

@@ -2,8 +2,8 @@
 
 DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint of the attempt
                         /process.json       the last process that worked on it
-                        /chunks/00012/…     the parts of a chunk; when all are written done.json,
-                                            which lists them and has what the steps counted
+                        /chunks/00012/…     the parts of a chunk; at the end done.json, which lists
+                                            them with the counts of the steps
 """
 
 import json

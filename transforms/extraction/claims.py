@@ -175,7 +175,7 @@ def _relative(clause: Clause) -> list[Words]:
 
 
 def _second_clause(clause: Clause) -> list[Words]:
-    """Cut "X was born in Ulm, and Y died in Princeton." before the subject of its own."""
+    """Cut "X was born in Ulm, and Y died in Princeton." before the second subject."""
     words, lows, start, verb, subject = clause
     for joint in range(verb + 2, len(words) - 2):
         at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))

@@ -1,7 +1,7 @@
 """Submit batches of requests to a provider, and fetch their replies.
 
 `OpenAiBatches` speaks OpenAI's protocol (`/v1/files` and `/v1/batches`), which Azure and others
-offer too, through the `openai` package. A provider with a protocol of its own, such as Anthropic's
+offer too, through the `openai` package. A provider with another protocol, such as Anthropic's
 Message Batches, is another class with the same methods, chosen in `api_of`; there is none yet.
 """
 

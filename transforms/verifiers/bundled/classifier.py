@@ -96,7 +96,7 @@ class BundledVerifier(Verifier):
         return [found[pair] for pair in pairs]
 
     def inputs(self, pair: Pair) -> list[float]:
-        """Return what the regressions read of a pair, in the order of INPUTS."""
+        """Return the inputs of the regressions for a pair, in the order of INPUTS."""
         return self._inputs(pair, features(pair))
 
     def _inputs(self, pair: Pair, measured: Sequence[float]) -> list[float]:
