@@ -1,1 +1,2 @@
-"""The local index: dump reader, passage store and retrievers. Imports only `schemas`."""
+"""Build and search the local index: dump reader, passage store and retrievers. Imports only
+`schemas`."""

@@ -1,8 +1,8 @@
-"""BM25 by tantivy, read from disk.
+"""Rank passages by BM25, with a tantivy index that is read from disk.
 
-Title, aliases, headings and text are one field, with title and aliases twice, so that each term of
-a query has one posting list and not four. Every posting is scored: tantivy's Python interface does
-not use block-max WAND, so that k = 1 takes as long as counting all hits.
+Title, aliases, headings and text are one field, with title and aliases twice. So each term of a
+query has one posting list instead of four. Every posting is scored: tantivy's Python interface does
+not use block-max WAND, so k = 1 takes as long as counting all hits.
 """
 
 import os
@@ -108,8 +108,8 @@ def _searcher(path: Path) -> tantivy.Searcher:
     """Open a tantivy folder.
 
     Opening creates a lock file, so a read-only folder is opened through a temporary folder of
-    symbolic links, which are not needed afterwards. A thread of tantivy may still write the lock
-    while that folder is removed; then it is left over, which is rare and harmless.
+    symbolic links. A thread of tantivy may still write the lock while that folder is removed. The
+    folder then stays, which is rare and harmless.
     """
     lock = path / _LOCK
     if os.access(lock if lock.exists() else path, os.W_OK):

@@ -1,4 +1,4 @@
-"""Dense retrieval: a flat FAISS index up to `FLAT` vectors, beyond that IVF with re-ranking.
+"""Rank passages by vectors: a flat FAISS index up to `FLAT` vectors, then IVF with re-ranking.
 
 Beyond `FLAT` vectors, the inverted lists of a coarse quantiser hold 1-bit codes (Gao & Long,
 RaBitQ, 2024) that are scanned for candidates. These are re-ranked by scalar-quantised vectors of
@@ -19,7 +19,7 @@ from ufo.indexes.embedders import Embedder, Vectors
 from ufo.indexes.retriever import Hit, ranked_passages
 
 INDEX = "dense.faiss"
-ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
+ROWS = "dense-rows.npy"  # the row in the passage store for each vector
 
 FLAT = 100_000  # vectors
 
@@ -98,7 +98,7 @@ def build(
 ) -> list[str]:
     """Embed the passages of a folder and index the vectors; return the names of the files.
 
-    The vectors are written to the folder `kept` in shards; those that are there are reused. `say`
+    The vectors are written to the folder `kept` in shards; existing shards are reused. `say`
     receives progress messages.
     """
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)

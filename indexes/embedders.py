@@ -108,7 +108,7 @@ _KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
 _CLS, _MEAN = "cls", "mean"
 _OLD_NAMES = {"pooling_mode_cls_token": _CLS, "pooling_mode_mean_tokens": _MEAN}
 _USUAL_TOKENS = 512
-_WHOLE = "sentence_embedding"  # the name of an output that is pooled already
+_WHOLE = "sentence_embedding"  # the name of an output that is already pooled
 
 
 class OnnxEmbedder:
@@ -161,7 +161,7 @@ class LocalEmbedder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
-        disable_progress_bar()  # of loading weights in each process
+        disable_progress_bar()  # each process would show one while it loads weights
         try:
             # A folder without a model is an error, not a download.
             self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
@@ -248,7 +248,7 @@ def checked_name(name: str) -> str:
     """Return the full name of an embedder, without access to a model hub.
 
     Raises:
-        UsageError: the name is not one of an embedder.
+        UsageError: the name is not an embedder's.
     """
     kind, _, model = name.partition(":")
     if kind == OPENAI:
@@ -281,7 +281,7 @@ def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -
     """Return the embedder of an index's vectors; `wanted` must be the same model if given.
 
     Raises:
-        IndexUnusable: the index has no vectors, or they are of another embedder or of one that
+        IndexUnusable: the index has no vectors, they are from another embedder, or their embedder
             cannot be used here.
     """
     made = manifest.get("embedder")

@@ -28,13 +28,13 @@ from ufo.schemas.tables import sort_key, to_arrow
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
 
-_VECTORS_OF = "of.txt"  # by which embedder the vectors are, and of which passages
+_VECTORS_OF = "of.txt"  # the embedder of the vectors, and their passages
 
 
 @contextmanager
 def building(output: Path) -> Iterator[Path]:
-    """Give a folder beside `output` to build in, which replaces `output` at the end of the block;
-    an error in the block leaves `output` as it was, and nothing else.
+    """Yield a folder beside `output` to build in; it replaces `output` at the end of the block.
+    After an error in the block, `output` is unchanged and the folder is deleted.
 
     Raises:
         UsageError: `output` is not a new, an empty or an index folder, cannot be written, or is
@@ -56,7 +56,7 @@ def building(output: Path) -> Iterator[Path]:
         raise UsageError(f"cannot write beside --output {output}: {error.strerror}") from None
     folder = output.with_name(f".{output.name}.building")
     try:
-        shutil.rmtree(folder, ignore_errors=True)  # of a build that was killed
+        shutil.rmtree(folder, ignore_errors=True)  # left by a killed build
         (folder / BLOCKS).mkdir(parents=True)
         yield folder
         _replace(output, folder)
@@ -133,8 +133,8 @@ def add_engines(
 ) -> None:
     """Build BM25 and, if an `embedder` is named, vectors; then write the manifest with `content`.
 
-    Embedding takes hours for a large index: its blocks of vectors are kept beside `building` until
-    all are there, and a build of the same passages by the same embedder goes on with them. `say`
+    Embedding takes hours for a large index. So blocks of vectors are kept beside `building` until
+    all are there; a build of the same passages by the same embedder resumes with them. `say`
     receives progress messages.
     """
     files = [PASSAGES, PAGES, ALIASES, FAILURES, *bm25.build(building)]

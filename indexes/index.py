@@ -1,7 +1,7 @@
 """Open an index folder, once in each process, and search passages in batches.
 
 A retriever ranks row numbers, the passage store reads the passages of rows, and `Index` combines
-them with the names of pages. Another retriever is another file with a `Retriever` and a branch in
+them with the names of pages. To add a retriever, write a file with a `Retriever`, and a branch in
 `_open`.
 """
 
@@ -51,10 +51,10 @@ class Index:
     ) -> list[list[ScoredPassage]]:
         """Return at most `k` passages for each query, best first; scores are the retriever's.
 
-        With `named`, the names in each query (by `names_in`), the passages are re-ranked: the
-        passages of pages with these names, and of pages named in the best passages, become
-        candidates, and `k` are chosen that answer the query together (`ufo.indexes.rerank`).
-        Without it the order is the retriever's.
+        `named` has the names in each query (by `names_in`). With it the passages are re-ranked
+        (`ufo.indexes.rerank`): passages of pages with these names, and of pages named in the best
+        passages, become candidates. From all candidates `k` are chosen that answer the query
+        together. Without `named` the order is the retriever's.
 
         Raises:
             UsageError: `k` is below 1.

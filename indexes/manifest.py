@@ -1,9 +1,9 @@
-"""Write and verify the manifest of an index folder, and copy an index here from a bucket.
+"""Write and verify the manifest of an index folder, and download an index from a bucket.
 
-`manifest.json` is written last and lists every file with its size and SHA-256, so that an
-unfinished, damaged or newer index is refused with a remedy before any other file is read. The copy
-of a remote index, whose files are memory-mapped, is in the user's cache folder under the checksum
-of its manifest: all processes share it, and an index that was rebuilt is downloaded again.
+`manifest.json` is written last and lists every file with its size and SHA-256. So an unfinished,
+damaged or newer index is refused, with a remedy, before any other file is read. A remote index is
+copied to the user's cache folder, where its files are memory-mapped. All processes share the copy.
+Its folder is named after the manifest's checksum, so a rebuilt index is downloaded again.
 """
 
 import json
@@ -55,8 +55,8 @@ def write_manifest(path: Path, files: Sequence[str], content: dict[str, Any]) ->
 def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], str]:
     """Return the manifest of the index folder `path` and the SHA-256 of its bytes.
 
-    Compares the sizes of all files and the checksums of small ones (up to 1 MiB), with `verify`
-    those of all.
+    Compares the sizes of all files, and the checksums of small files (up to 1 MiB) or with `verify`
+    of all files.
 
     Raises:
         IndexUnusable: the folder is not a complete index of a known version.
@@ -82,7 +82,7 @@ def _checked(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], st
     rebuild = REBUILD.format(path=path)
     try:
         raw = (path / MANIFEST).read_bytes()
-    except OSError as error:  # no folder, another one, or a build that was stopped
+    except OSError as error:  # no folder, another kind of folder, or a stopped build
         raise IndexUnusable(
             f"{path} is not a finished index: its {MANIFEST} cannot be read ({error.strerror}); "
             f"{rebuild}"

@@ -1,14 +1,14 @@
 """Find the pages of a name (title or alias), and the names of pages in a text.
 
-`aliases.arrow` has one row for each (name, page): the title of each page, the titles of redirects
-to it, and titles without a final parenthesis ("Big Stone Gap" for "Big Stone Gap (film)"), all
-normalised as by MediaWiki. It is sorted by a 64-bit hash of the name, so that all candidate names
-of a text are looked up by one binary search of a memory-mapped column.
+`aliases.arrow` has one row for each (name, page). The names of a page are its title, the titles of
+redirects to it, and its title without a final parenthesis ("Big Stone Gap" for "Big Stone Gap
+(film)"). All are normalised as by MediaWiki. The file is sorted by a 64-bit hash of the name. So
+one binary search of a memory-mapped column looks up all candidate names of a text.
 
-The hashes are equal in every process and computed for all substrings of a text at once: the
-polynomial hash of Karp & Rabin (Efficient randomized pattern-matching algorithms, 1987) modulo 2^64
-over mixed letters, where the hash of a substring is the difference of two prefix sums.
-Cryptographic hashes took half of the time of re-ranking.
+The hashes are equal in every process, and computed for all substrings of a text at once. They are
+the polynomial hash of Karp & Rabin (Efficient randomized pattern-matching algorithms, 1987) modulo
+2^64 over mixed letters. The hash of a substring is the difference of two prefix sums. Cryptographic
+hashes took half of the time of re-ranking.
 """
 
 import re
@@ -131,7 +131,7 @@ def name_table(titles: Sequence[str], names: Sequence[str], pages: Sequence[int]
 def write_names(folder: Path, titles: Sequence[str], aliases: Sequence[str], targets: Keys) -> int:
     """Write the names of the pages; return the number of aliases among them.
 
-    `targets` are the hashes of what each alias leads to.
+    `targets` are the hashes of the titles that each alias redirects to.
     """
     pages = follow(aliases, targets, name_keys(map(normal_name, titles)))
     resolved = np.flatnonzero(pages >= 0)
@@ -157,7 +157,7 @@ class NameTable:
     def _pages_of(self, name: str) -> tuple[int, ...]:
         """Return the pages (rows of `pages.arrow`) of a name in any spelling: none, or up to 20.
 
-        Pages with this title come first, then those with this alias, then those with this title and
+        Pages with this title come first, then pages with this alias, then pages with this title and
         a parenthesis; at most 20.
         """
         name = normal_name(name)
@@ -173,7 +173,7 @@ class NameTable:
         """
         text = " ".join(text.replace("_", " ").split())
         names: dict[str, None] = {}
-        free = 0  # the first word after the last name
+        free = 0  # the index of the first word after the last name
         starts, ends, words = _candidates(text)
         for at in self._known(keys_in(text, starts, ends)).tolist():
             word, length = words[at]

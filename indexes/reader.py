@@ -1,10 +1,10 @@
 """Read the input of an index: files in slices, pages or documents in blocks, the units of work.
 
 A multistream dump is a sequence of bzip2 streams of a hundred pages each, which are found by their
-first bytes. Any other file is read completely by each of several readers, and each processes a
-share of its blocks: reading takes a fraction of the time of processing. The numbers of blocks do
-not depend on the number of readers. Decompression is incremental, so that everything before the
-damage in a file is read; the standard library's file objects lose their buffer when they raise.
+first bytes. For any other file, each of several readers reads all of it and processes a share of
+its blocks: reading takes a fraction of the time of processing. The numbers of blocks do not depend
+on the number of readers. Decompression is incremental, so that everything before the damage in a
+file is read. The standard library's file objects lose their buffer when they raise.
 
 A MediaWiki `pages-articles` export is split at `<page>` and `</page>`, which occur in it only as
 tags, and each page is parsed separately: memory holds one page, and an invalid page does not affect
@@ -107,7 +107,7 @@ _INDEX_NAME = re.compile(r"-multistream-index\d*\.txt")
 class Slice:
     """A part of an input file, at position `file` among the inputs.
 
-    It consists of the bytes `start` to `end` (None: the end of the file), and of its blocks those
+    It has the bytes `start` to `end` (None: the end of the file). Of the blocks in it, it has those
     whose number modulo `shares` is `share`.
     """
 
@@ -210,7 +210,7 @@ class Wiki:
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """The bytes of one `<page>` element; `problem` says why it is incomplete, "" if it is not."""
+    """The bytes of one `<page>` element; `problem` says why it is incomplete, else ""."""
 
     xml: bytes
     problem: str = ""
@@ -362,12 +362,12 @@ MAX_LINE_BYTES = 64 << 20
 
 _DUMP_DATE = re.compile(r"(?<!\d)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _PARQUET = b"PAR1"
-_SLICE_BITS = 24  # the low bits of a block's number count within its slice, the others the slices
+_SLICE_BITS = 24  # low bits of a block's number: its place in the slice; the others: the slice
 
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A line of JSON Lines, or a row of Parquet as such; `problem` says why there is none, else
+    """A line of JSON Lines, or a row of Parquet as JSON; `problem` says why it cannot be read, else
     ""."""
 
     json: bytes = b""

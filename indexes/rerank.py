@@ -1,12 +1,17 @@
 """Re-rank the passages of a retriever, so that the chosen ones answer a query together.
 
-A question often needs two pages and names only one of them. Passages of the pages named in the
-query and in the best passages are therefore retrieved too. Then passages are chosen greedily by the
-sum of their score, the weight of query words that earlier choices lack (maximal coverage: Lin &
-Bilmes, A Class of Submodular Functions for Document Summarization, 2011), and links with the first
-choices (Asai et al., Learning to Retrieve Reasoning Paths over Wikipedia Graph, 2020, but without
-training). The weights were selected from a few round values on 250 HotpotQA questions; each half of
-these gives about the same weights.
+A question often needs two pages and names only one of them. So passages of the pages named in the
+query and in the best passages are retrieved, too. Then passages are chosen greedily by a sum of
+three terms:
+
+- the retriever's score
+- the weight of query words that earlier choices lack (maximal coverage: Lin & Bilmes, A Class of
+  Submodular Functions for Document Summarization, 2011)
+- links with the first choices (Asai et al., Learning to Retrieve Reasoning Paths over Wikipedia
+  Graph, 2020, but without training)
+
+The weights were selected from a few round values on 250 HotpotQA questions; each half of these
+gives about the same weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +29,7 @@ from ufo.indexes.tokens import query_terms, terms_of
 
 NAMED = 0.3  # for a passage of a page that the query names
 LINKED = 0.3  # for a passage of a page that one of the best passages names
-LINKING = 0.2  # for a passage that names the page of one of the best
+LINKING = 0.2  # for a passage that names the page of one of the best passages
 COVERAGE = 0.8  # for all words of the query; a word counts by its rarity
 
 _DEPTH = 20  # passages of the first retrieval; 50 gave no better results on HotpotQA

@@ -1,4 +1,4 @@
-"""The interface of retrievers, their fusion, and the fields of passages that they rank.
+"""Define retrievers, their fusion, and the fields of passages that they rank.
 
 Retrievers rank the rows of an index for queries. BM25 counts title and aliases twice, headings and
 text once: counting the title twice gave recall@5 .748 on HotpotQA, against .736 once and .702

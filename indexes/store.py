@@ -1,8 +1,8 @@
-"""The passage store: uncompressed Arrow IPC files with random access by row.
+"""Read passages by row from the passage store: uncompressed, memory-mapped Arrow IPC files.
 
-`passages.arrow` has a row for each passage, those of a page in sequence; `pages.arrow` has a row
-for each page with the rows of its passages. Both are memory-mapped: reading ten random passages
-takes 0.1 ms, against 9 to 42 ms from Parquet.
+`passages.arrow` has a row for each passage, with the passages of a page in sequence. `pages.arrow`
+has a row for each page, with the rows of its passages. Reading ten random passages takes 0.1 ms,
+against 9 to 42 ms from Parquet.
 """
 
 from collections.abc import Iterable, Sequence

@@ -185,11 +185,11 @@ _SPECIAL = re.compile(r"[\[\]{}|<>'=*#:;_]")
 
 
 def _without_elements(text: str) -> str:
-    """Remove comments and elements without prose; escape those that are literal text."""
+    """Remove comments and elements without prose; escape elements that are literal text."""
     kept: list[str] = []
     at = 0
     lowered = ""
-    unclosed: set[str] = set()  # tags without another end, which is not searched for again
+    unclosed: set[str] = set()  # tags without a further end tag, so it is not searched again
     while match := _ELEMENT.search(text, at):
         kept.append(text[at : match.start()])
         at = match.end()
@@ -200,7 +200,7 @@ def _without_elements(text: str) -> str:
         end = -1 if tag in unclosed else lowered.find(f"</{tag}" if tag else "-->", at)
         if end < 0:
             unclosed.add(tag)
-            # An unclosed comment hides the rest of the page, an unclosed element nothing.
+            # An unclosed comment hides the rest of the page; an unclosed element hides nothing.
             if not tag:
                 return "".join(kept)
             continue

@@ -1,5 +1,9 @@
-"""The jobs (`evaluate`, `recall`, `build_index`), the command line, and rooms for what they need.
+"""Run the jobs `evaluate`, `recall` and `build_index`, and the command line.
 
-Rooms build on those below them, as import-linter holds: `commands`; `estimates`, `importers`,
-`labels` and `streaming`; `runs`; `options` and `reports`.
+The layers, from top to bottom; import-linter checks that each imports only lower ones:
+
+- `commands`
+- `estimates`, `importers`, `labels`, `streaming`
+- `runs`
+- `options`, `reports`
 """

@@ -3,9 +3,9 @@
     files ─ slices ─ blocks: passages, titles, redirects, on disk ─┬─ passages ─ BM25 ─ vectors
                                                                    └─ pages, names
 
-Slices are worked on in several processes. Blocks are numbered by the input, so the index does not
-depend on which process works on them or in which order. A build is a folder beside the index and a
-rename.
+Several processes work on the slices. The numbers of blocks depend only on the input, so the index
+does not depend on which process works on a block, or when. The index is built in a folder beside
+its path, then renamed.
 """
 
 import os
@@ -37,7 +37,7 @@ _PROGRESS_SECONDS = 2.0
 
 
 class BuildResult(NamedTuple):
-    """The result of a build. `counts` are the manifest's, `warnings` sentences for the user."""
+    """The result of a build. `counts` are the manifest's; `warnings` are sentences for the user."""
 
     path: Path
     counts: dict[str, int]
@@ -58,11 +58,15 @@ def build(
 ) -> BuildResult:
     """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
 
-    An index that is there already is replaced when the new one is whole. `embedder` adds vectors
-    (see `ufo.indexes.embedders`); a build that was stopped keeps those that are done. `workers` is
-    the number of processes that read. Raises UsageError for inputs that are not files, an output
-    that is something else and an embedder that cannot be used, RunError where the inputs hold no
-    article or the build cannot go on, Interrupted by Ctrl-C.
+    An existing index is replaced when the new one is complete. `embedder` adds vectors (see
+    `ufo.indexes.embedders`); a stopped build keeps the finished ones. `workers` is the number of
+    processes that read.
+
+    Raises:
+        UsageError: an input is not a file, the output is not an index, or the embedder cannot be
+            used.
+        RunError: the inputs have no article, or the build cannot go on.
+        Interrupted: by Ctrl-C.
     """
     started = time.monotonic()
     paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
@@ -109,7 +113,7 @@ def write_blocks(
     block_pages: int,
     told: Callable[[], object] = lambda: None,
 ) -> None:
-    """Write the blocks of a slice, in this process; `told` is called after each."""
+    """Write the blocks of a slice, in this process; call `told` after each."""
     for block in read_blocks(part, block_pages):
         write_block(blocks, block, process_block(block, words))
         told()
@@ -121,7 +125,7 @@ def _write_all_blocks(
     workers: int,
     say: Callable[[str], None],
 ) -> None:
-    """Write the blocks of all slices, in several processes where that is worth starting them."""
+    """Write the blocks of all slices; use several processes if the input is large enough."""
     told = _progress(*settings, say)
     processes = min(workers, len(slices))
     if processes <= 1:
@@ -146,7 +150,7 @@ def _write_all_blocks(
 def _progress(
     blocks: Path, words: int, block_pages: int, say: Callable[[str], None]
 ) -> Callable[[], None]:
-    """Return what says now and then how many blocks are done, by their files."""
+    """Return a function that reports now and then how many blocks are done, by their files."""
     started = before = time.monotonic()
 
     def told() -> None:
@@ -161,7 +165,7 @@ def _progress(
 
 
 def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
-    """Return the files meant, sorted within a glob; UsageError where one is not there."""
+    """Return the input files, sorted within a glob; UsageError where one does not exist."""
     paths = [Path(path) for path in find_inputs([str(Path(one).expanduser()) for one in inputs])]
     found = [path for path in paths if not is_stream_index(path)]
     if not found:

@@ -23,8 +23,8 @@ from ufo.schemas.errors import (
 )
 from ufo.schemas.storage import temporary_files_in_own_folder
 
-# The commands in the order of `ufo --help`: the module that adds each by its `register`, and what
-# it is for. Only the module of the command that is asked for is imported.
+# The commands in the order of `ufo --help`: each with its purpose and the module whose `register`
+# adds it. Only the module of the given command is imported.
 _COMMANDS = {
     "evaluate": ("evaluate", "evaluate responses against fact sources"),
     "check": ("check", "check one text, and print what decided each claim"),
@@ -52,11 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 could not finish, 2 wrong usage, 3 below, 4 at
     --max_cost, 5 batches under way.
 
-    Without `argv` the command is that of this program, which does nothing else.
+    Without `argv` it is the command line of this process, which does nothing else.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
-        # Beam's own clean-up at exit still needs the folder: what is registered first runs last.
+        # Beam's own clean-up at exit still needs the folder. Functions registered first run last.
         temporary = ExitStack()
         temporary.enter_context(temporary_files_in_own_folder())
         atexit.register(temporary.close)
@@ -78,8 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         logs.fail("interrupted")
         return EXIT_FAILED
     except BrokenPipeError:
-        # Whoever reads our output (`| head`) has enough. Else the interpreter reports an error when
-        # it flushes to the closed pipe.
+        # The reader of our output (`| head`) has closed the pipe. Without this the interpreter
+        # would report an error when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
     finally:
@@ -106,14 +106,14 @@ def _run(words: list[str], whole: bool) -> int:
         raise UsageError(unknown_value("command", words[0], _COMMANDS))
     chosen = commands.choices.get(words[0])
     if chosen is not None and chosen.get_default("parse"):
-        # This command has options that only it can parse: Beam's.
+        # Only this command can parse its options, Beam's among them.
         return int(chosen.get_default("parse")(chosen, words[1:], whole))
     arguments = parser.parse_args(words)
     return int(arguments.handler(arguments))
 
 
 def program() -> NoReturn:
-    """Be the program `ufo`: run the command of this process and end it."""
+    """Run the command of this process as the program `ufo`, and end the process."""
     end_with_owner()
     sys.exit(main())
 

@@ -35,9 +35,9 @@ from ufo.transforms.sources.fact_source import FactSource, Found
 from ufo.transforms.sources.llm import LlmSource
 
 SAMPLE: Final = 200
-"""The most records that are gone through; the others are taken to be as they are."""
-_PASSAGE: Final = 100  # tokens of a passage that is not fetched, and of what a model knows
-_PASSAGES: Final = 5  # of a source that does not say how many it gives
+"""The largest sample of records; the estimate is scaled from it to all records."""
+_PASSAGE: Final = 100  # assumed tokens of a passage that is not fetched or that a model writes
+_PASSAGES: Final = 5  # assumed for a source without an option for their number
 METHOD: Final = (
     "Assumed: claims are those given, else those that the rules of the offline judge "
     "find, and every claim goes to every source.",
@@ -51,7 +51,7 @@ _WIDTH: Final = 110
 
 
 class _CountingClient:
-    """A `Client` that counts requests, and replies with words that say nothing."""
+    """A `Client` that counts requests, and replies with filler."""
 
     def __init__(self, context: int | None) -> None:
         self.counts: dict[tuple[str, str | None, str], list[int]] = {}
@@ -64,7 +64,7 @@ class _CountingClient:
             sums[place] += value
 
     async def complete(self, request: Request) -> Completion:
-        """Count the request; each of its choices is a call, as not every endpoint gives several."""
+        """Count the request; each choice is a call, since not every endpoint returns several."""
         words = request.expects
         if request.role == KNOWLEDGE:
             several = request.function and request.function.parameters["properties"]
@@ -89,7 +89,7 @@ def estimate(settings: Settings) -> dict[str, Any]:
     """Return the estimate for an evaluation with these settings, as `--json` prints it.
 
     Raises:
-        UsageError: what would end the run before its first response.
+        UsageError: an error that would end the run before its first response.
     """
     specs = choose(settings).specs
     records, total = _sampled(settings)
@@ -131,7 +131,7 @@ def estimate(settings: Settings) -> dict[str, Any]:
 async def _look_up(
     source: FactSource, open_units: OpenUnits, client: _CountingClient
 ) -> Sequence[Found]:
-    """Return the passages of a source; of a remote one as many as it may give, of filler."""
+    """Return the passages of a source; for a remote one filler, as many as it may return."""
     if not source.remote:
         return await source.look_up(open_units)
     if isinstance(source, LlmSource):
@@ -155,8 +155,8 @@ async def _look_up(
 def _estimated(
     settings: Settings, client: _CountingClient, total: int, sampled: int
 ) -> dict[str, Any]:
-    """Return what was counted, scaled to all records, with the cost of each model's tokens; a cost
-    of None is unknown, as there is no price."""
+    """Return the counts, scaled to all records, with the cost of each model's tokens. A cost of
+    None is unknown: the model has no price."""
     places, prices = settings.client(), settings.client().prices
     if batch := settings.batches(""):
         asked = {one.model for one in places.endpoints.values() if batch.asks(one)}
@@ -164,7 +164,7 @@ def _estimated(
     rows: list[dict[str, Any]] = []
     for (step, source, model), counts in client.counts.items():
         calls, prompt, completion = (round(count * total / sampled) for count in counts)
-        # What a search costs is between the user and their engine; pages cost nothing.
+        # The user's contract with the search engine says what a search costs. Pages cost nothing.
         cost = None if model else 0.0
         if model in prices:
             cost = prices[model].cost(prompt, completion)
@@ -183,7 +183,7 @@ def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
     """Return a random sample of the records of the input, the same each time, and their number.
 
     Raises:
-        UsageError: the input cannot be read, or has not the columns of `--map`.
+        UsageError: the input cannot be read, or lacks the columns of `--map`.
         NothingUsable: it is empty, or no record of it can be used.
     """
     kept: list[InputRecord] = []
@@ -206,7 +206,7 @@ def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
         check_columns(files, settings.map, most)
         read = report.observed(partial(parse, columns=settings.map))
         for _ in in_chunks(files, MAX_LINES, most, keep, read):
-            pass  # records are kept as they are read
+            pass  # `keep` gets each record
     report.check(settings.input)
     if not kept:
         raise empty_input(inputs, "evaluate")
@@ -214,7 +214,7 @@ def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
 
 
 def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
-    """Print what a run will ask by step, source and model."""
+    """Print the estimated requests of a run by step, source and model."""
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return

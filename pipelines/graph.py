@@ -5,9 +5,9 @@
 
     splits ─ read ─ facts ─ verdicts of every answer by every formulation ─ write ─ Parquet parts
 
-What a step does is in `transforms`, how it lives on Beam in `ufo.transforms.beam`, and how a run is
-cut, resumed and finished in `ufo.pipelines.runs`. The same graph runs in process and on a portable
-runner.
+The steps are in `ufo.transforms`, and their Beam wrappers in `ufo.transforms.beam`.
+`ufo.pipelines.runs` cuts, resumes and finishes a run. The same graph runs in process and on a
+portable runner.
 """
 
 import os
@@ -51,15 +51,16 @@ def recall(
 
 def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
     """Evaluate one chunk, or recall it, with every table written below `folder`."""
-    # A try that was stopped may have left parts of tables that this one has no row for.
+    # A stopped try may have left parts of tables for which this try has no row.
     storage.delete(folder)
     storage.make_folder(folder)
-    # FnApiRunner by name: DirectRunner would try to download another runner. Flags are given, as
-    # Beam else reads those of whatever program we are imported into.
-    # The graph is the same for every chunk: its types are checked by the tests, not each time.
+    # FnApiRunner by name: DirectRunner would try to download another runner. Flags are given:
+    # otherwise Beam reads the flags of the program that imports us. The graph is the same for every
+    # chunk: its types are checked by the tests, not each time.
     options = PipelineOptions(["--no_pipeline_type_check"])
     pipeline = beam.Pipeline(runner=FnApiRunner(), options=options)
-    # A folder for other languages' steps, of which there are none; a killed process would leave it.
+    # Beam makes it for steps in other languages. There are none, and a killed process would leave
+    # it.
     os.rmdir(pipeline.local_tempdir)
     splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
     (recall if isinstance(job, RecallJob) else evaluate)(splits, job, folder)
@@ -82,7 +83,7 @@ def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
 
 
 def counters_of(result: Any) -> dict[str, dict[str, int]]:
-    """Return what the steps of a finished pipeline counted: step → name → number."""
+    """Return the counts of the steps of a finished pipeline: step → name → number."""
     found: dict[str, dict[str, int]] = {}
     for counter in result.metrics().query()["counters"]:
         metric = counter.key.metric

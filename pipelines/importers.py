@@ -1,6 +1,6 @@
 """Convert published data sets to input records.
 
-A further format is a function from an object of its file to a record, and a line in IMPORTERS.
+To add a format, write a function from an object of its file to a record, and add it to IMPORTERS.
 """
 
 import re
@@ -22,12 +22,12 @@ Record = dict[str, Any]
 _NEITHER: Final = "labels that are neither true nor false"
 _UNPLACED: Final = "labels of stretches that are not in the response"
 _NO_TEXT: Final = "evidence without a text"
-# Such a file says nothing by its own name: it is named after its folder.
+# The name of such a file says nothing, so its folder's name is used.
 _PLAIN: Final = ("test", "train", "dev", "data", "result")
 
 
 class Source(NamedTuple):
-    """Where an object is from, its number there, and what of it has no place in a record."""
+    """The file of an object, its number there, and its parts that have no place in a record."""
 
     file: Path
     number: int
@@ -40,8 +40,8 @@ class Source(NamedTuple):
         return (folder.name, folder.parent.name) if name in _PLAIN else (name, folder.name)
 
 
-# An object of the file → a record. Its `id` is what follows the format's name in it, by default
-# the object's number; a field that is None is left out. Or several, each with an `id`.
+# An object of the file → a record, or several. The `id` follows the format's name in the record's
+# id; one record without it gets the object's number. Fields that are None are left out.
 Importer = Callable[[Record, Source], Record | list[Record]]
 
 
@@ -54,8 +54,8 @@ def import_records(
         kind: one of IMPORTERS.
         path: the file; factscore and ufo take the model's name from it (`ChatGPT.jsonl`, or
             `ChatGPT/test.jsonl`).
-        problems: gets a message for each line that cannot be used; other lines go on.
-        left_out: gets the number of labels and other things that have no place in a record.
+        problems: gets a message for each line that cannot be used; other lines are still read.
+        left_out: gets the numbers of labels and other values that have no place in a record.
 
     Raises:
         UsageError: an unknown kind, a file that cannot be read, or one without a usable line.
@@ -137,7 +137,7 @@ def factcheck_gpt(raw: Record, source: Source) -> Record:
     factuality = raw.get("response_factuality")
     return {
         "response": text,
-        "model": "ChatGPT",  # of which the data set is
+        "model": "ChatGPT",  # the only model in the data set
         "question": _get(raw, "prompt", str).strip(),
         "claims": claims,
         "sentence_labels": labelled,
@@ -178,7 +178,7 @@ def factscore(raw: Record, source: Source) -> Record:
 
 
 def factool(raw: Record, source: Source) -> Record:
-    """Convert FacTool (Chern et al. 2023), its knowledge questions: claims that people labelled."""
+    """Convert the knowledge questions of FacTool (Chern et al. 2023): claims labelled by people."""
     claims = _items("claims", raw.get("claims") or [], dict)
     return {
         "response": _response(raw, "response"),
@@ -252,12 +252,15 @@ def expertqa(raw: Record, source: Source) -> list[Record]:
 def ufo(raw: Record, source: Source) -> Record:
     """Convert UFO (Huang et al.): the data sets and results of its demo system and first release.
 
-    The demo system has `question`, `response`, `reference_answers` and `label`; its results add
-    `output`, fact units with `claims` (one text) and `queries`. The first release has the response
-    as `modelText` or `mgt`, the question as `prompt`, fact units as `facts` of `Question` and
-    `Answer`; its `answer` is the question's, not evidence. The model is what the file is named
-    after, the data set what its folder is. Each file counts its ids from 0, so that they get both
-    in front.
+    The demo system has `question`, `response`, `reference_answers` and `label`. Its results add
+    `output`: fact units with `claims` (one text) and `queries`.
+
+    The first release has the response as `modelText` or `mgt`, the question as `prompt`, and fact
+    units as `facts` of `Question` and `Answer`. Its `answer` belongs to the question and is not
+    evidence.
+
+    The file is named after the model, its folder after the data set. Each file counts its ids from
+    0, so both names are put before them.
     """
     if others := [one for one in ("claims", "sentences", "begin_label") if one in raw]:
         raise UnusableValue(f"`{others[0]}` is of another format, and would be left out")
@@ -310,16 +313,16 @@ def _one_text(
     is_claim: bool = True,
     **others: str,
 ) -> Importer:
-    """Return the importer of a data set whose objects are one text with evidence to check it
-    against, by the names of these fields, and of `others` by ours.
+    """Return the importer of a data set of texts, each with the evidence to check it against. The
+    arguments name these fields; `others` maps our names to further fields.
 
-    `labels` are true, false, a share between, or None (people could not say) by the text of the
-    value. A text that `is_claim` is the record's only claim, with the label.
+    `labels` maps the text of a value to true, false, a share between, or None (people could not
+    say). With `is_claim`, the text is the record's only claim, with the label.
     """
 
     def converted(raw: Record, source: Source) -> Record:
         response = _response(raw, text)
-        if evidence not in raw:  # of another format, whose labels would be lost
+        if evidence not in raw:  # another format, whose labels would be lost
             raise UnusableValue(f"expected `{evidence}`, found {', '.join(raw):.80}")
         value = raw.get("gold_label", raw.get(label))  # the former in FEVER-Symmetric
         word = str(int(value)) if isinstance(value, (bool, float)) else str(value).strip().lower()
@@ -342,8 +345,8 @@ def _one_text(
 
 
 def _references(value: object) -> Sequence[str]:
-    """Return the references of an object: one text, a list of sentences of one, or objects with a
-    `text` each. FEVER itself gives numbers of sentences, and no text."""
+    """Return the references of an object: a text, a list of sentences, or objects with a `text`
+    each. FEVER itself has numbers of sentences, and no text."""
     given = structure_of(value)
     items = given if isinstance(given, list) else [given]
     texts = [_get(item, "text", str) for item in items if isinstance(item, dict)]
@@ -394,7 +397,7 @@ def _response(raw: Record, name: str) -> str:
 
 
 def _items(name: str, items: Any, kind: type) -> list[Any]:
-    """Return the items of a list of texts or of objects, which is the field `name`."""
+    """Return the items of the field `name`, a list of texts or objects."""
     what = "texts" if kind is str else "objects"
     if not isinstance(items, list):
         raise UnusableValue(f"expected `{name}` to be a list, found {kind_of(items)}")
@@ -405,10 +408,10 @@ def _items(name: str, items: Any, kind: type) -> list[Any]:
 
 
 def _places(sentences: Sequence[str], text: str) -> list[Span | None]:
-    """Return where each sentence stands in the text: after the one before it, if it can.
+    """Return the place of each sentence in the text: after the sentence before, if possible.
 
-    White space, case and the final mark may differ, as annotators tidied them; a sentence that they
-    rewrote has no place.
+    White space, case and the final mark may differ, since annotators tidied them. A sentence that
+    they rewrote has no place.
     """
     places: list[Span | None] = []
     after = 0
@@ -422,8 +425,8 @@ def _places(sentences: Sequence[str], text: str) -> list[Span | None]:
 
 
 def _claim(source: Source, text: str, label: object) -> Record:
-    """Return a claim, with its label where that is true or false; whoever reads the record finds
-    the sentence that it was made from."""
+    """Return a claim, with its label if it is true or false. `ufo evaluate` finds the sentence that
+    it was made from."""
     known = isinstance(label, bool)
     source.left_out[_NEITHER] += not known
     return {"claim": text, "label": label} if known else {"claim": text}

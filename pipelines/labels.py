@@ -1,8 +1,8 @@
 """Draw sheets of fact units for people to label, and keep their labels beside the runs.
 
 A unit is drawn by the rank of a hash of the seed and its ids: a simple random sample without
-replacement that is the same on every machine. Rows are ordered by response. What people say on the
-page is a sheet too, which gets one label after another.
+replacement that is the same on every machine. Rows are ordered by response. Labels given on the
+page are a sheet, too, which grows by one label at a time.
 """
 
 import csv
@@ -57,8 +57,8 @@ _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv take
 
 
 def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]], str]:
-    """Draw `n` units of the run for people to label. Return the lines of the sheet, which says
-    nothing of verdicts and evidence, and what they are of.
+    """Draw `n` units of the run for people to label. Return the lines of the sheet, without
+    verdicts and evidence, and a description of the sample.
 
     Raises:
         UsageError: the run has no fact unit.
@@ -81,25 +81,23 @@ class _Line:
 
     @property
     def unit(self) -> tuple[str, str]:
-        # An id of the user's may begin or end with a space.
+        # A user's id may begin or end with a space.
         return with_formula(self.cells.get("response_id") or ""), self.get("unit_id")
 
 
 def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[str, Any]:
     """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
 
-    Return where they were written (`path`), and how many of its rows (`rows`) found their claim
-    `true` and `false`, were `unsure` and `blank`, and those that say of a unit once more what was
-    said (`repeated`).
+    Return the `path` of the labels, the number of `rows`, and how many of these are `true`,
+    `false`, `unsure`, `blank` and `repeated` (the same label for a unit once more).
 
     Args:
         directory: the `--output` of `ufo evaluate`.
-        file: CSV with response_id, unit_id and label; more columns are what `ufo label sample`
-            wrote.
-        sheet: its name (default: the file's, without its ending); one of that name is replaced.
+        file: CSV with response_id, unit_id and label, and the other columns of `ufo label sample`.
+        sheet: its name (default: the file's, without its ending); an earlier one is replaced.
 
     Raises:
-        UsageError: it is no such sheet, or some of its rows cannot be used; nothing was written.
+        UsageError: it is not a sheet, or some rows cannot be used; nothing was written.
     """
     name = sheet if sheet is not None else Path(file).name.removesuffix(".csv")
     if not _SHEET.fullmatch(name):
@@ -145,7 +143,7 @@ def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[st
                 label=label,
                 note=line.get("note") or None,
                 stratum=stratum,
-                # Units left blank are taken to be like those that are labelled.
+                # Units left blank are assumed to be like the labelled ones.
                 weight=int(line.get("stratum_size")) / sizes[stratum] if stratum else None,
                 annotator=name,
                 sheet=name,
@@ -169,7 +167,7 @@ def write_sheet(directory: str, sheet: str, labels: Iterable[Label]) -> str:
 
 
 def keep_label(directory: Path, label: Label) -> None:
-    """Store a label in its sheet, replacing the unit's earlier one; an empty one removes it.
+    """Store a label in its sheet, replacing the unit's earlier label; an empty one removes it.
 
     Safe with several services on one folder of runs.
     """

@@ -1,8 +1,8 @@
 """Log on stderr: plain lines for people, or one JSON object a line for machines.
 
-`--log_format json` makes each line an object with `time` (UTC), `level`, `logger`, `run`, `step`,
-`worker` (host:pid) and `message`, and what else the event has; those of worker processes too. What
-libraries log is among them from warnings on.
+With `--log_format json` each line is an object with `time` (UTC), `level`, `logger`, `run`, `step`,
+`worker` (host:pid) and `message`, and further fields of the event. Lines of worker processes and
+warnings of libraries have the same form.
 """
 
 import json
@@ -63,7 +63,7 @@ def start(settings: LogSettings) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(_Json())
         root = logging.getLogger()
-        # A library may have given the root a handler of its own, which writes plain lines.
+        # A library may have added a handler to the root logger, which writes plain lines.
         _replaced[:] = root.handlers
         root.handlers = [handler]
         logging.getLogger(LOGGER).setLevel(logging.INFO)
@@ -115,7 +115,7 @@ def fail(message: str) -> None:
 
 
 def _not_of_beam(record: logging.LogRecord) -> bool:
-    """Drop what Beam logs through the root logger below an error, and nothing else."""
+    """Drop what Beam logs through the root logger below the level of errors."""
     return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
 
 
@@ -126,10 +126,10 @@ def _unexpected(record: logging.LogRecord) -> bool:
 
 
 def quiet_beam() -> None:
-    """Keep remarks such as which cloud library Beam misses from the terminal; called before Beam
-    is imported, as the import itself makes the first."""
+    """Hide Beam's remarks, for example on a missing cloud library. Call it before Beam is imported:
+    the import logs the first one."""
     logging.getLogger("apache_beam").setLevel(logging.ERROR)
-    # Google's clients try again, and do without some of what they ask for.
+    # Google's clients retry, and some of their requests are optional.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
     logging.getLogger().addFilter(_not_of_beam)
     logging.getLogger("apache_beam.runners.common").addFilter(_unexpected)

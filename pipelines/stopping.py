@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from types import FrameType
 
 OWNER = "UFO_OWNER"
-"""The environment variable with the id of the process that a command is to end with."""
+"""The environment variable with the id of a process; the command ends together with it."""
 
 _SECONDS_BETWEEN_LOOKS = 0.5
-# Signals so close together are one request to stop: `timeout`, for example, signals the process and
+# Signals so close together are one request to stop. For example, `timeout` signals the process and
 # then its group.
 _SECONDS_TOGETHER = 1.0
 _asked = threading.Event()

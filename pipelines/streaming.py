@@ -1,12 +1,12 @@
-"""Evaluate files as they arrive (`--streaming`), in windows: each window is a run of its own.
+"""Evaluate files as they arrive (`--streaming`), in windows: each window is a separate run.
 
     DIR/run=NAME.w000001/window.json   the window is closed: these are its files
                         /manifest.json it is evaluated, like any run, and never changes
 
-A window opens with its first file and closes `--window_seconds` later; files that arrive after that
-are in the next one. A stopped stream is resumed from these folders: it finishes the windows that
-were closed, and takes no file twice. Windows are numbered, and writing `window.json` fails where
-another command has written it, so no file is in two windows.
+A window opens with its first file and closes `--window_seconds` later; later files are in the next
+window. A stopped stream is resumed from these folders: it finishes the closed windows, and takes no
+file twice. Windows are numbered. Writing `window.json` fails where another command has written it,
+so no file is in two windows.
 """
 
 import glob
@@ -59,7 +59,7 @@ def stream(
     stopped. Each window is one bounded job, in process or on an engine.
 
     Raises:
-        UsageError: an option that only a run with an end has, or a source that cannot serve.
+        UsageError: an option is only for runs without --streaming, or a source cannot be used.
         RunError: a window could not be evaluated; the same command retries it.
     """
     windows = StreamWindows(settings.output, _checked(settings))
@@ -95,7 +95,7 @@ def stream(
 
 
 def _checked(settings: Settings) -> str:
-    """Return the stream's name; raise a UsageError without one, or for what only a run has."""
+    """Return the stream's name; raise a UsageError without one, or for an option of other runs."""
     for name in _OF_ONE_RUN:
         value = getattr(settings, name)
         if value is not None and value is not False:
@@ -136,8 +136,8 @@ class Arrivals:
     """The files that match the patterns and are in no window yet.
 
     `taken` has the sizes of files that are in a window. A file counts as arrived once two looks in
-    a row find it unchanged and not empty, so that a file that is being written is not read.
-    `unsettled` if the last look found such a file.
+    a row find it unchanged and not empty: a file that is still being written is not read.
+    `unsettled` says whether the last look found such a file.
     """
 
     def __init__(self, patterns: Sequence[str], taken: dict[str, int], say: Say) -> None:
@@ -179,7 +179,7 @@ def _state(path: str) -> tuple[int, ...] | None:
             return (storage.size(path),)
         found = os.stat(path)
     except (OSError, IndexError):
-        return None  # it went away while we looked
+        return None  # it was deleted meanwhile
     return found.st_size, found.st_mtime_ns
 
 
@@ -189,7 +189,7 @@ class StreamWindows:
     def __init__(self, output: str, name: str) -> None:
         self.name = name
         self._output = output
-        self._files: dict[str, list[ArrivedFile]] = {}  # those of a closed window never change
+        self._files: dict[str, list[ArrivedFile]] = {}  # a closed window never changes
 
     def closed(self) -> dict[str, list[ArrivedFile]]:
         """Return the files of each closed window by its name, oldest window first."""
@@ -202,7 +202,7 @@ class StreamWindows:
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
     def sizes(self, patterns: Sequence[str]) -> dict[str, int]:
-        """Return the sizes of the files that windows have, by the paths that the patterns find."""
+        """Return the sizes of the files in windows, by their paths as the patterns find them."""
         found = {file.path: file.size for files in self.closed().values() for file in files}
         paths = (path for pattern in patterns for path in storage.matches(pattern))
         return found | {
@@ -252,5 +252,5 @@ class StreamWindows:
 
 
 def _number(window: str) -> int:
-    """Return the number in which the name of a window ends, from 1 on."""
+    """Return the number at the end of a window's name, from 1."""
     return int(window.rpartition(".w")[2])

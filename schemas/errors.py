@@ -1,23 +1,23 @@
 """Define the errors of ufo and their exit codes.
 
-UfoError                     anything that ends a command with a message
-├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct
-│   ├── SourceUnavailable    a fact source named explicitly that is not configured
-│   ├── PluginError          a plug-in that does not load; names its package or file
-│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
-└── RunError                 exit 1: the run could not start or finish
-    ├── NothingUsable        no record of the input can be used
-    │   └── NothingToEvaluate    the input has no record
-    ├── Interrupted          stopped by a signal; the same command completes the run
-    ├── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
-    └── BatchesUnderWay      exit 5: waits for a provider's batches; the same command goes on
+UfoError                     anything that ends a command with a message.
+├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct.
+│   ├── SourceUnavailable    a fact source named explicitly that is not configured.
+│   ├── PluginError          a plug-in that does not load; names its package or file.
+│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one.
+└── RunError                 exit 1: the run could not start or finish.
+    ├── NothingUsable        no record of the input can be used.
+    │   └── NothingToEvaluate    the input has no record.
+    ├── Interrupted          stopped by a signal; the same command completes the run.
+    ├── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run.
+    └── BatchesUnderWay      exit 5: waits for a provider's batches; the same command goes on.
 
-A message gives the value, the allowed values and the remedy. Errors travel between processes, so
-each is rebuilt from its message alone.
+A message gives the value, the allowed values and the remedy. Errors are sent between processes, so
+each can be rebuilt from its message alone.
 
-A missing optional dependency is such an error too: `need` or `missing` is called before the import,
-so that the message comes before any work, and `explained` makes the same message of an import that
-failed without such a call.
+A missing optional dependency is such an error too. `need` and `missing` are called before the
+import, so that the message comes before any work. `explained` makes the same message for an import
+that failed without such a call.
 """
 
 import difflib
@@ -101,9 +101,9 @@ class BatchesUnderWay(RunError):
 
 
 class NotYetAnswered(BaseException):
-    """A request of a response is in a batch: the response is evaluated once that has ended.
+    """A request of a response is in a batch: the response is evaluated once the batch has ended.
 
-    It is no Exception, so that a source or judge that catches all of these lets it pass.
+    It is not an Exception, so that a source or judge that catches every Exception lets it pass.
     """
 
 
@@ -113,15 +113,15 @@ def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:
 
 
 def ends_run(error: BaseException) -> bool:
-    """Return whether an error would also occur for every further response: one of
-    ours, one with `final` set, or a lack of memory."""
+    """Return whether an error would also occur for every further response: a UfoError, an error
+    with `final` set, or a lack of memory."""
     ours = isinstance(error, UfoError) or bool(getattr(error, "final", False))
     return ours or lacks_memory(error)
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Return whether an allocation failed. Not everything raises MemoryError then: Beam's coders
-    assert, a library that cannot be loaded is an ImportError, a thread a RuntimeError."""
+    """Return whether an allocation failed. It is not always a MemoryError: Beam's coders raise an
+    AssertionError, loading a library an ImportError, starting a thread a RuntimeError."""
     kinds = (AssertionError, ImportError, OSError, RuntimeError, SystemError)
     said = isinstance(error, kinds) and _NO_MEMORY.search(str(error))
     return isinstance(error, MemoryError) or bool(said)
@@ -150,7 +150,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
 def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
     """Return a message with the modules of an extra that are missing and the pip command, or None.
 
-    `modules` are those that are needed, by default all of the extra.
+    `modules` names the needed modules, by default all of the extra.
     """
     needed = MODULES[extra] if modules is None else modules
     absent = [name for name in needed if not _installed(name)]

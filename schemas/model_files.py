@@ -1,7 +1,7 @@
 """Find the files of a model, in a folder or on a model hub, and run ONNX files.
 
-Fetched is what computes the outputs: the ONNX file where there is one, else the weights. Code that
-comes with a model is never run.
+Only the needed files are fetched: the ONNX file if there is one, else the weights. Code that comes
+with a model is never run.
 """
 
 import os
@@ -25,7 +25,7 @@ _ONNX: Final = (
     "model_quantized.onnx",
     "onnx/model_quantized.onnx",
 )
-_WEIGHTS: Final = ("*.safetensors", "pytorch_model*.bin")  # the first of these that there is
+_WEIGHTS: Final = ("*.safetensors", "pytorch_model*.bin")  # the first that exists is used
 _HUB_NAME: Final = re.compile(r"\w[\w.-]*/\w[\w.-]*(@\w[\w./-]*)?", re.ASCII)
 
 
@@ -35,15 +35,15 @@ def is_hub_name(name: str) -> bool:
 
 
 def folder_of(name: str, extra: str, weights: bool = True) -> str:
-    """Return the folder with a model's files: `name` itself, or the copy of what a model hub has.
+    """Return the folder with a model's files: `name` itself, or a local copy from a model hub.
 
     Args:
         name: A folder, or a name on the hub (`organisation/model[@revision]`).
-        extra: Our optional dependency (`ufo-factuality[extra]`) that an error recommends.
-        weights: Whether what computes the outputs is needed, or only the tokenizer and settings.
+        extra: The optional dependency (`ufo-factuality[extra]`) that an error recommends.
+        weights: Whether the weights are needed, or only the tokenizer and settings.
 
     Raises:
-        UsageError: there is no such model, or the hub cannot be reached.
+        UsageError: the model does not exist, or the hub cannot be reached.
     """
     if os.path.isdir(name):
         return name
@@ -112,8 +112,8 @@ def _has_model(folder: str) -> bool:
 class OnnxModel:
     """An ONNX file of a text encoder, run by onnxruntime on one thread, one text at a time.
 
-    On one thread a batch is not faster, and a quantised model scales its numbers by all that is in
-    a batch: the outputs for a text would depend on the others.
+    On one thread a batch is not faster. A quantised model scales its numbers by all values of a
+    batch, so the outputs for a text would depend on the other texts.
     """
 
     def __init__(self, path: str) -> None:
@@ -125,7 +125,7 @@ class OnnxModel:
         self.outputs = [one.name for one in self._session.get_outputs()]
 
     def run(self, ids: Sequence[int], types: Sequence[int], output: str) -> Any:
-        """Return the output of that name, an array, for the tokens of one text."""
+        """Return the named output, an array, for the tokens of one text."""
         columns = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
         given = {name: np.array([columns[name]], dtype=np.int64) for name in self._inputs}
         return self._session.run([output], given)[0][0]
@@ -142,7 +142,7 @@ def onnx_session(path: str) -> Any:
         path,
         options,
         providers=["CPUExecutionProvider"],
-        # Its joint kernel takes four times as long as the sum and the normalisation it replaces
-        # (onnxruntime 1.32, 60 x 384 numbers).
+        # The fused kernel takes four times as long as the sum and the normalisation that it
+        # replaces (onnxruntime 1.32, 60 x 384 numbers).
         disabled_optimizers=["SkipLayerNormFusion"],
     )

@@ -1,7 +1,8 @@
-"""The records, each declared once: Beam's row coder, the Arrow schema and the table follow from it.
+"""Declare each record once; Beam's row coder, the Arrow schema and the table follow from it.
 
-Types are plain: Beam turns `str | None`, `Literal`, enums and dates silently into pickled "any"
-fields, so optional ones are `Optional[...]`, repeated ones `Sequence[...]`, filled with lists.
+Types are plain: Beam silently turns `str | None`, `Literal`, enums and dates into pickled "any"
+fields. So optional fields are `Optional[...]`, and repeated ones `Sequence[...]`, filled with
+lists.
 
 Identifiers depend on the content alone, so that every runner gives the same ones. `unit_id` is 16
 hex digits of SHA-256 over (response id, sentence index, NFC claim), with `-k` appended for the k-th
@@ -33,7 +34,7 @@ REASONS = (
     *(TRUNCATED, UNPARSABLE, TRANSPORT, UNSUPPORTED_LANGUAGE),
 )
 
-# What kind of source a passage is from, as Facts&Evidence has them.
+# The categories of Facts&Evidence for the host of a passage.
 CATEGORIES = (
     "news",
     "blog",
@@ -72,8 +73,8 @@ class InputRecord:
     """One usable record of the input.
 
     `given` distinguishes `claims: []` (no checkable claim) from no `claims` (extract them). `spans`
-    are the human labels that cover text: error spans (label 0) or labelled sentences;
-    `spans_are_errors` says that what no span covers was found right.
+    are human labels on stretches of text: error spans (label 0) or labelled sentences. With
+    `spans_are_errors`, text outside of spans is labelled correct.
     """
 
     key: str
@@ -276,7 +277,7 @@ class OpenUnits:
     """The fact units of a response that no source has decided yet, passed from stage to stage.
 
     `sentence_spans` is start, end, start, end, … of the response's sentences, so that a judge can
-    see a unit's surroundings; `tallies` is what the sources asked so far said of these units.
+    see a unit's context. `tallies` has the votes of the sources asked so far on these units.
     """
 
     response_id: str
@@ -302,7 +303,7 @@ class SourceVotes:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part file that a run has written: of which table, where, its rows and its checksum."""
+    """A part file of a run: its table, its path, its number of rows and its checksum."""
 
     table: str
     path: str
@@ -381,9 +382,9 @@ class RecallFact:
 class RecallVerdict:
     """A row of `recall_verdicts`: whether an answer states a fact, by one formulation.
 
-    `label` is 1, 0, or None where nothing usable was said; "not clear" is 0 (FaaF); `human_label`
-    is what people found. `reason` is why there is no label, and `first_reason` why the first reply,
-    before any repair, had none: both one of REASONS.
+    `label` is 1, 0, or None without a usable judgement; "not clear" is 0 (FaaF). `human_label` is
+    the label by people. `reason` says why there is no label, and `first_reason` why the first
+    reply, before any repair, had none; both are one of REASONS.
     """
 
     record_id: str
@@ -407,8 +408,8 @@ class RecallVerdict:
 
 
 _DIGITS = 16
-# Parts are joined by a character that cannot be typed by accident; it keeps ("a", "bc") and
-# ("ab", "c") apart.
+# The separator is a character that nobody types by accident. It distinguishes ("a", "bc") from
+# ("ab", "c").
 _SEPARATOR = "\x1f"
 
 
@@ -426,8 +427,8 @@ def content_id(text: str, *more: str) -> str:
 def unit_ids(response_id: str, claims: Sequence[tuple[int | None, str]]) -> list[str]:
     """Return one id for each (sentence index, claim) of a response, in order.
 
-    A claim that is not placed has the sentence index None. Equal pairs get the suffixes `-1`,
-    `-2`, … from the second on.
+    A claim without a sentence has the index None. Equal pairs get the suffixes `-1`, `-2`, … from
+    the second on.
     """
     seen: dict[str, int] = {}
     ids: list[str] = []

@@ -1,7 +1,7 @@
-"""Finished runs as SQL: the tables and the shipped views, over one run or over all.
+"""Query finished runs by SQL: the tables and the shipped views, over one run or over all.
 
-Only what a run's manifest lists is read, so an unfinished attempt or a stale file is never seen.
-The database is in memory, takes nothing but SELECT, and never reaches for the network.
+Only files in a run's manifest are read, so an unfinished attempt or a stale file is never seen. The
+database is in memory, takes only SELECT, and never uses the network.
 """
 
 import os
@@ -34,7 +34,7 @@ from ufo.schemas.views import GROUPS, OWN, View, load_views, tables_of, with_nee
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
-# DuckDB begins its messages with the kind of error; these are not the query's fault.
+# DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
 _OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
 _FROM_PYTHON = "Python exception occurred while executing the UDF: ValueError: "
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
@@ -53,9 +53,9 @@ def open_results(
     `reports` is a folder of the user's own `.sql` files.
 
     Raises:
-        UsageError: no such folder, no finished run in it, or none of that name; a report of the
-            user's that is not SQL.
-        RunError: a run that is damaged, or newer than this version can read.
+        UsageError: the folder does not exist, or has no finished run, or none of that name; or a
+            report of the user is not SQL.
+        RunError: a run is damaged, or newer than this version can read.
     """
     return Results(choose_runs(directory, run, all_runs), reports)
 
@@ -70,33 +70,34 @@ class Results:
         self._views = load_views(reports)
         self.runs = tuple(runs)
         self._connection = _connect()
-        # DuckDB prints what it takes for leaks where a database with functions is left open.
+        # DuckDB prints warnings of leaks if a database with functions is left open.
         weakref.finalize(self, self._connection.close)
         with self._explained(RunError):
             about = pa.Table.from_pylist(list(map(_run_row, runs)))
             self._connection.from_arrow(about).create("runs")
-        # Each after what it needs, until a query names it: to make a view of a table reads files.
+        # Not yet created, each after the ones it needs: to create the view of a table reads its
+        # files.
         self._unmade = {
             table: f"CREATE VIEW {table} AS {_union(table, files)}"
             for table, files in _files(self.runs)
         } | {view.name: view.definition for view in self._views}
         self._making = Lock()
         self._newest: duckdb.DuckDBPyConnection | None = None
-        if reports is not None:  # an error in a report of the user's is raised at once
+        if reports is not None:  # so that an error in a user's report is raised at once
             self._make(self._unmade)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What can be selected from: views first, then tables."""
+        """The names to select from: views first, then tables."""
         return (*(view.name for view in self.views), *TABLES, LABELS, "runs")
 
     @property
     def views(self) -> tuple[View, ...]:
-        """The views, the user's own among them, each after those it needs."""
+        """The views, also the user's own, each after the views it needs."""
         return tuple(view for view in self._views if view.parameters is None)
 
     def filled_views(self) -> tuple[View, ...]:
-        """Return the views of the groups that have a row, by group and title."""
+        """Return the views with a group and at least one row, by group and title."""
         groups = list(GROUPS)
         found = [
             view
@@ -119,12 +120,12 @@ class Results:
     def stream(
         self, sql: str, params: Sequence[object] | dict[str, object] = (), rows: int = 10_000
     ) -> Iterator[pa.RecordBatchReader]:
-        """Like `query`, for a result of any size: give its batches of up to `rows` rows."""
+        """Return a reader of the rows of a SELECT, for any size: batches of up to `rows` rows."""
         with self._explained(UsageError):
             yield self._select(sql, params).to_arrow_reader(rows)
 
     def _make(self, names: Iterable[str]) -> None:
-        """Create those of these tables and views that do not exist yet."""
+        """Create the tables and views of these names that do not exist yet."""
         own = {view.name for view in self._views if view.group == OWN}
         with self._making:
             for name in [one for one in self._unmade if one in set(names)]:
@@ -134,7 +135,7 @@ class Results:
                 del self._unmade[name]
 
     def _make_named(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Create what a query names and what that needs, or everything if it names nothing."""
+        """Create the tables and views that a query names and their needs; all if it names none."""
         if not self._unmade:
             return
         named = set()
@@ -147,7 +148,7 @@ class Results:
     def _select(
         self, sql: str, params: Sequence[object] | dict[str, object]
     ) -> duckdb.DuckDBPyRelation:
-        # A result belongs to its cursor: another statement on the same one would empty it.
+        # A result belongs to its cursor: another statement on the same cursor would empty it.
         cursor = self._connection.cursor()
         kinds = [statement.type for statement in cursor.extract_statements(sql)]
         if kinds != [duckdb.StatementType.SELECT]:
@@ -171,19 +172,19 @@ class Results:
         try:
             yield
         except (duckdb.Error, OSError) as error:
-            # What goes wrong while a result is streamed comes through Arrow, as an OSError.
+            # Errors while a result is streamed come through Arrow, as an OSError.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             if not isinstance(error, (*_OF_SQL, duckdb.InterruptException)):
                 self._check_parts()
             message = str(error).strip().rpartition(_FROM_PYTHON)[2]
             if message.startswith(_NOT_THE_QUERY):
-                # What follows may be our own SQL, which does not help the user.
+                # The rest of the message may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
             raise fault(f"report {report!r}: {message}" if report else message) from error
 
     def _check_parts(self) -> None:
-        """Raise a RunError if a part file is damaged, to be called once one could not be read."""
+        """Raise a RunError if a part file is damaged. Call it after a read has failed."""
         for run in self.runs:
             for path in chain(*run.files.values()):
                 check_part(str(path), run.checksums.get(path))
@@ -193,7 +194,7 @@ class Results:
     def limit_memory(self, size: str, threads: int | None = None) -> None:
         """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
 
-        Each thread needs some 125 MB of it; `threads` is how many there are, None: one a core.
+        Each thread needs about 125 MB of it; `threads` is their number, None for one a core.
 
         Raises:
             UsageError: the text is not a size.
@@ -204,11 +205,11 @@ class Results:
                 self._connection.execute(f"SET threads = {threads}")
 
     def close(self) -> None:
-        """Close the database; what was fetched stays valid.
+        """Close the database; fetched results stay valid.
 
-        A query of another thread ends first, and the database then with it.
+        If another thread runs a query, the database closes after it.
         """
-        # DuckDB refuses while a cursor is at work, and closes with the last one that is left.
+        # DuckDB refuses while a cursor is in use, and closes with the last cursor.
         with suppress(duckdb.ResourceInUseException):
             self._connection.close()
 
@@ -229,9 +230,9 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
-            # Else a name in the SQL could mean a Python variable of the caller.
+            # Otherwise a name in the SQL could mean a Python variable of the caller.
             "python_enable_replacements": "false",
-            # Else a large sort would spill into the folder the user happens to be in.
+            # Otherwise a large sort would spill into the user's working folder.
             "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),
         },
     )
@@ -249,7 +250,7 @@ def _run_row(run: Run) -> dict[str, object]:
 
 
 def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Sequence[Path]]]]]:
-    """Give each table with its files by run; a sheet says itself which run it was drawn from."""
+    """Yield each table with its files by run; a sheet has the run in a column."""
     for table in TABLES:
         yield table, [(run.name, run.files.get(table, ())) for run in runs]
     folders = sorted({run.folder.parent for run in runs})
@@ -259,7 +260,7 @@ def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Se
 def _union(table: str, files: Iterable[tuple[str | None, Sequence[Path]]]) -> str:
     """Return the SELECT over a table's files, with at least this version's columns.
 
-    `files` are the files of each run by its name, or of none, where they have a column `run`.
+    `files` has the files of each run by its name; with the name None the files have a column `run`.
     """
     fields = [field for field in arrow_schema(table) if field.name != "run"]
     columns = ", ".join(
@@ -270,7 +271,7 @@ def _union(table: str, files: Iterable[tuple[str | None, Sequence[Path]]]) -> st
         # A path of a file that exists is never a pattern, whatever characters it has.
         listed = ", ".join(_quoted(str(path.absolute())) for path in paths)
         if listed:
-            # A view has no parameters; what is put in here is quoted.
+            # A view has no parameters; the values inserted here are quoted.
             source = f"read_parquet([{listed}], union_by_name = true, hive_partitioning = false)"
             named = "" if run is None else f"{_quoted(run)} AS run, "
             parts.append(f"SELECT {named}* FROM {source}")  # noqa: S608

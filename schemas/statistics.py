@@ -1,12 +1,12 @@
-"""Intervals of shares and means, tests of differences, and correlations.
+"""Compute intervals of shares and means, tests of differences, and correlations.
 
-Responses to one question are not independent: ten models that say the same say it once. So each
-value comes with its cluster, the question or else the response, and every variance is the
-linearised one between clusters (Binder 1983) times G / (G - 1) for G clusters.
+Responses to one question are not independent: ten models that repeat one error are one observation.
+So each value comes with its cluster: the question, or else the response. Every variance is the
+linearised variance between clusters (Binder 1983) times G / (G - 1) for G clusters.
 
-`add_statistics` makes them functions of the database. A view counts and groups; what it gives to a
-function is a list of STRUCTs, whose fields are the function's arguments, and what comes back is a
-STRUCT or a list of them.
+`add_statistics` makes them functions of the database. A view counts and groups. It passes a list of
+STRUCTs, whose fields are the function's arguments. The function returns a STRUCT, or a list of
+them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 Clusters = npt.NDArray[np.uint64]
 
 Z = NormalDist().inv_cdf(0.975)
-MOST_ORDERED = 6  # sources whose orders are compared
+MOST_ORDERED = 6  # sources: with more, not every order is compared
 _NOTHING = 1e-12  # a standard error below it is rounding
 
 
@@ -84,7 +84,7 @@ def t_share(t: float, df: float) -> float:
 def _beta_share(a: float, b: float, x: float, rest: float) -> float:
     """Return the share of the beta distribution below x, by a continued fraction (DLMF 8.17.22).
 
-    `rest` is 1 - x, which loses its digits where it is computed of an x near 1.
+    `rest` is 1 - x; computing it here would lose digits where x is near 1.
     """
     if x > (a + 1) / (a + b + 2):  # where the other tail's fraction needs fewer terms
         return 1 - _beta_share(b, a, rest, x)
@@ -114,12 +114,12 @@ def ratio_interval(
 
 
 def clustered_wilson(value: float, influence: Floats, cluster: Clusters) -> Interval:
-    """Return the interval of a value from 0 to 1 of which each row has this linearised influence.
+    """Return the interval of a value from 0 to 1, from the linearised influence of each row on it.
 
-    Wilson's at the effective number of independent rows, value × (1 - value) / variance, cut by
-    (z / t)² for a variance from few clusters (Korn and Graubard 1998; Dean and Pagano 2015 on
-    Wilson's form). Where nothing varies the clusters are counted. It stays within 0 and 1 and is
-    never a point. One cluster alone has none.
+    It is Wilson's interval at the effective number of independent rows, value × (1 - value) /
+    variance. With few clusters that number is multiplied by (z / t)² (Korn and Graubard 1998; for
+    Wilson's form Dean and Pagano 2015). Where nothing varies, it is the number of clusters. The
+    interval stays within 0 and 1 and has a width above 0. One cluster alone has none.
     """
     sums = by_cluster(influence, cluster)
     if len(sums) < 2 or np.isnan(value):
@@ -135,7 +135,7 @@ def clustered_wilson(value: float, influence: Floats, cluster: Clusters) -> Inte
 def paired_t(difference: Floats) -> Test:
     """Test whether the mean difference of pairs is zero, by Student's paired t (1908).
 
-    Where all differences are equal there is no t: a drop then has the p of a sign test.
+    Where all differences are equal, t is undefined; the p of a drop is then from a sign test.
     """
     n = len(difference)
     mean = float(difference.mean()) if n else np.nan
@@ -167,9 +167,10 @@ def unpaired_t(a: Floats, cluster_a: Clusters, b: Floats, cluster_b: Clusters) -
 def correlations(x: Floats, y: Floats, cluster: Clusters) -> list[Interval]:
     """Return Pearson's, Spearman's and Kendall's (tau-b) correlation with intervals by Fisher's z.
 
-    The variances are 1 / (n - 3), Bonett and Wright's (2000) and Fieller, Hartley and Pearson's
-    (1957), with n cut by how much more the influences on the correlation vary between clusters
-    than rows would alone; ranks stand for Kendall's. NaN where either is always the same.
+    The variances are 1 / (n - 3) for Pearson, Bonett and Wright (2000) for Spearman, and Fieller,
+    Hartley and Pearson (1957) for Kendall. Here n is the effective number of rows: fewer, the more
+    the influences vary between clusters. Kendall's uses the number for ranks. NaN where one of the
+    variables is constant.
     """
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return [Interval(np.nan)] * 3
@@ -190,7 +191,7 @@ def by_cluster(influence: Floats, cluster: Clusters) -> Floats:
 
 
 def _linearised(above: Floats, below: Floats) -> tuple[float, Floats]:
-    """Return the ratio of the sums, and what each row adds to it to first order."""
+    """Return the ratio of the sums, and the first-order influence of each row on it."""
     total = below.sum()
     if total == 0:
         return np.nan, np.zeros_like(above)
@@ -206,13 +207,13 @@ def _t_test(difference: float, error: float, df: float, method: str) -> Test:
 
 
 def _ranks(x: Floats) -> Floats:
-    """Return the rank of each value from 1; equal values share the mean of theirs."""
+    """Return the rank of each value from 1; equal values get their mean rank."""
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
 def _kendall(x: Floats, y: Floats) -> float:
-    """Return Kendall's tau-b (1945) of values of which neither are all equal, in n log² n steps."""
+    """Return Kendall's tau-b (1945) in n log² n steps; neither variable may be constant."""
     first, second = (np.unique(one, return_inverse=True)[1] for one in (x, y))
     order = np.lexsort((second, first))
     low = second[order]
@@ -236,7 +237,7 @@ def _equal_pairs(values: npt.NDArray[np.int64]) -> int:
 
 
 def _pearson(x: Floats, y: Floats, cluster: Clusters) -> tuple[float, float]:
-    """Return the correlation, and how many independent rows its variance is that of."""
+    """Return the correlation, and the effective number of independent rows for its variance."""
     x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
     value = float(np.clip((x * y).mean(), -1, 1))
     influence = x * y - value * (x * x + y * y) / 2
@@ -280,22 +281,22 @@ def corrected(
 ) -> Corrected:
     """Return the mean score that people would have given, had they labelled everything.
 
-    Prediction-powered inference (Angelopoulos et al. 2023): the judge's mean, times `power`, plus
-    the mean of (label - power × verdict) over the labelled units; `power` is tuned as in PPI++, for
-    labelled units that are among the judged. The variance is that of the linearised estimate,
-    within strata and between clusters (after Särndal et al. 1992, two-phase sampling), the
-    interval Student's t, cut to 0 to 1.
+    The method is prediction-powered inference (Angelopoulos et al. 2023). The estimate is `power`
+    times the judge's mean, plus the mean of (label - power × verdict) over the labelled units.
+    `power` is tuned as in PPI++, for labelled units that are among the judged ones. The variance is
+    linearised, within strata and between clusters (Särndal et al. 1992, two-phase sampling). The
+    interval is Student's t, cut to 0 to 1.
 
-    Of few labels none may differ from the judge, and then they do not vary. So the variance has
-    that of two labels more, on which the judge is wrong in either direction, as Agresti and Coull
-    (1998) add some to a share: where none of n differs the bounds are near 3 / n, the rule of
-    three. It shrinks with the square of n.
+    Among few labels there may be none that differs from the judge; the variance would then be 0. So
+    two labels are added for the variance, on which the judge is wrong once in each direction.
+    Agresti and Coull (1998) do the same for a share. Where none of n labels differs, the bounds are
+    near 3 / n, the rule of three. The addition shrinks with the square of n.
 
     Args:
-        score: the judge's score of each response, and the cluster that it is in.
+        score: the judge's score of each response; `cluster`: the cluster of the response.
         label: 1 or 0, by people, of each labelled unit, with the judge's `verdict`.
-        share: what the unit counts in the mean over responses; `weight`: how many units it stands
-            for; `stratum`: where it was drawn.
+        share: the weight of the unit in the mean over responses; `weight`: how many units it stands
+            for; `stratum`: the stratum from which it was drawn.
     """
     total = share.sum()
     if len(label) == 0 or len(score) == 0:
@@ -333,8 +334,8 @@ def corrected(
 def _within(deviation: Floats, weight: Floats, stratum: Clusters) -> Floats:
     """Return deviations from the means of their strata.
 
-    How many of each stratum are drawn is fixed, so what strata differ by counts only as far as the
-    responses themselves are a sample: by the share of the stratum that was labelled.
+    The number drawn from each stratum is fixed. So differences between strata count only because
+    the responses themselves are a sample: by the share of the stratum that was labelled.
     """
     at = np.unique(stratum, return_inverse=True)[1]
     n = np.bincount(at)[at]
@@ -345,7 +346,7 @@ def _within(deviation: Floats, weight: Floats, stratum: Clusters) -> Floats:
 
 
 class WayOfAsking(NamedTuple):
-    """What a source alone (single), an order (seq) or the vote of all (mv) gives, and costs."""
+    """The score and cost of one source (single), of an order (seq) or of the vote of all (mv)."""
 
     mode: str
     source_order: str
@@ -376,11 +377,12 @@ def source_orders(
     """Return what each source, every order of all, and their vote would have given.
 
     Args:
-        names: the sources in the user's order; the bit of the first is 2, that of the vote 1.
-        response: of each unit; `decided` are the bits of the sources with a valid vote,
-            `supported` of those for the claim, and `label` is 1 or 0 by people, NaN without one.
+        names: the sources in the user's order; the first has the bit 2, the vote the bit 1.
+        response: the response of each unit. `decided` has the bits of the sources with a valid
+            vote, `supported` of the sources that support the claim. `label` is 1 or 0 by people,
+            NaN without one.
         scored: 1 where the response has a score, else 0; it then counts by its cost alone.
-        asker: of each request the response, with the `place` of the source (from 1).
+        asker: the response of each request; `place`: its source (from 1).
     """
     if len(names) > MOST_ORDERED:
         raise ValueError(
@@ -402,9 +404,9 @@ def source_orders(
 
     @cache
     def asking(source: int, before: int) -> tuple[float, float]:
-        """Return the requests to a source and their cost for what those before it leave open."""
+        """Return the requests to a source and their cost, for units left open by earlier ones."""
         share = (np.bincount(of, (decided & before) == 0) / whole)[whose]
-        own = (place == source) & (share > 0)  # what is not asked costs nothing
+        own = (place == source) & (share > 0)  # requests that are not sent cost nothing
         # A request that holds several facts is needed while one of them is open.
         calls = np.ceil(n_calls[own] * share[own])
         return float(calls.sum()), float((cost_usd[own] * share[own]).sum())
@@ -415,14 +417,14 @@ def source_orders(
     ways += [("seq", order, order) for order in permutations(given)]
     found = []
     for mode, order, stages in ways:
-        # The last first, so that the first that decides has the last word.
+        # From the last source to the first, so that the first deciding one overwrites the others.
         said = np.full(len(kinds), np.nan)
         for one in reversed(stages):
             said = np.where(decides >> one & 1, supports >> one & 1, said)
         by = ~np.isnan(said)
         right, kept = true[said == 1].sum(), false[said == 0].sum()
         labelled, answered = (true.sum(), false.sum()), (true[by].sum(), false[by].sum())
-        all_kept = kept + labelled[1] - answered[1]  # of false claims those not taken for true
+        all_kept = kept + labelled[1] - answered[1]  # false claims that are not taken for true
         before = repeat(0) if mode == "mv" else accumulate((1 << one for one in order), initial=0)
         calls, cost = map(sum, zip(*map(asking, order, before), strict=True))
         found.append(
@@ -448,7 +450,7 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else np.nan
 
 
-# The types of fields that are no DOUBLE.
+# The types of fields that are not DOUBLE.
 _TYPES: Mapping[str, str] = {
     **dict.fromkeys(("method", "mode", "source", "source_order"), "VARCHAR"),
     **dict.fromkeys(("cluster", "stratum", "response"), "UBIGINT"),
@@ -493,7 +495,7 @@ def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _taking(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
-    """Return the function with `n` parameters: the database counts them, and `*columns` is one."""
+    """Return the function with `n` parameters: the database would count `*columns` as one."""
     return (call, lambda a, b: call(a, b), lambda a, b, c: call(a, b, c))[n - 1]
 
 
@@ -512,7 +514,7 @@ def _sql(fields: Iterable[str]) -> str:
 
 
 def _arrays(rows: pa.ListScalar) -> list[Any]:
-    """Return the fields of a list of STRUCTs, one array each; nothing is an empty list."""
+    """Return the fields of a list of STRUCTs, one array each; NULL is an empty list."""
     values = rows.values
     if values is None:
         values = pa.array([], rows.type.value_type)

@@ -1,16 +1,16 @@
-"""Files on this machine, in buckets and on clusters, by path or URI; folders of ufo's own.
+"""Read and write files on this machine, in buckets and on clusters; find the cache and own folders.
 
-Paths of this machine go to the operating system, with any character in their names. What has a
-scheme (`gs://`, `s3://`, `hdfs://`, `file://`) goes to fsspec, which needs a package for most of
-them, and reads their options from its own configuration.
+A path of this machine goes to the operating system, and may have any character. A URI with a scheme
+(`gs://`, `s3://`, `hdfs://`, `file://`) goes to fsspec. For most schemes fsspec needs a package,
+and reads options from its own configuration.
 
 CACHE/answers.sqlite            answers of models
 CACHE/runs/HASH/run=NAME/…      runs of another file system, downloaded to be queried
 CACHE/indexes/HASH/…            indexes of another file system, downloaded to be mapped
 TMP/ufo-own-PID-XXXXXXXX/       locked for as long as its owner lives, the process PID
 
-What is in the cache may be deleted at any time. A temporary folder goes with its process, or where
-that was killed with a later one.
+Files in the cache may be deleted at any time. A temporary folder is deleted when its process ends.
+If the process was killed, a later process deletes it.
 """
 
 import fcntl
@@ -37,9 +37,9 @@ _BUFFER: Final = 8 << 20  # each is a request
 _OBJECTS: Final = {"gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"}
 """The schemes of object stores: there are no folders, and an object appears when it is whole."""
 _EXTRAS: Final = {"gs": "gs", "gcs": "gs", "s3": "s3", "s3a": "s3", "abfs": "abfs", "az": "abfs"}
-"""The extra that brings what a scheme needs; of any other fsspec names the package."""
+"""The extra with the package for a scheme; for other schemes fsspec names the package."""
 _CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
-"""Under which names file systems give the time of the last change."""
+"""The names by which file systems give the time of the last change."""
 
 
 class RemoteError(OSError):
@@ -61,10 +61,10 @@ def is_remote(path: str) -> bool:
 
 @contextmanager
 def _remote(uri: str) -> Iterator[tuple[Any, str]]:
-    """Give the file system that a URI names, and the path there.
+    """Yield the file system that a URI names, and the path in it.
 
     Raises:
-        FileNotFoundError: what is asked for in the block is not there.
+        FileNotFoundError: a file that the block asks for does not exist.
         RemoteError: there is no such file system, or it refuses or cannot be reached.
     """
     from fsspec.core import url_to_fs  # with its imports only where it is needed
@@ -72,7 +72,7 @@ def _remote(uri: str) -> Iterator[tuple[Any, str]]:
     try:
         if uri.startswith("://"):
             raise ValueError("it has no scheme")
-        # Other processes write there, so that a list that was kept may be wrong.
+        # Other processes write there, so a cached listing may be out of date.
         system, path = url_to_fs(uri, use_listings_cache=False)
         yield system, path
     except FileNotFoundError as error:
@@ -89,7 +89,7 @@ def _remote(uri: str) -> Iterator[tuple[Any, str]]:
 
 
 def _uris(uri: str, path: str, found: Iterable[str]) -> list[str]:
-    """Return paths of a file system as URIs that begin as `uri`, which is its `path`."""
+    """Return paths of a file system as URIs; `path` is the path of `uri` there."""
     inside = path.strip("/")
     begin = uri[: uri.rindex(inside)] if inside else uri
     return sorted(f"{begin}{one.lstrip('/')}" for one in found)
@@ -164,7 +164,7 @@ def read(path: str) -> bytes:
 
 @contextmanager
 def writing(path: str) -> Iterator[BinaryIO]:
-    """Open a file to write; it is there when the block ends: whole, or not at all."""
+    """Open a file to write; it appears when the block ends, whole, or not at all after an error."""
     if is_remote(path):
         sink = io.BytesIO()
         yield sink
@@ -182,7 +182,7 @@ def writing(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _whole(uri: str, system: Any, place: str) -> Iterator[str]:
-    """Give the path to write to, so that a file system without objects shows whole files only."""
+    """Yield the path to write to: a temporary one where unfinished files could be seen."""
     if uri.partition("://")[0] in _OBJECTS:
         yield place
         return
@@ -192,7 +192,7 @@ def _whole(uri: str, system: Any, place: str) -> Iterator[str]:
 
 
 def write(path: str, data: bytes) -> None:
-    """Write a file: whole, or not there."""
+    """Write a file; after an error there is no file."""
     with writing(path) as sink:
         sink.write(data)
         if not is_remote(path):
@@ -201,9 +201,9 @@ def write(path: str, data: bytes) -> None:
 
 
 def flush(paths: Iterable[str]) -> None:
-    """Wait until these files are on disk; on other file systems they are once written.
+    """Wait until these files are on disk. Other file systems need no such wait.
 
-    It costs little more for many files than for one.
+    Many files take little longer than one.
     """
     for path in paths:
         if not is_remote(path):
@@ -221,7 +221,7 @@ def sha256_of(path: str) -> str:
 
 
 def fetch(path: str, here: Path) -> None:
-    """Copy a file of another file system to a path of this machine: whole, or not there."""
+    """Copy a file of another file system to this machine; after an error there is none."""
     here.parent.mkdir(parents=True, exist_ok=True)
     temporary = here.with_name(f".{here.name}.{uuid4().hex[:8]}.tmp")
     try:
@@ -240,8 +240,8 @@ def send(here: str, path: str) -> None:
 
 
 def write_new(path: str, data: bytes) -> bool:
-    """Write a file where there is none, and return whether that was so; of several calls at once
-    one does. On other file systems than this machine's it is only checked first, without a lock."""
+    """Write a file unless it exists, and return whether it was written. Of several concurrent calls
+    one writes. Other file systems have no lock: two calls may both write."""
     if is_remote(path):
         if exists(path):
             return False
@@ -317,7 +317,7 @@ def _seconds(info: dict[str, Any]) -> float:
 
 
 DAYS_UNUSED: Final = 30
-"""After so long without use, a folder goes when the next one comes."""
+"""A folder unused for so many days is deleted when the next one is made."""
 
 _USED: Final = ".used"
 _DAY: Final = 86_400.0
@@ -330,7 +330,7 @@ _VARIABLE: Final = "TMPDIR"
 
 
 OFF: Final = "off"
-"""In place of a cache's URI: no answer is kept."""
+"""The value in place of a cache's URI that means: keep no answer."""
 CACHE_VARIABLE: Final = "UFO_CACHE"
 
 
@@ -373,8 +373,8 @@ def checked_cache(uri: str, what: str = "--cache") -> str:
 def kept_folder(kind: str, name: str) -> Path:
     """Return the folder CACHE/kind/name, created if it is missing; it counts as used now.
 
-    Others of its kind that were not used for DAYS_UNUSED are removed. A user without a cache folder
-    to write in, as in a container, has it in that of temporary files.
+    Folders of the same kind that were not used for DAYS_UNUSED are removed. Where the cache folder
+    cannot be written, as in a container, the folder for temporary files is used.
     """
     above = cache_folder() / kind
     try:
@@ -400,7 +400,7 @@ def _remove_unused(above: Path) -> None:
     for folder in above.iterdir():
         with suppress(OSError):  # another process may be at it
             if time.time() - (folder / _USED).stat().st_mtime > DAYS_UNUSED * _DAY:
-                # By one rename, so that no reader finds it incomplete.
+                # One rename, so that no reader finds a half-deleted folder.
                 gone = folder.rename(above / f".gone-{uuid4().hex}")
                 shutil.rmtree(gone)
 
@@ -417,10 +417,10 @@ def shared_folder() -> str:
 
 @contextmanager
 def own_folder() -> Iterator[str | None]:
-    """Give a folder that goes with this context; None where none can be written.
+    """Yield a folder that is deleted with this context; None where none can be written.
 
-    What owners left that were killed is removed, with their semaphores and spilt queries, which are
-    found by the number of their process.
+    Removes the folders of killed processes, with their semaphores and spilt queries. These are
+    found by the process id.
     """
     try:
         shared = shared_folder()
@@ -438,8 +438,7 @@ def own_folder() -> Iterator[str | None]:
 
 @contextmanager
 def temporary_files_in_own_folder() -> Iterator[None]:
-    """Put temporary files of this process, and of those that it starts, within this context into a
-    folder of its own."""
+    """Put temporary files of this process and its children into a folder of this context."""
     with own_folder() as folder:
         if folder is None:
             yield
@@ -461,7 +460,7 @@ def _locked(folder: str | Path) -> Iterator[None]:
     """Hold the lock of a folder, which is released when this process ends in any way.
 
     Raises:
-        OSError: another one holds it, or the folder is gone.
+        OSError: another process holds it, or the folder is gone.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -476,7 +475,7 @@ def _remove_left(shared: str) -> None:
         found = _OWN.fullmatch(folder.name)
         if not found or _lives(number := int(found[1])):
             continue
-        # In another container its process may live under that number: then it holds the lock.
+        # The process may live in another container, under this id: then it holds the lock.
         with suppress(OSError), _locked(folder):
             for path in _SEMAPHORES.glob(f"sem.loky-{number}-*"):
                 with suppress(OSError):

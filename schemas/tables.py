@@ -1,8 +1,8 @@
-"""Declare the result tables, read and write their files, and find the runs that list these.
+"""Declare the result tables, read and write their files, and find finished runs.
 
-A run's folder is never changed once it is finished, so labels that come later have a table of their
-own beside the runs: `DIR/labels/SHEET.parquet`. Its keys, response and unit, are functions of the
-content: a label holds for every run in the folder that has the unit.
+A finished run's folder never changes. So later labels are in a separate table beside the runs:
+`DIR/labels/SHEET.parquet`. Its keys, response and unit, depend only on the content. So a label
+applies to every run in the folder that has the unit.
 """
 
 import dataclasses
@@ -26,18 +26,18 @@ from ufo.schemas.records import Part
 from ufo.schemas.storage import RemoteError
 
 SCHEMA_VERSION = 1
-# Beside the runs of a folder, and of none of them: what people said of their units.
+# Labels by people are beside the runs of a folder and belong to none of them.
 LABELS = "labels"
-PAGE_SHEET = "page"  # what people said on the page of `ufo serve`
+PAGE_SHEET = "page"  # the labels given on the page of `ufo serve`
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
     """A row of `labels`: what one sheet says about one fact unit.
 
-    `run` is the run that the sheet was drawn from. `label` is 1 (true), 0 (false) or None. `weight`
-    is how many units of its `stratum` a labelled one stands for; None where the sheet was not drawn
-    as a sample.
+    `run` is the run from which the sheet was drawn. `label` is 1 (true), 0 (false) or None.
+    `weight` is the number of units of the `stratum` that a labelled unit represents; None if the
+    sheet was not drawn as a sample.
     """
 
     run: str
@@ -66,7 +66,7 @@ TABLES: dict[str, type] = {
     "recall_facts": records.RecallFact,
     "recall_verdicts": records.RecallVerdict,
 }
-# Which tables a run of each command has; views over one that a run lacks find it empty.
+# The tables of a run by command; views over a table that a run lacks find it empty.
 OF_RECALL = (
     *("recall_records", "recall_answers", "recall_facts", "recall_verdicts"),
     *("failures", "usage"),
@@ -74,8 +74,8 @@ OF_RECALL = (
 OF_EVALUATE = tuple(name for name in TABLES if not name.startswith("recall_"))
 RECORDS: dict[str, type] = {**TABLES, LABELS: Label}
 
-# What makes a row unique, and the order in which a part file holds its rows: equal inputs give
-# equal files whatever the runner did with the order in between.
+# The key of a row, and the order of rows in a part file. So equal inputs give equal files, whatever
+# order the runner uses in between.
 KEYS: dict[str, tuple[str, ...]] = {
     "responses": ("response_id",),
     "sentences": ("response_id", "sentence_index"),
@@ -108,7 +108,7 @@ def arrow_schema(table: str) -> pa.Schema:
 
 @cache
 def values_of(table: str) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the function from a record of the table's type to its values, in their order."""
+    """Return a function from a record of the table's type to its values, in order."""
     names = [field.name for field in dataclasses.fields(RECORDS[table])]
     return attrgetter(*names)
 
@@ -157,13 +157,13 @@ def read_rows(path: str, columns: Sequence[str] | None = None, remedy: str = REM
             rows = pq.ParquetFile(stream).read(columns=columns and list(columns))
         except RemoteError:
             raise
-        except (OSError, ValueError) as error:  # Arrow's are among these
+        except (OSError, ValueError) as error:  # Arrow's errors are subclasses
             raise damaged_part(path, error, remedy) from error
     return rows if columns is None else rows.select(columns)
 
 
 def write_part(table: str, path: str, rows: pa.Table) -> Part:
-    """Write rows of a table to a Parquet file: whole, or not there."""
+    """Write rows of a table to a Parquet file; after an error there is no file."""
     buffer = io.BytesIO()
     pq.write_table(rows, buffer, compression="zstd")
     content = buffer.getvalue()
@@ -187,13 +187,13 @@ RUN_PREFIX = "run="
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run: its folder, and what its manifest says.
+    """A finished run: its folder and its manifest.
 
-    `finished_at` is in UTC; `sources` are in the user's order; `counts` has responses, units and
-    failures; `files` maps each table to its part files, and `checksums` these to their SHA-256 (a
-        run of before there were checksums has none). `llm` has the options of a model that judged,
-    empty where none did. `title` is what people read: what its user called it, else the name of its
-    input and when it was finished (in UTC).
+    `finished_at` is in UTC. `sources` are in the user's order. `counts` has the numbers of
+    responses, units and failures. `files` maps each table to its part files, and `checksums` maps
+    these to their SHA-256 (empty for runs of older versions). `llm` has the options of a model that
+    judged, empty without one. `title` is for people: the name that the user gave, else the name of
+    the input and the time of the end (in UTC).
     """
 
     name: str
@@ -217,7 +217,7 @@ def finished_runs(directory: str | Path) -> list[Run]:
 
     Raises:
         UsageError: the folder does not exist.
-        RunError: a manifest that is damaged, or newer than this version can read.
+        RunError: a manifest is damaged, or newer than this version can read.
     """
     root = _existing(directory)
     manifests = [path for path in root.glob(f"{RUN_PREFIX}*/{MANIFEST}") if path.is_file()]
@@ -225,10 +225,10 @@ def finished_runs(directory: str | Path) -> list[Run]:
 
 
 def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = False) -> list[Run]:
-    """Return the finished run of that name, or every one, or else the newest alone; never none.
+    """Return the finished run of that name, or all runs, or by default the newest; at least one.
 
     Raises:
-        UsageError: no such folder, no finished run in it, or none of that name.
+        UsageError: the folder does not exist, or has no finished run, or none of that name.
         RunError: a run to be returned is damaged, or newer than this version can read.
     """
     root = _existing(directory)
@@ -246,7 +246,7 @@ def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = 
 
 
 def check_part(path: str, sha256: str | None, remedy: str = REMEDY) -> None:
-    """Check that a part file is as it was written; without a checksum, that it can be read.
+    """Check that a part file is unchanged; without a checksum, that it can be read.
 
     Raises:
         RunError: it is damaged, or gone.
@@ -263,7 +263,7 @@ def check_part(path: str, sha256: str | None, remedy: str = REMEDY) -> None:
 
 
 def damage_of(folder: str, tables: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the part files that the `tables` of a run's manifest list."""
+    """Return the faults of the part files that the `tables` of a run's manifest list."""
     found = []
     for table in tables.values():
         for file in table["files"]:
@@ -278,8 +278,8 @@ def _existing(directory: str | Path) -> Path:
     root = Path(directory)
     if storage.is_remote(str(directory)):
         raise UsageError(
-            f"{str(directory)!r} is not on this machine, and only what is can be asked: copy the "
-            "folder of the run here first, for example by 'gcloud storage cp -r'"
+            f"{str(directory)!r} is not on this machine: copy the folder of the run here first, "
+            "for example by 'gcloud storage cp -r'"
         )
     if not root.is_dir():
         what = "is not a folder" if root.exists() else "does not exist"

@@ -1,9 +1,9 @@
-"""Replace characters that tables cannot store, make texts safe to show, write quantities, and read
-names of hosts.
+"""Replace characters that tables cannot store, make texts safe to show, format quantities, and
+normalise names of hosts.
 
-All text that enters passes through here: input, references, service requests, documents of an
-index, replies of models and of the web. Where such texts are shown, spreadsheets must not run them,
-nor terminals obey them.
+All text from outside passes through here: input, references, service requests, documents of an
+index, replies of models and of the web. Where such texts are shown, a spreadsheet must not run them
+and a terminal must not obey them.
 """
 
 import re
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 REPLACEMENT: Final = "\ufffd"
 _UNSTORABLE: Final = re.compile("[\ud800-\udfff\x00]")
 _FORMULA: Final = r"^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
-"""How a text begins that a spreadsheet takes for a formula, or that was kept from that."""
+"""The beginning of a text that a spreadsheet takes for a formula, also after an apostrophe."""
 _STARTS = re.compile(_FORMULA)
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
 _STEERING = re.compile(
@@ -36,20 +36,20 @@ def without_nul(value: Any) -> Any:
 
 def storable(text: str) -> str:
     """Return the text with U+FFFD for each NUL and each lone surrogate."""
-    if text.isascii() and "\0" not in text:  # the fast way for most texts
+    if text.isascii() and "\0" not in text:  # fast path, for most texts
         return text
     return _UNSTORABLE.sub(REPLACEMENT, text)
 
 
 def quantity(n: int, noun: str, several: str = "") -> str:
-    """Return a number with its noun in singular or plural: `1 claim`, `2,000 claims`; `several` is
-    a plural that does not end in s alone."""
+    """Return a number with its noun in singular or plural: `1 claim`, `2,000 claims`. `several` is
+    an irregular plural."""
     return f"{n:,} {noun if n == 1 else several or f'{noun}s'}"
 
 
 def without_formula(text: str) -> str:
-    """Return the text, with an apostrophe in front if a spreadsheet would run it as a formula, or
-    if it is a formula with apostrophes; a number stays a number."""
+    """Return the text with an apostrophe in front if a spreadsheet would run it as a formula, or if
+    it is a formula after apostrophes. A number stays unchanged."""
     return f"'{text}" if _STARTS.match(text) and not _NUMBER.fullmatch(text) else text
 
 
@@ -81,8 +81,8 @@ _PATTERN = re.compile(r"[a-z0-9_*?-]{1,63}(?:\.[a-z0-9_*?-]{1,63})*")
 def host_named(name: str | None, wild: bool = False) -> str:
     """Return a host in lower case, in ASCII (IDNA), without a final dot; "" if it is invalid.
 
-    A host is an address, or labels with dots between them, none of them empty; with `wild`, labels
-    may have `*` and `?` in them.
+    A host is an address, or non-empty labels with dots between them. With `wild`, labels may have
+    `*` and `?`.
     """
     host = (name or "").strip().lower().removesuffix(".")
     if len(host) > _LONGEST:

@@ -1,8 +1,8 @@
 """Serve a pool of Beam's Python workers on one address, for one task manager of scripts/flink.
 
 Beam's own `python -m apache_beam.runners.worker.worker_pool_main` listens on every address, which
-is right where each task manager has a machine of its own. Here they share one, and both call
-their worker "1-1": with one pool between them, the one would stop the other's.
+suits task managers on separate machines. Here they share a machine, and both name their worker
+"1-1": with one common pool, each would stop the other's worker.
 """
 
 import argparse

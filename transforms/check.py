@@ -1,4 +1,5 @@
-"""Step `check`: verify the open units of one response against one source, and settle verdicts."""
+"""Run the step `check`: verify the open units of one response against one source, and settle
+verdicts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -43,7 +44,8 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
 async def check_parts(
     open_units: OpenUnits, source: FactSource, judge: Judge
 ) -> AsyncIterator[tuple[OpenUnits, Checked]]:
-    """Do what `check` does, and yield units with their results as soon as they are judged.
+    """Check the open units like `check`, but yield units with their results as soon as they are
+    judged.
 
     A judge that computes in this process verifies unit by unit. A remote judge verifies all units
     together, to need few calls, and yields once.
@@ -82,7 +84,7 @@ async def _verified(
         rows_of[row.unit_id].append(row)
     for unit, answer in zip(open_units.units, found, strict=True):
         if answer.passages and answer.outcome == ERROR:
-            # A part of the search failed: the error row makes `retry_errors` repeat it.
+            # A part of the search failed. With the error row `retry_errors` repeats it.
             rows_of[unit.unit_id].append(judge.without_passages(unit, source.name, answer))
     return Checked(
         [tally(unit_id, source.name, rows) for unit_id, rows in rows_of.items()],
@@ -104,7 +106,7 @@ def _check_whole(judged: Judged, open_units: OpenUnits) -> None:
 
 
 async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
-    """Return the source's results; an error for each unit where its `look_up` fails."""
+    """Return the source's results; if its `look_up` fails, an error for each unit."""
     asked = len(open_units.units)
     try:
         found = await source.look_up(open_units)

@@ -29,8 +29,8 @@ from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ
 
 if TYPE_CHECKING:
-    # Workers of an engine import it by its name while another thread imports `ufo`: were it part
-    # of that import, each would wait for the other.
+    # Workers of an engine import `job` by its name while another thread imports `ufo`. If `ufo`
+    # imported it, each thread would wait for the other.
     from ufo.transforms.job import Job
 
 
@@ -49,7 +49,7 @@ class CheckedText:
 
     @classmethod
     def of(cls, found: Extracted) -> Self:
-        """Return the rows that there are after the extraction."""
+        """Return the rows after the extraction."""
         units = list(found.open_units.units)
         return cls(
             found.response, found.sentences, units, failures=found.failures, usage=found.usage
@@ -58,7 +58,7 @@ class CheckedText:
 
 @dataclass(slots=True)
 class Asked:
-    """An event: a source is asked about these units; `position` counts the sources from 0."""
+    """An event: a source is being asked about these units; `position` counts the sources from 0."""
 
     source: str
     position: int
@@ -105,7 +105,7 @@ async def check_text(
 ) -> CheckedText:
     """Return the same rows as the pipeline for one record; sources and judge must be open.
 
-    Of the job its units, mode and tie are used.
+    Only the `units`, `mode` and `tie` of the job are used.
     """
     rows: CheckedText | None = None
     answers: list[Answered] = []
@@ -178,7 +178,7 @@ async def _together(
                 for position, source in enumerate(sources):
                     group.create_task(ask(position, source))
         except BaseExceptionGroup as errors:
-            # The first error cancels the others, and is raised without its group.
+            # The first error cancels the others, and is raised alone instead of as a group.
             raise errors.exceptions[0] from None
         finally:
             answers.put_nowait(None)

@@ -217,11 +217,10 @@ _BACKWARDS: Final = 0.2
 def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
     """Return the index of the most similar sentence for each claim, None without a common word.
 
-    Similarity is the weighted share of common content words. The weight of a word decreases with
-    the numbers of sentences and of claims that contain it: the subject of the text is in every
-    claim, while sentences may refer to it by a pronoun. Claims are mostly in the order of their
-    sentences, so that a sentence before that of the claim before has to be clearly more similar; of
-    equal ones the earlier wins.
+    Similarity is the weighted share of common content words. A word weighs less the more sentences
+    and claims contain it: every claim names the subject of the text, while sentences may use a
+    pronoun. Claims mostly follow the order of the text. So a step back in the text needs clearly
+    more similarity. Between equal sentences the earlier one wins.
     """
     holders: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):

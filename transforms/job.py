@@ -1,8 +1,8 @@
-"""What every worker is sent: the job of a run, splits of its input, and the names of secrets.
+"""Describe what every worker gets: the job of a run, splits of its input, and names of secrets.
 
 Workers read splits in parallel: byte ranges of a file that begin and end at line ends. A local run
-has one for each chunk of records, with the number of its first line. Where the file was not read in
-advance, line numbers are unknown and the records' keys are byte offsets.
+has one split for each chunk of records, with the number of its first line. Where the file was not
+read in advance, line numbers are unknown; the records' keys are then byte offsets.
 
 Only the names of secrets are sent. Each process reads a secret once from Google Secret Manager,
 with the permissions of its account, so that no key is in an option, an image, a job or a log.
@@ -39,14 +39,13 @@ WAITING = "waiting"
 class Job:
     """The options that the steps of a run use.
 
-    `flags` are the defaults of fact sources' options of these names, and `context` is their
-    context. `shards` is the number of groups of responses before each source, for engines with
-    several workers, and `parts` the number of files of a table. `usage_log` is the path to which
-    processes log counts and requests, None for no log. `columns` are the input's names of the keys
-    of a record. `paths` are the names of options of sources and judges that are files or folders.
-    `in_flight` is the number of concurrent responses at a step that waits for something outside the
-    process. `secrets` maps
-    environment variables to the names of secrets that each worker reads into them.
+    `flags` are defaults for the options of fact sources, and `context` is the sources' context.
+    `shards` is the number of groups of responses before each source, for engines with several
+    workers; `parts` is the number of files of a table. Processes log counts and requests to the
+    path `usage_log`, None for no log. `columns` maps the keys of a record to columns of the input.
+    `paths` names the options of sources and judges that are files or folders. `in_flight` is the
+    number of concurrent responses at a step that waits for something outside the process. `secrets`
+    maps environment variables to the names of secrets that each worker reads into them.
     """
 
     sources: tuple[SourceSpec, ...]
@@ -78,8 +77,8 @@ class Job:
 
     @property
     def counts_log(self) -> str | None:
-        """Where steps log what they count; None where requests are asked in batches, since a
-        response then takes several passes."""
+        """The log of the steps' counts. None where requests are sent in batches: a response is then
+        read in several passes."""
         in_rounds = self.client is not None and self.client.batch is not None
         return None if in_rounds else self.usage_log
 
@@ -181,10 +180,10 @@ _BLOCK = 1 << 20
 class Split:
     """Bytes `start` to `end` of the file at `path`, which messages call `name`.
 
-    `first_line` is the number of its first line, from 1, or None. `repeated` are the positions of
-    lines (from 0 within the split, without blank lines) with the id of an earlier record; `skipped`
-    are those whose results are reused from an earlier run, and `same` those of lines that repeat an
-    earlier one.
+    `first_line` is the number of its first line, from 1, or None. The other fields are positions of
+    lines: from 0 within the split, without blank lines. `repeated` lines have the id of an earlier
+    record, and `same` lines repeat an earlier line exactly. Results for `skipped` lines are reused
+    from an earlier run.
     """
 
     name: str

@@ -79,7 +79,7 @@ class CallWindow(Generic[K, T]):
     def __init__(self, size: int) -> None:
         self._size = size
         self._under_way: dict[Future[T], K] = {}
-        # Waiting on all futures would take time in proportion to them for each that completes.
+        # Each wait on all futures would take time in proportion to their number.
         self._completed: SimpleQueue[Future[T]] = SimpleQueue()
 
     def submit(self, key: K, coroutine: Coroutine[Any, Any, T]) -> Iterator[tuple[K, T]]:

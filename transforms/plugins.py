@@ -258,7 +258,7 @@ def _package(entry: EntryPoint) -> str:
 
 
 def _module_of(path: Path) -> Any:
-    # The module is loaded once in a process, so that its class is always the same object.
+    # The module is loaded only once in a process, so that its class is always the same object.
     module_name = "ufo_plugin_" + sha256(str(path).encode()).hexdigest()[:16]
     module = sys.modules.get(module_name)
     if module is None:

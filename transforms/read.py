@@ -73,13 +73,12 @@ def named_columns(text: str) -> dict[str, str]:
 
 
 def is_used(columns: Columns | None, name: str) -> bool:
-    """Return whether a column of the input is one of a record's keys, of which `columns` are other
-    names."""
+    """Return whether a column of the input is read as a key; `columns` is from `--map`."""
     return name in (*FIELDS, *_ALIASES, *(columns or {}).values())
 
 
 def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the values of the keys of a record, and those of other columns.
+    """Return the values of a record's keys, and the values of the other columns.
 
     Null values and empty cells are left out.
     """
@@ -105,9 +104,9 @@ def nearest(name: str) -> str | None:
 
 
 def recognised(names: Sequence[str]) -> dict[str, str]:
-    """Return the key of a record by the column that has it or, as its name says, probably does.
+    """Return the key of a record for each column that has it, or probably has it by its name.
 
-    A column of the key's own name comes first, then the other names in the order of their use.
+    A column with the key's own name comes first, then the other names, the most usual first.
     """
     folded = {re.sub(r"[\s_-]+", " ", name.casefold()).strip(): name for name in reversed(names)}
     found: dict[str, str] = {}
@@ -163,7 +162,7 @@ def json_of(text: str) -> Any:
 
 
 def _constant(name: str) -> float | None:
-    # Python writes NaN for a missing value. What may not be infinite says so where it is read.
+    # Python writes NaN for a missing value. Infinity is refused where a key does not allow it.
     return None if name == "NaN" else float(name)
 
 
@@ -336,7 +335,7 @@ def _record(
     text = text_value(raw, "response")
     if text is None or not text.strip():
         raise UnusableValue("`response` is empty")
-    # An empty name would be a row of its own in reports.
+    # An empty name would be a separate row in reports.
     named = (text_value(raw, name) or None for name in ("model", "question", "dataset", "language"))
     model, question, dataset, language = named
     references = _references(raw)
@@ -413,7 +412,7 @@ def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
 
 
 def _written(item: Mapping[str, Any]) -> str | None:
-    """Return JSON for a table, None for what it cannot store; 1e999 is infinite in Python."""
+    """Return JSON for a table, None if it cannot store the value; 1e999 is infinite in Python."""
     try:
         text = json.dumps(_without_nulls(item), ensure_ascii=False, sort_keys=True, allow_nan=False)
         text.encode()
@@ -430,7 +429,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _claims(key: str, items: Sequence[object], left_out: LeftOut) -> Iterator[GivenClaim]:
-    """Yield the claims that can be used; another one costs no more than itself."""
+    """Yield the claims that can be used; an unusable one does not affect the others."""
     for number, item in enumerate(items):
         try:
             yield _claim(number, item)

@@ -1,9 +1,8 @@
 """Compute the scores of one response from its evidence, or from a selection of it.
 
-The rules are UFO's factuality score (Huang et al., AAAI 2026 demo) and Facts&Evidence's evidence
-support (2025); states of sentences and claims, and the headline of page, reports and terminal,
-follow from the verdicts. The views compute the same for runs; both are tested by
-`tests/golden/scoring.json`.
+The rules are UFO's factuality score (Huang et al., AAAI 2026 demo) and the evidence support of
+Facts&Evidence (2025). The states of sentences and claims, and the headline, follow from the
+verdicts. The SQL views compute the same for runs; `tests/golden/scoring.json` tests both.
 """
 
 from collections import Counter
@@ -55,8 +54,8 @@ def state_of(labels: Sequence[int | None], failed: bool = False) -> str:
 
     Args:
         labels: the labels of its claims' verdicts: 1, 0, or None for undecided.
-        failed: without claims, whether the extraction failed; else whether a judgement failed or
-            the language is not supported. It matters only where no claim is decided.
+        failed: whether a judgement failed or the language is not supported; without claims, whether
+            the extraction failed. It matters only where no claim is decided.
     """
     if 0 in labels:
         return CONTRADICTED
@@ -90,7 +89,7 @@ def headline(states: Iterable[str] | Mapping[str, int], failed: bool = False) ->
 
 
 def run_headline(results: "Results") -> str:
-    """Return the headline of the newest of the runs, over the claims of all its responses."""
+    """Return the headline of the newest run, over the claims of all its responses."""
     run = results.runs[-1]
     name: dict[str, object] = {"run": run.name}
     states: Counter[str] = Counter()
@@ -105,7 +104,7 @@ OTHER = "other"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A filter of passages: all but those excluded; an `only_…` of None does not restrict.
+    """A filter of passages. It excludes what is listed; an `only_…` of None does not restrict.
 
     A passage without a category has the category `other`. A domain includes its subdomains, and may
     have wildcards (`*.gov`); a passage without a host is in no domain.
@@ -138,7 +137,7 @@ def _of_any(host: str | None, domains: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """The rules of a verdict: `sources` are those that count, in the order that they are asked."""
+    """The rules of a verdict: `sources` has the ones that count, in the order of asking."""
 
     sources: Sequence[str]
     mode: str = SEQ
@@ -150,8 +149,8 @@ class VoteRules:
 class Score:
     """A row of the view `scores`; `source` is None except in mode `single`.
 
-    Of the `n_judgements` asked for, `n_unusable` failed or are of a text in a language that the
-    judge does not support. Without a usable judgement the response has no score.
+    `n_judgements` were asked for. `n_unusable` of them failed, or the judge does not support the
+    language of the text. Without a usable judgement the response has no score.
     """
 
     mode: str
@@ -216,8 +215,9 @@ class Scores:
     """The verdicts and scores of one response, computed from its evidence.
 
     `passage` is the credibility of the whole text, including claims without a sentence.
-    `categories` are those of the whole text, `sentence_categories` of each sentence. `headline`
-    summarises the result in a sentence, and `states` has the state of each unit by its id.
+    `categories` are the shares for the whole text, `sentence_categories` for each sentence.
+    `headline` summarises the result in a sentence, and `states` has the state of each unit by its
+    id.
     """
 
     headline: str
@@ -232,7 +232,7 @@ class Scores:
 
 
 class OfUnit(Protocol):
-    """What is of a fact unit, and names it."""
+    """Anything that belongs to a fact unit and has its id."""
 
     @property
     def unit_id(self) -> str: ...
@@ -272,12 +272,12 @@ def score(
 
     Args:
         units: the response's fact units, in order.
-        evidence: its rows of `evidence`; one whose passage is not selected, or of a source that
-            the rules lack, does not count; its source was asked all the same.
-        passages: those of the evidence.
+        evidence: its rows of `evidence`. A row does not count if its passage is not selected or its
+            source is not in the rules; the source still counts as asked.
+        passages: the passages that the evidence cites.
         n_sentences: how many sentences the response has.
-        extraction_failed: whether a failure of the extraction is known, so that a sentence without
-            a claim may have one.
+        extraction_failed: whether the extraction failed; a sentence without a claim may then have
+            one.
     """
     sources, mode, keeps = rules.sources, rules.mode, rules.selection.keeps
     known = {one.passage_id: one for one in passages}
@@ -346,7 +346,7 @@ def _tallies(
     counting: Iterable[Piece],
     sources: Sequence[str],
 ) -> dict[str, list[Tally]]:
-    """Return the tallies of each unit by the sources that were asked about it, in their order.
+    """Return the tallies of each unit, one for each source that was asked about it, in order.
 
     A unit that no source was asked about gets an empty tally, so that it has a verdict.
     """
@@ -425,7 +425,7 @@ def _contributions(
 
 
 def _placed(rows: Iterable[U], places: Mapping[str, int | None]) -> dict[int, list[U]]:
-    """Return rows of units by sentence index, without those of units without a sentence."""
+    """Return rows of units by sentence index; units without a sentence are left out."""
     found: dict[int, list[U]] = {}
     for row in rows:
         place = places.get(row.unit_id)

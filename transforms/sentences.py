@@ -37,7 +37,7 @@ _CLOSERS = r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\[\d+\])+(?=\s|$)"
 _CLOSER = frozenset("*_\"'”’»)[]")
 _WORD = re.compile(r"\w")
 
-# A line shorter than this does not look wrapped: its end is the end of what it says.
+# A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
 _WINDOW = 10_000
 _ENDS_LINE = (".", "!", "?", ":", "…", "。", "！", "？", "।")
@@ -54,7 +54,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
     if "\n" not in text and "\r" not in text and not MARKER.match(text):
         return _sentences(code, text, 0, 0, len(text), [])
     spans: list[Span] = []
-    opened = -1  # where a marker stands that waits for the text it numbers
+    opened = -1  # the position of a marker whose text follows
     for start, end, kind in blocks(text):
         if opened >= 0:
             start, opened = opened, -1

@@ -1,8 +1,8 @@
 """Compute verdicts from evidence: the majority within a source, and three modes over sources.
 
 The modes are those of UFO (Huang et al., AAAI 2026 demo): Single, Multi-MV (majority voting) and
-Multi-Seq (sequential). Verdicts depend only on the number of passages of each source with each
-outcome, and on the user's order of sources.
+Multi-Seq (sequential). Verdicts depend only on the counts of outcomes for each source, and on the
+user's order of sources.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def main_mode(mode: str) -> str:
 
 
 class HasOutcome(Protocol):
-    """The field used of a row of evidence."""
+    """A row of evidence, or any object with its field `outcome`."""
 
     @property
     def outcome(self) -> str: ...

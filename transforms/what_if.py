@@ -1,4 +1,4 @@
-"""Recompute the verdicts and scores of a finished run under other rules, without a call."""
+"""Recompute the verdicts and scores of a finished run under other rules, without asking a model."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from ufo.transforms.votes import SEQ
 
 Row = dict[str, Any]
 
-# A response without a unit, and a unit that no source was asked about, have a row too.
+# There is also a row for a response without a unit, and for a unit without a source.
 _JUDGEMENTS = """
 SELECT r.response_id, r.model, r.dataset, u.unit_id, NULL AS sentence_index, e.source,
     e.passage_id, e.outcome, e.reason, p.source_category, p.hostname
@@ -35,7 +35,7 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     `before` is the mean of the run's own factuality scores in the same mode.
 
     Raises:
-        UsageError: some verdicts hang on sources that were not asked.
+        UsageError: some verdicts depend on sources that were not asked.
     """
     own = {
         (row["response_id"], row["source"]): row["factuality_score"]
@@ -62,10 +62,10 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
 
 
 def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNamespace, Scores]]:
-    """Give each response of a run (the names of its row in `responses`) with its new scores.
+    """Yield each response of a run (its row of `responses`, as an object) with its new scores.
 
     Raises:
-        UsageError: a verdict hangs on a source that was not asked.
+        UsageError: a verdict depends on a source that was not asked.
     """
     with results.stream(_JUDGEMENTS) as reader:
         rows = (SimpleNamespace(**row) for batch in reader for row in batch.to_pylist())
@@ -73,13 +73,13 @@ def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNames
             judged: list[Any] = list(group)
             units = {row.unit_id: row for row in judged if row.unit_id is not None}
             evidence = [row for row in judged if row.source is not None]
-            # A row has what is used of its fact unit, its evidence and its passage.
+            # One row has the fields of the fact unit, the evidence and the passage that are used.
             found = score([*units.values()], evidence, evidence, rules, 0, response_id)
             asked = {(row.unit_id, row.source) for row in evidence}
             for verdict in found.verdicts:
                 needed = list(rules.sources)
                 if rules.mode == SEQ and verdict.source in needed:
-                    # Those after the one that decides need not be asked.
+                    # Sources after the deciding one need not be asked.
                     del needed[needed.index(verdict.source) :]
                 if any((verdict.unit_id, name) not in asked for name in needed):
                     raise _unknown(results.runs[-1])

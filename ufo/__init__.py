@@ -9,8 +9,8 @@
     result.scores            # an Arrow table; `.to_pandas()` where pandas is installed
     ufo.check_sync("Mount Etna is in Sicily.", references=["Etna is a volcano in Sicily."]).score
 
-This is the one module that users and plug-ins import. A fact source of your own is a subclass of
-`FactSource` with one method, `find`; a judge of your own one of `Judge` with one, `outcome`.
+This is the only module that users and plug-ins import. To write a fact source, subclass
+`FactSource` and implement `find`. To write a judge, subclass `Judge` and implement `outcome`.
 """
 
 import asyncio
@@ -94,12 +94,12 @@ def evaluate(
     """Evaluate responses as `ufo evaluate` does, and return the finished run.
 
     Args:
-        responses: a path or pattern of input files; a list of texts and input records
-            (dictionaries with at least `response`); or a table of such records of pandas, Polars,
-            Arrow or whatever else has `__arrow_c_stream__`.
-        sources: names, `{"name": …, "type": …, …options}` or `FactSource` objects, in the order
-            they are asked, or names in one text: `"reference,llm"`; the default is those of the
-            built-in ones that can serve.
+        responses: a path or pattern of input files; a list of texts and input records (dictionaries
+            with at least `response`); or a table of such records from pandas, Polars, Arrow or any
+            library with `__arrow_c_stream__`.
+        sources: names, `{"name": …, "type": …, …options}` or `FactSource` objects, in the order in
+            which they are asked; or names in one text: `"reference,llm"`. The default is all
+            built-in sources that are configured.
         mode: `seq`, `mv`, `single` or `all`.
         output: the folder that the run is kept in; a temporary one without it.
         options: any other flag of `ufo evaluate` by its name, such as `index="…"` or `passages=3`;
@@ -132,7 +132,7 @@ def recall(
     output: str | Path | None = None,
     **options: Any,
 ) -> Recall:
-    """Measure how many facts of the true answers other answers say, as `ufo recall` does.
+    """Measure how many facts of the true answers other answers state, as `ufo recall` does.
 
     Args:
         records: a path or pattern of input files, or a list or table of records (`question`,
@@ -168,8 +168,8 @@ def _finished(
     settings_of: Callable[[Mapping[str, Any]], Any],
     run: Callable[[Any, bool], "Finished"],
 ) -> tuple["Results", str, ExitStack]:
-    """Return the results of a run of what is given, its folder, and what deletes the output folder
-    if that is a temporary one; the next command does so if this process is killed."""
+    """Run on the given input; return the results, the run's folder, and a stack that deletes a
+    temporary output folder. If this process is killed, the next command deletes it."""
     from ufo.pipelines.runs.jobs import input_path
     from ufo.pipelines.runs.remote_results import open_results
 
@@ -202,14 +202,13 @@ async def check(
     """Check one text with the same steps, without Beam.
 
     Args:
-        text: what is to be checked.
-        question: what the text answers.
-        references: texts that are trusted, for the source `reference`.
+        text: the text to check.
+        question: the question that the text answers.
+        references: trusted texts, for the source `reference`.
         sources: as in `evaluate`.
         mode: as in `evaluate`.
         options: as in `evaluate`.
-        client: where the judge asks a model, who is asked in place of its endpoint; a
-            `FakeClient` in tests.
+        client: replaces the client of the judge's model, for example by a `FakeClient` in tests.
 
     Raises:
         UsageError: an option or a source is wrong, or the text is empty.
@@ -255,7 +254,7 @@ async def _check(
 
 
 def check_sync(text: str, **options: Any) -> Check:
-    """Do what `check` does from code that has no event loop, or already runs in one (a notebook).
+    """Check one text like `check`, from code without an event loop, or inside one (a notebook).
 
     Examples:
         >>> result = check_sync("The Nile is in Africa.", references=["The Nile is in Africa."],

@@ -60,7 +60,7 @@ def options(desk: AtDesk) -> answers.Options:
 
 @router.get("/judges")
 def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
-    """Return the usable judges; those that need an endpoint only if a model is set."""
+    """Return the usable judges; judges that need an endpoint only if a model is set."""
     found = []
     for name, about in _installed(JUDGES):
         kind, takes = JUDGES.load(name), set(about["options"])

@@ -59,9 +59,9 @@ class SearchAnswer(BaseModel):
 
 
 class SourceAnswer(BaseModel):
-    """The passages of one source for one claim. Without passages, `reason` says why.
+    """The passages of one source for one claim; without passages, `reason` says why.
 
-    `/passages` gives it, and `/verify` takes it.
+    `/passages` returns it, and `/verify` takes it.
     """
 
     source: str = Field(min_length=1)
@@ -94,8 +94,8 @@ class SourceInfo(BaseModel):
 
 
 class Basis(BaseModel):
-    """The basis of a result: who judged, how far to trust that ("" where nothing was judged), which
-    sources and how large, and the text's language."""
+    """The basis of a result: the judge, how far to trust its verdicts ("" where nothing was
+    judged), the sources with their sizes, and the text's language."""
 
     judge: str
     trust: str
@@ -105,9 +105,9 @@ class Basis(BaseModel):
 
 @dataclass(slots=True, kw_only=True)
 class CheckedResponse(CheckedText):
-    """One response whole. `scores` follows from the evidence alone, and agrees with `verdicts`
-    unless evidence changed after the run. `layout` says how the text is shown as Markdown. `labels`
-    are those given on the page."""
+    """One response with all its rows. `scores` follows from the evidence alone, and agrees with
+    `verdicts` unless evidence changed after the run. `layout` says how the text is shown as
+    Markdown. `labels` were given on the page."""
 
     run: str | None
     mode: str
@@ -123,8 +123,8 @@ class CheckedResponse(CheckedText):
 class JudgeInfo(BaseModel):
     """A judge, and what it can do.
 
-    One that does not extract judges the offline judge's claims. `remote` means that it sends
-    requests, which may cost.
+    A judge that does not extract gets the offline judge's claims. `remote` means that it sends
+    requests, which may cost money.
     """
 
     judge: str
@@ -230,7 +230,7 @@ class ResponsePage(BaseModel):
 
 
 class ReportInfo(BaseModel):
-    """A report of `ufo report` that has rows, and the group it stands in."""
+    """A report of `ufo report` that has rows, and its group."""
 
     name: str
     title: str
@@ -239,8 +239,8 @@ class ReportInfo(BaseModel):
 
 
 class UploadColumns(BaseModel):
-    """The columns of a file, none where its beginning does not say; and which of them has which key
-    of a record, as far as the names say."""
+    """The columns of a file, none where its first bytes do not have them; and the column of each
+    key of a record, as far as the names show it."""
 
     columns: list[str]
     fields: dict[str, str]

@@ -45,7 +45,7 @@ def create_app(setup: Setup) -> FastAPI:
         title=_TITLE,
         version=setup.version,
         description=_ABOUT,
-        docs_url=None,  # these pages would load scripts from elsewhere; we have one of our own
+        docs_url=None,  # FastAPI's page would load scripts from elsewhere; `docs_page` replaces it
         redoc_url=None,
         lifespan=life,
         generate_unique_id_function=lambda route: str(route.name),

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Run a coroutine on the process's loop and return its result; it is cancelled with ours.
+    """Run a coroutine on the process's loop and return its result; it is cancelled with the caller.
 
     Raises:
         Refused: it took longer than `seconds`.
@@ -29,13 +29,13 @@ async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
 
 
 class Pulse:
-    """It is yielded at intervals, and says that the work goes on."""
+    """A sign, yielded at intervals, that the work goes on."""
 
 
 async def streamed(
     work: AsyncGenerator[T, None], seconds: float, pulse: float | None = None
 ) -> AsyncGenerator[T | Pulse, None]:
-    """Yield what a generator yields that runs on the process's loop; it is closed with ours.
+    """Yield the values of a generator that runs on the process's loop; it is closed with this one.
 
     With `pulse`, a `Pulse` is yielded every so many seconds.
 

@@ -1,6 +1,6 @@
 """Browse finished runs: their overview, their responses with scores, comparisons, labels.
 
-What is filtered by goes to SQL as parameters; what is sorted by is one of a few fixed words.
+Filters go to SQL as parameters; the order is one of a few fixed words.
 """
 
 import json
@@ -210,7 +210,7 @@ def list_responses(
 def show_response(
     run: RunName, response_id: Annotated[str, Path(max_length=2_000)], desk: AtDesk
 ) -> answers.CheckedResponse:
-    """Return one response whole: sentences, claims, evidence with passages, verdicts, costs."""
+    """Return all of one response: sentences, claims, evidence with passages, verdicts, costs."""
     return _whole(desk.runs.results(run), desk.runs.named(run), response_id)
 
 
@@ -262,7 +262,7 @@ def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespo
     rows = CheckedText(
         responses[0],
         sentences=sorted(read("sentences"), key=lambda row: row.sentence_index),
-        # The claims of a sentence stay in their order in the text, which is that of the rows.
+        # The claims of a sentence stay in the order of the rows, which is the order of the text.
         fact_units=sorted(
             read("fact_units"), key=lambda row: (row.sentence_index is None, row.sentence_index)
         ),

@@ -1,4 +1,4 @@
-"""`/check`, its report, and `/score`: one text through all steps as events, and scores."""
+"""Serve `/check`, its report, and `/score`: a text through all steps as events, and scores."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import aclosing
@@ -126,7 +126,7 @@ def _basis(job: Job, rows: CheckedText) -> answers.Basis:
     if job.judge.name == NAME:
         models = [shown(job.judge.options.get("verifier"))]
         known = is_english(response.text, response.language)
-    # A source without a text to look in gives nothing to judge.
+    # The source `reference` has nothing to judge without reference texts.
     judged = [one.type for one in asked if one.type != "reference" or response.n_references]
     return basis(
         job.judge.name, models, judged if rows.fact_units and known else [], asked, response
@@ -134,7 +134,7 @@ def _basis(job: Job, rows: CheckedText) -> answers.Basis:
 
 
 def _added(rows: CheckedText, step: Answered, job: Job) -> dict[str, Any]:
-    """Add what a source answered to the rows, and return the event that says it."""
+    """Add a source's results to the rows, and return the event that reports them."""
     told: dict[str, list[Any]] = {"verdicts": step.verdicts}
     if step.checked is not None:
         # A passage that several claims share is sent once.
@@ -200,7 +200,7 @@ def _run(folder: Path, asked: ReportedText, version: str) -> Run:
     """Write the rows to a folder and return them as a run.
 
     Raises:
-        UsageError: what no table can hold.
+        UsageError: a table cannot store a value.
     """
     used = [SourceStatus(at, one, one, "used", None, "{}") for at, one in enumerate(asked.sources)]
     paths = {name: folder / f"{name}.parquet" for name in OF_EVALUATE}
@@ -233,7 +233,7 @@ def _run(folder: Path, asked: ReportedText, version: str) -> Run:
 
 @router.post("/score")
 def score_selection(asked: models.ScoreRequest) -> Scores:
-    """Return verdicts and scores of the evidence that counts, by the rules of every run.
+    """Return verdicts and scores from the selected evidence, by the rules of every run.
 
     ```sh
     curl -s 127.0.0.1:8080/score --json '{
@@ -272,10 +272,10 @@ def basis(
     """Return the basis to show beside a result.
 
     Args:
-        judge: its name; `models` are those whose verdicts count, or that are going to be asked.
-        judged: the types of the sources whose evidence they judge.
+        judge: its name; `models`: the models whose verdicts count, or that will be asked.
+        judged: the types of the sources whose evidence is judged.
         sources: in the order they are asked.
-        response: the one judged.
+        response: the response that is judged.
     """
     models = list(dict.fromkeys(models))
     named = ", ".join(models)

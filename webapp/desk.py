@@ -1,4 +1,4 @@
-"""The settings of the service, and the objects that its endpoints share."""
+"""Hold the settings of the service, and the objects that its endpoints share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,11 +19,11 @@ from ufo.webapp.uploads import Uploads
 _MOST_OPEN = 8
 
 JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
-"""From flags by their names, and names of sources (None: those that can serve). Raises UsageError.
+"""From flags by their names, and names of sources (None: all usable ones). Raises UsageError.
 """
 
 FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
-"""From the flags and sources of a request to its flags and those of the service."""
+"""From the flags and sources of a request to these flags with the service's defaults."""
 
 
 Link = Callable[[str, str], str]
@@ -34,17 +34,18 @@ Link = Callable[[str, str], str]
 class Setup:
     """The set-up of the service.
 
-    `results` is the folder of runs and uploads. `evaluate` is a command that takes the flags of
-    `ufo evaluate`: uploads are evaluated by a process of their own. `columns_of` tells the columns
-    of a file by its first bytes; `keep_label` keeps what a person says of a unit beside the runs of
-    a folder.
-    `overview`, `comparison` (of two runs, or of two models of one), `reports` (with the address of
-    all rows of each) and `report` make HTML of runs: the last a page of its own, the others to be
-    shown within one.
-    `judge` is the default one, and `verifier` judges offline; `model` is the one that the judge
-    asks, None where no endpoint is configured.
-    `web_retrievers` are those that can serve here.
-    `flags_of` adds to the flags of a request those that the service was started with.
+    - `results`: the folder of runs and uploads.
+    - `evaluate`: a command that takes the flags of `ufo evaluate`; each upload is evaluated by a
+      separate process.
+    - `columns_of`: returns the columns of a file from its first bytes.
+    - `keep_label`: stores a person's label of a unit beside the runs of a folder.
+    - `overview`, `comparison` (of two runs, or of two models of one), `reports` (with the address
+      of all rows of each) and `report`: return HTML of runs. The last returns a whole page, the
+      others a part of one.
+    - `judge`: the default judge. `verifier`: the offline judge's. `model`: the model that the judge
+      asks, None if no endpoint is configured.
+    - `web_retrievers`: the ones that can be used here.
+    - `flags_of`: adds the service's flags to the flags of a request.
     """
 
     results: Path

@@ -59,5 +59,5 @@ def show_draft(draft_id: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], desk: A
 def _changed(path: FilePath) -> int:
     try:
         return path.stat().st_mtime_ns
-    except FileNotFoundError:  # another request took it away
+    except FileNotFoundError:  # another request deleted it
         return 0

@@ -1,9 +1,9 @@
 """Check tokens, origins and rates of requests, and set the headers of responses.
 
-Closed by default: the request has to name this computer as its host (a foreign name that resolves
-here is an attack by DNS rebinding) and must not come from another origin's page. With a token any
-host is fine, and the token is asked for: as `Authorization: Bearer`, or once as `?token=`, which
-leaves a cookie that no script can read and no other site can send.
+The service is closed by default. A request must name this computer as its host, since a foreign
+name that resolves here is an attack by DNS rebinding. It must not come from another origin's page.
+With a token, any host is accepted and the token is required: as `Authorization: Bearer`, or once as
+`?token=`. The latter sets a cookie that no script can read and no other site can send.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cache-Control": "no-store",
 }
-# A document of its own, opened by its address: nothing in it runs or loads.
+# For a drawing that is opened by its address: nothing in it runs or loads.
 _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
@@ -114,7 +114,7 @@ class Guard:
 
     def _without_bearer(self, scope: Scope, headers: Headers) -> Response | None:
         assert self._token is not None
-        # The cookie is not the token: who sees one knows nothing of the other.
+        # The cookie is not the token: neither reveals the other.
         session = sha256(f"ufo session {self._token}".encode()).hexdigest()
         jar = SimpleCookie()
         try:
@@ -154,8 +154,8 @@ def _too_large(scope: Scope, most: int) -> Response | None:
 
 
 def _measured(receive: Receive, most: int, seconds: float) -> Receive:
-    """Return `receive` for a body that does not tell its size; beyond `most` bytes, or so many
-    seconds after the first look at it, it ends."""
+    """Return `receive` for a body without a declared size. It raises an error beyond `most` bytes,
+    or so many seconds after its first call."""
     size, whole = 0, False
     ends: float | None = None
 
@@ -163,7 +163,7 @@ def _measured(receive: Receive, most: int, seconds: float) -> Receive:
         nonlocal size, whole, ends
         ends = ends or asyncio.get_running_loop().time() + seconds
         try:
-            # After the body, who waits here waits for the client to leave.
+            # After the body, a caller that waits here waits for the client to leave.
             async with asyncio.timeout_at(None if whole else ends):
                 message = await receive()
         except TimeoutError:

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """Sizes in bytes, rates in requests a minute of one client, counts under way, and seconds: that
-    a check may take, and a body until its last byte has come; between the events that say that a
-    check goes on; and after which they say that an endpoint does not answer."""
+    """The limits of the service.
+
+    - `…_bytes`: sizes of bodies. `…_per_minute`: requests of one client.
+    - `checks`, `uploads`: how many may run at a time.
+    - `check_seconds`: the longest check. `body_seconds`, `upload_seconds`: until the last byte of a
+      body.
+    - `pulse_seconds`: between the events that say that a check goes on. `silent_seconds`: until
+      they report that an endpoint does not answer."""
 
     body_bytes: int = 4 * 1024 * 1024
     upload_bytes: int = 256 * 1024 * 1024
@@ -92,7 +97,7 @@ class Rate:
         level = min(self._burst, level + (now - at) * self._per_second)
         allowed = level >= 1
         self._levels[client] = (level - 1 if allowed else level), now
-        # Who was not seen for longest has a full bucket again, or nearly.
+        # The client not seen for the longest time has a full bucket again, or nearly.
         while len(self._levels) > self._CLIENTS:
             self._levels.popitem(last=False)
         if not allowed:

@@ -1,7 +1,7 @@
 """Declare the service's requests, and convert them to jobs and records.
 
-Every text is checked for what no table could hold, and every list and text has a largest size: what
-is beyond it is refused with the limit, not cut.
+Every text is checked for characters that no table can store. Every list and text has a largest
+size; a larger one is refused with the limit, not cut.
 """
 
 import json
@@ -42,7 +42,7 @@ def storable(given: Any) -> Any:
     """Return a JSON value without NUL in its texts.
 
     Raises:
-        ValueError: half of a surrogate pair, which JSON can say and no table can hold.
+        ValueError: half of a surrogate pair, which JSON can have and no table can store.
     """
     text = json.dumps(given, ensure_ascii=False, default=repr)
     try:
@@ -65,7 +65,7 @@ class RequestPart(BaseModel):
 
 
 class Given(RequestPart):
-    """The body of a request: its texts can be stored, however deep in it they are."""
+    """The body of a request; a table can store its texts, at any depth."""
 
     @model_validator(mode="before")
     @classmethod
@@ -116,7 +116,7 @@ class Asking(Judging):
 
 
 class About(RequestPart):
-    """What is known of a text: the question that it answers, and its language."""
+    """The context of a text: the question that it answers, and its language."""
 
     question: Text | None = Field(default=None, description="what the text answers")
     language: Word | None = None
@@ -154,7 +154,7 @@ class Claim(RequestPart):
 
 
 class PassedResponse(About):
-    """The response that the units are of; fields that are not used may stay in it."""
+    """The response of the units; unused fields are allowed."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -162,7 +162,7 @@ class PassedResponse(About):
 
 
 class PassedUnit(Claim):
-    """A fact unit; fields that are not used may stay in it."""
+    """A fact unit; unused fields are allowed."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -190,8 +190,10 @@ class PassagesRequest(Asking, AfterExtract):
 
 
 class VerifyRequest(Judging, AfterExtract):
-    """Claims and passages, and every claim is held against every passage; or all that `/passages`
-    gave, and every claim is held against its own, source by source."""
+    """Claims and passages, or the response of `/passages`.
+
+    With claims and passages, every claim is checked against every passage. With the response of
+    `/passages`, every claim is checked against its own passages, source by source."""
 
     passages: list[Passage] = Field([], max_length=100)
     answers: list[SourceAnswer] | None = Field(
@@ -283,8 +285,8 @@ def job_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> Job:
 def installed(registry: Registry[Any], *names: str | None) -> None:
     """Raise UsageError for a plug-in that is not installed under a name.
 
-    One may also be a file with code in it, or a model to fetch: on a command line, never from
-    outside.
+    On a command line a plug-in may also be a file with code or a model to fetch; in a request
+    never.
     """
     for name in names:
         if name is not None and name not in registry.types():
@@ -292,10 +294,10 @@ def installed(registry: Registry[Any], *names: str | None) -> None:
 
 
 def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[str, Any]:
-    """Return the fields of a request that are flags of `ufo evaluate`, and those of the service."""
+    """Return the fields of a request that are flags of `ufo evaluate`, with the service's flags."""
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, VerifyRequest):
-        del values["passages"]  # they are given there, and not how many
+        del values["passages"]  # in this request the passages themselves, not their number
     listed = {
         name: ",".join(value) if isinstance(value, list) else value
         for name, value in values.items()

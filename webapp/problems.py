@@ -58,7 +58,7 @@ def problem(
     errors: Sequence[FieldError] = (),
     title: str | None = None,
 ) -> Problem:
-    """Return a problem; title and remedy default to those of the status."""
+    """Return a problem; title and remedy default to the status's."""
     return Problem(
         title=title or _TITLES.get(status, "The request failed"),
         status=status,
@@ -70,7 +70,7 @@ def problem(
 
 def answer(found: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """Return a problem as a response."""
-    # Half characters of what was sent are shown escaped: no UTF-8 could hold them.
+    # Lone surrogates from the request are escaped, since UTF-8 cannot encode them.
     body = json.dumps(found.model_dump(), ensure_ascii=True).encode()
     return Response(body, found.status, dict(headers or {}), MEDIA_TYPE)
 
@@ -81,7 +81,7 @@ def refusal(error: Refused) -> Response:
     return answer(problem(error.status, error.detail, error.remedy), {"Retry-After": wait})
 
 
-# The status of each kind of error, and what to do; the first that fits holds.
+# The status and the remedy for each kind of error; the first that fits is used.
 _KINDS: tuple[tuple[type[Exception], int, str | None], ...] = (
     (NotFound, 404, None),
     (Conflict, 409, "ask for its state first, and again when it is over"),
@@ -106,7 +106,7 @@ def problem_of(error: BaseException) -> Problem:
     for kind, status, remedy in _KINDS:
         if isinstance(error, kind):
             return problem(status, str(getattr(error, "message", error)), remedy)
-    # What it says may hold anything, so it goes to the log alone.
+    # Its message may have anything in it, so it goes only to the log.
     return problem(500, f"an error of the kind {type(error).__name__}; the log has more")
 
 

@@ -41,7 +41,7 @@ def report(
     format: Literal["csv"] = "csv",
 ) -> StreamingResponse:
     """Return the rows of a report or a table, in its order."""
-    # A macro takes parameters, and is what reports are made of.
+    # A macro takes parameters, and is only a part of reports.
     views = {view.name: view.order for view in load_views() if view.parameters is None}
     if name in views:
         order = views[name]

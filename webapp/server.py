@@ -17,10 +17,10 @@ _ENDING_SECONDS = 5
 
 
 def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
-    """Serve until interrupted. Port 0 is any that is free; the address is printed on stderr.
+    """Serve until interrupted. Port 0 means any free port; the address is printed on stderr.
 
     Raises:
-        UsageError: the address cannot be had, or is open to others without a token.
+        UsageError: the address cannot be used, or is open to others without a token.
     """
     if host not in LOOPBACK and not setup.token:
         raise UsageError(
@@ -33,7 +33,7 @@ def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
     print(f"ufo: serving at {address}  (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if setup.token:
         print("ufo: open it as that address with ?token=… once", file=sys.stderr, flush=True)
-    # Uvicorn raises the interrupt again once all is closed; that is how a service ends.
+    # Uvicorn raises the interrupt again after closing, which is the normal end of a service.
     with listening, suppress(KeyboardInterrupt):
         _server(setup).run(sockets=[listening])
 
@@ -59,7 +59,7 @@ def _server(setup: Setup) -> uvicorn.Server:
             create_app(setup),
             log_level="warning",
             server_header=False,
-            # A header could else claim to be another client, which rates are counted by.
+            # Otherwise a header could name another client, and rates are counted by client.
             proxy_headers=False,
             timeout_graceful_shutdown=_ENDING_SECONDS,
             h11_max_incomplete_event_size=64 * 1024,
@@ -77,7 +77,7 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         raise UsageError(
-            f"--host {host} --port {port} cannot be had: {error.strerror or error}; choose another "
-            "port, or 0 for any that is free"
+            f"--host {host} --port {port} cannot be used: {error.strerror or error}; choose "
+            "another port, or 0 for any free one"
         ) from error
     return found

@@ -103,7 +103,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
 
 @router.post("/verify")
 async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
-    """Verify claims against passages. It takes claims and passages, or what `/passages` gave.
+    """Verify claims against passages. It takes claims and passages, or the response of `/passages`.
 
     ```sh
     curl -s 127.0.0.1:8080/verify --json '{
@@ -140,7 +140,7 @@ def _ranked(hits: Iterable[tuple[float | None, Passage]]) -> list[answers.Search
 
 
 class _Answers(FactSource):
-    """What a source answered to each claim, as a request has it."""
+    """A source's answers to each claim, as given in a request."""
 
     def __init__(self, name: str, given: Sequence[answers.SourceAnswer]) -> None:
         self.name = name
@@ -166,7 +166,7 @@ async def _done(desk: Desk, job: Job, work: Callable[[list[FactSource], Judge], 
 
 
 def _record_of(asked: models.AfterExtract, references: Sequence[str] = ()) -> InputRecord:
-    """Return a record of given claims; without a text of their own they are the text.
+    """Return a record of given claims; without a response their texts are its text.
 
     Raises:
         UsageError: there is no claim, or there are claims of two kinds.

@@ -45,7 +45,7 @@ async def upload(
 ) -> UploadStatus:
     """Upload a file of responses, which is evaluated in the background as an ordinary run."""
     named_columns(asked.map or "")
-    job_of(desk, asked, asked.sources)  # what is wrong with the options is reported now
+    job_of(desk, asked, asked.sources)  # reports wrong options now
     flags = flags_of(desk, asked, asked.sources)
     if asked.sources:
         flags["sources"] = ",".join(asked.sources)
@@ -62,7 +62,7 @@ async def upload(
     openapi_extra=_body(f"The first bytes of a file, up to {_HEAD:,}"),
 )
 async def columns(request: Request, desk: AtDesk) -> answers.UploadColumns:
-    """Return the columns of a file by its first bytes, and which are read as which key."""
+    """Return the columns of a file from its first bytes, and the key that each is read as."""
     head = b""
     async for chunk in request.stream():
         head += chunk
@@ -102,7 +102,7 @@ async def follow_upload(one: Annotated[Upload, Depends(found)]) -> AsyncIterator
 
 @router.delete("/upload/{upload_id}")
 async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
-    """Stop an upload that goes on, which can be resumed; delete one that stopped or failed."""
+    """Stop a running upload, which can then be resumed; delete one that stopped or failed."""
     return (await desk.uploads.cancel(upload_id)).status
 
 
@@ -129,14 +129,14 @@ def download_run(run: RunName, desk: AtDesk) -> FileResponse:
 
 def _zipped(run: Run) -> FileResponse:
     descriptor, path = tempfile.mkstemp(prefix="ufo-", suffix=".zip")
-    # Parquet is compressed already.
+    # Parquet is already compressed.
     with os.fdopen(descriptor, "wb") as out, zipfile.ZipFile(out, "w") as archive:
         archive.write(run.folder / MANIFEST, f"run={run.name}/{MANIFEST}")
         for files in run.files.values():
             for file in files:
                 inside = f"run={run.name}/{file.relative_to(run.folder).as_posix()}"
                 archive.write(file, inside)
-    # The name of a run may hold what no header can; the name of a file is ours.
+    # A run's name may have characters that no header can; the file's name is ours.
     return FileResponse(
         path,
         media_type="application/zip",

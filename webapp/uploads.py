@@ -1,7 +1,7 @@
-"""Evaluate uploaded files, each in a process of its own, as ordinary runs.
+"""Evaluate uploaded files as ordinary runs, each in a separate process.
 
-A process and not a thread, because then a million rows are evaluated as `ufo evaluate` does it, on
-every core, and neither its memory nor its end is the service's.
+It is a process and not a thread. So a million rows are evaluated as by `ufo evaluate`, on every
+core, and neither the memory nor a crash of the evaluation affects the service.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from ufo.webapp.problems import Conflict, NotFound
 
 State = Literal["waiting", "running", "finished", "failed", "deleted", "stopped"]
 """An upload is stopped by a person or by the end of its service."""
-_KEPT = ("failed", "stopped")  # with the file and what is done, to be resumed or deleted
+_KEPT = ("failed", "stopped")  # their file and results are kept, to be resumed or deleted
 OVER = ("finished", "deleted", *_KEPT)
 
 FOLDER = ".uploads"
@@ -34,7 +34,7 @@ _OWNER = "UFO_OWNER"  # the process that the command ends with
 _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
-_PROGRESS = "progress"  # the message of the command's log lines that say how far it is
+_PROGRESS = "progress"  # the message of the command's log lines on its progress
 _ENDING_SECONDS = 20.0
 
 
@@ -60,8 +60,8 @@ class UploadStatus:
 class Upload:
     """An upload, its folder and the flags of its command.
 
-    The service that evaluates it holds its lock, so that another service over the same folder does
-    not take it for stopped.
+    The service that evaluates it holds its lock. So another service over the same folder does not
+    consider it stopped.
     """
 
     status: UploadStatus
@@ -77,13 +77,13 @@ class Upload:
 
     @property
     def file(self) -> Path:
-        """The file as it was sent, under its own name, so that rows and messages show that one."""
+        """The file as it was sent, under its own name, which rows and messages show."""
         # A name is the user's: it may have folders, or characters that patterns of files have.
         name = re.sub(r"[^\w .()-]", "_", self.status.name.replace("\\", "/").split("/")[-1])
         return self.folder / "input" / (name.strip(" .")[:100] or "responses")
 
     def hear(self, line: str) -> None:
-        """Take in a line of the command's log: JSON, but for what it says before it logs."""
+        """Read a line of the command's log: JSON, except for lines before logging starts."""
         try:
             event = dict(json.loads(line))
         except (ValueError, TypeError):
@@ -91,7 +91,7 @@ class Upload:
         if "of" in event:
             self.status.done, self.status.total = event["responses"], event["of"]
         if event["message"] != _PROGRESS and "chunk" not in event:
-            # The user knows the file's name, and no folder of the service.
+            # The user knows the file's name, but not the service's folders.
             said = str(event["message"]).replace(str(self.file), self.status.name)
             results = re.escape(str(self.run.parent))
             self.say(re.sub(rf"{results}[^\s'\";]*", "its run", said))
@@ -111,7 +111,7 @@ class Upload:
         (self.folder / _STATUS).write_text(text, encoding="utf-8")
 
     def hold(self) -> None:
-        """Lock one that stopped or failed.
+        """Lock an upload that stopped or failed.
 
         Raises:
             Conflict: another service over the same folder has resumed it.
@@ -150,7 +150,7 @@ class Uploads:
         """
         found = self._known.get(identifier)
         if found is None:
-            raise NotFound("no upload of that id; /upload lists those there are")
+            raise NotFound("no upload has that id; /upload lists all")
         return found
 
     async def take(
@@ -184,7 +184,7 @@ class Uploads:
         return upload
 
     async def cancel(self, identifier: str) -> Upload:
-        """Stop an upload that goes on, or delete one that stopped or failed, with its run.
+        """Stop a running upload, or delete one that stopped or failed, with its run.
 
         Raises:
             Conflict: it is over, or another service has resumed it.
@@ -209,7 +209,7 @@ class Uploads:
         """Resume an upload that stopped or failed.
 
         Raises:
-            Conflict: it did not, or another service has resumed it.
+            Conflict: it did not stop or fail, or another service has resumed it.
         """
         upload = self.one(identifier)
         if upload.status.state not in _KEPT:
@@ -240,7 +240,7 @@ class Uploads:
                 upload.tell()
                 status.exit_code = await self._run(upload)
             manifest = upload.run / "manifest.json"
-            # A run without a usable judgement is finished too, and its rows have the reasons.
+            # A run without a usable judgement is finished, too, and its rows have the reasons.
             if status.exit_code in (EXIT_DONE, EXIT_FAILED) and manifest.exists():
                 counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
                 status.total = status.done = int(counts["responses"])
@@ -332,8 +332,8 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a process and those that it started: by SIGTERM, and after some seconds by SIGKILL."""
-    # Not by SIGINT: a service that a shell started with `&` ignores it, and so does what it starts.
+    """End a process and its children: by SIGTERM, and after some seconds by SIGKILL."""
+    # Not by SIGINT: a service that a shell started with `&` ignores it, as do its children.
     for number, seconds in ((signal.SIGTERM, _ENDING_SECONDS), (signal.SIGKILL, None)):
         if process.returncode is not None:
             return

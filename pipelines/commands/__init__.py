@@ -1,1 +1,1 @@
-"""What each command of `ufo` reads and prints, and how it begins and ends."""
+"""Define the commands of `ufo`: their arguments, their output and their exit codes."""

@@ -24,7 +24,7 @@ _MB: Final = 1_000_000
 
 
 def register(commands: Any) -> None:
-    """Add the command and what it can do."""
+    """Add the command and its subcommands."""
     parser = commands.add_parser(
         "cache",
         description="Inspect and prune the cache of model replies.",
@@ -81,7 +81,7 @@ def _stats(arguments: argparse.Namespace, store: Store, uri: str) -> None:
 
 def _prune(arguments: argparse.Namespace, store: Store, uri: str) -> None:
     if arguments.older_than is None and arguments.max_mb is None:
-        raise UsageError("say what to forget: --older_than DAYS, --max_mb MB, or both")
+        raise UsageError("say what to delete: --older_than DAYS, --max_mb MB, or both")
     entries = sorted(store.entries(), key=lambda entry: (-entry.written, entry.key))
     sizes = accumulate(entry.size for entry in entries)
     days, megabytes = arguments.older_than, arguments.max_mb

@@ -15,7 +15,7 @@ from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 
 
 def register(commands: Any) -> None:
-    """Add the command. Its options are parsed by `handle`, which names the nearest of a wrong
+    """Add the command. `handle` parses its options, and names the nearest option for a wrong
     one."""
     parser = commands.add_parser(
         "check",
@@ -59,7 +59,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 
 
 def _text(given: str) -> str:
-    """Return the text that an argument is, or that it names, and say which where one may err."""
+    """Return an argument, or the text of the file that it names; say which if it is unclear."""
     if given == "-":
         return _decoded(sys.stdin.buffer.read(), "stdin")
     if os.path.isfile(given):

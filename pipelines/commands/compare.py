@@ -1,4 +1,4 @@
-"""Compare two runs (`ufo compare`), or a run with itself by other rules (`ufo benchmark`)."""
+"""Compare two runs (`ufo compare`), or a run with itself under other rules (`ufo benchmark`)."""
 
 import argparse
 import sys
@@ -138,8 +138,8 @@ def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
     """Return the rules that were asked for, checked against what the run has.
 
     Raises:
-        UsageError: an unknown source, category or passage, an invalid domain, or rules
-            that cannot be met.
+        UsageError: a source, category or passage is unknown, a domain is invalid, or the run cannot
+            meet the rules.
     """
     names = ("order", "exclude_passages", *(one.name for one in _OF_HOSTS))
     words = {name: _words(f"--{name}", getattr(args, name)) for name in names}

@@ -1,7 +1,7 @@
 """Ask the configured LLM endpoints what they can do (`ufo doctor`).
 
-The probe of a run finds out what an endpoint takes; then the model judges two claims whose verdicts
-are known.
+The probe of a run detects what an endpoint supports. Then the model judges two claims with known
+verdicts.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def handle(arguments: argparse.Namespace) -> int:
     given = {name: getattr(arguments, name) for name in (*_NAMES, "timeout")}
     chosen = settings_of({"input": "-", "output": "-", "judge": "llm", **given})
     settings = replace(chosen.client(), concurrency=2, retry=Retry(attempts=2, seconds=60.0))
-    # A role without an endpoint is passed over: a knowledge model may be all that there is.
+    # A role without an endpoint is skipped: there may be only a knowledge model.
     roles: dict[Endpoint, list[str]] = {}
     for role, endpoint in settings.endpoints.items():
         if endpoint.configured:
@@ -109,9 +109,9 @@ async def _diagnosis(
     seconds: float,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Return what is found out of an endpoint, and tell each thing as soon as it is known.
+    """Return the diagnosis of an endpoint, and print each finding as soon as it is known.
 
-    `problem` is None for an endpoint that can be used, and else ends with the remedy.
+    `problem` is None for an endpoint that can be used; otherwise it ends with the remedy.
     """
     try:
         url = endpoint.shown_url
@@ -157,7 +157,7 @@ async def _diagnosis(
 
 
 async def _judge(client: OpenAiClient, settings: LlmSettings) -> Judged:
-    """Have the judge of `ufo evaluate` judge the claims."""
+    """Judge the two claims with the judge of `ufo evaluate`."""
     units, found = [], []
     for at, (claim, query, text, _) in enumerate(_CLAIMS):
         units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))

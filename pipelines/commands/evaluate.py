@@ -54,7 +54,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 
 
 def _reported(chosen: Settings, finished: Finished) -> int:
-    """Print what the run found; return the exit code."""
+    """Print the results of the run; return the exit code."""
     summary, lost = _summary(chosen, finished)
     score = summary["factuality_score"]
     nothing = _nothing_usable(summary, lost)
@@ -103,7 +103,7 @@ def _print_comparison(comparison: Mapping[str, Any], output: str) -> None:
         print(f"each of them: ufo compare {names}")
 
 
-# A cost of which a part is not known is not known.
+# A cost with an unknown part is unknown.
 _SUMMARY_BYTES = 250_000_000
 _SUMMARY_BYTES_A_RESPONSE = 20
 _SPENT = """
@@ -116,7 +116,7 @@ FROM cost
 
 
 def _nothing_usable(summary: Mapping[str, Any], lost: Unusable) -> bool:
-    """Return whether there was something to judge, and nothing came of it."""
+    """Return whether there was something to judge, but no usable judgement."""
     return lost.all or (lost.n > 0 and not summary["units"]) or _no_line(summary)
 
 
@@ -128,7 +128,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
     views = ("cost", "scores_by_run", "failures_by_step")
     with open_results(chosen.output, finished.name, only=views) as results:
         (run,) = results.runs
-        # Less than the workers took; more of it goes to disk, which needs some memory a response.
+        # Less than the workers took. More goes to disk, which needs some memory for each response.
         limit = _SUMMARY_BYTES + _SUMMARY_BYTES_A_RESPONSE * run.counts["responses"]
         results.limit_memory(f"{limit}B", threads=2)
         scored = means(results)[run.name]

@@ -18,7 +18,7 @@ from ufo.schemas.storage import is_remote
 def register(
     subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> None:
-    """Register `index` with its three commands; each sets `handler`, called with the namespace."""
+    """Add `index` with its three commands; each sets `handler`, which gets the parsed arguments."""
     index = subparsers.add_parser("index")
     commands = index.add_subparsers(dest="index_command", metavar="COMMAND", required=True)
     build = commands.add_parser(
@@ -114,7 +114,7 @@ def run_search(args: argparse.Namespace) -> int:
 
 
 def run_info(args: argparse.Namespace) -> int:
-    """Print what an index holds; return the exit code."""
+    """Print the contents of an index; return the exit code."""
     manifest, _ = read_manifest(local_index(args.index), verify=bool(args.verify))
     if args.json:
         print_json({**manifest, "verified": bool(args.verify)})

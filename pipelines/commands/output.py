@@ -1,4 +1,4 @@
-"""Declare the arguments that commands share, and print rows as they ask."""
+"""Declare the arguments that commands share, and print rows in the requested form."""
 
 import argparse
 import sys
@@ -47,7 +47,7 @@ def add_directory(parser: argparse.ArgumentParser, optional: bool = False) -> No
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Declare how rows are printed."""
+    """Declare the options for printing rows."""
     declare(parser.add_mutually_exclusive_group(), AS_JSON, AS_CSV)
     declare(parser, MOST_ROWS)
 
@@ -61,7 +61,7 @@ def print_json(value: object) -> None:
 def print_query(
     results: Results, sql: str, args: argparse.Namespace, title: str = "", empty: str = ""
 ) -> None:
-    """Print what a SELECT gives as --json, --csv and --rows ask, or as a table under the title."""
+    """Print the result of a SELECT as --json, --csv and --rows say, or as a titled table."""
     limit = ROWS if args.rows is None else args.rows
     some = limit + 1 if limit and not (args.json or args.csv) else 10_000
     with results.stream(sql, rows=some) as reader:
@@ -71,9 +71,9 @@ def print_query(
 def print_reader_as(
     reader: pa.RecordBatchReader, args: argparse.Namespace, title: str = "", empty: str = ""
 ) -> None:
-    """Print rows as --json, --csv and --rows ask, or as a table under the title; where there is
-    none, say what that means. Where judgements were unusable, a line below the table says how many:
-    the table has no room for their counts."""
+    """Print rows as --json, --csv and --rows say, or as a table under the title. Without rows,
+    print what that means. Where judgements were unusable, a line below the table says how many: the
+    table has no room for their counts."""
     if args.json or args.csv:
         with text_output(None) as out:
             (write_json if args.json else write_csv)(reader, out, args.rows or 0)

@@ -83,7 +83,7 @@ def _ended(lost: "Unusable") -> int:
 
 
 def recall_summary(results: "Results") -> dict[str, Any]:
-    """Return what a recall run found: its size, and the rows of the paper's three tables."""
+    """Return the results of a recall run: its size, and the rows of the paper's three tables."""
     run = results.runs[-1]
     return {
         "run": run.name,
@@ -107,7 +107,7 @@ def rows(results: "Results", name: str) -> list[dict[str, Any]]:
 
 
 def print_recall(results: "Results") -> None:
-    """Print the run's size, and those of the paper's three tables that have rows."""
+    """Print the run's size, and each of the paper's three tables that has rows."""
     titles = {view.name: view.title for view in load_views()}
     with page(sys.stdout, max(_WIDTH, shutil.get_terminal_size().columns)) as console:
         run = results.runs[-1]

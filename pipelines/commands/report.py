@@ -100,7 +100,7 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _sql(args: argparse.Namespace) -> int:
-    # On a thread: while DuckDB works, the one that runs the query hears no Ctrl-C.
+    # On a thread: a thread that waits for DuckDB does not receive Ctrl-C.
     with (
         open_results(args.directory, args.run, args.run is None, reports=args.reports) as results,
         ThreadPoolExecutor(1) as thread,
@@ -117,7 +117,7 @@ def _sql(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
-    """Print the reports by their groups; with a folder those that have rows there."""
+    """Print the names of reports by group; with a folder only reports with rows in it."""
     if args.directory is None:
         found = sorted(
             (view for view in load_views(args.reports) if view.group),
@@ -141,7 +141,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _print_named(results: "Results", args: argparse.Namespace) -> None:
-    """Print a view or a table; people get its title, and no column that says the run each time."""
+    """Print a view or a table; in a terminal with its title, and without the column `run`."""
     views = {view.name: view for view in results.views}
     order = ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
     shows = "*" if args.name == "runs" else ""
@@ -149,7 +149,7 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     columns, title, empty = "*", "", view.empty
     if not args.json and not args.csv:
         title = f"{view.title}, run {results.runs[-1].name}\n"
-        # One's own report need not say the run.
+        # A user's own report may have no column `run`.
         says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
         columns = view.shows or ("* EXCLUDE (run)" if says else "*")
     sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608

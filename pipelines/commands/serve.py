@@ -95,12 +95,13 @@ def setup(
     token: str | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> "Setup":
-    """Return what the service works with: our options, sources, pages, and the evaluate command.
+    """Return the set-up of the service: options, sources, pages, and the evaluate command.
 
-    `flags` are those of `ufo evaluate` that hold where a request does not say otherwise.
+    `flags` are flags of `ufo evaluate`: the defaults of requests.
 
     Raises:
-        UsageError: `index` is none, or `results` no folder of this machine, or a flag is wrong.
+        UsageError: `index` is not an index, `results` is not a folder of this machine, or a flag is
+            wrong.
     """
     if is_remote(results):
         raise UsageError(
@@ -110,7 +111,7 @@ def setup(
     from ufo.webapp.desk import Setup
 
     folder = str(local_index(index)) if index else example_index()
-    open_index(folder)  # reports an unusable index at the start, and no request waits for it
+    open_index(folder)  # so an unusable index is reported now, and no request waits for it
     usual = dict(flags or {})
     # Wrong flags are reported at the start; `usable` has made a path absolute.
     chosen = settings_of({"input": "-", "output": "-", **usual}, None)
@@ -144,7 +145,7 @@ def setup(
 
 
 def example_index() -> str:
-    """Return the index of the bundled encyclopaedia, which is built at the first start."""
+    """Return the index of the bundled encyclopaedia; build it at the first start."""
     with as_file(files("ufo.examples") / "encyclopaedia.xml") as dump:
         digest = sha256(dump.read_bytes()).hexdigest()[:12]
         folder = str(cache_folder() / f"examples-{digest}")
@@ -163,7 +164,7 @@ def _job_of(index: str, values: Mapping[str, Any], sources: Sequence[str] | None
 def _flags_of(
     usual: Mapping[str, Any], asked: Mapping[str, Any], sources: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return a request's flags, and of the usual ones those that its judge and sources hear."""
+    """Return a request's flags, with the default flags that its judge and sources use."""
     found = fitting(usual, asked)
     judge = found.get("judge") or default_judge(found.get("base_url"))
     others = unused(judge, sources) if sources else []

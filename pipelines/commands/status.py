@@ -35,18 +35,18 @@ from ufo.transforms.llm.batch_store import BatchStore
 Status = dict[str, Any]
 """The state of a run: its folder, progress, times (UTC), and the command to continue it (`next`).
 
-`chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines` and
-`of_lines` of the input likewise. `rows` are those of a finished run. `changed_at` is when the last
-chunk, or the run, was finished. On an engine (`runner`) a run is one `job`, not chunks,
-whose progress the engine shows. `batches` are those under way of a run by the provider's batch API
-(`ufo.transforms.llm.batch_store.Batch`). `checked` says what `--check` found.
+`chunks` of `of_chunks` are finished, with `lines` of `of_lines` of the input; a total of None is
+unknown, as for compressed input. `rows` counts the rows of a finished run. `changed_at` is when the
+last chunk, or the run, was finished. On an engine (`runner`) a run is one `job` instead of chunks,
+and the engine shows its progress. `batches` are the open batches at a model's provider
+(`ufo.transforms.llm.batch_store.Batch`). `checked` is the result of `--check`.
 """
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
-"""States of a run. `elsewhere`: another machine evaluates it, and whether it still runs cannot be
-seen from here."""
+"""States of a run. `elsewhere`: another machine evaluates it, and it is unknown whether it still
+runs."""
 DAMAGED = "damaged"
-"""A finished run whose manifest or part files cannot be read, or are not what was written."""
+"""A finished run whose manifest or part files cannot be read, or have changed."""
 _UNKNOWN = "cannot be verified: the run is of before there were checksums"
 
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
@@ -145,7 +145,7 @@ def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[St
 
 def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[str]) -> Status:
     process: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # an attempt of before there was such a file
+    with suppress(OSError, ValueError):  # earlier versions wrote no such file
         process = json.loads(storage.read(storage.join(folder, PROCESS)))
     state, advice = _state(process, run_folder)
     lines = process.get("lines")
@@ -173,7 +173,7 @@ def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[s
 
 
 def _state(process: Mapping[str, Any], run_folder: str) -> tuple[str, str]:
-    """Return the state of an attempt by what its process wrote, and what to do next."""
+    """Return the state of an attempt, from the file of its process, and what to do next."""
     if process and process["host"] != socket.gethostname():
         return ELSEWHERE, f"it was started on {process['host']}; look there whether it runs"
     if process and _alive(process["pid"]) and _locked(run_folder):
@@ -201,12 +201,12 @@ def _locked(run_folder: str) -> bool:
     try:
         with FileLock(lock, timeout=0):
             return False
-    except OSError:  # held, or of a folder that only others may write to
+    except OSError:  # held, or in a folder that this user may not write to
         return True
 
 
 def lines_of(status: Status) -> list[str]:
-    """Return what is printed of a run."""
+    """Return the lines to print for a run."""
     done = []
     if status["chunks"] is not None:
         done.append(f"{_of(status['chunks'], status['of_chunks'])} chunks")

@@ -13,7 +13,7 @@ from ufo.schemas.errors import UsageError
 
 IN_PROCESS = ("", "DirectRunner", "direct")
 FLINK = "FlinkRunner"
-# The command finishes the run of its job, so it waits.
+# The command finishes the run after its job, so it must wait.
 _NOT_WAITING = ("no_wait_until_finish", "template_location")
 # Further options of the Flink runner, which Python learns from its job server only.
 _OF_FLINK = (
@@ -71,8 +71,8 @@ def _cores(flags: Sequence[str]) -> str:
 
 
 def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
-    """Return Beam's flags; raise UsageError for the first flag that is unknown, or would end the
-    command before its job."""
+    """Return Beam's flags. Raise a UsageError for the first flag that is unknown, or that would end
+    the command before its job."""
     if not rest:
         return []
     for name in ("dry_run", "streaming"):  # Beam has both too, and would run all the same
@@ -90,8 +90,8 @@ def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
 def beam_parser(prog: str = "ufo evaluate") -> Parser:
     """Return a parser of all options that Beam's modules have declared.
 
-    It refuses a runner that Beam would not find once the input is read; a path is that of a class
-    of somebody's own.
+    It refuses a runner that Beam does not know, before the input is read. A path with dots is a
+    user's own runner class.
     """
     quiet_beam()
     from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions

@@ -10,14 +10,14 @@ The configuration file is YAML with any option by its name, and named plug-ins:
       - {name: mine, type: sources/mine.py:MySource, limit: 3}
     judge: {name: quotes, type: judges/quotes.py:Quotes, share: 0.9}
 
-A mapping in `sources` defines a source under a name of its own; `--sources` may name it in another
-order. `judge` is a name or such a mapping; of a list of them, `judges`, the first judges unless
-`judge` or `--judge` names another. Paths are relative to where the command runs, as in flags. A
-flag beats the file.
+A mapping in `sources` defines a named source; `--sources` may list the names in another order.
+`judge` is a name or such a mapping. `judges` is a list of mappings: the first judges, unless
+`judge` or `--judge` names another. Paths are relative to the working folder of the command, as in
+flags. A flag overrides the file.
 
-On Dataflow, workers are machines of their own, made for the job from a container image: they find
-buckets, and files of that image. What they would not find is refused before anything is staged, and
-what is usual for this project there is filled in.
+On Dataflow, workers are machines made for the job from a container image. They can reach only
+buckets and files of the image. Other paths are refused before anything is staged. Options that this
+project usually needs there are filled in.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,8 +56,8 @@ S = TypeVar("S", bound=Settings)
 
 _NEEDED = ("project", "region", "temp_location")
 _BRINGS_UFO = ("sdk_container_image", "setup_file", "extra_package", "extra_packages")
-# Our functions are in modules that the image has, so nothing of the submitter's session or
-# environment is wanted there: it would only tell where he keeps his files.
+# The image has the modules of our functions. The submitter's session and environment are not
+# needed, and would reveal the paths of their files.
 _USUAL = ("--no_save_main_session", "--experiments=disable_logging_submission_environment")
 _MACHINE = "e2-standard-2"
 _MOST_WORKERS = 10
@@ -67,7 +67,7 @@ def with_defaults(settings: S) -> S:
     """Return the settings of a run on Dataflow with the defaults for it.
 
     Raises:
-        UsageError: something that its workers cannot reach, or would not know.
+        UsageError: a value names something that the workers cannot reach.
     """
     flags = settings.beam
     _check_places(settings)
@@ -91,11 +91,11 @@ def with_defaults(settings: S) -> S:
 
 
 def _check_places(settings: Settings) -> None:
-    """Raise a UsageError for what the workers would not find: it is on this machine."""
+    """Raise a UsageError for a path of this machine, which the workers would not find."""
     if settings.web_snapshot:
         raise UsageError(
-            "--web_snapshot is taken down, and replayed, by the processes of one machine, and "
-            "Dataflow's workers are many; leave it out, or --runner"
+            "--web_snapshot needs the processes of one machine, but Dataflow's workers are on "
+            "several; leave it out, or --runner"
         )
     bucket = "a bucket, gs://BUCKET/…: `gcloud storage cp --recursive {path} gs://BUCKET/…`"
     places = [("--input", path, bucket) for path in settings.input]
@@ -122,8 +122,8 @@ Definitions = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class GivenOptions:
-    """What a configuration file, or Python, gives: checked values of options by name, the sources
-    and judges that are defined there, and flags of Beam's."""
+    """The content of a configuration file, or of Python keywords: checked values of options by
+    name, the sources and judges defined there, and Beam's flags."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     sources: Definitions = field(default_factory=dict)
@@ -132,11 +132,11 @@ class GivenOptions:
 
 
 def settings(kind: type[S], parser: Parser, argv: Sequence[str]) -> S:
-    """Return the settings of a command line, its configuration file and the defaults, as the class
-    of them that a command has.
+    """Return the settings from a command line, its configuration file and the defaults. `kind` is
+    the command's class of settings.
 
     Raises:
-        UsageError: whatever is wrong, with the nearest right thing.
+        UsageError: an option is wrong; the message has the nearest valid one.
     """
     parsed, rest = parser.parse_some(list(argv))
     given = GivenOptions(parser.given(parsed), beam=beam_flags(rest, parser))
@@ -160,8 +160,8 @@ def settings_of(
     values: Mapping[str, Any],
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
 ) -> Settings:
-    """Return the settings of Python keywords, options of `ufo evaluate` by their names, and of
-    sources: a list, or names.
+    """Return the settings from Python keywords (options of `ufo evaluate`) and sources (a list, or
+    names).
 
     Raises:
         UsageError: an option or a source is wrong.
@@ -252,8 +252,8 @@ def load(path: str, parser: Parser) -> GivenOptions:
 
 
 def _given(values: dict[str, Any], parser: Parser, known: GivenOptions) -> GivenOptions:
-    """Return values by the names of options, or of Beam's flags, checked, added to what is known; a
-    judge may also be described, or an object."""
+    """Return `known` with checked values added, by the names of options or Beam's flags. A judge
+    may also be a mapping or an object."""
     judges = dict(known.judges)
     judge = values.pop("judge", None)
     if isinstance(judge, Mapping):
@@ -275,7 +275,7 @@ def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, A
     """Return the order of names and the definitions in a list of names and mappings.
 
     Raises:
-        UsageError: an item that is neither, lacks `name` or `type`, or repeats a name.
+        UsageError: an item is neither, lacks `name` or `type`, or repeats a name.
     """
     if not isinstance(items, list | tuple) or not items:
         raise UsageError(f"`{noun}s` is a list of names and of {{name, type, …}}")
@@ -318,11 +318,11 @@ def _check_together(values: Mapping[str, Any]) -> None:
 
 
 def _check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser) -> None:
-    """Fill in which judge it is, with the options of a named one that are flags; refuse what only
-    another judge takes.
+    """Fill in the judge, and the flags that a named judge defines. Refuse flags that only another
+    judge takes.
 
     Raises:
-        UsageError: there is no such judge or option, or a flag that it does not take is given.
+        UsageError: the judge or option does not exist, or the judge does not take a given flag.
     """
     item = values.get("judge") or default_judge(values.get("base_url"))
     spec = JUDGES.spec(item, definitions)
@@ -377,7 +377,7 @@ def _takers(name: str) -> Iterator[tuple[str, Any]]:
 
 
 def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is asked, and those of the usual flags that the judge and formulation take."""
+    """Return the given flags, and the default flags that the judge and formulation take."""
     found = {**usual, **asked}
     judge = found.get("judge") or default_judge(found.get("base_url"))
     others = _OF_SOME - flags_of(JUDGES.spec(judge, {}))

@@ -1,8 +1,7 @@
 """Declare the options of `ufo evaluate`, each once: a field of a dataclass.
 
-Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, and
-docs/flags.md are made of them. A default of None stands for that of the source or judge that takes
-the option.
+They define the flags, keys of the configuration file, keywords in Python, the fingerprint of a run,
+and docs/flags.md. A default of None means the default of the source or judge that takes the option.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +31,7 @@ _BOTH = Affects.SOURCE | Affects.JUDGE
 
 
 def source_names(text: str) -> list[str]:
-    """Return the names of a list that commas separate."""
+    """Return the names in a list separated by commas."""
     found = [name.strip() for name in text.split(",") if name.strip()]
     if not found:
         raise UsageError("--sources names no source")
@@ -40,7 +39,7 @@ def source_names(text: str) -> list[str]:
 
 
 def url_of(flag: str) -> Callable[[str], str]:
-    """Return what reads the URL of an endpoint, or raises a UsageError that names the flag."""
+    """Return a function that checks the URL of an endpoint; its UsageError names the flag."""
 
     def read(url: str) -> str:
         try:
@@ -61,7 +60,7 @@ def _of_llm_judge(name: str, expert: bool = False) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
-    """What is read, and where results go."""
+    """The input, and the folder of the results."""
 
     input: tuple[str, ...] = of_run(
         "files of responses: JSON Lines, a JSON array, CSV, TSV (also .gz) or Parquet, recognised "
@@ -105,7 +104,7 @@ class InputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How the work is cut and resumed, and when a finished run exits 3."""
+    """How a run is divided and resumed, and when a finished run exits 3."""
 
     title: str | None = option("title of the run in reports (default: input and time)", "TEXT")
     run: str | None = option(
@@ -248,7 +247,7 @@ class WebOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions:
-    """Who judges, and how the LLM judge asks; None is its default."""
+    """The judge, and how the LLM judge asks; None is the judge's default."""
 
     judge: Spec = of_judge(
         "llm (default if a key or base URL is given); offline: a small local model, no network; "
@@ -277,7 +276,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """Which models are asked and where, what an endpoint is sent at most, and what answers cost."""
+    """The models and their endpoints, limits on requests, and prices."""
 
     model: str | None = option(
         "model of the judge; also of extraction and the source llm, unless they have their own",
@@ -410,4 +409,4 @@ OF_SERVICE = [
     for one in options
     if one.name not in ("config", "sources", "mode", "tie", "units")
 ]
-"""What a service can be started with: what a text is judged by and checked against."""
+"""The options to start a service with: the judge and the sources of its checks."""

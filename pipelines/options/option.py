@@ -1,8 +1,7 @@
 """Declare an option once, as a field of a dataclass, and check values for it.
 
-Flags of a command, keys of the configuration file and keywords in Python are made of the
-declaration, and what each gives is checked by `Option.value_of`; so are the fingerprint of a run
-and docs/flags.md.
+The declaration defines a command's flags, keys of the configuration file, keywords in Python, the
+fingerprint of a run and docs/flags.md. `Option.value_of` checks the values.
 """
 
 import argparse
@@ -21,15 +20,15 @@ class Affects(Flag):
     """Which part of a run's fingerprint an option enters, since results depend on it."""
 
     RUN = auto()
-    """It is in it as what it names: what the inputs hold, what the sources are."""
+    """It enters by what it names: the content of inputs, the sources."""
     RESULTS = auto()
-    """The value itself is in it."""
+    """Its value enters the fingerprint of every run."""
     SOURCE = auto()
-    """That of the fact sources whose constructors name the option, and get its value."""
+    """It enters the part of each fact source whose constructor names the option."""
     JUDGE = auto()
-    """That of the judge that takes it."""
+    """It enters the part of the judge that takes it."""
     FUNCTION = auto()
-    """The same, of the LLM judge's formulation `function` alone."""
+    """The same, but only for the LLM judge's formulation `function`."""
 
 
 NOTHING = Affects(0)
@@ -40,9 +39,9 @@ class Option:
     """An option: a flag `--name`, a key of the configuration file, a keyword in Python.
 
     `kind` is bool for a switch, int or float for a number from `low` to `high`, tuple for several
-    words, else str: one of `choices` where there are any, and `read` makes a value of the text.
-    `affects` says whose part of a run's fingerprint it enters: none where results are the same.
-    An option for an `expert` is not in the command's help, but in docs/flags.md.
+    words, else str. A str is one of `choices`, if there are any, and `read` converts the text to a
+    value. `affects` says which part of a run's fingerprint it enters: none if results do not depend
+    on it. An option for an `expert` is in docs/flags.md, but not in the command's help.
     """
 
     name: str
@@ -58,8 +57,8 @@ class Option:
     expert: bool = False
 
     def add(self, group: "argparse._ActionsContainer") -> None:
-        """Declare its flag. One that is not given stays None: the configuration file, and then the
-        default, fill it."""
+        """Declare its flag. Without the flag the value stays None, until the configuration file or
+        the default fills it."""
         flag = f"--{self.name}"
         if self.kind is bool:
             added = group.add_argument(flag, action="store_const", const=True)
@@ -76,12 +75,12 @@ class Option:
         return self.metavar in ("FILE", "DIR")
 
     def value_of(self, given: object) -> Any:
-        """Return the value that is given, as the text of a flag or as YAML and Python have it.
+        """Return the checked value of a flag's text, or of a value from YAML or Python.
 
         A switch that is off is None, as if it were not given.
 
         Raises:
-            UsageError: it is wrong, with the nearest right one.
+            UsageError: it is wrong; the message has the nearest valid one.
         """
         flag = f"--{self.name}"
         if self.kind is bool:
@@ -102,9 +101,8 @@ class Option:
 
 
 def option(help: str, metavar: str | None = None, *, default: Any = None, **more: Any) -> Any:
-    """Return the field of a dataclass that declares an option: the field's name is the option's,
-    its type that of the values. `{default}` in `help` is the default, `more` are fields of
-    `Option`."""
+    """Return a dataclass field that declares an option: the field has its name and the type of its
+    values. `{default}` in `help` is the default; `more` are fields of `Option`."""
     described = {"help": help.format(default=default), "metavar": metavar, **more}
     return field(default=default, metadata=described)
 
@@ -140,7 +138,7 @@ def _kind(annotation: Any) -> type:
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way.
 
-    `options` are those of `add_options`, by their names.
+    `options` has the options given to `add_options`, by name.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -156,18 +154,18 @@ class Parser(argparse.ArgumentParser):
                 self.options[one.name] = one
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse words, of which none may be unknown: subcommands are parsed by this method."""
+        """Parse words and refuse unknown ones; argparse parses subcommands by this method."""
         parsed, unknown = self.parse_some(args, namespace)
         self.refuse(unknown)
         return parsed, unknown
 
     def parse_some(self, args: Any, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse words; return also those that are unknown, such as Beam's flags."""
+        """Parse words; return also the unknown ones, such as Beam's flags."""
         return super().parse_known_args(args, namespace)
 
     def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:
-        """Raise a UsageError for the first word that is unknown, with the nearest flag, of this
-        parser or of the `others`."""
+        """Raise a UsageError for the first unknown word, with the nearest flag, also of
+        `others`."""
         if not unknown:
             return
         flag = unknown[0].split("=")[0]
@@ -195,7 +193,7 @@ class Parser(argparse.ArgumentParser):
         return {name: value for name, value in found.items() if value is not None}
 
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong with the command line."""
+        """Raise a UsageError with the message."""
         raise UsageError(f"{message}. See `{self.prog} --help`.")
 
 

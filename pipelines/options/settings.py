@@ -1,4 +1,4 @@
-"""Hold the checked options of a run, and make the judge, clients and sources that they name."""
+"""Check the options of a run, and make the judge, clients and sources that they name."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -37,14 +37,14 @@ from ufo.transforms.sources.fact_source import FactSource, SourceContext, Source
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described
 
 OFFLINE: Final = "offline"
-"""The judge where no endpoint is configured."""
+"""The default judge if no endpoint is configured."""
 KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
 LLM: Final = "llm"
-"""The judge where one is."""
-_ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
+"""The default judge if an endpoint is configured."""
+_ALL_FACTS: Final = 10_000  # facts in one call; the size of a reply is a lower limit
 OF_JUDGES: Final = {*names_of(JudgeOptions, ModelOptions)} - {"judge"}
-"""The options that a judge takes where its constructor names them."""
+"""The options that a judge takes if its constructor names them."""
 
 OF_THE_LLM_JUDGE: Final = ({*names_of(JudgeOptions)} - {"judge", "verifier"}) | {"formulations"}
 OF_THE_EXTRACTOR: Final = {"extractor_model", "extractor_base_url"}
@@ -70,17 +70,17 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return these options, checked against each other and completed.
 
         Raises:
-            UsageError: one cannot be with another.
+            UsageError: two options cannot be combined.
         """
         return self
 
     def processes(self, models: Sequence[str] = ()) -> int:
-        """Return how many processes evaluate a run that asks these models: one keeps an endpoint
-        busy, and else each processor has its own."""
+        """Return the number of processes for a run that asks these models: one process keeps an
+        endpoint busy; without models, one for each processor."""
         return self.workers or (1 if models else cores())
 
     def given(self, *names: str) -> dict[str, Any]:
-        """Return those of these options that have a value."""
+        """Return the named options that have a value."""
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -89,7 +89,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return [one.name for one in options_of(type(self)) if what in one.affects]
 
     def source_flags(self) -> dict[str, Any]:
-        """Return the flags that a fact source's option of that name takes its value from."""
+        """Return the flags that give options of fact sources with the same names their values."""
         return self.given(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
 
     def source_context(
@@ -107,17 +107,17 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return SourceContext(calls, client, self.judge_class.needs_endpoint)
 
     def source(self, spec: SourceSpec, client: Callable[[], Client] | None = None) -> FactSource:
-        """Return a fact source as it is outside of a run; `client` is asked in place of models."""
+        """Return a fact source for use outside of a run; `client` replaces the models' clients."""
         context = replace(self.source_context(), client=client)
         return make_source(spec, self.source_flags(), context)
 
     def retry(self) -> Retry:
-        """Return how long a request is tried again."""
+        """Return the retry policy of requests."""
         return Retry() if self.retry_seconds is None else Retry(seconds=self.retry_seconds)
 
     def cache_uri(self) -> str:
-        """Return where answers are kept."""
-        # A worker's own disk ends with it, and a bundle that is tried again would be paid again.
+        """Return the URI of the cache of answers."""
+        # A worker's own disk is lost with it, and a repeated bundle would be paid for again.
         if not self.cache and on_dataflow(self.beam) and not os.environ.get(CACHE_VARIABLE):
             return f"{self.output.rstrip('/')}/cache/"
         return self.cache or default_cache()
@@ -136,11 +136,11 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     @property
     def judge_class(self) -> type[Judge]:
-        """The class of the judge, which says what it can do."""
+        """The class of the judge; its attributes say what the judge can do."""
         return JUDGES.kind(self.judge)
 
     def judge_spec(self, client: ClientSettings | None = None) -> JudgeSpec:
-        """Return the judge as it travels to the workers; `client` where it is known already."""
+        """Return the specification of the judge for workers; `client` if it is already known."""
         llm_settings = self.llm()
         asked = (client or self.client()) if llm_settings else None
         flags = self.given(*OF_JUDGES)
@@ -153,10 +153,10 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         )
 
     def made_judge(self) -> Judge:
-        """Return the judge, as this process would make it.
+        """Return the judge, made in this process.
 
         Raises:
-            UsageError: it cannot be made, or can judge nothing here.
+            UsageError: it cannot be made, or cannot be used here.
         """
         if self.judge_class.needs_endpoint:
             need("llm", f"the judge {self.judge.name!r}")
@@ -168,17 +168,17 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     def judged_by(self, sources: Sequence[str] | None = None) -> str | None:
         """Return the sentence on the verifier and how far to trust it with these sources, or with
-        any; None where none judges."""
+        any source; None if no verifier judges."""
         return judged_by(self.verifier, sources) if self.verifier_used() else None
 
     def verifier_used(self) -> str | None:
-        """Return the name of the verifier that judges, None where none does."""
+        """Return the name of the verifier that judges, None without one."""
         if "verifier" not in JUDGES.parameters(self.judge):
             return None
         return self.verifier or DEFAULT_VERIFIER
 
     def judge_print(self) -> dict[str, Any]:
-        """Return what a fingerprint says of the judge."""
+        """Return the judge's part of a fingerprint."""
         found: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
         verifier, llm_settings = self.verifier_used(), self.llm()
         if verifier:
@@ -188,7 +188,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return found
 
     def client(self) -> ClientSettings:
-        """Return how the models are reached."""
+        """Return the settings of the models' clients."""
         return ClientSettings(
             endpoints(**self.given(*_OF_ENDPOINTS)),
             concurrency=self.concurrency,
@@ -203,7 +203,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         )
 
     def models_asked(self, sources: Sequence[SourceSpec]) -> list[str]:
-        """Return the models that a run asks, each once; none if nothing asks one."""
+        """Return the models that a run asks, each once; [] if it asks none."""
         models = []
         if self.judge_class.needs_endpoint:
             places = self.client().endpoints
@@ -223,10 +223,10 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             )
 
     def unpriced(self, models: Sequence[str]) -> list[str]:
-        """Return those of the models a run asks whose price is not known.
+        """Return the models without a known price, among those that a run asks.
 
         Raises:
-            UsageError: `--max_cost` is given, and cannot be kept.
+            UsageError: `--max_cost` is given, but cannot be enforced.
         """
         if not models and self.max_cost is None:
             return []
@@ -244,7 +244,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return unknown
 
     def batches(self, run: str) -> BatchSettings | None:
-        """Return how the run of that name asks by batches, None without --batch."""
+        """Return the settings of the run's batches, None without --batch."""
         if not self.batch:
             return None
         return BatchSettings(
@@ -258,19 +258,19 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         )
 
     def rounds(self, sources: Sequence[SourceSpec]) -> int:
-        """Return how many rounds of batches a run takes at most where nothing is asked again: one
-        for the claims, and for each source one for the verdicts, and for a model's knowledge one
-        before it."""
+        """Return the most rounds of batches of a run without repeated requests. There is one for
+        the claims, one for the verdicts on each source, and one before that for a model's
+        knowledge."""
         asks = self.judge_class.needs_endpoint
         each = [asks + (spec.type == KNOWLEDGE_TYPE) for spec in sources]
         extracting = int(asks and self.judge_class.extracts)
         return extracting + (sum(each) if self.mode == "seq" else max(each, default=0))
 
     def check_batch(self, models: Sequence[str]) -> None:
-        """Check that a run which asks these models can ask by batches.
+        """Check that a run with these models can use batches.
 
         Raises:
-            UsageError: `--batch` is given, and it cannot.
+            UsageError: `--batch` is given, but the run cannot use batches.
         """
         if not self.batch:
             return
@@ -284,20 +284,20 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             raise UsageError("--batch: no model is asked; leave it out")
         if self.cache_uri() == OFF or is_remote(self.cache_uri()):
             raise UsageError(
-                "--batch keeps replies in the cache: give one of this machine by --cache"
+                "--batch keeps replies in the cache: name one on this machine with --cache"
             )
 
     def affecting(self) -> dict[str, Any]:
-        """Return the options that results depend on, beside the sources; for the fingerprint. A
-        switch or a number that is not set has no part in it."""
+        """Return the options that results depend on, except the sources, for the fingerprint. A
+        switch or a number that is not set is left out."""
         found = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
         return {name: value for name, value in found.items() if value} | self.judge_print()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecallSettings(Settings):
-    """The options of a recall run. `formulations` are those by which every answer is verified:
-    `offline` alone without a model, none with `facts_only`."""
+    """The options of a recall run. Every answer is verified by each of `formulations`: only
+    `offline` without a model, none with `facts_only`."""
 
     input: tuple[str, ...] = of_run(
         "questions with their true answers and the answers to check: .jsonl, .jsonl.gz, "
@@ -322,23 +322,23 @@ class RecallSettings(Settings):
     )
 
     def checked(self) -> Self:
-        """Return these options, checked, with `formulations` as the names of those to compare.
+        """Return these options, checked, with `formulations` as the names of the ones to compare.
 
         Raises:
-            UsageError: an option is of `ufo evaluate` alone, or cannot be with another.
+            UsageError: an option is only for `ufo evaluate`, or two options cannot be combined.
         """
         if self.sources is not None:
             raise UsageError(
-                "`sources` is of `ufo evaluate`: recall holds answers against facts alone"
+                "`sources` is only for `ufo evaluate`: recall checks answers against facts"
             )
         runner = runner_of(self.beam)
         if runner not in IN_PROCESS:
             raise UsageError(
-                f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`"
+                f"`ufo recall` runs in process; --runner {runner} is only for `ufo evaluate`"
             )
         if self.facts_only:
             for name in self.given("formulations", "verifier", "format", "facts_per_call"):
-                raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
+                raise UsageError(f"--{name} is for verification; --facts_only verifies nothing")
             return replace(self, formulations=())
         if not asks_llm_judge(self.judge):
             return replace(self, formulations=(self.judge.name,))
@@ -350,7 +350,7 @@ class RecallSettings(Settings):
         return replace(self, formulations=canonical(names, self.format or "json"))
 
     def llm(self) -> LlmSettings | None:
-        """Return the settings of the LLM judge without those of a formulation."""
+        """Return the settings of the LLM judge without the settings of a formulation."""
         llm_settings = Settings.llm(self)
         if llm_settings is None:
             return None
@@ -414,13 +414,13 @@ OPENED_BY_WORKERS: Final = tuple(
 
 
 def default_judge(base_url: str | None = None) -> str:
-    """Return the judge where none is named: a model where one can be reached."""
+    """Return the default judge: a model if an endpoint is configured."""
     return LLM if Endpoint(base_url=base_url).configured else OFFLINE
 
 
 def flags_of(spec: Spec) -> set[str]:
-    """Return the flags that a judge takes: those that its constructor names, those of the LLM judge
-    where it asks that, and those of models where it needs an endpoint."""
+    """Return the flags that a judge takes. These are the flags that its constructor names, the LLM
+    judge's if it asks that judge, and the flags for models if it needs an endpoint."""
     kind = JUDGES.kind(spec)
     names = OF_JUDGES & JUDGES.parameters(spec).keys()
     if asks_llm_judge(spec):

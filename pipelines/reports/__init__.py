@@ -1,1 +1,1 @@
-"""Finished runs for people: text, tables, plots, the HTML report, comparisons."""
+"""Present finished runs to people: text, tables, plots, the HTML report, comparisons."""

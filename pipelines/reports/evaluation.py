@@ -1,4 +1,4 @@
-"""Hold what the Python interface returns: a finished run, or one checked text; see `ufo`."""
+"""Define the results of the Python interface: a finished run, or one checked text (see `ufo`)."""
 
 import weakref
 from collections import Counter
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class FinishedRun:
     """A finished run: its tables and views as Arrow tables, and SQL over them.
 
-    `run` is the run's name and `path` its folder. Without an output folder of yours the results
-    live as long as this object.
+    `run` is the run's name and `path` its folder. Without an output folder, the results live as
+    long as this object.
     """
 
     def __init__(self, results: "Results", path: str, temporary: ExitStack) -> None:
@@ -42,7 +42,7 @@ class FinishedRun:
         return self.sql("FROM failures ORDER BY step, key")
 
     def sql(self, query: str, params: Sequence[object] = ()) -> "pa.Table":
-        """Return what a SELECT over the tables and views gives.
+        """Return the result of a SELECT over the tables and views.
 
         Raises:
             UsageError: the SQL is wrong.
@@ -52,14 +52,14 @@ class FinishedRun:
     def close(self) -> None:
         """Close the database over the results, and delete them if no output folder was given.
 
-        Tables that were taken from it stay valid.
+        Tables taken from it before stay valid.
         """
         self._results.close()
         self._forget()
 
 
 class Evaluation(FinishedRun):
-    """A finished run of `ufo.evaluate`: the tables and views that are asked for most.
+    """A finished run of `ufo.evaluate`, with the most used tables and views as properties.
 
     A notebook shows its overview with plots; `report` writes it to a file.
     """
@@ -71,17 +71,17 @@ class Evaluation(FinishedRun):
 
     @property
     def contributions(self) -> "pa.Table":
-        """One row a source: the share of units it decided, `none` being the undecided ones."""
+        """One row a source: the share of units that it decided; `none` is the undecided share."""
         return self.sql("FROM source_contributions ORDER BY mode, position")
 
     @property
     def verdicts(self) -> "pa.Table":
-        """One row a fact unit (and way of voting): label 1, 0 or NULL, who decided, the votes."""
+        """One row a fact unit and mode: label 1, 0 or NULL, the deciding source, the votes."""
         return self.sql("FROM verdicts ORDER BY response_id, unit_id, mode, source")
 
     @property
     def evidence(self) -> "pa.Table":
-        """One row for each passage that was held against a fact unit, with the passage's text."""
+        """One row for each fact unit and passage checked against it, with the passage's text."""
         return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
 
     def report(self, path: str | Path) -> None:
@@ -99,7 +99,7 @@ class Evaluation(FinishedRun):
         from ufo.pipelines.reports.overview import overview
         from ufo.pipelines.reports.terminal import print_overview, text_of
 
-        # Its folder may be a temporary one: no command is shown.
+        # Its folder may be temporary, so no command is shown.
         found = overview(self._results) | {"directory": None}
         return text_of(partial(print_overview, found))
 
@@ -110,7 +110,7 @@ class Evaluation(FinishedRun):
 
 
 class Recall(FinishedRun):
-    """A finished recall run; the tables and views of facts and what the answers say of them."""
+    """A finished recall run, with its tables and views of facts and of verdicts on them."""
 
     @property
     def scores(self) -> "pa.Table":
@@ -134,12 +134,12 @@ class Recall(FinishedRun):
 
     @property
     def verdicts(self) -> "pa.Table":
-        """One row for each fact, answer and formulation, those of people among them."""
+        """One row for each fact, answer and formulation; labels of people are rows, too."""
         return self.sql("FROM recall_verdicts ORDER BY record_id, variant, fact_id, formulation")
 
 
 class Check:
-    """What the sources say of one text. The rows are records as the tables hold them."""
+    """The result of checking one text. The rows are records of the tables."""
 
     def __init__(self, rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> None:
         self.sentences = rows.sentences
@@ -159,13 +159,13 @@ class Check:
         """The share of claims that are factual, undecided ones as 0; None without any claim or any
         usable judgement.
 
-        With `mode="all"` that of the sources in their order, with `"single"` that of the source.
+        With `mode="all"` it is the score in mode `seq`.
         """
         return self._score.factuality_score
 
     @property
     def coverage(self) -> float | None:
-        """The share of claims that some source decided; None where `score` is."""
+        """The share of claims that some source decided; None where `score` is None."""
         return self._score.coverage
 
     @property
@@ -194,7 +194,7 @@ class Check:
 
     @property
     def lost(self) -> Unusable:
-        """What of the judgements, or of the extraction, is of no use."""
+        """The judgements that are unusable, or the failure of the extraction."""
         told = [row.message for row in self.failures if not row.message.startswith(OURS)]
         said = told[-1] if told else ""
         failed = Counter(row.error_type for row in self.failures if row.step == EXTRACT)
@@ -204,7 +204,7 @@ class Check:
         return Unusable(self._score.n_unusable, self._score.n_judgements, reasons, said=said)
 
     def claims(self) -> Iterator[dict[str, Any]]:
-        """Yield each claim with its verdict, and with the evidence that says most for it."""
+        """Yield each claim with its verdict, and with the strongest evidence for the verdict."""
         passages = {one.passage_id: one for one in self.passages}
         verdicts = {row.unit_id: row for row in self.verdicts if row.mode == self._mode}
         for unit in self.fact_units:
@@ -232,7 +232,7 @@ class Check:
             }
 
     def __repr__(self) -> str:
-        """Return what the sources say, as `ufo check` prints it."""
+        """Return the result as `ufo check` prints it."""
         from ufo.pipelines.reports.terminal import print_check, text_of
 
         return text_of(partial(print_check, self)).rstrip()

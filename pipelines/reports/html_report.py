@@ -1,8 +1,8 @@
 """Render reports as HTML: the overview of a run, its file, comparisons, notebooks, plots.
 
-What is rendered runs no script and loads nothing, whatever a response smuggled in: every value is
-escaped. Plots are SVG in the colours of the style sheet around them, so that they read well on
-light and on dark, and say in words what they show.
+Every value is escaped: whatever a response contains, the page runs no script and loads nothing.
+Plots are SVG in the colours of the style sheet around them, so that they suit light and dark pages.
+They have descriptions in words.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ufo.schemas.results import Results
 
 Link = Callable[[str, str], str | None]
-"""From a run and the id of a response to the address of its page; None where there is none."""
+"""A function from a run and the id of a response to the address of its page, or None."""
 
 _STYLES = ("base", "parts", "result", "report")
 _MOST_ROWS = 100
@@ -60,24 +60,23 @@ _NO_MODEL = "(no model)"
 
 
 def write_html(results: "Results", path: str) -> None:
-    """Write the report of the newest of the runs to a file, which takes its place when all is
-    there.
+    """Write the report of the newest run to a file; the file appears when it is complete.
 
     Raises:
-        UsageError: a file that cannot be written, or a run of `ufo recall`.
+        UsageError: the file cannot be written, or it is a run of `ufo recall`.
     """
     with text_output(path, "--html") as out:
         out.write(render_html(results))
 
 
 def render_html(results: "Results") -> str:
-    """Return the report of the newest of the runs as a page. Equal runs give equal reports.
+    """Return the report of the newest run as a page. Equal runs give equal reports.
 
-    Reports without a row are left out. Of many rows or responses the page has some and says of how
-    many, so that its size is bounded.
+    Reports without a row are left out. A long report is cut to its first rows, with the total
+    number, so that the page's size is bounded.
 
     Raises:
-        UsageError: a run of `ufo recall`.
+        UsageError: it is a run of `ufo recall`.
     """
     run = results.runs[-1]
     if run.mode == "recall":
@@ -101,23 +100,23 @@ def render_html(results: "Results") -> str:
 
 
 def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
-    """Return the reports of the newest of the runs that have rows, to be shown within a page; `csv`
-    is the address of all rows of one."""
+    """Return the reports of the newest run that have rows, to be shown within a page. `csv` returns
+    the address of all rows of a report."""
     return rendered("reports.html", groups=_reports(results), csv=csv)
 
 
 def overview_html(results: "Results", link: Link = lambda run, response: None) -> str:
-    """Return the overview of the newest of the runs, to be shown within a page."""
+    """Return the overview of the newest run, to be shown within a page."""
     return _overview(overview(results), link)
 
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
-    """Return what `compare_runs` or `compare_models` found, to be shown within a page."""
+    """Return the result of `compare_runs` or `compare_models`, to be shown within a page."""
     return filled("comparison.html", "comparison", found, link)
 
 
 def notebook_html(results: "Results") -> str:
-    """Return the overview of the newest of the runs for the ground of a notebook, light or dark."""
+    """Return the overview of the newest run for a notebook, light or dark."""
     return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
 
 
@@ -137,7 +136,7 @@ def _overview(found: Row, link: Link) -> str:
 
 
 def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
-    """Give each plot of the overview with its title; none where there is nothing to compare."""
+    """Yield each plot of the overview with its title; none where there is nothing to compare."""
     if found["score"] is None:
         return
     models = found["models"]
@@ -152,7 +151,7 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
 
 
 def _failed(rows: Sequence[Row]) -> Row:
-    """Return what failed as a table."""
+    """Return a table of the failures."""
     shown = [{head: row[name] for head, name in FAILURE_COLUMNS.items()} for row in rows]
     return {"title": "What failed", "rows": shown, "columns": _columns(shown), "total": len(shown)}
 
@@ -174,8 +173,8 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, bool]:
-    """Return the columns that are shown, and whether they hold texts: those with a value, without
-    the counts of unusable judgements, which are shown beside the scores."""
+    """Return the columns to show, and whether each has texts. Columns without a value are left out,
+    and counts of unusable judgements, which are shown beside the scores."""
     return {
         name: any(isinstance(row.get(name), str | list | dict) for row in rows)
         for name in next(iter(rows), ())
@@ -201,7 +200,7 @@ def draw_scores(rows: Sequence[Row]) -> Markup:
 
 
 def _score(row: Row) -> str:
-    """Return the score of a row in words, marked where many judgements are missing."""
+    """Return the score of a row as text, marked where many judgements are missing."""
     said = "no score" if row["factuality_score"] is None else f"{row['factuality_score']:.3f}"
     if row["low"] is not None:
         said += f" ({row['low']:.3f} to {row['high']:.3f})"
@@ -209,8 +208,8 @@ def _score(row: Row) -> str:
 
 
 def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:
-    """Draw who decided the claims, and those of each of several models; None where nobody decided
-    any. The rows are of `source_contributions` and of `source_contributions_by_model`."""
+    """Draw the share of claims that each source decided, in all and by model; None where no claim
+    was decided. The rows are from `source_contributions` and `source_contributions_by_model`."""
     key = _shares(whole)
     if not any(part["n"] for part in key):
         return None
@@ -227,8 +226,8 @@ def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup |
 
 
 def _shares(rows: Sequence[Row]) -> list[Row]:
-    """Return the part of each source, by its position, and of what stayed undecided last: how many,
-    in which colour, and where it begins, in per cent."""
+    """Return the part of each source in the bar, by its position, and last the undecided part: its
+    count, its colour, and where it begins, in per cent."""
     counted = []
     for row in rows:
         if row["source"] != NO_SOURCE:
@@ -253,8 +252,8 @@ def _shares(rows: Sequence[Row]) -> list[Row]:
 
 
 def shortened(name: str, most: int = _MOST_LETTERS) -> str:
-    """Return a name on one line; of one that is too long its beginning and its end, where the names
-    of models of a family differ. `most` is in letters of usual width: Chinese ones have twice that.
+    """Return a name on one line. A long name is cut in the middle: model names of a family often
+    differ at the end. `most` is in letters of usual width; Chinese ones count twice.
     """
     whole = one_line(name)
     width = sum(1 + (east_asian_width(one) in "WF") for one in whole)
@@ -270,7 +269,7 @@ def shortened(name: str, most: int = _MOST_LETTERS) -> str:
 
 @cache
 def environment() -> Environment:
-    """Return where the templates are taken from."""
+    """Return the Jinja environment of the templates."""
     made = Environment(
         loader=PackageLoader("ufo.pipelines.reports"),
         autoescape=True,
@@ -296,17 +295,17 @@ def rendered(template: str, **values: object) -> str:
 
 
 def filled(template: str, macro: str, *values: object) -> Markup:
-    """Return what a macro of a template makes of the values."""
+    """Return the output of a template's macro for these values."""
     return Markup(getattr(environment().get_template(template).module, macro)(*values))  # noqa: S704
 
 
 def in_words(name: str) -> str:
-    """Return the name of a column or of a measure as people say it."""
+    """Return the name of a column or a measure in plain words."""
     return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
 
 
 def _shown(name: str, value: object) -> str:
-    """Return a cell of a table as it is shown."""
+    """Return the text of a table's cell."""
     shown = f"{value:,}" if type(value) is int else cell(value)
     if name in _NAMED:
         shown = in_words(shown)
@@ -314,7 +313,7 @@ def _shown(name: str, value: object) -> str:
 
 
 def _web_address(address: str | None) -> str | None:
-    """Return an address of the web, None for any other: one may run code."""
+    """Return an http(s) address, None for any other: those may run code."""
     try:
         known = address is not None and urlsplit(address).scheme in ("http", "https")
     except ValueError:
@@ -323,8 +322,8 @@ def _web_address(address: str | None) -> str | None:
 
 
 def _finished(value: object) -> object:
-    """Return what a template writes: nothing for None, and a text without control characters,
-    which HTML forbids."""
+    """Return a value as a template writes it: nothing for None, and texts without control
+    characters, which HTML forbids."""
     if value is None:
         return ""
     if isinstance(value, Markup) or not isinstance(value, str):

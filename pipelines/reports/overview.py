@@ -1,6 +1,6 @@
 """Gather the overview of a run, and the responses to look at first, as plain values.
 
-They are for terminal, HTML, notebook and page. Every number is a shipped view's.
+Terminal, HTML, notebook and page show them. Every number is from a shipped view.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,10 +24,10 @@ _LONGEST_TEXT = 12_000
 
 
 def overview(results: Results, directory: str | None = None) -> Row:
-    """Return the overview of the newest of the runs: plain values, lists and rows by name.
+    """Return the overview of the newest run: plain values, lists and rows by name.
 
-    `score` is the row of `scores_by_run` that stands for the run, `models` are ranked, the best
-    first, and `failures` has what failed by step or source and by reason, the most frequent first.
+    `score` is the row of `scores_by_run` for the run's main mode. `models` are ranked, the best
+    first. `failures` counts failures by step or source and by reason, the most frequent first.
     """
     run = results.runs[-1]
     mode = main_mode(run.mode)
@@ -84,7 +84,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
 
 
 def _trust(results: Results) -> str:
-    """Return how far the verifiers that judged can be trusted on the evidence there was."""
+    """Return how far the verifiers can be trusted on the evidence of the run."""
     found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
     models = dict.fromkeys(row["model"] for row in found)
     return trust(models, dict.fromkeys(row["type"] for row in found))
@@ -117,8 +117,8 @@ WHERE run = $run AND (outcome = 'error' OR reason = '{UNSUPPORTED_LANGUAGE}')
 GROUP BY ALL
 ORDER BY n DESC, place, reason
 """  # noqa: S608
-# The contradicted claims with the most votes against them, one of each question, with the passage
-# that says most: one that contradicts it, with a citation, and ranked high.
+# The contradicted claims with the most votes against them, one for each question. Each has its
+# strongest passage: one that contradicts it, has a citation, and ranks high.
 _CONTRADICTED = """
 WITH picked AS (
     SELECT v.*
@@ -173,7 +173,7 @@ INNER JOIN sentences AS s
 WHERE c.run = $run AND list_contains($ids, c.response_id)
 ORDER BY c.response_id, s.start
 """
-# What agrees or differs comes first: it says more than what does not answer.
+# Passages that support or refute come first, then those that do not answer.
 _CLAIMS = """
 WITH judged AS (
     SELECT response_id, unit_id, count(*) AS n_judgements,
@@ -202,8 +202,8 @@ ORDER BY u.response_id, u.sentence_index NULLS LAST, u.unit_id, v.source
 
 
 def lowest_responses(results: Results) -> list[Row]:
-    """Return the responses of the newest run with the lowest scores: each with the `pieces` of its
-    text, and with its claims and their evidence by `sentences`."""
+    """Return the responses of the newest run with the lowest scores. Each has the `pieces` of its
+    text, and by `sentences` its claims with their evidence."""
     newest = results.runs[-1]
     run: dict[str, object] = {"run": newest.name}
     mode = run | {"mode": main_mode(newest.mode)}
@@ -235,7 +235,7 @@ def lowest_responses(results: Results) -> list[Row]:
 
 
 def _pieces(whole: str, sentences: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
-    """Give the text in pieces with their sentences; offsets count code points, as in Python."""
+    """Yield the text in pieces with their sentences; offsets count code points, as in Python."""
     place, end = 0, min(len(whole), _LONGEST_TEXT)
     for row in sentences:
         if row["start"] is not None and place <= row["start"] < row["end"] <= end:

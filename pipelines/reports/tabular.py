@@ -1,7 +1,7 @@
 """Print results as text: JSON, CSV, and tables for a terminal.
 
-JSON and CSV stream, and cut nothing. A table shows one line a row, so it cuts long texts. What a
-model or a web page wrote must neither steer the terminal nor be run by a spreadsheet: JSON escapes
+JSON and CSV are streamed and complete. A table has one line a row, so it cuts long texts. Text from
+a model or a web page must neither control the terminal nor run in a spreadsheet. So JSON escapes
 control characters, a table replaces them, and CSV has no formulas.
 """
 
@@ -40,7 +40,7 @@ OF_UNUSABLE = ("n_judgements", "n_unusable", "n_unjudged", "n_unsupported")
 
 
 def plain(value: object) -> Any:
-    """Return a value as JSON can hold it; NaN and the infinities become None, as JSON has none."""
+    """Return a value as plain JSON; NaN and infinity become None, since JSON has neither."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Decimal):
@@ -64,7 +64,7 @@ def as_json(value: object, indent: int | None = None) -> str:
 
 
 def rows_of(reader: pa.RecordBatchReader, limit: int = 0) -> Iterator[tuple[Any, ...]]:
-    """Give the rows as plain Python values, up to `limit` of them (0: all)."""
+    """Yield the rows as plain Python values, up to `limit` of them (0: all)."""
     rows = (
         row
         for batch in reader
@@ -112,7 +112,7 @@ def _csv_field(value: object) -> str:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Return the names with `_1`, `_2`, … appended to those that came before."""
+    """Return the names, with `_1`, `_2`, … appended to repeated ones."""
     found: list[str] = []
     for name in names:
         numbered = chain([name], (f"{name}_{number}" for number in count(1)))
@@ -125,10 +125,11 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
 @contextmanager
 def page(out: TextIO, width: int | None = None, color: bool | None = None) -> Iterator[Console]:
-    """Give a console whose output goes to `out` at the end, without trailing blanks.
+    """Yield a console whose output goes to `out` at the end, without trailing blanks.
 
-    It takes text as it is: no mark-up, no emoji codes, no highlighting. Colours only on a terminal,
-    unless `color` says otherwise. A character that `out` cannot show becomes a question mark.
+    Text is printed unchanged: no mark-up, no emoji codes, no highlighting. There are colours only
+    on a terminal, unless `color` says otherwise. A character that `out` cannot show becomes a
+    question mark.
     """
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(errors="replace")
@@ -138,7 +139,7 @@ def page(out: TextIO, width: int | None = None, color: bool | None = None) -> It
         emoji=False,
         highlight=False,
         force_terminal=color,
-        force_jupyter=False,  # a notebook shows what is returned, and this besides
+        force_jupyter=False,  # a notebook would show the output twice
         width=width,
     )
     if width is None and not console.is_terminal:
@@ -150,7 +151,7 @@ def page(out: TextIO, width: int | None = None, color: bool | None = None) -> It
 
 def one_line(text: str, longest: int = _LONGEST) -> str:
     """Return the text on one line, without control characters, cut where it is too long."""
-    # Enough of it for what may be white space; a text can be megabytes.
+    # Take enough for runs of white space; a text can have megabytes.
     shown = " ".join(text[: longest * 4].split())
     shown = "".join(
         c if c.isprintable() or c in _JOINERS else "\N{REPLACEMENT CHARACTER}" for c in shown
@@ -185,7 +186,7 @@ def print_rows(
     is_text = [
         any(isinstance(row[i], str | list | dict) for row in rows) for i in range(len(names))
     ]
-    # Long names over short numbers may fit once they are broken.
+    # Long names over short numbers may fit when they are broken into lines.
     for heads in (names, [name.replace("_", "_\n") for name in names]):
         widths = [
             max(cell_len(part) for part in [*head.split("\n"), *(row[i] for row in texts), " "])
@@ -211,7 +212,7 @@ def print_rows(
         header_style="bold",
     )
     for name, textual in zip(heads, is_text, strict=True):
-        # What may be wrapped is what rich makes narrower, the widest first; no cell is.
+        # rich narrows only columns that may wrap, the widest first; no cell is wrapped.
         table.add_column(
             Text(name, no_wrap=True, overflow="ellipsis"),
             justify="left" if textual and name not in right else "right",
@@ -223,7 +224,7 @@ def print_rows(
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]], console: Console, style: str = "dim") -> None:
-    """Print texts beside their names, in lines as long as there is room."""
+    """Print texts beside their names, wrapped at the width of the console."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style=style, no_wrap=True)
     grid.add_column(overflow="fold")
@@ -234,10 +235,10 @@ def print_pairs(pairs: Iterable[tuple[str, str]], console: Console, style: str =
 
 @contextmanager
 def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
-    """Give stdout, or a file that takes its place only when all is written."""
+    """Yield stdout, or a file that appears only when it is complete."""
     if path is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
-            # As programs expect it, whatever the terminal's locale.
+            # Programs expect UTF-8, whatever the terminal's locale.
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
@@ -245,6 +246,6 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
         with writing(path) as file:
             out = io.TextIOWrapper(file, encoding="utf-8", newline="")
             yield out
-            out.detach()  # written out; what is behind it closes the file
+            out.detach()  # flushes; the binary file below is closed by its context
     except OSError as error:
         raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error

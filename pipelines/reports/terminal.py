@@ -34,7 +34,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 def text_of(
     printing: Callable[[Console], None], width: int = DEFAULT_WIDTH, color: bool = False
 ) -> str:
-    """Return what is printed, as text of that width; `color` adds a terminal's escape codes."""
+    """Return the printed output as text of a width; `color` adds a terminal's escape codes."""
     out = StringIO()
     with page(out, width, color) as console:
         printing(console)
@@ -42,7 +42,7 @@ def text_of(
 
 
 def print_check(found: "Check", console: Console) -> None:
-    """Print what the sources say of a text, claim by claim."""
+    """Print the result of checking a text, claim by claim."""
     console.print(Text(found.headline, style="bold"))
     if found.score is not None:
         console.print(f"factuality {found.score:.3f}, coverage {found.coverage:.3f}")
@@ -56,7 +56,7 @@ def print_check(found: "Check", console: Console) -> None:
 
 
 def print_overview(found: Row, console: Console) -> None:
-    """Print what `overview` found."""
+    """Print the result of `overview`."""
     console.print(Text(f"{found['headline']}\n", style="bold"))
     _print_header(found, console)
     _print_scores(found, console)
@@ -79,8 +79,8 @@ def _print_table(
     console: Console,
     right: Collection[str] = (),
 ) -> None:
-    """Print rows under a title, and nothing where there are none; `columns` are the names of their
-    fields by those that are shown."""
+    """Print rows under a title, or nothing without rows. `columns` maps the shown names to the
+    names of fields."""
     if rows:
         console.print(Text(f"\n{title}", style="bold"))
         values = [[row[name] for name in columns.values()] for row in rows]
@@ -151,14 +151,14 @@ def _print_scores(found: Row, console: Console) -> None:
         ("Models, the most factual first", {"model": "model"}, found["models"]),
     ):
         if rows is found["models"] or len(rows) > 1:
-            # Where a score has to be seen with them.
+            # Shown only where there are so many that a score must be read with them.
             many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
             unusable = {"unusable": "n_unusable"} if many else {}
             _print_table(title, key | columns | unusable, rows, console)
 
 
 def _print_corrected(found: Row, console: Console) -> None:
-    """Print what people's labels make of the score."""
+    """Print the score as corrected by people's labels."""
     row = found["corrected"]
     if row is None:
         return
@@ -211,7 +211,7 @@ def bar(share: float | None) -> str:
 
 
 def print_claim(row: Row, console: Console) -> None:
-    """Print a claim with its verdict and the evidence that says most for it."""
+    """Print a claim with its verdict and the strongest evidence for it."""
     head = Text(f"{SYMBOLS[row['state']]} {row['state']}", style=f"bold {_COLORS[row['state']]}")
     if row["label"] is not None:
         by = "all sources" if row["source"] == MULTI else row["source"]

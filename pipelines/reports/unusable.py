@@ -1,5 +1,4 @@
-"""Say what stands beside the score of a run: judgements that it asked for and did not get, why, and
-what to try instead."""
+"""Report the judgements of a run that are unusable, why, and what to try instead."""
 
 import re
 from collections.abc import Mapping
@@ -18,11 +17,11 @@ from ufo.schemas.records import (
 if TYPE_CHECKING:  # `import ufo` comes here, and a program that only checks texts needs no DuckDB
     from ufo.schemas.results import Results, Run
 
-_MANY = 10  # a score is shown with them where they are more than one in so many
-_MOST_WORDS = 300  # characters of an endpoint's words
+_MANY = 10  # with more than one in so many, every score mentions them
+_MOST_WORDS = 300  # characters of an endpoint's message
 _REFUSED = re.compile(r"\banswered (?:200 with the error )?4(?!08|25|29)\d\d\b")
 OURS = "the reply "
-"""How messages of failures begin that are about a reply, and not the words of an endpoint."""
+"""The beginnings of failure messages that are about a reply, and not from an endpoint."""
 
 _COUNTS = """
 SELECT
@@ -42,7 +41,7 @@ WHERE run = ? AND formulation != 'human'
 GROUP BY ALL
 ORDER BY n DESC, why
 """
-# Of equally frequent messages the same one whatever the order of the rows.
+# Among equally frequent messages, the choice does not depend on the order of rows.
 _SAID = f"""
 SELECT message
 FROM failures
@@ -69,9 +68,9 @@ LEFT JOIN scores_by_run AS s
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Of `of` judgements `n` are of no use, for these `reasons`, the most frequent first; or, in
-    `extraction`, responses without any claim. `try_` is what may help, or empty. `said` is how the
-    endpoint refused, with the status, or what the step says that failed."""
+    """The unusable judgements, or with `extraction` the responses without any claim: `n` of `of`.
+    `reasons` has the most frequent first. `try_` is what may help, or empty. `said` is the
+    endpoint's refusal with its status, or the message of the failed step."""
 
     n: int
     of: int
@@ -82,7 +81,7 @@ class Unusable:
 
     @property
     def many(self) -> bool:
-        """Whether they are so many that every place that shows a score says so."""
+        """Whether there are so many that every place that shows a score mentions them."""
         return is_many(self.n, self.of)
 
     @property
@@ -92,7 +91,7 @@ class Unusable:
 
     @property
     def sentence(self) -> str:
-        """What went wrong, and what to try where that is worth it; empty where nothing did."""
+        """A sentence on what went wrong and what to try; empty where nothing went wrong."""
         if not self.n:
             return ""
         why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in self.reasons.items())
@@ -106,7 +105,7 @@ class Unusable:
 
 
 def is_many(n: int, of: int) -> bool:
-    """Return whether so many judgements were unusable that every score must say so."""
+    """Return whether so many judgements were unusable that every score mentions it."""
     return n * _MANY > of
 
 
@@ -122,7 +121,7 @@ def beside(row: Mapping[str, Any]) -> str:
 
 
 def without_score(row: Mapping[str, Any]) -> str:
-    """Return how many responses have no score, and why; nothing where all have one."""
+    """Return how many responses have no score, and why; "" where all have one."""
     reasons = {
         "n_without_units": "without a claim",
         "n_unsupported": "in a language that the judge does not know",
@@ -144,13 +143,13 @@ def no_score(row: Mapping[str, Any] | None) -> str:
 
 
 def means(results: "Results") -> dict[str, dict[str, Any]]:
-    """Return the mean scores of each run by its name, in the mode that stands for it, with the
-    counts that they rest on."""
+    """Return the mean scores of each run by its name, in its main mode, with the numbers of
+    responses and judgements."""
     return {row.pop("run"): row for row in results.query(_MEANS).to_pylist()}
 
 
 def score_in_words(row: Mapping[str, Any]) -> str:
-    """Return a run's score, or the reason if there is none, and the note on unusable judgements."""
+    """Return a run's score or why there is none, with the note on unusable judgements."""
     if row["factuality_score"] is None:
         return no_score(row)
     note = beside(row)
@@ -161,7 +160,7 @@ def score_in_words(row: Mapping[str, Any]) -> str:
 
 
 def unusable(results: "Results") -> Unusable:
-    """Return what the newest of the runs did not get: judgements, or claims where it got none."""
+    """Return the unusable judgements of the newest run, or its missing claims if it has none."""
     run = results.runs[-1]
     sql = _COUNTS_OF_RECALL if run.mode == "recall" else _COUNTS
     counted = results.query(sql, [run.name]).to_pylist()
@@ -181,12 +180,11 @@ def unusable(results: "Results") -> Unusable:
 
 
 def _advice(run: "Run", reason: str, said: str, extraction: bool) -> str:
-    """Return what may help where judgements, or the extraction, fail mostly for a reason, with
-    these words."""
+    """Return advice for a run in which most judgements, or extractions, fail for this reason."""
     recall = run.mode == "recall"
     if reason == TRANSPORT:
         again = "once more" if recall or extraction else "with --if_finished retry_errors"
-        # What is refused for what it is will be refused at any pace.
+        # A request refused for its content will be refused at any rate.
         refused = extraction or _REFUSED.search(said)
         pace = "" if refused else "a lower --concurrency or a longer --timeout, "
         return f"`ufo doctor`, {pace}then the same command {again}"

@@ -2,8 +2,8 @@
 
 DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint of the attempt
                         /process.json       the last process that worked on it
-                        /chunks/00012/…     the parts of a chunk; when all are written done.json,
-                                            which lists them and has what the steps counted
+                        /chunks/00012/…     the parts of a chunk; at the end done.json, which lists
+                                            them with the counts of the steps
 """
 
 import json
@@ -68,7 +68,7 @@ def fingerprint_of(
     chunk_size: int,
     sources: Sequence[Mapping[str, Any]] | None,
 ) -> Fingerprint:
-    """Return everything that affects the results, as plain JSON: equal ones have equal results."""
+    """Return everything that affects the results, as plain JSON."""
     found: dict[str, Any] = {
         "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "options": options,
@@ -147,8 +147,7 @@ def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The parts that a chunk, or all of a run, has written, and what its steps have counted: step →
-    name → number."""
+    """The part files written by a chunk or a whole run, and its counts: step → name → number."""
 
     parts: list[Part]
     counters: Mapping[str, Mapping[str, int]]
@@ -178,11 +177,11 @@ class Attempt:
     ) -> "Attempt":
         """Resume the unfinished attempt of this run, or start one.
 
-        `reused_from` is the run from which results are reused, part of what must match.
+        `reused_from` is the run from which results are reused; it must match as well.
 
         Raises:
-            UsageError: there is an unfinished attempt with another fingerprint, and not
-                `fresh`; or the folder cannot be written.
+            UsageError: an unfinished attempt has another fingerprint and `fresh` is not set, or the
+                folder cannot be written.
         """
         for path in storage.files_below(run_folder):
             match = re.search(r"\.attempt-([0-9a-f]+)[/\\]" + re.escape(_ATTEMPT) + "$", path)
@@ -237,7 +236,7 @@ class Attempt:
         return os.path.join(shared_folder(), f"ufo-{self.identifier}")
 
     def input_folder(self, local: bool) -> str:
-        """Return the folder for copies of inputs that workers cannot read as they are.
+        """Return the folder for converted copies of inputs that workers cannot read directly.
 
         It is on this machine if the workers are `local`.
         """
@@ -256,7 +255,7 @@ class Attempt:
     def done(self, chunk: int | str) -> "Written | None":
         """Return what a finished chunk wrote; None if it is not finished, or a part is damaged.
 
-        Parts on other file systems, which have checksums of their own, are not read back.
+        Parts on other file systems are not read back: those systems check their files themselves.
         """
         note = storage.join(self.chunk_folder(chunk), DONE)
         if not storage.exists(note):
@@ -278,7 +277,7 @@ class Attempt:
         return Written(parts, found["counters"])
 
     def mark_done(self, chunk: int | str, written: "Written") -> None:
-        """Record that a chunk is finished, once its parts, which must be written, are on disk."""
+        """Record that a chunk is finished, after flushing its written parts to disk."""
         storage.flush(part.path for part in written.parts)
         text = json.dumps(asdict(written))
         storage.write(storage.join(self.chunk_folder(chunk), DONE), text.encode())
@@ -296,15 +295,15 @@ class Attempt:
         return write_part(table, path, rows)
 
     def batches(self) -> str | None:
-        """Return the path of the file of batches of an earlier process of this attempt, if any."""
+        """Return the path of the batch store of an earlier process of this attempt, if any."""
         with suppress(OSError, ValueError):  # there was none before
             path = json.loads(storage.read(storage.join(self.folder, PROCESS))).get("batches")
             return path if path and os.path.exists(path) else None
         return None
 
     def write_process(self, lines: int, batches: str | None = None) -> None:
-        """Write which process works on the attempt, the number of input lines, and the file of its
-        batches, for `ufo status`."""
+        """Write for `ufo status`: the process that works on the attempt, the number of input lines,
+        and the file of batches."""
         path = storage.join(self.folder, PROCESS)
         found = {
             "host": socket.gethostname(),
@@ -323,11 +322,10 @@ def _without_secrets(word: str) -> str:
 
 
 def unrecorded_usage(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Part]:
-    """Return a part with the requests in the usage log that are in none of `parts`, if any.
+    """Return a part with the requests that only the usage log has, not `parts`; [] without any.
 
-    These are the requests of processes that were stopped, whose answers the resumed run takes from
-    the cache for free, and the probes of endpoints. Takes about 50 bytes of memory for each
-    request.
+    These are the probes of endpoints, and the requests of stopped processes. The resumed run takes
+    the answers to these from the cache, for free. Needs about 50 bytes of memory a request.
     """
     known: set[int] = set()
     for part in parts:

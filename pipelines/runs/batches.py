@@ -2,10 +2,10 @@
 
     pass over the chunks ─ requests without a reply ─ batches ─ replies ─ next pass …
 
-In a pass each response goes as far as the replies there are take it; the requests it needs next
-are noted (`ufo.transforms.llm.batch_store`). They are submitted together, and once all batches of
-the round have ended the next pass goes on. A chunk is finished in the pass in which none of its
-responses waits.
+In a pass each response is evaluated until it needs a reply that has not arrived. The request is
+then noted (`ufo.transforms.llm.batch_store`). After the pass all noted requests are submitted
+together. The next pass begins when all batches of the round have ended. A chunk is finished in the
+pass in which none of its responses waits.
 """
 
 import sqlite3
@@ -52,8 +52,8 @@ WORKER: Final = "batch"
 """In the column `worker_id` of `usage`: the provider answered the request in a batch."""
 _FIRST_PAUSE: Final = 0.25
 _LONGEST_PAUSE: Final = 60.0  # seconds between looks at the batches of a round
-_LISTED_SECONDS: Final = 60.0  # after which a batch that was accepted is listed
-_MANY: Final = 5  # times the rounds of a run, for what is asked again
+_LISTED_SECONDS: Final = 60.0  # until a provider lists a batch that it accepted
+_MANY: Final = 5  # times the usual rounds of a run, for requests that are repeated
 _STORED_AT_ONCE: Final = 500
 _COUNTED: Final = (
     *(usage_log.REQUESTS, usage_log.COST),
@@ -75,8 +75,8 @@ class Rounds:
         progress: Progress,
         log: str,
     ) -> None:
-        """`most_rounds` is how many the run takes where nothing is asked again; `log` is the path
-        of its usage log."""
+        """`most_rounds` is the number of rounds of a run without repeated requests; `log` is the
+        path of its usage log."""
         self._store = store = BatchStore(settings.path, settings.run)
         self._client = client
         self._settings = settings
@@ -89,7 +89,7 @@ class Rounds:
         self._told = 0
         self._waited = 0.0
         self._apis: dict[Endpoint, OpenAiBatches] = {}
-        # Of an endpoint that limits the tokens under way: the most requests at a time.
+        # The most requests at a time, for an endpoint that limits the tokens in progress.
         self._most: dict[Endpoint, int] = {}
         self._refused: Counter[Endpoint] = Counter()
         self._final = ""  # an error that every further request would meet
@@ -102,7 +102,7 @@ class Rounds:
         self._store.close()
 
     def forget(self) -> None:
-        """Forget what an earlier attempt at the run asked by batches."""
+        """Delete the batch requests of an earlier attempt at the run."""
         self._store.forget()
         self._round = 0
 
@@ -117,7 +117,7 @@ class Rounds:
         attempt: Attempt,
         evaluate: Callable[[Sequence[Chunk]], Written],
     ) -> Written:
-        """Evaluate the chunks, in as many passes of `evaluate` as that takes.
+        """Evaluate the chunks, in as many passes of `evaluate` as needed.
 
         Raises:
             BatchesUnderWay: the time to wait is over.
@@ -153,7 +153,7 @@ class Rounds:
         while True:
             self._store.begin_pass(claims)
             waiting = evaluate(left).waiting
-            wait_for(end_run(self._path))  # what is asked at once reads anew what was spent
+            wait_for(end_run(self._path))  # requests sent at once then read again what was spent
             asked = bool(self._store.new())
             if not waiting and asked:
                 self._progress.say(
@@ -167,7 +167,7 @@ class Rounds:
                     "the replies that the run waits for are lost with the file of batches; "
                     "--fresh starts over"
                 )
-            # Where nothing is new, responses wait for each other's judgements alone.
+            # Without a new request, responses wait only for each other's judgements.
             claims = asked
             self._round += asked
             if self._round > _MANY * (self._most_rounds + 1):
@@ -239,7 +239,7 @@ class Rounds:
                         break
                     lines.seek(0)
                     if not self._sent(self._store.plan(endpoint, self._round, usd), lines):
-                        break  # the rest after a pause
+                        break  # submit the rest after a pause
         return stopped
 
     def _room(self, endpoint: Endpoint) -> int:
@@ -255,8 +255,8 @@ class Rounds:
     def _write(
         self, endpoint: Endpoint, lines: IO[bytes]
     ) -> tuple[dict[str, float], CostCapped | None]:
-        """Write the lines of a batch; return the most that each of its requests may cost, by key,
-        and the error if the next could pass --max_cost."""
+        """Write the lines of a batch. Return the highest possible cost of each request by its key,
+        and an error if the next request could pass --max_cost."""
         cap, price = self._client.max_cost, self._client.prices.get(endpoint.model)
         spent = self._spent.totals().get(usage_log.COST, 0.0)
         left = inf if cap is None else cap - spent - self._store.reserved()
@@ -274,8 +274,8 @@ class Rounds:
         return usd, None
 
     def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
-        """Submit a batch that is noted, and return whether it was accepted; where that is not
-        known, it is looked for later."""
+        """Submit a noted batch and return whether it was accepted. Where no reply says so, the
+        batch is looked up later."""
         api, file = self._api(batch.endpoint), ""
         try:
             file = api.upload(lines, batch.name)
@@ -339,8 +339,8 @@ class Rounds:
         return True
 
     def _hold(self, batch: Batch, message: str) -> None:
-        """Take back a batch that passed the provider's limit of tokens under way: it is submitted
-        again once fewer are, or a little later, and in smaller files if that does not help."""
+        """Take back a batch that passed the provider's limit of tokens in progress. It is submitted
+        again when other batches have ended or after a pause; if that fails, in smaller files."""
         others = self._active(batch.endpoint) - batch.requests
         self._refused[batch.endpoint] += 1
         if others:
@@ -360,8 +360,9 @@ class Rounds:
         self._put(batch, list(zip(waiting, lost, strict=True)), waiting)
 
     def _put(self, batch: Batch, replies: _Replies, waiting: dict[str, tuple[int, Usage]]) -> None:
-        """Store replies, and their usage rows in the run's log before; take them out of those that
-        are waited for. A kill between may repeat a row, which is then counted once."""
+        """Write the usage rows to the run's log, then store the replies and remove them from
+        `waiting`. If the process is killed between the two, a row is repeated and then counted
+        once."""
         with self._store.together():
             for key, reply in replies:
                 if key not in waiting:
@@ -369,7 +370,7 @@ class Rounds:
                 tries, row = waiting.pop(key)
                 state, error = ANSWERED, error_of(batch.endpoint, reply)
                 row = self._counted(row, reply, error)
-                # A refusal of what the request says is answered by the step that asked it.
+                # The step that asked handles a refusal of the request's content.
                 if error is not None and (error.transient or error.final):
                     spent = tries >= self._settings.repairs and not error.final
                     state = FAILED if spent else AGAIN

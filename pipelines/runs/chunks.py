@@ -49,17 +49,17 @@ class Chunk:
 
 def default_chunk_size(files: Sequence[InputFile], asks_models: bool) -> int:
     """Return the number of lines in a chunk if `--chunk_size` is not given."""
-    # Requests to a model overlap best with many responses at once, however few there are.
+    # Requests to a model overlap best with many responses at once, even in a small input.
     return MAX_LINES if asks_models else even_chunk_size(sum(file.lines for file in files))
 
 
 def even_chunk_size(n_lines: int) -> int:
     """Return the number of lines in a chunk for a run that is limited by the processor.
 
-    A small input is divided evenly among up to eight processes, in chunks large enough for the
-    fixed cost of each (about 150 responses). A large one is divided into chunks of up to MAX_LINES,
-    a multiple of four of them. The size depends on the input alone, so a run can be resumed with
-    another number of processes.
+    A small input is divided evenly among up to eight processes. Each chunk is large enough to be
+    worth its fixed cost (about that of 150 responses). A large input is divided into chunks of up
+    to MAX_LINES; their number is a multiple of four. The size depends on the input alone, so a run
+    can be resumed with another number of processes.
     """
     pieces = max(1, min(_MAX_EVEN_CHUNKS, n_lines // _MIN_LINES))
     if n_lines > pieces * MAX_LINES:
@@ -76,8 +76,8 @@ def in_chunks(
 ) -> Iterator[Chunk]:
     """Yield the chunks, reading the files once and lazily.
 
-    `reused` returns whether a record's results are taken from an earlier run. `parse` makes a
-    record, or a failure, of a line.
+    `reused` returns whether a record's results are taken from an earlier run. `parse` converts a
+    line to a record or a failure.
     """
     seen = SeenRecords()
     number = 0
@@ -123,7 +123,7 @@ def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool, bool]]) -
 class SeenRecords:
     """The records of an input so far, in about 30 bytes each.
 
-    One is a hash of its id and a shorter one of its line: most of them in a sorted array, the
+    Each record is a hash of its id and a shorter hash of its line. Most are in a sorted array, the
     latest in a dictionary, which takes several times the memory.
     """
 
@@ -140,7 +140,7 @@ class SeenRecords:
         if earlier is not None:
             return True, earlier == of_line
         self._recent[hashed] = of_line
-        # A share of the whole, so that sorting costs the same for each record of a large input.
+        # A share of the total, so that the cost of sorting per record stays constant.
         if len(self._recent) > max(self._most_recent, len(self._sorted) // 8):
             latest = [one + other for one, other in self._recent.items()]
             self._sorted = np.concatenate([self._sorted, np.array(latest, _HASH)])
@@ -158,7 +158,7 @@ class SeenRecords:
 
 
 class InputReport:
-    """Whether any line of an input was usable, and which unknown keys its records have."""
+    """Counts of an input: whether any line was usable, and which unknown keys the records have."""
 
     def __init__(self) -> None:
         self._lines = 0
@@ -279,7 +279,7 @@ _PROBLEMS = {
 
 
 def input_warnings(counters: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """Give what is to be said of the input: exact duplicates, and unusable claims of its own."""
+    """Yield the warnings about an input: exact duplicates, and given claims that are unusable."""
     if same := counters.get("read", {}).get("same"):
         yield f"{quantity(same, 'exact duplicate')} of an earlier record: each was evaluated once."
     counts = counters.get("extract", {})

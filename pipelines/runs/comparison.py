@@ -13,9 +13,9 @@ from ufo.transforms.votes import main_mode
 Row = dict[str, Any]
 
 MOST_SHOWN = 20
-"""Questions, and claims that turned, which are shown; JSON and CSV have all claims."""
+"""How many questions and turned claims are shown; JSON and CSV have all claims."""
 
-# The questions on which the sides differ most; a response without a question stands for itself.
+# The questions on which the sides differ most; a response without a question counts as one.
 _CHANGED = """
 WITH sides AS (
     SELECT
@@ -55,8 +55,8 @@ def compare(directory: str, baseline: str, run: str) -> Row:
     """Return how `run` differs from `baseline`, as `compare_runs` does.
 
     Raises:
-        UsageError: a run that there is not, the same run twice, or runs that share neither a
-            question nor a response, or one that decided nothing.
+        UsageError: a run does not exist or decided nothing, both are the same run, or they share
+            neither a question nor a response.
     """
     check_baseline(directory, baseline, run)
     runs = [
@@ -68,11 +68,15 @@ def compare(directory: str, baseline: str, run: str) -> Row:
 
 
 def compare_runs(results: Results, titled: bool = False) -> Row:
-    """Return how the second of two runs differs from the first, called by their names or titles.
+    """Return how the second of two runs differs from the first, shown by name or with `titled` by
+    title.
 
-    It is the row of the macro `run_comparison`, with the difference in words (`headline`, `basis`),
-    `questions`, those that changed most, `turned`, the rows of `turned_claims`, of which so many
-    were `lost` and `won`, and `unusable`, warnings about the judgements of both.
+    The result is the row of the macro `run_comparison` with these additions:
+
+    - `headline` and `basis`: the difference in words.
+    - `questions`: the questions that changed most.
+    - `turned`: the rows of `turned_claims`; `lost` and `won` count them.
+    - `unusable`: warnings about the judgements of both runs.
 
     Raises:
         UsageError: they share neither a question nor a response, or one decided nothing.
@@ -88,7 +92,7 @@ def compare_runs(results: Results, titled: bool = False) -> Row:
     if not found["n_pairs"]:
         raise UsageError(
             f"runs {names[0]!r} and {names[1]!r} share no question and no response with a score, "
-            "so there is nothing to compare; they are to be runs over the same questions."
+            "so there is nothing to compare; choose runs over the same questions."
         )
     turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
     lost = sum(row["before"] == "supported" for row in turned)
@@ -113,11 +117,11 @@ def compare_runs(results: Results, titled: bool = False) -> Row:
 def compare_models(results: Results, one: str, other: str) -> Row:
     """Return how the model `other` differs from `one` in the newest of the runs.
 
-    `difference` is the score of `other` less that of `one` with its 95 % interval, as in the view
-    `model_comparison`, and `questions` are those on which they differ most.
+    `difference` is the score of `other` minus the score of `one`, with its 95 % interval, as in the
+    view `model_comparison`. `questions` are the questions on which they differ most.
 
     Raises:
-        UsageError: a model that has no response with a score there, or the same model twice.
+        UsageError: a model has no response with a score in the run, or both are the same model.
     """
     run = results.runs[-1]
     mode = main_mode(run.mode)
@@ -130,7 +134,7 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     for name in (one, other):
         if name not in scores:
             raise UsageError(unknown_value("model", name, list(scores)))
-    # The view has each pair once, the other way round where that comes first.
+    # The view has each pair once, in either order.
     pairs = results.query(
         """
         SELECT difference, low, high, p, n, comparison FROM model_comparison
@@ -162,8 +166,8 @@ def compare_models(results: Results, one: str, other: str) -> Row:
 def _in_words(
     names: Sequence[str], scores: Sequence[float], found: Row, test: str
 ) -> dict[str, Any]:
-    """Return the sides, and their difference as a sentence, which says so where it may be chance;
-    `test` is what its p is called."""
+    """Return the two sides, and a sentence on their difference that says whether it may be chance.
+    `test` is the name of its p value."""
     older, newer = names
     low, high, p = (found[name] for name in ("low", "high", "p"))
     more = "higher" if found["difference"] >= 0 else "lower"
@@ -182,8 +186,8 @@ def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
 
 
 def check_baseline(directory: str, baseline: str, run: str | None = None, remedy: str = "") -> None:
-    """Raise a UsageError unless `baseline` is a finished run in the folder, other than `run`;
-    `remedy` says what to do where it is none."""
+    """Raise a UsageError unless `baseline` is a finished run in the folder, and another one than
+    `run`. `remedy` is added to the message."""
     try:
         choose_runs(directory, baseline)
     except UsageError as error:

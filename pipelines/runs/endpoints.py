@@ -18,11 +18,11 @@ from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import SourceSpec
 
-_VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers are updated
+_VALID_SECONDS: Final = 7 * 86_400.0  # then an endpoint is probed again: servers are updated
 
 
 def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple[str, str]]:
-    """Return the roles of the models that a run asks, and the shape of what each is asked."""
+    """Return the roles of the models that a run asks, each with the shape of its requests."""
     roles = []
     if settings.judge_class.needs_endpoint:
         shape = CALL if settings.formulation in (None, "function") else SAMPLE
@@ -37,10 +37,11 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
 def probed(
     settings: Settings, sources: Sequence[SourceSpec], usage_log: str | None = None
 ) -> tuple[ClientSettings | None, list[Usage]]:
-    """Return the clients' settings with what the endpoints can do, and the requests that it took.
+    """Return the clients' settings with the endpoints' capabilities, and the requests of the
+    probes.
 
-    None where the run asks no model. The workers need not find it out again. What is spent is
-    written into `usage_log`, by the workers too.
+    Returns None where the run asks no model. The workers then need no probes. They, too, write
+    their requests into `usage_log`.
 
     Raises:
         RunError: an endpoint cannot be used (key, address, model, quota), with the remedy.
@@ -73,14 +74,14 @@ async def _probe(
                 reached.add(endpoint.url)
                 await memory.put_many({key: _entry(before)})
             elif several and await client.answers(role):
-                # Each of several processes waits for a server that was there when the run began.
+                # Every process waits for a server that answered when the run began.
                 reached.add(endpoint.url)
             known[endpoint] = before
     except LlmError as error:
         raise RunError(error.message) from error
     finally:
         await client.aclose()
-    # A cache that failed here was reported here; the workers need not try it one by one.
+    # A cache that cannot be written was reported here; the workers need not try it again.
     settings = replace(settings, cache_writes=memory.writes)
     if not memory.reads:
         settings = replace(settings, cache=None)
@@ -98,7 +99,7 @@ def _entry(known: Capabilities) -> dict[str, Any]:
 
 
 def _before(value: Any) -> Capabilities | None:
-    """Return what was found out of an endpoint lately; None where that is not known."""
+    """Return the capabilities from a recent probe of an endpoint; None without one."""
     try:
         if not 0 <= time.time() - value["at"] < _VALID_SECONDS:
             return None

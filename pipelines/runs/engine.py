@@ -3,10 +3,10 @@
     DIR/run=NAME/.attempt-ID/chunks/portable/job.json       the newest job
                                             /TRY/…          its parts
 
-The graph is the same as on this machine. The engine divides the work, holds the state and restarts
-what fails, so the whole input is one chunk; its own page shows how far it is. The command that
-submits the pipeline waits for it and finishes the run. Beam's job server for Flink does not cancel
-jobs, so they are cancelled by Flink's REST interface.
+The graph is the same as on this machine. The engine divides the work, keeps the state, restarts
+failed workers and shows the progress on its own page. So the whole input is one chunk. The command
+that submits the pipeline waits for it and finishes the run. Beam's job server for Flink does not
+cancel jobs, so they are cancelled by Flink's REST interface.
 """
 
 import json
@@ -62,7 +62,7 @@ def run_on_engine(
 
     Raises:
         Interrupted: by Ctrl-C or SIGTERM; the job on the engine is cancelled too.
-        UsageError: Beam builds no pipeline in this process.
+        UsageError: Beam cannot build a pipeline in this process.
         RunError: the runner reports that the pipeline failed.
     """
     logs.quiet_beam()  # before the import, which logs
@@ -81,11 +81,11 @@ def run_on_engine(
         return done
     folder = storage.absolute(attempt.chunk_folder(CHUNK))
     end_earlier(folder, progress.say)
-    # A stopped try may have left parts, and its job may still be writing: use a new folder.
+    # An earlier try may have left parts, and its job may still be writing: use a new folder.
     storage.delete(folder)
     tries_folder, folder = folder, storage.join(folder, uuid4().hex[:8])
     storage.make_folder(folder)
-    # The working directory of a worker is another one.
+    # A worker has another working directory.
     splits = [
         replace(split, path=storage.absolute(split.path))
         for chunk in chunks
@@ -122,8 +122,8 @@ def run_on_engine(
 
 
 def engine_counters(result: Any) -> dict[str, dict[str, int]]:
-    """Return the counters of an engine's job; none, which is reported, where its service does not
-    return them, since the results are written by then."""
+    """Return the counters of an engine's job. Where the engine does not return them, report that
+    and return {}: the results are written by then."""
     from ufo.pipelines.graph import counters_of
 
     try:

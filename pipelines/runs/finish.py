@@ -96,12 +96,12 @@ def finish(
     facts: Mapping[str, Any],
     statuses: Sequence[SourceStatus] = (),
 ) -> Manifest:
-    """Move the parts in, write the manifest, delete what it does not list; return the manifest.
+    """Move the parts in, write the manifest, delete all other files; return the manifest.
 
     `facts` are further fields of the manifest, such as the mode; `statuses` the rows of `sources`.
 
-    If the run is stopped in here, the same command completes it and finds the parts that were
-    moved already.
+    If the run is stopped in this function, the same command completes it, and finds the parts that
+    were already moved.
     """
     recall = facts["mode"] == RECALL
     counts = _COUNTS_OF_RECALL if recall else _COUNTS
@@ -152,7 +152,7 @@ def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any]) -> None:
 def sweep(run_folder: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
     """Delete the parts that the tables of a manifest do not list, and all attempts."""
     kept = {name for entry in tables.values() for name in entry["files"]}
-    # An earlier run of this name may have other tables: `ufo recall` writes others.
+    # An earlier run of this name may have other tables, such as those of `ufo recall`.
     for table in TABLES:
         for path in storage.files_below(storage.join(run_folder, table)):
             name = re.split(r"[/\\]", path)[-1]
@@ -186,7 +186,7 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
             rows = rows.filter(
                 pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(repeated)))
             )
-            # A new file: an attempt that is resumed in here needs the original.
+            # A new file: if the run is stopped here, the resumed attempt needs the original.
             part = write_part(part.table, part.path + ".once", rows)
         found.append(part)
     return found

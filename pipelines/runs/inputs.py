@@ -1,4 +1,4 @@
-"""Find the input files, measure them, and read each format as JSON Lines: one line a record."""
+"""Find the input files, measure them, and convert each format to JSON Lines: one line a record."""
 
 import csv
 import gzip
@@ -106,8 +106,8 @@ def _record(header: list[str], cells: list[str]) -> dict[str, Any]:
 def _items(text: io.TextIOWrapper, in_array: bool) -> Iterator[str]:
     """Yield the JSON of each item of an array, or of each value of a text, on one line.
 
-    The whole text is in memory. Of an invalid item the beginning is yielded, up to where the next
-    item seems to start; it becomes a failure of its line.
+    The whole text is in memory. An invalid item is yielded up to where the next item seems to
+    start, and becomes a failure.
     """
     content = without_nul(text.read())
     at = content.index("[") + 1 if in_array else 0
@@ -132,8 +132,8 @@ def _following(before: str) -> re.Pattern[str]:
 
 
 def left_out_columns(stream: BinaryIO, used: Used) -> list[str]:
-    """Return the columns of a Parquet file that are not read: those of bytes (images, for example)
-    and of nested values, unless they are `used`."""
+    """Return the columns of a Parquet file that are not read: columns of bytes (images, for
+    example) and of nested values, unless they are `used`."""
     schema = pq.ParquetFile(stream).schema_arrow
     return [field.name for field in schema if not used(field.name) and not _is_plain(field.type)]
 
@@ -158,7 +158,7 @@ def _parquet_rows(stream: BinaryIO, used: Used | None) -> Iterator[str]:
 
 
 def _as_text(value: object) -> str:
-    """Return a value that JSON has no type for as text.
+    """Convert a value for which JSON has no type to text.
 
     Some writers of Parquet declare text as bytes, so bytes are decoded; what is not UTF-8 is kept
     as lone surrogates, so that the line becomes a failure.
@@ -198,9 +198,9 @@ class InputFile:
     format: str = LINES
 
     def is_plain(self, local: bool = True) -> bool:
-        """Return whether workers can read ranges of the file as it is.
+        """Return whether workers can read ranges of the file directly.
 
-        That takes JSON Lines, and for `local` workers a local file: they would download a remote
+        That needs JSON Lines, and for `local` workers a local file: they would download a remote
         one once for each range.
         """
         return self.format == LINES and not (local and storage.is_remote(self.path))
@@ -210,7 +210,7 @@ class InputFile:
 class PlainFile:
     """A JSON Lines file that workers can read: the name used in keys, its path and its bytes.
 
-    `left_out` are the columns of the input that are not in it.
+    `left_out` are the columns of the input that the file lacks.
     """
 
     name: str
@@ -305,9 +305,9 @@ def _count_records(form: str, stream: BinaryIO) -> tuple[int, bytes]:
 def format_of(head: bytes) -> str:
     """Return the format of a file from its first bytes, whatever its name.
 
-    Parquet and gzip have a signature. Text that begins with `[` is a JSON array, text that begins
-    with an object of several lines is JSON objects, text whose first line is a header of several
-    columns is CSV (comma, semicolon or tab), all else JSON Lines.
+    Parquet and gzip have a signature. Text that begins with `[` is a JSON array. Text that begins
+    with an object of several lines is JSON objects. Text whose first line is a header of several
+    columns is CSV (comma, semicolon or tab). All else is JSON Lines.
     """
     if head.startswith(b"PAR1"):
         return PARQUET
@@ -368,8 +368,8 @@ def as_json_lines(form: str, stream: BinaryIO, used: Used | None = None) -> Iter
 
 
 def columns_of(head: bytes) -> list[str]:
-    """Return the columns, or keys of the first record, of a file that begins with these bytes; none
-    where they do not say (Parquet has them at its end)."""
+    """Return the columns, or the keys of the first record, from the first bytes of a file; [] where
+    these do not have them (in Parquet they are at the end)."""
     try:
         if format_of(head) == GZIP:
             head = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)

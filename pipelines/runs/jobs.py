@@ -1,7 +1,7 @@
 """Choose which fact sources a run asks, and make the workers' job and the input of a Python call.
 
-A source that is not asked has the reason in the table `sources`. What a Python program gives to be
-evaluated, a list or a table, is written as an input file.
+The table `sources` has the reason for each source that is not asked. A list or table from a Python
+program is written to an input file.
 """
 
 import json
@@ -27,7 +27,7 @@ from ufo.transforms.plugins import Spec, options_of, takes_context
 from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.sources.fact_source import SOURCES, FactSource, SourceSpec
 
-# Where the user names none: those of these that can serve, the most trusted first.
+# Used where the user names none, as far as they are configured; the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
@@ -47,7 +47,7 @@ class Chosen:
 
 
 def choose(settings: Settings) -> Chosen:
-    """Return the sources of a run, each made once to see whether it can serve.
+    """Return the sources of a run; each is made once to see whether it is configured.
 
     Raises:
         UsageError: an unknown source or option, a name used twice, several sources for `single`.
@@ -70,7 +70,7 @@ def choose(settings: Settings) -> Chosen:
             raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
         if spec.name in (NO_SOURCE, MULTI):
             raise UsageError(
-                f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} is that no "
+                f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} means that no "
                 f"source answered, and {MULTI!r} that all voted; give it another name"
             )
         status = UNAVAILABLE if reason else USED
@@ -144,7 +144,7 @@ def _unused(judge: Spec, sources: Iterable[Spec]) -> list[str]:
 
 
 def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
-    """Return the folders of the web's snapshots that a run uses, each once."""
+    """Return the folders of the web snapshots that a run uses, each once."""
     sources = (settings.source(spec) for spec in specs)
     found = (getattr(source, "snapshot", None) for source in sources)
     return list(dict.fromkeys(folder for folder in found if isinstance(folder, str)))
@@ -193,7 +193,7 @@ def recall_job_of(
 def job_of_text(
     values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
 ) -> Job:
-    """Return the job of one text, of which `settings_of` checks the options; it needs no pipeline.
+    """Return the job of one text; `settings_of` checks the options. It needs no pipeline.
 
     Raises:
         UsageError: an option or a source is wrong, or a source named is not configured.
@@ -215,11 +215,11 @@ Given = str | Path | Table | Iterable[Mapping[str, Any] | str]
 
 
 def input_path(given: Given, name: str, folder: str) -> str:
-    """Return the path of the input: a file in `folder` unless a path was given. `name` is what the
-    parameter is called.
+    """Return the path of the input: a new file in `folder`, unless a path was given. `name` is the
+    name of the parameter.
 
     Raises:
-        UsageError: it is no path, list or table, or is empty, or no file can hold it.
+        UsageError: it is not a path, list or table, or it is empty or cannot be written to a file.
     """
     if isinstance(given, (str, Path)):
         return str(given)
@@ -231,7 +231,7 @@ def input_path(given: Given, name: str, folder: str) -> str:
         path, n = f"{folder}/{name}.parquet", table.num_rows
         try:
             pq.write_table(table, path)
-        except pa.ArrowNotImplementedError:  # of views, or of categories of them, as Polars has
+        except pa.ArrowNotImplementedError:  # Parquet has no string views, which Polars uses
             pq.write_table(pa.Table.from_pylist(table.to_pylist()), path)
     if not n:
         raise UsageError(f"{name} is empty; there is nothing to evaluate")
@@ -239,7 +239,7 @@ def input_path(given: Given, name: str, folder: str) -> str:
 
 
 def _table(given: Any, name: str) -> pa.Table | None:
-    """Return a table or data frame as Arrow; None for what is none, as a list or one column."""
+    """Return a table or data frame as Arrow; None for anything else, such as a list."""
     if not (hasattr(given, "__arrow_c_stream__") or hasattr(given, "columns")):
         return None
     try:
@@ -251,7 +251,7 @@ def _table(given: Any, name: str) -> pa.Table | None:
             f"{name} is no table that Arrow can hold: {error} (of a data frame, a list of records "
             "can: frame.to_dict('records'))"
         ) from error
-    # pandas numbers its rows where no column does, and keeps even numbers as a range.
+    # pandas keeps an index of evenly spaced numbers as a range in the metadata.
     for index in (table.schema.pandas_metadata or {}).get("index_columns", []):
         if isinstance(index, dict) and index["name"]:
             numbers = range(index["start"], index["stop"], index["step"])
@@ -261,7 +261,7 @@ def _table(given: Any, name: str) -> pa.Table | None:
 
 def _write_records(given: object, path: str, name: str) -> int:
     """Write texts and records as JSON Lines; returns how many there are."""
-    # A mapping would be taken for a list of texts: those of its keys.
+    # A mapping is iterable, too: its keys would be taken for texts.
     if not isinstance(given, Iterable) or isinstance(given, (Mapping, bytes)):
         raise UsageError(
             f"{name} is a path, a list of texts and records, or a table, not {type(given).__name__}"
@@ -271,7 +271,7 @@ def _write_records(given: object, path: str, name: str) -> int:
         for n, item in enumerate(given, start=1):
             record = {"response": item} if isinstance(item, str) else item
             try:
-                # The NaN of a data frame is read as nothing.
+                # `read` takes the NaN of a data frame for a missing value.
                 sink.write(json.dumps(dict(record), ensure_ascii=True) + "\n")
             except (TypeError, ValueError) as error:
                 raise UsageError(

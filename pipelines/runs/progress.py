@@ -1,7 +1,7 @@
 """Show the progress of a run on stderr: a bar on a terminal, plain lines elsewhere.
 
-It says what the steps of the run counted (`ufo.transforms.beam.calls`): of finished chunks by
-their notes, of those under way by the run's usage log. The manifest has the sums of the same.
+It shows the counts of the run's steps (`ufo.transforms.beam.calls`). For finished chunks they are
+in `done.json`, for chunks in progress in the run's usage log. The manifest has their sums.
 """
 
 import os
@@ -34,7 +34,7 @@ Counters = Mapping[str, Mapping[str, int]]
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_EVENTS = 1.0  # of a log that a program reads
 _SECONDS_BETWEEN_LOOKS = 0.5
-_ROOMY = 80  # columns of a terminal; in fewer the bar is short
+_ROOMY = 80  # columns of a terminal; with fewer the bar is short
 _LOGGED = (REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
 
 
@@ -48,12 +48,11 @@ def sum_counters(found: Sequence[Counters]) -> dict[str, dict[str, int]]:
 
 
 class Progress:
-    """Counts the lines of finished chunks, and tells what the steps of a run have counted:
-    responses, units by deciding source, failures, requests, tokens and their cost, rate and time
-    left.
+    """Counts the lines of finished chunks, and shows the counts of a run's steps: responses, units
+    by deciding source, failures, requests, tokens and cost, rate and time left.
 
-    `total` is the number of lines of the input; `quiet` says nothing. Lines of a run that goes on
-    were done earlier, and do not count for the rate.
+    `total` is the number of lines of the input; `quiet` shows nothing. Lines that an earlier
+    process of a resumed run finished do not count for the rate.
 
     A unit is decided by the first source with a valid answer (Multi-Seq), or by the one source that
     is asked. Where the votes of several are pooled (Multi-MV, and `all`), none decides alone, and
@@ -97,14 +96,14 @@ class Progress:
             self._passed = 0
 
     def passed(self, lines: int) -> None:
-        """Count the lines of a chunk of which responses wait for a batch."""
+        """Count the lines of a chunk with responses that wait for a batch."""
         self._passed += lines
-        self.note(f"{self._passed:,} gone over for the next round")
+        self.note(f"{self._passed:,} prepared for the next round")
 
     @contextmanager
     def watching(self, log: UsageReader | None = None, priced: bool = False) -> Iterator[None]:
-        """Keep the bar moving within this context, and tell what is in the run's usage log;
-        `priced` if the cost of what is asked is known."""
+        """Keep the bar moving within this context, with the counts of the run's usage log. `priced`
+        says whether the cost of the requests is known."""
         self._priced = priced
         done = Event()
         looking = Thread(target=self._look, args=(log, done.wait), daemon=True)
@@ -129,7 +128,7 @@ class Progress:
                 self._tell()
 
     def line(self) -> str:
-        """Return where the run is, in words."""
+        """Return the state of the run as one line of text."""
         return " · ".join(self._items())
 
     def _items(self) -> list[str]:
@@ -158,7 +157,7 @@ class Progress:
         return [item for item in items if item]
 
     def _fresh(self) -> Counter[str]:
-        """Return what was counted since this process began; its log has the finished chunks too."""
+        """Return the counts since this process began; the log includes chunks finished earlier."""
         log = Counter({name: round(n) for name, n in self._log.items() if "." in name})
         return self._chunks[True] | log
 
@@ -179,7 +178,7 @@ class Progress:
         return fresh, self._lines[False] + fresh
 
     def _by_source(self, counts: Counter[str]) -> Counter[str]:
-        """Return how many units each source decided; in pooled modes had a valid answer for."""
+        """Return how many units each source decided, or in pooled modes had a valid answer for."""
         found = Counter({one: counts[f"source:{one}.answered"] for one in self._sources})
         if self._mode in (SEQ, SINGLE) and self._sources:
             last = f"source:{self._sources[-1]}"
@@ -223,7 +222,7 @@ class Progress:
                 self._spoke = now
 
     def say(self, text: str) -> None:
-        """Write a line of its own."""
+        """Write the text as a separate line."""
         if self._quiet:
             return
         with self._lock:
@@ -237,13 +236,14 @@ class Progress:
     def _columns(self) -> int:
         try:
             found = os.get_terminal_size(self._stream.fileno()).columns
-        except (OSError, ValueError):  # it only says that it is a terminal
+        except (OSError, ValueError):  # it claims to be a terminal, but has no size
             found = 0
         return found or shutil.get_terminal_size().columns
 
     def _drawn(self, columns: int) -> str:
-        """Return the bar, the time and as much of the line as fits: how many responses and the time
-        left stay longest. The last column stays free, as some terminals break the line there."""
+        """Return the bar, the time and as much of the line as fits; the number of responses and the
+        time left are cut last. The last column stays free, since some terminals break the line
+        there."""
         minutes, seconds = divmod(int(monotonic() - self._started), 60)
         before = f"{self._bar(24 if columns >= _ROOMY else 4)} {minutes}:{seconds:02}"
         items = self._items()

@@ -35,7 +35,7 @@ def open_results(
     """Return the results of a run like `ufo.schemas.results.open_results`, also of a remote folder.
 
     Raises:
-        UsageError, RunError: as there; also if the folder cannot be reached.
+        UsageError, RunError: as in that function; also if the folder cannot be reached.
     """
     tables = None if only is None else tables_of(with_needs(only))
     found = choose_runs(directory, run, all_runs, tables)
@@ -52,7 +52,7 @@ def choose_runs(
 ) -> list[Run]:
     """Return runs like `ufo.schemas.tables.choose_runs`, also of a remote folder.
 
-    `tables` are those whose part files are needed, None for all.
+    `tables` names the tables whose part files are needed, None for all.
     """
     there = str(directory)
     if not storage.is_remote(there):

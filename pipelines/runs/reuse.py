@@ -43,11 +43,11 @@ _WITHOUT_ERRORS = """
 
 @dataclass(slots=True)
 class Reuse:
-    """The results of an earlier run that this one reuses: those of responses without any error.
+    """The results of an earlier run that this one reuses, of all responses without an error.
 
     `hashes` maps each such response to the hash of its record. With `compared` a response is reused
-    only if its record is unchanged. `taken` are those found in the input so far; `again` is the
-    number of responses with an error. `spent` is what this run spent earlier, under the names of
+    only if its record is unchanged. `taken` are the responses found in the input so far; `again` is
+    the number of responses with an error. `spent` is what this run spent before, by the names of
     the usage log.
     """
 
@@ -137,7 +137,7 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
             if digest := source.checksums.get(path):
                 check_part(str(path), digest)
             rows = read_rows(str(path))
-            # When errors are retried, all requests of the run stay in its usage.
+            # When errors are retried, the table `usage` keeps all requests of the run.
             if table != "usage" or reuse.compared:
                 rows = rows.filter(pc.is_in(rows[key], value_set=wanted))
             if table == "evidence":

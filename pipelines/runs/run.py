@@ -1,9 +1,12 @@
 """Run `ufo evaluate` or `ufo recall`: plan → attempt → chunks → finish, in this order.
 
-`plan_of` decides what the run is and what results depend on; `Attempt.open` finds the unfinished
-attempt at it, or begins one; `_evaluated` cuts the input into chunks and has them evaluated by the
-processes of this machine, or as one chunk by an engine; `finish` moves the parts in and writes the
-manifest. A window of a stream is such a run. The two commands differ in the fields of a `Plan`.
+1. `plan_of` fixes the settings, and everything that results depend on.
+2. `Attempt.open` resumes an unfinished attempt at the run, or begins one.
+3. `_evaluated` cuts the input into chunks. Processes of this machine evaluate them, or an engine
+evaluates all as one chunk.
+4. `finish` moves the parts into the run's folder and writes the manifest.
+
+A window of a stream is such a run, too. The two commands differ in the fields of a `Plan`.
 """
 
 import time
@@ -90,11 +93,12 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run before anything is written: its input, its settings and its fingerprint.
+    """A run before anything is written: input, settings and fingerprint.
 
-    `chosen` are its sources, none in a recall run. `parse` makes a record or a failure of a line,
-    and `used` says which columns of the input it reads. `models` are those that it asks; the price
-    of the `unpriced` ones is unknown. `facts` are the fields of its manifest that describe it.
+    `chosen` has its sources, none in a recall run. `parse` converts a line to a record or a
+    failure, and `used` says which columns of the input it reads. `models` are the models that it
+    asks; the price of `unpriced` ones is unknown. `facts` are the fields of the manifest that
+    describe the run.
     """
 
     settings: Settings
@@ -238,8 +242,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
                 progress.chunk(n_lines, written.counters, False)
             else:
                 written = _evaluated(plan, attempt, reuse, progress)
-                # Before the first part moves, so that a run stopped meanwhile is not evaluated
-                # again.
+                # Before the first part moves: a run that is stopped then is not evaluated again.
                 attempt.mark_done(FINAL, written)
             progress.say(progress.line())
             manifest = finish(attempt, written, plan.facts, plan.chosen.statuses)
@@ -249,7 +252,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
 
 
 def _report_skipped(plan: Plan, earlier: Manifest, progress: Progress) -> None:
-    """Report that a finished run is left as it is, and how it differs from this command."""
+    """Report that a finished run is left unchanged, and how it differs from this command."""
     progress.say(f"Run {plan.name} is finished; left as it is (--if_finished skip).")
     changed = differences(earlier["fingerprint"], plan.fingerprint)
     if changed:
@@ -294,8 +297,8 @@ def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | 
 
 @contextmanager
 def _errors_explained(attempt: Attempt) -> Iterator[None]:
-    """Report by a RunError what is kept when a file error, or a lack of memory outside of chunks,
-    stops the run; delete an attempt that has not begun."""
+    """Convert a file error, or a lack of memory outside of chunks, to a RunError that says what is
+    kept. Delete an attempt without a finished chunk."""
     try:
         yield
     except (UsageError, NothingUsable):
@@ -348,7 +351,7 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
                     written = rounds.evaluate(chunks, attempt, evaluate)
     finally:
         wait_for(end_run(log))
-    # After the input was read, which finds the responses to reuse.
+    # Only after the input was read are the responses to reuse known.
     parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
     parts += unrecorded_usage(parts, attempt, log)
     return replace(written, parts=parts)

@@ -1,9 +1,10 @@
 """Run on this machine: one small Beam pipeline for each chunk, in worker processes.
 
-Beam's in-process runner keeps every shuffle in memory and is bound by the interpreter's lock. With
-chunks, each finished on disk, memory stays bounded, all cores are used, and a killed run resumes at
-its unfinished chunks. The processes are loky's: unlike the standard library's, they do not import
-the `__main__` of the script or notebook that starts them, and a killed one is reported.
+Beam's in-process runner keeps every shuffle in memory and is bound by the interpreter's lock.
+Chunks are finished on disk one by one. So memory stays bounded, all cores are used, and a killed
+run resumes at its unfinished chunks. The processes are loky's. Unlike the standard library's, they
+do not import the `__main__` of the script or notebook that starts them, and a killed one is
+reported.
 """
 
 import os
@@ -62,9 +63,9 @@ def run_chunks(
 ) -> Written:
     """Evaluate all chunks; return their parts, in the chunks' order, and their counters' sums.
 
-    Chunks that are finished already are skipped. One with responses that wait for a batch is not
-    finished: only how many of them wait is returned. A single chunk, or one worker, is evaluated in
-    this process, except under IPython.
+    Finished chunks are skipped. A chunk with responses that wait for a batch is not finished: only
+    the number of these responses is returned. A single chunk, or a single worker, runs in this
+    process, except under IPython.
 
     Raises:
         Interrupted: by Ctrl-C; what was finished is kept.
@@ -101,7 +102,7 @@ def run_chunks(
         first = list(islice(todo, workers))
         if len(first) > 1 or (first and _in_ipython()):
             share = job.among(len(first))
-            with own_folder():  # from it a later process learns whose semaphores were left
+            with own_folder():  # if this process is killed, a later one finds its semaphores by it
                 _in_processes(chain(first, todo), share, attempt, len(first), finished)
         else:
             for chunk in chain(first, todo):
@@ -122,7 +123,7 @@ def run_chunks(
 
 
 def _read(chunks: Iterable[Chunk], attempt: Attempt) -> Iterator[Chunk]:
-    """Yield the chunks; a lack of memory while the next one is read names it."""
+    """Yield the chunks; the error for a lack of memory names the chunk being read."""
     source, number = iter(chunks), 0
     while True:
         with _memory_errors_explained(attempt, [number]):
@@ -153,7 +154,7 @@ def check_ipython() -> None:
         return
     try:
         import apache_beam.runners.interactive.interactive_environment  # noqa: F401
-    except Exception as error:  # of Beam's data frames: of many types
+    except Exception as error:  # Beam's data frames raise errors of many types
         raise UsageError(
             "from a notebook Beam submits a job only with pandas 2.2 or 2.3; install that, or run "
             f"`ufo evaluate` in a shell ({type(error).__name__}: {error})"
@@ -193,7 +194,7 @@ def _memory_errors_explained(attempt: Attempt, chunks: Iterable[int]) -> Iterato
 
 def of_step(error: BaseException, attempt: Attempt, what: str = "a chunk") -> UfoError:
     """Return the error that ends the run, for an error raised within `what`."""
-    # Beam appends the name of the step, which means nothing to the user.
+    # Beam appends the name of a step, which does not help the user.
     message = re.sub(r" \[while running '.*?'\]", "", str(getattr(error, "message", error)))
     if isinstance(error, UfoError):
         return type(error)(message)
@@ -212,8 +213,8 @@ def _in_processes(
 ) -> None:
     # The processes end with this one.
     settings = (os.getpid(), logs.settings_for_worker())
-    # The first lock starts a process that looks after locks, and until Python 3.12 that unblocks
-    # signals: not while workers start.
+    # The first lock starts Python's resource tracker, which until Python 3.12 unblocks signals.
+    # Start it before the workers.
     get_context("spawn").Lock()
     with _signals_held_back():
         pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
@@ -232,7 +233,7 @@ def _in_processes(
     except Exception as error:
         if not ends_run(error):
             raise
-        # The workers send nothing more and are storing their replies: let them end.
+        # The workers send no more requests and are storing replies: let them end.
         for future in under_way:
             future.cancel()
         done = wait(under_way, timeout=_ENDING_SECONDS).done
@@ -261,11 +262,11 @@ def _take(
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait until this context ends, and block them in the processes started
-    in it.
+    """Hold back Ctrl-C and SIGTERM until this context ends, and block them in processes started in
+    it.
 
-    An exception while the pool starts a process would leave one behind that it does not know, and
-    a process that is just starting would print a traceback, since Ctrl-C reaches the whole group.
+    An exception while the pool starts a process would leave a process that the pool does not know.
+    Ctrl-C reaches the whole group, so a starting process would print a traceback.
     """
     came: list[int] = []
     before = {}

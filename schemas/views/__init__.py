@@ -1,19 +1,19 @@
 """Load the views of reports: one SQL file each, a SELECT under a header of comments.
 
-    -- Title in one line
-    -- Help, in as many lines as it takes.
-    -- group: the group that lists show it in; without one it is a part of others
-    -- summary: a line for lists, for readers who know no column's name
+    -- Title in one line.
+    -- Help, in any number of lines.
+    -- group: the group that lists show it in; a view without one is a part of others.
+    -- summary: a line for lists, for readers who do not know the names of columns.
     -- needs: another_view, a_third
-    -- order: the columns a report sorts its rows by
-    -- shows: the columns that a printed report has room for; JSON and CSV have all
-    -- empty: what it means that there are no rows
-    -- parameters: what a macro takes, as `a, b := NULL`
+    -- order: the columns that a report sorts its rows by.
+    -- shows: the columns that a printed report has room for; JSON and CSV have all.
+    -- empty: what it means that there are no rows.
+    -- parameters: the parameters of a macro, as `a, b := NULL`.
 
 The file's name is the view's; every field may be left out. A file with `parameters` is a macro that
-views call: a table macro where it holds a SELECT, else one of an expression. A user's own folder of
-such files adds to ours, after all of them: `needs` there names only others of that folder. Reading
-them needs no database.
+views call: a table macro if it has a SELECT, else a macro of an expression. A user's folder of such
+files is loaded after the shipped ones: `needs` there names only views of the same folder. Reading
+the files needs no database.
 """
 
 import re
@@ -44,9 +44,9 @@ _FIELDS = ("group", "summary", "needs", "order", "shows", "empty", "parameters")
 class View:
     """A view: its name and purpose, the views it reads, and its SELECT.
 
-    `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns that
-    a printed report has (none: all); `empty` says what no rows mean. `parameters` are those of a
-    macro, None for a view.
+    `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns of a
+    printed report (none: all). `empty` says what it means that there are no rows. `parameters` are
+    the parameters of a macro, None for a view.
     """
 
     name: str
@@ -75,11 +75,11 @@ class View:
 def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
     """Return every view and macro, each after those it needs, else by name.
 
-    `folder` is one of a user's own `.sql` files, which appear beside ours.
+    `folder` has a user's own `.sql` files, which are added to the shipped ones.
 
     Raises:
-        UsageError: no such folder, a file that cannot be read, a name that is taken already, views
-            that need each other, or a view that needs one that does not exist.
+        UsageError: the folder does not exist, a file cannot be read, a name is taken, views need
+            each other, or a needed view does not exist.
     """
     views = {view.name: view for view in _read(files(__name__).iterdir(), "")}
     shipped = tuple(views)
@@ -95,8 +95,8 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
         for need in view.needs:
             if need not in views:
                 raise UsageError(
-                    f"report {view.name!r} needs {need!r}, which there is not; its header names "
-                    f"views under `needs`, among: {', '.join(views)}."
+                    f"report {view.name!r} needs {need!r}, which does not exist; its header may "
+                    f"name these views under `needs`: {', '.join(views)}."
                 )
     # A user's own report need not name the views that it reads.
     before = {
@@ -110,7 +110,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
 
 
 def with_needs(names: Iterable[str]) -> tuple[View, ...]:
-    """Return the shipped views of these names and those they need, each after those it needs."""
+    """Return the shipped views of these names and the views they need, each after those."""
     views = load_views()
     wanted = set(names)
     for view in reversed(views):

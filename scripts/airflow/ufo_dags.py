@@ -1,44 +1,47 @@
 """Airflow 3 DAGs: a nightly evaluation, by batches or on Beam too, and a weekly index refresh.
 
-    ufo_nightly   plan → evaluate → gate → report → publish
-    ufo_batch     the same by the batches of models' providers: at about half the price, later
-    ufo_beam      the same, evaluated on Flink or Dataflow by Airflow's Beam operator
-    ufo_index     build → switch
+    ufo_nightly   plan → evaluate → gate → report → publish.
+    ufo_batch     The same by the batches of models' providers: about half the price, but later.
+    ufo_beam      The same, evaluated on Flink or Dataflow by Airflow's Beam operator.
+    ufo_index     build → switch.
 
-Put this file into Airflow's folder of DAGs. Airflow needs no package of ufo: `ufo` has a virtual
-environment of its own (`scripts/setup` makes one), on the machine of Airflow's worker.
+Put this file into Airflow's folder of DAGs. Airflow needs no package of ufo. `ufo` has a separate
+virtual environment (`scripts/setup` makes one) on the machine of Airflow's worker.
 
-A setting is, in this order, a parameter of the DAG run, the Airflow Variable `ufo_NAME`, or the
-environment variable `UFO_NAME` of the DAG processor; only the first two change between runs.
+A setting is a parameter of the DAG run, else the Airflow Variable `ufo_NAME`, else the environment
+variable `UFO_NAME` of the DAG processor. Only the first two can change between runs.
 
-    input              responses: a file or a pattern                  (needed by ufo_nightly)
-    output             the folder of all runs                          (needed by ufo_nightly)
-    config             YAML with any flag of `ufo evaluate`: sources, models, limits
-    index_root         folder of the weekly indexes; `current` in it is the one in use
-    dump               what the index is built of                      (needed by ufo_index)
-    fail_under         lowest score to pass the gate                   (default 0: any)
-    max_failure_rate   highest share of failures to pass the gate      (default 0.05)
-    full               true: evaluate everything, not only what is new (default false)
+    input              Responses: a file or a pattern. Needed by ufo_nightly.
+    output             The folder of all runs. Needed by ufo_nightly.
+    config             YAML with any flag of `ufo evaluate`: sources, models, limits.
+    index_root         Folder of the weekly indexes; `current` in it is the one in use.
+    dump               The input of the index. Needed by ufo_index.
+    fail_under         Lowest score to pass the gate (default 0: any).
+    max_failure_rate   Highest share of failures to pass the gate (default 0.05).
+    full               true: evaluate everything, not only new responses (default false).
 
-Of the environment only, as they shape the DAGs themselves:
+These are read from the environment only, since they change the DAGs themselves:
 
-    UFO_BIN            the command (default: .venv/bin/ufo beside this project's scripts/)
-    UFO_NIGHTLY_SCHEDULE, UFO_INDEX_SCHEDULE   cron, default 02:00 each day and 00:00 on Sundays
-    UFO_RETRIES, UFO_RETRY_SECONDS             of a task, default 3 and 300
-    UFO_BATCH_SECONDS, UFO_BATCH_HOURS         between two looks of ufo_batch, and until its task
-                       fails, default 300 and 48
-    UFO_RUNNER         FlinkRunner or DataflowRunner: makes ufo_beam, which needs the providers
-                       apache-airflow-providers-apache-beam and -google (the operator imports it)
-    UFO_BEAM_OPTIONS   JSON object of that runner's options, and of any other of `ufo evaluate`
+    UFO_BIN            The command (default: .venv/bin/ufo beside this project's scripts/).
+    UFO_NIGHTLY_SCHEDULE, UFO_INDEX_SCHEDULE
+                       cron, default 02:00 each day and 00:00 on Sundays.
+    UFO_RETRIES, UFO_RETRY_SECONDS
+                       Of a task, default 3 and 300.
+    UFO_BATCH_SECONDS, UFO_BATCH_HOURS
+                       Between two checks of ufo_batch, and until its task fails;
+                       default 300 and 48.
+    UFO_RUNNER         FlinkRunner or DataflowRunner: creates ufo_beam. Needs the packages
+                       apache-airflow-providers-apache-beam and -google (the operator imports it).
+    UFO_BEAM_OPTIONS   JSON object of that runner's options, and of any other of `ufo evaluate`.
 
-Keys of models and of search engines are read from the environment of Airflow's worker and are in
-no setting. A retried task resumes its run: the name of the run and the index are
-planned once and kept by Airflow. After an index refresh the first night evaluates everything, since
-results of two indexes are not to be mixed.
+Keys of models and search engines are read from the environment of Airflow's worker; no setting has
+them. A retried task resumes its run: Airflow stores the planned name of the run and its index.
+After an index refresh the first night evaluates everything, since the results of two indexes must
+not be mixed.
 
-ufo_nightly and ufo_batch write the same runs and go on from each other's: unpause one of them. What
-ufo_batch waits for is noted beside the cache, so all its looks need the same one: where the workers
-are several machines, name a .sqlite file on a disk that they share (`cache` in the YAML).
+ufo_nightly and ufo_batch write the same runs and resume each other's, so unpause only one of them.
+ufo_batch notes its open batches beside the cache, so every check needs the same cache. If the
+workers are several machines, name a .sqlite file on a shared disk (`cache` in the YAML).
 """
 
 import json
@@ -86,19 +89,19 @@ COMMON = {
 
 
 def setting(name: str, default: str = "") -> str:
-    """Return the template of a setting, which Airflow fills in when a task runs."""
+    """Return the template of a setting; Airflow fills it in when a task runs."""
     value = json.dumps(os.environ.get(f"UFO_{name.upper()}", default))
     return f"{{{{ params.get('{name}') or var.value.get('ufo_{name}', '') or {value} }}}}"
 
 
 def parameters(*names: str) -> dict[str, Param]:
-    """Declare settings as parameters of a DAG; none is given by itself."""
+    """Declare settings as parameters of a DAG, without values."""
     return {name: Param(None, type=["null", "string", "number", "boolean"]) for name in names}
 
 
 @task
 def plan(output: str, index_root: str, full: str, night: str) -> dict[str, str]:
-    """Name the run, its index, and the finished run whose results it takes over ("": none)."""
+    """Return the name of the run, its index, and the finished run that is reused ("": none)."""
     if not output:
         raise AirflowFailException("the setting 'output' is missing; see the text of the DAG")
     index = os.path.realpath(os.path.join(index_root, CURRENT)) if index_root else ""
@@ -132,7 +135,7 @@ flags=(--input "$UFO_INPUT" --output "$UFO_OUTPUT" --run "$RUN" --if_finished sk
 
 @task(retries=0)
 def gate(summary: dict[str, Any], fail_under: str, max_failure_rate: str) -> None:
-    """Fail the night whose score is too low, or of which too much could not be evaluated."""
+    """Fail if the score is too low, or if too much could not be evaluated."""
     score, failures = summary["factuality_score"], summary["failures"]
     rate = failures / max(1, failures + summary["responses"])
     wrong = []
@@ -146,7 +149,7 @@ def gate(summary: dict[str, Any], fail_under: str, max_failure_rate: str) -> Non
 
 @task(trigger_rule=TriggerRule.ALL_DONE)
 def report(summary: dict[str, Any] | None, output: str) -> str:
-    """Print the report of the night, of one that the gate stopped too; returns it."""
+    """Print and return the report of the night, even if the gate stopped it."""
     if not summary:
         raise AirflowSkipException("nothing was evaluated; see the log of the task 'evaluate'")
     completed = subprocess.run(
@@ -179,7 +182,7 @@ def planned() -> Any:
 
 
 def evaluation(first: Any, kind: Any = BashOperator, flags: str = "", **more: Any) -> Any:
-    """Return the task whose result is what `ufo evaluate --json` prints of the planned run."""
+    """Return the task that evaluates the planned run, with the output of `ufo evaluate --json`."""
     return kind(
         task_id="evaluate",
         bash_command=EVALUATE,
@@ -216,7 +219,7 @@ NIGHTLY = ("input", "output", "config", "index_root", "fail_under", "max_failure
     **COMMON,
 )
 def ufo_nightly() -> None:
-    """Evaluate what is new, on Airflow's worker."""
+    """Evaluate new responses on Airflow's worker."""
     evaluate = evaluation(planned())
     judged(evaluate.output, evaluate)
 
@@ -225,7 +228,7 @@ ufo_nightly()
 
 
 class BashResultSensor(BaseSensorOperator, BashOperator):
-    """Run a command again while it ends with `skip_on_exit_code`; its result is the last one's."""
+    """Run a command again while it ends with `skip_on_exit_code`; the last output is its result."""
 
     def poke(self, context: Any) -> PokeReturnValue:
         """Run the command once."""
@@ -242,11 +245,12 @@ class BashResultSensor(BaseSensorOperator, BashOperator):
     **COMMON,
 )
 def ufo_batch() -> None:
-    """Evaluate what is new by batches of the models' providers."""
+    """Evaluate new responses by batches of the models' providers."""
     evaluate = evaluation(
         planned(),
         BashResultSensor,
-        # Each look collects what is done and submits what comes next; between two no slot is taken.
+        # Each check collects finished batches and submits the next ones; between checks no slot is
+        # used.
         flags="--batch --batch_wait 0",
         skip_on_exit_code=UNDER_WAY,
         mode="reschedule",
@@ -272,7 +276,7 @@ echo "$target"
 
 @task(outlets=[INDEX])
 def switch(built: str) -> Iterator[Metadata]:
-    """Let `current` be the new index, atomically; delete the oldest."""
+    """Point `current` at the new index, atomically; delete the oldest index."""
     completed = subprocess.run([BIN, "index", "info", built], capture_output=True, text=True)
     if completed.returncode:
         raise RuntimeError(completed.stderr)
@@ -329,7 +333,7 @@ if RUNNER:
         **COMMON,
     )
     def ufo_beam() -> None:
-        """Evaluate what is new on a Beam runner; then read what it has finished."""
+        """Evaluate new responses on a Beam runner; then read the finished run."""
         first = planned()
         work = BeamRunPythonPipelineOperator(
             task_id="run_on_beam",
@@ -338,7 +342,7 @@ if RUNNER:
             py_options=["-m"],
             py_interpreter=str(Path(BIN).parent / "python"),
             pipeline_options=options(first, setting("input"), setting("output"), setting("config")),
-            # A trigger would run the command where the keys of Airflow's worker are not.
+            # A trigger would run the command without the keys of Airflow's worker.
             deferrable=False,
         )
         # The same command leaves a finished run as it is, and prints its summary.

@@ -1,8 +1,8 @@
-"""Steps `extract`, `check` and `recall` on Beam: what asks a judge or a source about each element.
+"""Run the steps `extract`, `check` and `recall` on Beam, which ask a judge or a source.
 
-Multi-Seq chains one stage a source: what a stage cannot decide leaves by the side output `noans`
-and is what the next stage is asked. The other modes apply the same stage to every source in
-parallel and vote over what comes together.
+In mode Multi-Seq, each source is one stage of a chain. Units that a stage cannot decide leave it by
+the side output `noans`, and go to the next stage. The other modes apply the same stage to every
+source in parallel, then vote over all results.
 """
 
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
@@ -39,11 +39,11 @@ R = TypeVar("R")
 class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
     """Calls `call` for each element and yields `outputs` of each result.
 
-    A member calls `begin` in `setup`. Where `remote` is True, up to `in_flight` calls of the job
-    are under way on the process's loop and any completed one is yielded, in the window and at the
-    timestamp of the element it came from; the bundle ends when all are.
-    `call` returns errors as data: an exception here would end the run. An element that waits for a
-    request in a batch is counted and yields nothing.
+    A subclass calls `begin` in `setup`. Where `remote` is True, up to `in_flight` calls of the job
+    run concurrently on the process's loop. Results are yielded as they complete, with the window
+    and timestamp of their element. The bundle ends when all have completed. `call` returns errors
+    as data: an exception here would end the run. An element that waits for a request in a batch is
+    counted and yields nothing.
     """
 
     remote = False
@@ -55,7 +55,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         self._opened: Sequence[Any] = ()
 
     def begin(self, step: str, *needed: Any) -> None:
-        """Make the counters of the step, and open the judge or source that its calls need."""
+        """Create the counters of the step, and open the judge or source that its calls need."""
         self.counters = StepCounters(step, self.job.counts_log)
         for one in needed:
             one.open()
@@ -77,7 +77,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         raise NotImplementedError
 
     def start_bundle(self) -> None:
-        """Begin with nothing under way."""
+        """Begin without calls in progress."""
         self._window = CallWindow(self.job.in_flight) if self.remote else None
 
     def process(
@@ -86,7 +86,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         timestamp: Any = beam.DoFn.TimestampParam,
         window: Any = beam.DoFn.WindowParam,
     ) -> Iterator[Any]:
-        """Yield the outputs of this element, or of whichever elements are completed."""
+        """Start the call for this element; yield the outputs of all elements completed by now."""
         if self._window is None:
             yield from self.outputs(run_now(self.call(element)))
             return
@@ -94,7 +94,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
             yield from self._placed(origin, result)
 
     def finish_bundle(self) -> Iterator[Any]:
-        """Yield the outputs of all that is still under way."""
+        """Yield the outputs of all calls that are still in progress."""
         if self._window is not None:
             for origin, result in self._window.drain():
                 yield from self._placed(origin, result)
@@ -120,7 +120,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
 
 
 def requests_in(usage: Sequence[Usage]) -> dict[str, int]:
-    """Return how many requests were sent, and how many were answered without one."""
+    """Return how many requests were sent, and how many were answered from a cache."""
     cached = sum(row.cached or row.coalesced for row in usage)
     return {"requests": len(usage) - cached, "cached": cached}
 
@@ -200,8 +200,8 @@ class _Ask(CoroutineDoFn[Job, OpenUnits, tuple[OpenUnits, Checked]]):
             "failures": checked.failures,
             "usage": checked.usage,
         }
-        # units_in = answered + noans + errors: the units with a valid vote, those with none, and
-        # of these those that had nothing but errors.
+        # units_in = answered + noans + errors. A unit is answered with a valid vote; it counts
+        # under errors if it had nothing else, and otherwise under noans.
         answered = sum(map(decides, checked.tallies))
         errors = sum(map(only_errors, checked.tallies))
         self.counters.add(
@@ -226,11 +226,11 @@ class _Ask(CoroutineDoFn[Job, OpenUnits, tuple[OpenUnits, Checked]]):
 
 @beam.ptransform_fn  # type: ignore[untyped-decorator]
 def AskSource(open_units: Any, job: Job, position: int) -> Any:
-    """One stage: open units → `rows`, `noans` (Multi-Seq) and `votes` (other modes).
+    """Ask one source: open units → `rows`, `noans` (Multi-Seq) and `votes` (other modes).
 
-    With more than one shard the units are grouped by source and shard before, which spreads the
-    work over an engine's workers. It is a plain group: GroupIntoBatches holds back elements until a
-    timer, and Beam 2.77's FnApiRunner loses these in silence where two such stages follow each
+    With more than one shard, the units are first grouped by source and shard, which spreads the
+    work over an engine's workers. This uses GroupByKey. GroupIntoBatches holds back elements until
+    a timer, and the FnApiRunner of Beam 2.77 silently loses them where two such stages follow each
     other.
     """
     if job.shards > 1:
@@ -246,7 +246,7 @@ def AskSource(open_units: Any, job: Job, position: int) -> Any:
 
 @beam.ptransform_fn  # type: ignore[untyped-decorator]
 def CheckSources(open_units: Any, job: Job) -> Any:
-    """Open units → a list of collections of rows, through all sources in the user's order."""
+    """Ask all sources in the user's order: open units → a list of collections of rows."""
     rows = []
     votes = []
     for position, source in enumerate(job.sources):
@@ -270,7 +270,7 @@ def CheckSources(open_units: Any, job: Job) -> Any:
     return [*rows, decided]
 
 
-# Functions of this module travel to workers by name; those in another function would travel whole,
+# Functions at the top of a module are sent to workers by name. Nested ones would be sent as code,
 # with the path of this file.
 def _keyed(source: str, shards: int, record: OpenUnits) -> tuple[Key, OpenUnits]:
     return (source, crc32(record.response_id.encode()) % shards), record

@@ -1,9 +1,9 @@
-"""Steps `read` and `write` on Beam, and the coder by which records travel between steps.
+"""Run the steps `read` and `write` on Beam, and define the coder for records between steps.
 
-Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run. Rows become
-Arrow blocks where they are made, so that few large elements are shuffled instead of many small
-ones; each (table, part) is then sorted and written by one call, under a temporary name first. A
-file that exists is therefore whole, and is the same on every runner.
+Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run. Here rows
+are packed into Arrow blocks where they are made, so that few large elements are shuffled instead of
+many small ones. One call then sorts and writes each (table, part), first under a temporary name. So
+a file that exists is whole, and is the same on every runner.
 """
 
 import dataclasses
@@ -43,16 +43,16 @@ Key = tuple[str, int]
 Rows = dict[str, Sequence[Any]]
 """The rows of one response that a step makes, by table."""
 NOTE = ".note"
-"""What follows a part's name in that of the file beside it, which has its rows and checksum."""
+"""The ending of the file beside a part file, which has the part's row count and checksum."""
 ROWS = "rows"
 """The name of the output that gives them."""
 
 
 class StepCounters:
-    """The counters of one step of a run; for a DoFn, which makes them in `setup`.
+    """The counters of one step of a run; a DoFn creates them in `setup`.
 
-    They are Beam metrics and lines of the run's usage log, up to ten a second and at the end of a
-    bundle; a path of None discards the lines.
+    They are Beam metrics, and lines of the run's usage log: up to ten a second, and one at the end
+    of a bundle. A path of None discards the lines.
     """
 
     def __init__(self, step: str, usage_log: str | None = None) -> None:
@@ -62,7 +62,7 @@ class StepCounters:
         self._told = 0.0
 
     def add(self, **counts: int) -> None:
-        """Add to the counters of these names. One that was only ever added 0 is shown as 0."""
+        """Add to the counters of these names; adding 0 makes a counter appear."""
         added = self._added
         for name, count in counts.items():
             added[name] = added.get(name, 0) + count
@@ -70,7 +70,7 @@ class StepCounters:
             self.flush()
 
     def flush(self) -> None:
-        """Tell what was counted since the last call; for the end of a bundle."""
+        """Write the counts since the last call; for the end of a bundle."""
         for name, count in self._added.items():
             Metrics.counter(COUNTED + self._step, name).inc(count)
         self._log.add({f"{self._step}.{name}": count for name, count in self._added.items()})
@@ -90,11 +90,11 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ufo.records")
 
 
 class RecordCoder(RowCoder):  # type: ignore[misc]
-    """The row coder of one record, so that decoding imports this module.
+    """The row coder of one record type; decoding imports this module.
 
-    A row coder travels as a schema. A worker that has not imported us yet, because the step that
-    needs us comes later in the same bundle, makes named tuples of the rows. So ours travels as a
-    reference to this module, which registers the records.
+    Beam sends a row coder to workers as a schema. A worker that has not imported this module yet
+    decodes rows to named tuples. That happens where the step that imports it comes later in the
+    same bundle. So this coder is sent as a reference to this module, which registers the records.
     """
 
     to_runner_api_parameter = coders.Coder.to_runner_api_parameter
@@ -113,17 +113,17 @@ def _coder_of(kind: type) -> RecordCoder:
 
 
 def typed(collection: Any, kind: Any) -> Any:
-    """Return the collection as one of `kind`, so that its coder is that of the kind.
+    """Declare the element type of a collection, so that Beam uses the coder of that type.
 
-    A pipeline whose types are not checked forgets what its steps say of theirs, and pickles what is
-    shuffled.
+    A pipeline without type checks ignores the types that its steps declare, and pickles what it
+    shuffles.
     """
     collection.element_type = convert_to_beam_type(kind)
     return collection
 
 
-# Beam gives a row type a random id. A worker in another process would not find the type behind it
-# and hand named tuples to our functions, so the id is made from the record's name.
+# Beam gives a row type a random id. A worker in another process would not find the type by it and
+# would pass named tuples to our functions. So the id is made from the record's name.
 for _kind in RECORDS:
     _kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, _kind.__name__))
     coders.registry.register_row(_kind)
@@ -179,8 +179,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
 
 @beam.ptransform_fn  # type: ignore[untyped-decorator]
 def ReadRecords(splits: Any, job: Job, parse: Parse | None = None, kind: type = InputRecord) -> Any:
-    """Splits → `records` and `rows`; `parse` makes a record of type `kind`, or a failure, of a
-    line."""
+    """Read splits → `records` and `rows`; `parse` converts a line to a `kind` or a failure."""
     step = beam.ParDo(_Read(job, parse)).with_output_types(kind, **{ROWS: Rows})
     return splits | "parse" >> step.with_outputs(ROWS, main="records")
 
@@ -189,16 +188,16 @@ def ReadRecords(splits: Any, job: Job, parse: Parse | None = None, kind: type = 
 
 
 class _Pack(beam.DoFn):  # type: ignore[misc]
-    """Rows → ((table, part), Arrow IPC bytes), a block of a table at a time.
+    """Pack rows → ((table, part), Arrow IPC bytes), a block of a table at a time.
 
-    A row's part is a function of what it belongs to: its response, or the passage itself.
+    The part of a row depends only on its response, or for a passage on the passage.
     """
 
     def __init__(self, parts: int) -> None:
         self._parts = parts
 
     def start_bundle(self) -> None:
-        # Tuples of plain values, which cost the garbage collector nothing while they wait here.
+        # Tuples of plain values: the garbage collector does not track them.
         self._gathered: dict[Key, list[tuple[Any, ...]]] = {}
 
     def process(self, rows: Rows) -> list[tuple[Key, bytes]]:
@@ -239,7 +238,7 @@ def _block(table: str, part: int, rows: list[tuple[Any, ...]]) -> tuple[Key, byt
 
 
 class _WritePart(beam.DoFn):  # type: ignore[misc]
-    """((table, part), blocks) → the part file, sorted; yields where it is and its rows."""
+    """Write ((table, part), blocks) → a sorted part file; yields its path and number of rows."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -255,7 +254,7 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
 
 
 def whole(table: str, data: pa.Table) -> pa.Table:
-    """Return the rows of a part in their order, each passage once."""
+    """Return the rows of a part sorted by their key, each passage once."""
     order = pc.sort_indices(data, [(name, "ascending") for name in KEYS[table]])
     if table == "passages":
         ids = data.column("passage_id").to_pylist()

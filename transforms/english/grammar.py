@@ -1,11 +1,11 @@
-"""Know English words as the grammar of prose needs them: verbs, prepositions, names, determiners.
+"""Recognise the kinds of English words in prose: verbs, prepositions, names, determiners.
 
-Irregular verb forms are listed; a regular past is known by its "-ed", and its base form is made
-from it by the spelling rules. The list of words in "-s" tells verbs from plural nouns. The lists
-are data (`grammar.toml`).
+Irregular verb forms are listed. A regular past is recognised by its "-ed", and its base form
+follows from the spelling rules. The list of words in "-s" distinguishes verbs from plural nouns.
+The lists are data (`grammar.toml`).
 
-A sentence is handled as its whitespace-separated words, punctuation still attached, so that what
-is put together from them reads as it did.
+A sentence is a list of its whitespace-separated words with punctuation attached, so that joined
+words read as in the original.
 """
 
 import re
@@ -59,7 +59,7 @@ PARTICIPLE_ONLY: Final = PARTICIPLES - PAST
 PRESENT: Final = frozenset(_PASTS) | word_set("live need use want work include cause help form")
 # Verbs without an object: after "was born in Ulm and" they cannot be passive.
 INTRANSITIVE: Final = LISTS.words("intransitive")
-# What a stem ends with that lost an "e" before "-ed" ("moved", "created", not "visited").
+# The endings of stems that lost an "e" before "-ed" ("moved", "created", not "visited").
 _LOST_E: Final = re.compile(
     r"(?:[cgvz]|[^e]u|(?<!oc)(?<!s)s|creat|(?:^|[^aeo])(?:a[bdkmprt]|i[bdklmnprv])|(?:inv|c|un)it"
     r"|(?<![aeo])(?<!eb)u[dlmrt]|(?:^|[^o])o[bdkmst]|[cplt]et|(?<!el)(?<!o)op|(?:pl|c|st|ig)or"
@@ -68,12 +68,12 @@ _LOST_E: Final = re.compile(
 
 
 def is_past(low: str) -> bool:
-    """Return whether the lower-case word is the past form of a verb, or looks it by its "-ed"."""
+    """Return whether the lower-case word is, or by its "-ed" looks like, a past form."""
     return low in PAST or _looks_past(low)
 
 
 def is_participle(low: str) -> bool:
-    """Return whether the lower-case word is a past participle, or looks it by its "-ed"."""
+    """Return whether the lower-case word is, or by its "-ed" looks like, a past participle."""
     return low in PARTICIPLES or _looks_past(low)
 
 
@@ -118,7 +118,7 @@ _ARTICLES: Final = POSSESSIVES | {"the", "a", "an"}
 _NUMBERS: Final = word_set("two three four five six seven eight nine ten")
 DETERMINERS: Final = _ARTICLES | _NUMBERS | LISTS.words("determiners")
 PREPOSITIONS: Final = LISTS.words("prepositions")
-# What opens a clause of its own: a later verb may then not belong to the first subject.
+# Words that open a new clause: a later verb may then not belong to the first subject.
 CLAUSE_OPENERS: Final = LISTS.words("clause_openers")
 ADVERBS: Final = LISTS.words("adverbs")
 STOP_WORDS: Final = (
@@ -132,7 +132,7 @@ _OCCUPATION_ENDINGS: Final = ("ist", "ian", "er", "or", "man", "woman", "person"
 
 
 class Memo(dict[str, T]):
-    """A function of a word, computed once a word: a text has few distinct ones. Bounded."""
+    """A bounded cache of a function of a word: a text has few distinct words."""
 
     def __init__(self, function: Callable[[str], T]) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ def _is_finite(word: str) -> bool:
     return word[:1].islower() and (low in AUXILIARIES or low in THIRD or is_past(low))
 
 
-# Bound look-ups rather than functions around them: they are called for every word.
+# Bound look-ups instead of functions around them, since they are called for every word.
 core: Final = Memo(lambda word: word.strip(_OUTER).lower()).__getitem__
 """The word without the punctuation around it, lower case."""
 is_capital: Final = Memo(lambda word: word.lstrip(_OUTER)[:1].isupper()).__getitem__
@@ -174,8 +174,8 @@ def is_noun(word: str) -> bool:
 
 
 def without_adverbs(lows: Sequence[str], start: int, end: int) -> int:
-    """Return the end of the subject from `start` before the verb at `end`, without adverbs between
-    them ("Ada later moved"); "the first moved" has none."""
+    """Return the end of the subject from `start`, before the verb at `end`. Adverbs between them
+    are left out ("Ada later moved"); "the first moved" has none."""
     while end > start and lows[end - 1] in ADVERBS and lows[max(start, end - 2)] not in _ARTICLES:
         end -= 1
     return end

@@ -1,7 +1,7 @@
-"""Read the words of a text for comparing it with another: what counts, and in which form.
+"""Parse a text into words that can be compared with another text: their weight and form.
 
-The numbers and dates of a text are found here, too, and compared. Whether it is English shows in
-its function words.
+The numbers and dates of a text are found and compared here, too. Function words show whether a text
+is English.
 
 Every distinct surface form is analysed once and kept in a bounded table, so that a text costs about
 one dict look-up a word.
@@ -22,11 +22,11 @@ from ufo.transforms.english.grammar import Lists, Memo, is_finite, word_set
 
 # A language is recognised from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
-# Compiled by `re` where a text may have many of them, for that takes long.
+# Compiled only for a text that may have many such letters, since that takes long.
 _NOT_LATIN: Final = r"[\u0370-\u1dff\u2c00-\ua7ff\ua840-\uabff\uac00-\ufaff\U00020000-\U0003ffff]"
 _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 
-# Words that two languages share count for both, so that "is", "in" and "a", English and Dutch or
+# Words that two languages share count for both. So "is", "in" and "a", which are also Dutch or
 # Portuguese, decide nothing by themselves.
 _LISTS: Final = Lists("ufo.transforms.english", "languages.toml")
 _NAME_PARTICLES: Final = word_set("da de del della der di do dos du la le van von")
@@ -43,8 +43,8 @@ _LANGUAGES: Final = {
 def is_english(text: str, language: str | None = None) -> bool:
     """Return whether the offline judge may read `text`.
 
-    `language`, an ISO 639 code with or without a region ("en", "en-GB", "eng", "de"), decides where
-    it is given. Constant time: the first 1,000 characters are looked at.
+    `language` decides if it is given: an ISO 639 code with or without a region ("en", "en-GB",
+    "eng", "de"). Constant time: only the first 1,000 characters are read.
     """
     if language and language.strip():
         return re.split("[-_]", language.strip().lower(), maxsplit=1)[0] in _ENGLISH_CODES
@@ -54,18 +54,18 @@ def is_english(text: str, language: str | None = None) -> bool:
         return True
     plain = sample.isascii()
     if not plain:
-        # One Greek letter in a formula, one foreign name in brackets: a fifth is more than that.
-        # Each of them takes more than one byte, so that a few quotation marks need no search.
+        # More than a fifth is more than a Greek letter in a formula or a foreign name in brackets.
+        # Such letters take more than one byte, so a few quotation marks need no search.
         most = (len(sample) - len(words)) / 5
         beyond = len(sample.encode("utf-8", "surrogatepass")) - len(sample)
         if beyond > most and len(re.findall(_NOT_LATIN, sample)) > most:
             return False
-    # Most texts have no word that only other languages have: none of these has more than English.
+    # Most texts have no word that is only in other languages; then English has the most.
     none_foreign = _FOREIGN.isdisjoint((words[0].lower(), *words))
     if none_foreign and (plain or not _ENGLISH.isdisjoint(words)):
         return True
-    # A capital inside a sentence makes a name ("Rio de Janeiro", "La Scala"), which may come from
-    # anywhere; the first word is written with one whatever it is.
+    # A capital inside a sentence makes a name ("Rio de Janeiro", "La Scala"), which may be from any
+    # language. The first word always has a capital.
     found = "".join([_LANGUAGES[word] for word in words if word in _LANGUAGES])
     running = [word for word in words if word[0].islower()]
     if running and len(words[0]) > 1 and not words[0][0].islower():
@@ -85,7 +85,7 @@ def is_english(text: str, language: str | None = None) -> bool:
 LISTS: Final[dict[str, str]] = tomllib.loads(
     (files("ufo.transforms.english") / "lexicon.toml").read_text(encoding="utf-8")
 )
-"""Each list as it is written, by its name."""
+"""The text of each list, by its name."""
 
 STOP_WORDS: Final = frozenset(LISTS["stop_words"].split())
 NEGATORS: Final = frozenset(LISTS["negators"].split())
@@ -124,7 +124,7 @@ _LONGEST: Final = 64
 _CLOSING: Final = frozenset(",;:.!?)]—–")
 _CLOSED: Final = ","  # what marks the last word before such a character
 COMMON: Final = 0.5
-"""What a match of a word counts that is frequent in all prose; of any other word it counts 1."""
+"""The weight of a word that is frequent in all prose; any other word weighs 1."""
 
 _stemmer: Final = Stemmer.Stemmer("english", 0)
 _stem: Final = _stemmer.stemWord
@@ -134,14 +134,17 @@ _VERY_COMMON: Final = frozenset(_stemmer.stemWords(list(VERY_COMMON)))
 class Word:
     """One surface form as written, folded (`lower`), and the `key` by which it is compared.
 
-    A function word has no `weight`. `value` is a number's, None for all else; `kind` is "" for
-    words, else "number", "ordinal", "decade" or "date" (in ISO 8601). A number or date can begin at
-    a `numeric` word. A `named` one has a capital and is no function word, a `plain` one is neither
-    of these, and a `finite` one can be the verb of a clause. After one that `closes` comes a comma,
-    a bracket or the like.
+    A function word has no `weight`. `value` is the value of a number, None for other words. `kind`
+    is "" for words, else "number", "ordinal", "decade" or "date" (in ISO 8601).
+
+    - `numeric`: a number or date can begin here.
+    - `named`: it has a capital and is not a function word.
+    - `plain`: it has weight, and is neither of the two.
+    - `finite`: it can be the verb of a clause.
+    - `closes`: a comma, a bracket or the like comes after it.
     """
 
-    # No tuple and no dataclass: these attributes are read by the hundred for every claim.
+    # Not a tuple or a dataclass: these attributes are read hundreds of times for every claim.
     __slots__ = ("closes", "finite", "key", "kind", "lower", "named", "numeric", "plain", "surface",
                  "value", "weight")  # fmt: skip
 
@@ -224,9 +227,9 @@ _COUNTED_WITHIN: Final = 3  # words between a number and what it counts
 class Quantity(NamedTuple):
     """A number, or a part of a date, in `words[start:end]`; `said` is how it is written.
 
-    It lies from `low` to `high`, which differ where it is rounded or open ("over 300", "1860s"). A
-    day has `low` = 100 × month + day; a month alone has the range of its days. `unit` is the
-    key of the word that a number counts, "" if unknown.
+    Its value is from `low` to `high`, which differ if it is rounded or open ("over 300", "1860s").
+    A day has `low` = 100 × month + day; a month alone has the range of its days. `unit` is the key
+    of the word that a number counts, "" if unknown.
     """
 
     kind: str
@@ -241,10 +244,10 @@ class Quantity(NamedTuple):
 def quantities(words: Sequence[Word]) -> list[Quantity]:
     """Return every number and date of the words, in their order.
 
-    A date is up to two quantities, its year and its day or month: the year may be said elsewhere.
+    A date is up to two quantities, its year and its day or month: the year may be in another place.
     """
     found: list[Quantity] = []
-    end = 0  # where the quantity before ends
+    end = 0  # the end of the quantity before
     for at in [at for at, word in enumerate(words) if word.numeric]:
         if at >= end:
             some = _date(words, at) or _quantity(words, at)
@@ -348,7 +351,7 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     if claimed.kind in (YEAR, DAY):
         return claimed.low <= other.low and other.high <= claimed.high
     if claimed.high - claimed.low == inf and claimed.unit != other.unit:
-        return False  # "over 20" is not any number of anything
+        return False  # an open number such as "over 20" needs the same unit
     return claimed.low <= other.high + _CLOSE and other.low <= claimed.high + _CLOSE
 
 

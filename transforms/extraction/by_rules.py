@@ -1,10 +1,13 @@
 """Extract the claims of a response's sentences without a model, with a query for each.
 
-The query is the question that would settle the claim, for a search engine that counts words. Where
-a simple pattern allows it, a real question that leaves out what is asked for ("When was Albert
-Einstein born?"): a wrong year in the query would only draw passages with that year. Where nothing
-can be asked for, the claim turned into a yes-no question; else its keywords. The subject always
-stays.
+The query is for a search engine that counts words. It has one of three forms:
+
+- a question that leaves out the answer ("When was Albert Einstein born?"), where a simple pattern
+  allows it; a wrong year in the query would only find passages with that year
+- the claim as a yes-no question, where it has nothing to ask for
+- the keywords of the claim otherwise
+
+The subject is always kept.
 """
 
 import re
@@ -138,18 +141,19 @@ def extract_record(
     if is_english(record.text, record.language):
         extractor = extract_sentences if whole else extract
         return extractor(texts, record.question, paragraph_starts(record.text, spans))
-    # What of it is checkable is not known, but all of it is said: a claim a sentence.
+    # It is unknown which parts are checkable, so every sentence is one claim.
     return [ExtractedUnit(number, text, text) for number, text in enumerate(texts)]
 
 
 def extract(
     sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
 ) -> list[ExtractedUnit]:
-    """Return the claims of English sentences, in their order; none for one without checkable claim.
+    """Return the claims of English sentences, in order; none for a sentence without a checkable
+    claim.
 
-    `question`, which the sentences answer, may name whom a first "he" means. `paragraphs` holds the
-    indexes of the sentences that begin a paragraph, empty for one paragraph (`paragraph_starts`).
-    Linear in the length of the sentences.
+    The sentences answer `question`, which may name the person that a first "he" means. `paragraphs`
+    has the indexes of sentences that begin a paragraph, empty for one paragraph
+    (`paragraph_starts`). Takes time linear in the length of the sentences.
     """
     found = []
     for index, resolved, whole in _worthy(sentences, question, paragraphs):
@@ -189,8 +193,8 @@ def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
 def _worthy(
     sentences: Sequence[str], question: str | None, paragraphs: Sequence[int]
 ) -> list[tuple[int, Wording, bool]]:
-    """(index, wording with its opening pronoun resolved, whether it is one claim already) of the
-    sentences with a claim; what Markdown says without a sentence is one claim a statement."""
+    """Yield (index, wording with its opening pronoun resolved, whether it is one claim already) for
+    each sentence with a claim. Markdown that is not a sentence gives one claim a statement."""
     topic = topic_of(question)
     person = topic != "" and asks_for_person(question)
     reader, subjects = LineReader(topic), Subjects()
@@ -212,7 +216,7 @@ def _worthy(
         resolved = subjects.read(said)
         if is_claim(sentence, said):
             found.append((index, resolved, False))
-            # What the text opens with is what an opening "he" later on is about.
+            # The name that opens the text is the one that a later opening "he" means.
             if not topic and (topic := opening_name(said.words)):
                 reader.name(topic)
                 subjects.name(topic)

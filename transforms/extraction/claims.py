@@ -1,10 +1,9 @@
 """Split a sentence into the claims it makes where that is safe, else keep it whole.
 
-Rules over words, no parser: each knows one construction, gives the clauses that replace the one it
-is given, and nothing where anything else could be meant. What counts as one claim follows the
-atomic facts that people wrote for FActScore (Min et al., 2023), less the splits that only a reader
-who understands the sentence could make. What is said is kept: each name and number goes into one of
-the claims.
+There is no parser, but rules over words. Each rule knows one construction and returns the clauses
+that replace a clause, or nothing where another meaning is possible. Claims are as small as the
+atomic facts that people wrote for FActScore (Min et al., 2023), without splits that need an
+understanding of the sentence. Nothing is lost: each name and number is in one of the claims.
 """
 
 import re
@@ -31,7 +30,7 @@ _LIFE: Final = re.compile(
 _ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
 _ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed|long|rich|strong|old)$")
 _EVENTS: Final = word_set("born died away founded established built formed")
-# After these the predicates may be those of another subject, or a choice.
+# After these words the predicates may belong to another subject, or be a choice.
 _ENDS: Final = en.CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
 _UNSURE: Final = en.CLAUSE_OPENERS | {"not", "or"}
 _BEFORE_ITEMS: Final = (en.PREPOSITIONS | _ENDS) - {"of"}
@@ -39,14 +38,14 @@ _BEFORE_VERB: Final = en.ADVERBS | en.AUXILIARIES | {"been"}
 _OWN_SUBJECTS: Final = en.DETERMINERS | {"he", "she", "it", "they"}
 # "films and animated series": a participle that mostly stands before a noun is not a predicate.
 _ADJECTIVES: Final = word_set("acclaimed advanced animated applied limited mixed related organized")
-# What is said of several together is not said of each.
+# A statement about several together is not about each of them.
 _TOGETHER: Final = _UNSURE | LISTS.words("together")
 _QUANTIFIERS: Final = word_set("numerous several various many other some over few multiple")
 _AMOUNTS: Final = word_set("number variety series host range wide few couple dozen multitude")
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
-# "English teacher", "American football player": not who comes from there.
+# "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
-# ", making it": what the whole clause did, not its subject.
+# ", making it": the whole clause did this, not its subject.
 _OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
 
 
@@ -67,7 +66,7 @@ def written(words: Words) -> str:
     """Return the words of a claim as a sentence, with a capital and a full stop."""
     text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
     if text[-2:-1] == "," and text[-1] in _QUOTES:
-        text = text[:-2] + text[-1]  # the comma was that of the sentence
+        text = text[:-2] + text[-1]  # the comma belonged to the sentence
     if not text.endswith(_STOPS) and not (text.endswith((*_QUOTES, ")")) and text[-2:-1] in _STOPS):
         text += "."
     return text[0].upper() + text[1:] if text[:2].islower() else text
@@ -93,7 +92,7 @@ def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
 
 
 def _is_whole(piece: Words) -> bool:
-    """Return whether quotation marks and brackets are closed in the piece that opened them."""
+    """Return whether all quotation marks and brackets of the piece are opened and closed in it."""
     text = " ".join(piece)
     pairs = ("()", "[]", "“”", "«»")
     return text.count('"') % 2 == 0 and all(
@@ -149,7 +148,7 @@ def _relative(clause: Clause) -> list[Words]:
     words, lows, _, verb, _ = clause
     commas = (at for at in range(verb + 1, len(words) - 3) if words[at][-1] == ",")
     at = next((at for at in commas if lows[at + 1] in ("who", "which")), 0)
-    # A verb after a later comma may be that of the first subject.
+    # A verb after a later comma may belong to the first subject.
     later = any(a[-1] == "," and en.is_finite(b) for a, b in pairwise(words[at + 2 :]))
     if not at or later or not en.is_finite(words[at + 2]) or lows[at + 2] in en.PLURAL:
         return []
@@ -176,7 +175,7 @@ def _relative(clause: Clause) -> list[Words]:
 
 
 def _second_clause(clause: Clause) -> list[Words]:
-    """Cut "X was born in Ulm, and Y died in Princeton." before the subject of its own."""
+    """Cut "X was born in Ulm, and Y died in Princeton." before the second subject."""
     words, lows, start, verb, subject = clause
     for joint in range(verb + 2, len(words) - 2):
         at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))
@@ -280,7 +279,8 @@ def _says_something(lows: Words, begin: int, end: int) -> bool:
 
 
 def _shared(clause: Clause, begin: int) -> Words:
-    """Return the "was", "has" or "has been" that a participle at `begin` shares with the first."""
+    """Return the "was", "has" or "has been" for a participle at `begin`, from the first
+    predicate."""
     words, lows, _, verb, _ = clause
     at = _past_adverbs(lows, begin)
     first = next((k for k in range(verb + 1, begin) if lows[k] not in _BEFORE_VERB), begin)
@@ -296,8 +296,8 @@ def _shared(clause: Clause, begin: int) -> Words:
 
 
 def _predicate_noun(clause: Clause) -> list[Words]:
-    """Cut "X is an actor known for Y" and "X was a physicist who did Y": both are said of X; and
-    "X is a Norwegian actor" into where from and what."""
+    """Cut "X is an actor known for Y" and "X was a physicist who did Y" into two claims about X,
+    and "X is a Norwegian actor" into origin and occupation."""
     words, lows, _, verb, subject = clause
     if not subject or not _is_a(clause):
         return []
@@ -326,7 +326,7 @@ def _predicate_noun(clause: Clause) -> list[Words]:
 
 
 def _is_a(clause: Clause) -> bool:
-    """Return whether the clause says what its subject "is a" or "was an"."""
+    """Return whether the clause has the form "X is a …" or "X was an …"."""
     lows, verb = clause.lows, clause.verb
     return lows[verb] in ("is", "was") and lows[verb + 1 : verb + 2] in (["a"], ["an"])
 
@@ -359,9 +359,9 @@ def _examples(clause: Clause) -> list[Words]:
 
 
 def _kind_start(clause: Clause, at: int) -> int:
-    """Return where the noun phrase begins of which examples are given at `at`, 0 if unclear:
-    an example can stand in its place. "Many prizes for films, including" are prizes; "many prizes
-    for films such as" are films."""
+    """Return the beginning of the noun phrase whose examples begin at `at`, 0 if unclear. An
+    example can replace this phrase. "Many prizes for films, including" gives prizes; "many prizes
+    for films such as" gives films."""
     words, lows, _, verb, _ = clause
     such = lows[at] == "such"
     near = at - 1
@@ -391,7 +391,7 @@ def _quantifies(lows: Words, at: int) -> bool:
 
 
 def _listed(words: Words) -> list[Words]:
-    """Return the items of a list that these words are as a whole, one item if that is unsure."""
+    """Return the items of these words as a list, or one item if they may not be a list."""
     found: list[Words] = [[]]
     quoted = False
     for word in words:
@@ -413,7 +413,7 @@ def _listed(words: Words) -> list[Words]:
 
 
 def _breaks(word: str) -> bool:
-    """Return whether the items of a list are before or after this word: a verb or a preposition."""
+    """Return whether this word ends or begins a list: a verb or a preposition."""
     low = en.core(word)
     return low in _BEFORE_ITEMS or en.is_finite(word) or en.is_participle(low)
 
@@ -477,7 +477,7 @@ def _event(clause: Clause) -> list[Words]:
     return list(map(_bare, [words[: heads[1]], *rest]))
 
 
-# In the order in which they are tried, each with what a sentence without cannot have.
+# In the order in which they are tried, each with the mark without which it cannot apply.
 _ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
 _RULES: Final = (
     (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),

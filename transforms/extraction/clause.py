@@ -1,9 +1,9 @@
 """Find the parts of a sentence, and the sentences that make no checkable claim.
 
 The parts are its opening, subject and verb, and the names in it. Questions, greetings, refusals,
-instructions, opinions and hedges make no claim. Conservative: only where the form of the sentence
-shows it. What is believed ("is believed to have been born in 1564") can be checked and stays; what
-is no more than possible ("may have been born in 1564") is a hedge.
+instructions, opinions and hedges make no claim. Such a sentence is recognised only by its form. A
+belief ("is believed to have been born in 1564") can be checked and stays; a mere possibility ("may
+have been born in 1564") is a hedge.
 """
 
 import re
@@ -37,11 +37,11 @@ _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
 _UNREPEATABLE: Final = LISTS.words("unrepeatable")
 _PARTICLES: Final = LISTS.words("particles")
-# Words that are capitalised at the start of a sentence, or always, and are no name by themselves.
+# Words that are capitalised at the start of a sentence, or always, but are not names alone.
 _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETERMINERS
 NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | LISTS.words("no_names")
 _IS_ADVERB: Final = re.compile(r".*(?:al|ous|ent|ant|ate|ive|ful|ar|re)ly")
-# Words that make a capitalised name that of a thing.
+# Words that make a capitalised name the name of a thing.
 _THING_WORDS: Final = LISTS.words("thing_words")
 _PLACE_PREPOSITIONS: Final = word_set("in at from near across on the a an")
 _ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
@@ -51,8 +51,8 @@ _ASKS_FOR_PERSON: Final = re.compile(
 
 
 class Clause(NamedTuple):
-    """`words[start:verb]` is the subject and `words[verb]` the finite verb; `lows` are the words
-    bare and in lower case. `subject` is empty where it must not be repeated in another claim."""
+    """`words[start:verb]` is the subject and `words[verb]` the finite verb; `lows` are the words in
+    lower case without punctuation. `subject` is empty if no other claim may repeat it."""
 
     words: Words
     lows: Words
@@ -133,8 +133,8 @@ def only_opens(low: str) -> bool:
 
 
 def opening_name_length(words: Sequence[str], lows: Sequence[str], start: int = 0) -> int:
-    """Return the length of the name that a sentence's subject begins with; 0 for a word that has a
-    capital only because it opens the sentence ("Then", "Originally")."""
+    """Return the length of the name at the beginning of a sentence's subject; 0 for a word that is
+    capitalised only as the first of the sentence ("Then", "Originally")."""
     length = name_length(words, start)
     low = lows[start]
     opens = only_opens(low) or (low == "the" and length == 1)
@@ -142,8 +142,8 @@ def opening_name_length(words: Sequence[str], lows: Sequence[str], start: int = 
 
 
 def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tuple[int, int]]:
-    """Return the names from `start` on as half-open ranges of words, without those in quotation
-    marks and words that only open a sentence."""
+    """Return the names from `start` on as half-open ranges of words. Names in quotation marks and
+    words that only open a sentence are left out."""
     ranges = []
     end = start
     for first in range(start, len(words)):
@@ -194,7 +194,7 @@ def topic_of(question: str | None) -> str:
 
 
 def asks_for_person(question: str | None) -> bool:
-    """Return whether what the question names is a person ("Who was …", "a bio of …")."""
+    """Return whether the question asks about a person ("Who was …", "a bio of …")."""
     return _ASKS_FOR_PERSON.search(question or "") is not None
 
 
@@ -230,7 +230,7 @@ _TASTE: Final = LISTS.words("taste")
 _MATTERS: Final = frozenset({"subjective", "personal", "taste", "opinion"})
 _VERY: Final = LISTS.words("very")
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
-# "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
+# "may have died" and "might be" are hedges; "may be used" and "may cause" say what is usual.
 _HEDGE: Final = re.compile(
     r"\b(?:(?:may|might|could)(?: (?:\w+ly|or|may|might|not|also|perhaps|well|very))* have"
     r"(?: \w+ly)*(?P<been> been)? (?P<done>\w+)|might be (?P<is>\w+))"
@@ -241,9 +241,9 @@ _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b|=")
 
 
 class Wording(NamedTuple):
-    """A statement's words, punctuation attached, and the same bare and in lower case.
+    """A statement's words with punctuation, and the same words in lower case without it.
 
-    Shared between the steps that look at a sentence: the lists are not to be changed.
+    Several steps share it, so the lists must not be changed.
     """
 
     words: list[str]
@@ -279,7 +279,7 @@ def is_claim(sentence: str, said: Wording) -> bool:
     introduces = en.is_finite(words[-1]) or lows[-1] in ("following", "by", "as")
     if text[-1] == ":" and (introduces or not any(map(en.is_finite, words[1:]))):
         return False  # "The four presidents were:"
-    # No word that could be its verb, and no formula: a fragment.
+    # A fragment: no word that could be a verb, and no formula.
     verb = any(map(en.is_finite, words[1:])) or any(
         low in PRESENT and word[0].islower() for word, low in zip(words, lows, strict=True)
     )
@@ -289,7 +289,7 @@ def is_claim(sentence: str, said: Wording) -> bool:
 
 
 def is_talk(said: Wording, opens: bool = True) -> bool:
-    """Return whether the words of a sentence or part greet, instruct, judge or only suppose.
+    """Return whether a sentence or a part of one greets, instructs, judges or only supposes.
 
     `opens` is False for a part that begins as its sentence does, which makes a claim.
     """
@@ -307,7 +307,7 @@ def is_talk(said: Wording, opens: bool = True) -> bool:
 
 
 def _judges(lows: list[str]) -> bool:
-    """Return whether the words say what is beautiful, boring or a matter of taste."""
+    """Return whether the words express taste: beautiful, boring and the like."""
     for at, low in enumerate(lows) if not _TASTE.isdisjoint(lows) else ():
         be = at - 1
         while be > 0 and lows[be] in _VERY:
@@ -337,7 +337,7 @@ def _instructs(words: list[str], lows: list[str]) -> bool:
 
 
 def _asks(words: list[str]) -> bool:
-    """Ends with a question mark that is the sentence's own, not that of a title it quotes."""
+    """Return whether the words end with a question mark that is not part of a quoted title."""
     end = words[-1].rstrip("\"'”’»)_")
     return end.endswith(_QUESTION_MARKS) and (end == words[-1] or words[0][0] in "\"'“‘«(")
 

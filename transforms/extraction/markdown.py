@@ -1,4 +1,4 @@
-"""Read Markdown: how a text is shown, and its claims that are not sentences.
+"""Parse Markdown: the layout of a text, and its claims that are not sentences.
 
 A labelled item, a table row and a heading make claims together:
 `- **Born**: 7 November 1867 in Warsaw` under the heading `# Marie Curie` says that Marie Curie was
@@ -53,28 +53,28 @@ _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
 _DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d|[A-Z][a-z]+ \d{1,2},? \d{4}")
-# What happened once: "Born: 1867" is that somebody was born in 1867.
+# Single events: "Born: 1867" means that somebody was born in 1867.
 _EVENTS: Final = dict(line.split("=") for line in LISTS.texts["events"].strip().split("\n"))
-# What an item begins with that was done to its subject: "Raised in Warsaw", "Awarded the prize".
+# Participles at the start of an item in passive sense: "Raised in Warsaw", "Awarded the prize".
 _UNDERGONE: Final = word_set("located situated based buried raised educated married")
 _HONOURED: Final = word_set("born awarded elected named appointed nominated knighted known")
-# "Feature" above a column says that the rows are properties, of what the other columns name.
+# "Feature" above a column means that rows are properties of the things named by other columns.
 _PROPERTIES: Final = word_set("feature aspect attribute property characteristic category criteria")
-# Labels that name what the item is about, and none of its properties.
+# Labels that name the topic of an item, not a property.
 _ASIDES: Final = LISTS.words("asides")
-# "Occupation: a chemist" says it of the topic, "Polonium: a metal" of what it names.
+# "Occupation: a chemist" is about the topic; "Polonium: a metal" is about Polonium.
 _KINDS: Final = word_set("genre job occupation position profession role status type")
 _VALUE_HEADS: Final = word_set("value detail details information description fact facts")
 _NUMBERING: Final = word_set("no no. nr rank position index id") | {""}  # "#" is a marker
-# A heading of these words alone is about what the text is about.
+# A section with a heading of only these words has the topic of the text.
 _SECTIONS: Final = _VALUE_HEADS | _ASIDES | LISTS.words("sections")  # fmt: skip
 
 
-_UNKNOWN: Final = "?"  # what a section is about whose heading is no name
+_UNKNOWN: Final = "?"  # the topic of a section whose heading is not a name
 
 
 class LineReader:
-    """Reads the lines of a text in their order: what a line says may need those before it."""
+    """Reads the lines of a text in order: the meaning of a line may depend on earlier lines."""
 
     def __init__(self, topic: str = "") -> None:
         self._topics = [topic]  # of the text as a whole, and of the headings above a line
@@ -83,12 +83,12 @@ class LineReader:
 
     @property
     def topic(self) -> str:
-        """What the section is about, "" if that is unknown."""
+        """The topic of the section, "" if it is unknown."""
         return self._topics[-1].replace(_UNKNOWN, "")
 
     @property
     def is_own(self) -> bool:
-        """Whether a heading, and not the text as a whole, says what the section is about."""
+        """Whether the topic of the section is from a heading, and not from the text as a whole."""
         return self.topic != self._topics[0]
 
     def name(self, topic: str) -> None:
@@ -116,7 +116,7 @@ class LineReader:
         return True
 
     def read(self, line: str) -> list[str] | None:
-        """Return, as sentences, what a line says without being one; None for running text."""
+        """Return the statements of a line that is not a sentence; None for running text."""
         if line.lstrip().startswith("|"):
             return self._row(line)
         self._columns = []
@@ -136,8 +136,8 @@ class LineReader:
         return [_said(self.topic, label, value)]
 
     def completed(self, line: str) -> str:
-        """Return a line with its subject: that of the heading for a list item that names none, and
-        for other lines what they begin with (`introduced`)."""
+        """Return a line with its subject. A list item without one gets the heading's subject;
+        another line gets the name that it begins with (`introduced`)."""
         said = wording(line)
         if not self.topic or len(self._topics) == 1 or not _ITEM.match(line):
             return introduced(line)
@@ -162,7 +162,7 @@ class LineReader:
         found = [(head, cell) for head, cell in said if head and row and cell.strip("-–— ?")]
         if heads[0].lower() in _PROPERTIES:
             return [_said(head, row, cell) for head, cell in found]
-        if not heads[0] or (dated and not self.topic):  # which of them is a property is not known
+        if not heads[0] or (dated and not self.topic):  # it is unknown which of them is a property
             return [f"{row}, {head}: {cell}." for head, cell in found]
         if not dated:
             return [_said(row, head, cell) for head, cell in found]
@@ -186,10 +186,10 @@ def introduced(line: str) -> str:
 
 
 def _of_topic(topic: str, said: Wording, claims: bool = False) -> str:
-    """Return what a fragment such as "Won two prizes" says of the topic, "" where it is none.
+    """Return a fragment such as "Won two prizes" as a sentence about the topic, "" if it is none.
 
-    `claims` says that it makes a claim by itself. Where no verb form is safe, as of "Founded in
-    1040", the topic stands before it with a colon.
+    `claims` says that it makes a claim by itself. Where no verb form is safe, as for "Founded in
+    1040", the topic is put before it with a colon.
     """
     words, lows = said
     if not lows[1:]:
@@ -235,8 +235,8 @@ def _when(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StyledRange:
-    """A visible range of a text, half open, and how it is set: "", "strong", "em", "strong em",
-    "code" or "link"."""
+    """A visible half-open range of a text. `style` is "", "strong", "em", "strong em", "code" or
+    "link"."""
 
     start: int
     end: int
@@ -245,11 +245,12 @@ class StyledRange:
 
 @dataclass(frozen=True, slots=True)
 class LayoutBlock:
-    """A block of a text as it is shown.
+    """A block of a text, as a reader sees it.
 
-    `kind` is paragraph, heading, item, row, quote, code or rule. `level` is that of a heading (from
-    1) or how deep an item is nested (from 0); `marker` is an item's bullet or number; `head` says
-    that a row is the head of its table. All but rows have one cell. What no piece covers is markup.
+    `kind` is paragraph, heading, item, row, quote, code or rule. `level` is the level of a heading
+    (from 1) or the depth of a nested item (from 0). `marker` is an item's bullet or number. `head`
+    says whether a row is the head of its table. All but rows have one cell. Text outside of all
+    pieces is markup.
     """
 
     kind: str
@@ -260,9 +261,9 @@ class LayoutBlock:
 
 
 def layout(text: str) -> list[LayoutBlock]:
-    """Return how a text in Markdown is shown, block by block; linear in its length."""
+    """Return the layout of a Markdown text, block by block, in time linear in its length."""
     found: list[LayoutBlock] = []
-    indents: list[int] = []  # of the items that the next one may be nested in
+    indents: list[int] = []  # of the items in which the next one may be nested
     last = 0
     for start, end, kind in _paragraphs(text):
         before = found[-1].kind if found and start == last else ""
@@ -342,16 +343,16 @@ _INLINE: Final = re.compile(
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<marks>\*+|_+)"
 )
-_EM, _STRONG, _CODE, _LINK = 1, 2, 4, 8  # so many marks, so much emphasis
+_EM, _STRONG, _CODE, _LINK = 1, 2, 4, 8  # for emphasis the number of marks
 _STYLES: Final = ("", "em", "strong", "strong em")
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[StyledRange]:
-    """Yield the visible pieces of a range: what emphasis, code, links and escapes leave of it."""
+    """Yield the visible pieces of a range, without marks of emphasis, code, links and escapes."""
     start = end - len(text[start:end].lstrip())
     end = start + len(text[start:end].rstrip())
     hidden: list[tuple[int, int]] = []
-    edges: list[tuple[int, int]] = []  # (place, style that begins there, negative where it ends)
+    edges: list[tuple[int, int]] = []  # (place, style that begins there, negative: that ends)
     waiting: dict[str, list[tuple[int, int]]] = {"*": [], "_": []}  # marks that are not closed yet
     linked = False
     for found in _INLINE.finditer(text, start, end):

@@ -1,8 +1,12 @@
-"""Replace what opens a sentence by the name it stands for: "he", "her work", "the film".
+"""Replace the opening of a sentence ("he", "her work", "the film") by the name that it means.
 
-Only what is safe is rewritten, from the section that the sentence is in: "he" and "she" where one
-person can be meant, "it" and "they" where the sentence before says what its subject is, "the film"
-where one film was named. All else is left as written, for a wrong name makes a wrong claim.
+Only safe cases are rewritten, with names from the section of the sentence:
+
+- "he" and "she", if only one person can be meant
+- "it" and "they", if the sentence before says what its subject is
+- "the film", if one film was named
+
+All else is left as written, since a wrong name makes a wrong claim.
 """
 
 import re
@@ -31,23 +35,23 @@ _COUNTING: Final = en.DETERMINERS | {"over", "more", "about"}  # "Over 500 peopl
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _PLURAL: Final = PLURAL - {"have"}
 _MAX_SUBJECT_WORDS: Final = 7
-_MAX_PEOPLE: Final = 40  # who was named long ago is not meant; it also keeps the search linear
-_SOMEBODY: Final = "?"  # a subject without a name, before the pronoun that is known to be theirs
+_MAX_PEOPLE: Final = 40  # earlier names are not meant; this also keeps the search linear
+_SOMEBODY: Final = "?"  # a subject without a name, before its known pronoun
 
 
 class Subjects:
-    """Who was named so far in a text, and what the sentence before was about."""
+    """The people named so far in a text, and the subject of the sentence before."""
 
     def __init__(self) -> None:
-        # The people named, each with the pronoun that is known to be theirs, or "".
+        # The people named, each with their known pronoun, or "".
         self._people: dict[str, str] = {}
         self.section("", False)
 
     def section(self, topic: str, person: bool, own: bool = False, doubted: bool = False) -> None:
-        """Begin a section about `topic`, "" where that is unknown; `person`: it is a person's.
+        """Begin a section about `topic`, "" if unknown; `person` says whether it is a person.
 
-        A heading in a text about somebody may be another person, or a thing: where that is
-        `doubted`, a "he" is taken for it only where the sentence introduces a person.
+        A heading in a text about a person may name another person, or a thing. If that is
+        `doubted`, a "he" means the heading only where the sentence introduces a person.
         """
         self._topic = topic
         self._doubted = topic if doubted else ""
@@ -59,16 +63,16 @@ class Subjects:
             self._meet(topic)
         self._thing = "" if topic in self._here and (person or " " in topic) else topic
         self._subject = ""
-        self._number = ""  # of the thing: "it" or "they"; "it" also for a single name of anything
+        self._number = ""  # pronoun of the thing: "it" or "they"; "it" for any single name
         self._is_said = False  # whether the sentence before says what its subject is
-        self._alone = False  # whether it names nobody but its subject
+        self._alone = False  # whether the sentence before names only its subject
 
     def paragraph(self) -> None:
         """Begin a paragraph of the section."""
         self._fresh, self._alone = True, False
 
     def name(self, topic: str) -> None:
-        """Say what the text is about, as its first sentence tells."""
+        """Set the topic of the text, from its first sentence."""
         self._topic = topic
 
     def read(self, said: Wording) -> Wording:
@@ -104,7 +108,7 @@ class Subjects:
         self._here.add(name)
 
     def _meant(self, words: list[str], lows: list[str], start: int) -> str:
-        """Return the name to put for the word at `start`, "" where it stays."""
+        """Return the name that replaces the word at `start`, "" if the word stays."""
         low = lows[start]
         pronoun = _PRONOUNS.get(low)
         if pronoun is None:
@@ -123,7 +127,7 @@ class Subjects:
         return name + ("'" if pronoun == "they" and name.endswith("s") else "'s")
 
     def _person(self, pronoun: str) -> str:
-        """Return the person of this section who alone can be meant, "" if that is unsure."""
+        """Return the only person of this section who can be meant, "" if that is uncertain."""
         subject = self._subject
         if subject[:1] == _SOMEBODY:
             if subject[1:] in ("", pronoun):
@@ -135,7 +139,8 @@ class Subjects:
         if len(fitting) > 1 and self._alone and subject in fitting and " " in subject:
             name = subject
         elif len(fitting) > 1:
-            # Who is known to be a "he", else the topic, if the sentence before is not of another.
+            # A person known to be a "he", else the topic, unless the sentence before is about
+            # another.
             known = [name for name in fitting if self._people[name]] or [self._topic]
             if self._topic in known:
                 known = [name for name in known if name[:1] != _SOMEBODY]
@@ -150,7 +155,7 @@ class Subjects:
 
     def _it(self, pronoun: str) -> str:
         if not self._subject and self._here <= {self._thing} and pronoun == "it":
-            return self._thing  # nothing but the topic was named
+            return self._thing  # only the topic was named
         known = self._number == pronoun and self._is_said and self._subject[:1] != _SOMEBODY
         return self._subject if known else ""
 
@@ -171,7 +176,7 @@ class Subjects:
         return full[0] + word[len(bare) :] if len(full) == 1 else ""
 
     def _note(self, words: list[str], lows: list[str], start: int, name: str) -> None:
-        """Remember whom the sentence names, and what it is about."""
+        """Remember the people that the sentence names, and its subject."""
         verb = clause.first_verb(words, lows, start)
         self._fresh = False
         self._is_said = verb > start and lows[verb] in BE
@@ -210,7 +215,7 @@ class Subjects:
             self._people[self._subject] = found[0] if len(found) == 1 else ""
 
     def _note_kind(self, words: list[str], lows: list[str], verb: int) -> None:
-        """Remember that "The Sea" is the film, until another film is spoken of."""
+        """Remember that "The Sea" is the film, until another film is mentioned."""
         for low, word in zip(lows, [*words[1:], " "], strict=True) if self._kinds else ():
             if low in self._kinds and (word[0] in '"“' or en.is_capital(word)):
                 self._kinds[low] = ""
@@ -254,7 +259,8 @@ class Subjects:
         return name
 
     def _known(self, name: str) -> str:
-        """Return the topic for its name with a title or middle name, a known name for its end."""
+        """Return the topic for its name with a title or middle name, or a known name for its last
+        part."""
         words, topic = name.split(), self._topic.split()
         alike = bool(topic) and words[-1] == topic[-1] and words[0][:3] == topic[0][:3]
         longer = len(words) < 6 and words[0] != "The" and (alike or set(topic) < set(words))

@@ -49,10 +49,10 @@ _ABSENT = ("answer", "reason", "raw_verdict", "probability", "rationale", "citat
 def evidence_row(
     unit: FactUnit, source: str, rank: int, hit: Retrieved, outcome: str, **columns: Any
 ) -> Evidence:
-    """Return the evidence row of a judgement on `unit` by the passage of `hit`, of rank `rank`.
+    """Return the evidence row of a judgement on `unit` by the passage of `hit`, with its `rank`.
 
-    `columns` are further ones by their names, `judge` among them. Unless `citation_found` is given,
-    the citation is searched in the passage. `request_id` defaults to that of the request that wrote
+    `columns` are further columns by name, such as `judge`. Unless `citation_found` is given, the
+    citation is searched in the passage. `request_id` defaults to the id of the request that wrote
     the passage.
     """
     columns = dict.fromkeys(_ABSENT) | columns
@@ -77,7 +77,7 @@ def evidence_row(
 def citation_found(citation: str, passage: str) -> bool:
     """Return whether the passage contains the citation, ignoring outer quotes and white space."""
     if citation in passage and citation.strip():
-        return True  # the fast way for most
+        return True  # fast path, for most citations
     text = _normalised(passage)
     candidates = (citation, citation.strip(_QUOTES))
     return any(quote and quote in text for quote in map(_normalised, candidates))
@@ -133,8 +133,8 @@ class Judgement(NamedTuple):
     """The judgement on a claim by a passage.
 
     `outcome` is `supported`, `refuted`, `noans` (the passage does not answer) or `error` (there is
-    no usable judgement). `probability` is that of `supported`, `rationale` is an explanation, and
-    `citation` is the deciding sentence of the passage.
+    no usable judgement). `probability` is the probability of `supported`, `rationale` an
+    explanation, and `citation` the deciding sentence of the passage.
     """
 
     outcome: str
@@ -144,7 +144,7 @@ class Judgement(NamedTuple):
 
 
 class Judge:
-    """Base class of judges: extracts claims and verifies them.
+    """Base class of judges, which extract claims and verify them.
 
     A subclass implements `outcome` (plain or `async`), or overrides `verify`. The constructor's
     keyword parameters are the judge's options. An option named like a flag for judges or models
@@ -177,8 +177,8 @@ class Judge:
     """Whether its outcomes include `noans`: the passage does not answer."""
 
     remote: bool = False
-    """Whether it waits for anything outside this process. Set automatically where `outcome` is a
-    coroutine function or the judge needs an endpoint; set it yourself if you override `verify`."""
+    """Whether it waits for anything outside this process. It is set automatically if `outcome` is a
+    coroutine function or the judge needs an endpoint. Set it yourself if you override `verify`."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -319,8 +319,8 @@ class JudgeContext:
     """The argument `context` of a judge that sets `needs_endpoint`.
 
     `settings` are the flags of `--judge llm`. `client` returns the run's client, with retries, rate
-    limits, cache and usage rows. `judgement_cache` returns the LLM judge's cache of judgements;
-    None for no cache. `llm_judge` returns the LLM judge by these flags, for a judge that decides
+    limits, cache and usage rows. `judgement_cache` returns the LLM judge's cache of judgements,
+    None for no cache. `llm_judge` returns the LLM judge with these flags, for a judge that decides
     only some claims itself.
     """
 
@@ -337,8 +337,8 @@ JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 class JudgeSpec(Spec):
     """The specification of a judge, which is sent to workers.
 
-    `llm` are the options of the LLM judge and `client` the settings of its client; None where the
-    judge needs no endpoint.
+    `llm` has the options of the LLM judge and `client` the settings of its client; both are None if
+    the judge needs no endpoint.
     """
 
     name: str = "offline"

@@ -3,9 +3,9 @@
 A key is its kind (`KINDS`), a dash, and hex digits. A store may lose entries at any time, and
 callers check the values it returns. Any number of processes may use one at the same time.
 
-A SQLite file is shared by all processes of a machine. A prefix of any file system, with one object
-a key, is for workers on several machines, which can share a bucket but not a SQLite file; objects
-are written atomically, and concurrent writers of one key write the same value.
+A SQLite file is shared by all processes of a machine. Workers on several machines share a prefix of
+any file system, such as a bucket, with one object for each key. Objects are written atomically, and
+concurrent writers of one key write the same value.
 """
 
 import os
@@ -206,7 +206,7 @@ class SqliteStore:
         self._do("VACUUM")
 
     def copy_to(self, path: str) -> None:
-        """Write all entries into a new file, which needs no other beside it."""
+        """Write all entries into a new file, complete without a `-wal` file beside it."""
         self._do("VACUUM INTO ?", [path])
 
     def close(self) -> None:
@@ -243,7 +243,7 @@ class SqliteStore:
         try:
             if self._read_only:
                 connection = self._connect("?mode=ro")
-                why = _unusable(connection, thorough=True)  # a part of a copy, perhaps
+                why = _unusable(connection, thorough=True)  # perhaps an incomplete copy
                 if why:
                     raise StoreError(f"{self._path} {why}")
                 return connection
@@ -286,7 +286,7 @@ class SqliteStore:
 
 
 def _unusable(connection: sqlite3.Connection, thorough: bool) -> str:
-    """Return why a file is neither empty nor a cache of this version, "" where it is."""
+    """Return why a file cannot be used as a cache; "" if it is empty or of this version."""
 
     def value(query: str) -> Any:
         return connection.execute(query).fetchone()[0]

@@ -1,7 +1,7 @@
 """Submit batches of requests to a provider, and fetch their replies.
 
 `OpenAiBatches` speaks OpenAI's protocol (`/v1/files` and `/v1/batches`), which Azure and others
-offer too, through the `openai` package. A provider with a protocol of its own, such as Anthropic's
+offer too, through the `openai` package. A provider with another protocol, such as Anthropic's
 Message Batches, is another class with the same methods, chosen in `api_of`; there is none yet.
 """
 
@@ -33,9 +33,9 @@ _CLOCKS: Final = 3600.0  # seconds by which the provider's clock and ours may di
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """What a provider says of a batch: how many requests are done, the id of the file with its
-    requests, and once it has `ended` those of the files with the replies. `code` and `message` are
-    the error of a whole batch."""
+    """The provider's state of a batch: how many requests are done, the id of the file of requests
+    and, once it has `ended`, the ids of the files of replies. `code` and `message` are the error of
+    a whole batch."""
 
     id: str
     ended: bool
@@ -64,7 +64,7 @@ class OpenAiBatches:
         self._client.close()
 
     def line_of(self, key: str, body: Mapping[str, Any]) -> bytes:
-        """Return the line of a batch's file for a request, by whose key its reply is known."""
+        """Return the line of a batch's file for a request; its reply has the same key."""
         line = {"custom_id": key, "method": "POST", "url": self._path, "body": body}
         return json.dumps(line).encode() + b"\n"
 
@@ -81,7 +81,7 @@ class OpenAiBatches:
     def create(self, file: str, name: str) -> str:
         """Submit a batch of an uploaded file, and return its id; `name` is in its metadata."""
         with self._explained():
-            # Sent once: whether a batch without a reply was accepted is asked by `find`.
+            # Sent once: without a reply, `find` asks whether the batch was accepted.
             batch = self._client.with_options(max_retries=0).batches.create(
                 input_file_id=file,
                 endpoint=self._path,
@@ -118,7 +118,7 @@ class OpenAiBatches:
         )
 
     def replies(self, state: BatchState) -> Iterator[tuple[str, Reply]]:
-        """Yield the key of a request and its reply, of a batch that has ended, in any order."""
+        """Yield the key and the reply of each request of a batch that has ended, in any order."""
         with tempfile.TemporaryDirectory(prefix="ufo-batch-") as folder:
             path = os.path.join(folder, "replies.jsonl")
             for file in state.files:
@@ -144,7 +144,7 @@ class OpenAiBatches:
             yield
         except openai.APIStatusError as error:
             raise refused(self._endpoint, self._key, error) from None
-        # What breaks a download in its middle is an error of the package below.
+        # A download that breaks off raises an error of the HTTP package.
         except (openai.APIConnectionError, httpx2.TransportError) as error:
             raise broken(self._endpoint, error) from None
 

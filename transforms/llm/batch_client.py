@@ -1,9 +1,9 @@
 """Answer requests from the batches of a run, or note them for the next one.
 
-Where an endpoint is asked in batches, `BatchLine` takes the place of the connection and of the
-sender: a request whose reply is in the run's `BatchStore` gets it, and any other is noted there and
-raises `NotYetAnswered`. Everything else is as for a request that is sent: parameters that are
-refused are left out, and thoughts, refusals and garbled replies are read alike.
+Where an endpoint is asked in batches, `BatchLine` replaces the connection and the sender. A request
+whose reply is in the run's `BatchStore` gets it. Any other is noted there and raises
+`NotYetAnswered`. All else is as for a request that is sent: refused parameters are left out, and
+thoughts, refusals and garbled replies are read in the same way.
 """
 
 import json
@@ -28,9 +28,10 @@ T = TypeVar("T")
 
 
 class BatchLine:
-    """The lines of batch files that one request takes: in place of connection and sender.
+    """The lines in batch files for one request; replaces the connection and the sender.
 
-    A request takes more than one where an endpoint gives one choice a time, or refuses a parameter.
+    A request takes several lines where an endpoint returns one choice a line, or refuses a
+    parameter.
     """
 
     def __init__(self, store: BatchStore, endpoint: Endpoint, request: Request) -> None:
@@ -41,10 +42,10 @@ class BatchLine:
         self._row: Usage | None = None
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:
-        """Return the JSON of the reply that a batch brought.
+        """Return the JSON of the reply from a batch.
 
         Raises:
-            NotYetAnswered: there is none yet; it is noted for the next batch.
+            NotYetAnswered: there is no reply yet; the request is noted for the next batch.
             SendError: the provider answered with an error.
         """
         request, body = self._request, {**body, **self._endpoint.added}
@@ -64,7 +65,7 @@ class BatchLine:
         return Received(reply.payload, {}, reply.request_id)
 
     async def models(self) -> list[str]:
-        """Return []: an error in a batch is not worth a question of its own."""
+        """Return []: an error in a batch does not justify another request."""
         return []
 
     async def receive(
@@ -74,7 +75,7 @@ class BatchLine:
 
         Raises:
             NotYetAnswered: there is no reply yet.
-            SendError: the reply is an error, or none that can be read.
+            SendError: the reply is an error, or cannot be read.
         """
         try:
             value = (await exchange()).value

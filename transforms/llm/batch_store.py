@@ -1,9 +1,9 @@
 """Keep the requests of a run that a provider answers as batches, in a SQLite file on disk.
 
-A request is `new` once a step has asked for it, `sent` in a batch, then `answered`, or to be asked
-`again`, or `failed` for good. What is in the file survives a killed process: a batch is noted
-before it is submitted, and its requests are `sent` from then on. The file is beside the cache, and
-serves all runs that use that cache; a run sees its own rows alone.
+A request is `new` once a step has asked for it, then `sent` in a batch. Its last state is
+`answered`, `again` (to be repeated) or `failed` for good. The file survives a killed process: a
+batch is noted before it is submitted, and its requests are `sent` from then on. The file is beside
+the cache and serves all runs that use that cache. A run sees only its own rows.
 """
 
 import json
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS claims (
 class Reply:
     """A reply to a request in a batch: the HTTP `status` of its line and the JSON of its body.
 
-    `message` has the provider's words where there is no such reply; `status` is then their code.
+    Without such a reply, `message` has the provider's error message and `status` its code.
     """
 
     status: str
@@ -62,9 +62,9 @@ class Reply:
 class Batch:
     """A batch of requests for one model of one endpoint.
 
-    `name` is ours, and `id` the provider's, None until it is known that the batch was accepted.
-    `done` counts the requests that the provider has processed, and is ASKING once it may have been
-    accepted, at the time `submitted`.
+    `name` is our name, and `id` the provider's, None until the batch is known to be accepted.
+    `done` counts the requests that the provider has processed. It is ASKING from the time
+    `submitted` until then.
     """
 
     name: str
@@ -113,8 +113,8 @@ class BatchStore:
     def ask(
         self, key: str, endpoint: Endpoint, body: Mapping[str, Any], usage: Usage
     ) -> tuple[Reply | None, Usage]:
-        """Return the reply to a request and its row in the usage table; where there is none, note
-        that it is wanted, by `usage` as the row that it is charged to."""
+        """Return the reply to a request and its row of the table `usage`. Without a reply, note the
+        request, with `usage` as the row that it is charged to."""
         found = self._all("SELECT state, usage, reply FROM requests WHERE run = ? AND key = ?", key)
         row = json.dumps(asdict(usage))
         state, row, reply = found[0] if found else (None, row, None)
@@ -129,21 +129,21 @@ class BatchStore:
         return None if reply is None else Reply(**unpacked(reply)), Usage(**json.loads(row))
 
     def knows(self, key: str) -> bool:
-        """Return whether the run has asked for a request whose key begins like this."""
+        """Return whether the run has asked for a request whose key begins with this text."""
         query = "SELECT 1 FROM requests WHERE run = ? AND key > ? AND key < ? LIMIT 1"
         return bool(self._all(query, f"{key}-", f"{key}."))
 
     def claimed(self, owner: str, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys that the response `owner` has claimed."""
+        """Return the keys, among these, that the response `owner` has claimed."""
         query = "SELECT 1 FROM claims WHERE run = ? AND key = ? AND owner = ?"
         return {key for key in keys if self._all(query, key, owner)}
 
     def claim(self, owner: str, keys: Collection[str]) -> tuple[list[list[str]], bool]:
         """Claim judgements for a response, so that no other response asks for them.
 
-        Returns the keys that it is to ask for in groups, and whether others ask for some of the
-        rest. The groups are the same in every pass: what it claimed first, and one by one what
-        another claimed in vain.
+        Returns the keys that it has to ask for, in groups, and whether other responses ask for some
+        of the rest. The groups are the same in every pass. The first has the keys that this
+        response claimed. Each further one is a key that another response claimed without success.
         """
         self._many(
             "INSERT OR IGNORE INTO claims VALUES (?, ?, ?, 0)",
@@ -165,9 +165,9 @@ class BatchStore:
     # --- what a run does between its passes ---
 
     def begin_pass(self, claims: bool = True) -> None:
-        """Forget the requests that no batch has: a pass asks for those that are still wanted.
+        """Delete the requests that are in no batch: the pass asks again for those it still needs.
 
-        Without `claims` those that are not settled are settled.
+        Without `claims`, all open claims are settled.
         """
         self._all("DELETE FROM requests WHERE run = ? AND state = 'new' AND tries = 0")
         self._all("UPDATE requests SET state = 'again' WHERE run = ? AND state = 'new'")
@@ -189,8 +189,8 @@ class BatchStore:
             yield key, unpacked(body)
 
     def plan(self, endpoint: Endpoint, round_: int, usd: Mapping[str, float]) -> Batch:
-        """Note a batch of the requests with these keys, before it is submitted; each may cost so
-        many US dollars."""
+        """Note a batch of the requests with these keys, before it is submitted. `usd` has the most
+        that each may cost in US dollars."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
         values = (self._run, _place(endpoint), round_, len(usd), batch.submitted)
         self._db.execute("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
@@ -205,7 +205,7 @@ class BatchStore:
         return batch
 
     def note(self, batch: Batch, ended: bool = False, **known: Any) -> Batch:
-        """Note what is `known` of a batch, and return it with that."""
+        """Store what is `known` of a batch, and return the updated batch."""
         batch = replace(batch, **known)
         self._db.execute(
             "UPDATE batches SET id = ?, done = ?, submitted = ?, ended = ? WHERE name = ?",
@@ -240,7 +240,7 @@ class BatchStore:
         return float(self._all(query)[0][0])
 
     def sent(self, batch: Batch) -> dict[str, tuple[int, Usage]]:
-        """Return tries and usage row of the requests of a batch that have no reply yet, by key."""
+        """Return the tries and the usage row of each request without a reply, by its key."""
         query = (
             "SELECT key, tries, usage FROM requests WHERE run = ? AND batch = ? AND state = 'sent'"
         )
@@ -248,7 +248,7 @@ class BatchStore:
         return {key: (tries, Usage(**json.loads(row))) for key, tries, row in found}
 
     def put(self, key: str, state: str, reply: Reply, usage: Usage) -> None:
-        """Store the reply to a request with its usage row; one to be asked `again` keeps none."""
+        """Store the reply to a request with its usage row; in state `again` no reply is kept."""
         text = None if state == AGAIN else packed(asdict(reply))
         self._db.execute(
             "UPDATE requests SET state = ?, tries = tries + 1, reply = ?, usage = ?, body = NULL "
@@ -258,13 +258,13 @@ class BatchStore:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Write what is written in this context all or none."""
+        """Group all writes in this context into one transaction."""
         self._db.execute("BEGIN IMMEDIATE")
         with self._db:
             yield
 
     def take_back(self, batch: Batch) -> None:
-        """Let the requests of a batch that was not accepted be new again, and forget it."""
+        """Delete a batch that was not accepted; its requests are new again."""
         query = "UPDATE requests SET state = 'new' WHERE run = ? AND batch = ? AND state = 'sent'"
         self._all(query, batch.name)
         self._all("DELETE FROM batches WHERE run = ? AND name = ?", batch.name)

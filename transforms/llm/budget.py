@@ -29,14 +29,14 @@ from ufo.transforms.llm.usage_log import (
 
 _TOKENS = 1_000_000
 _BATCH_SHARE = 0.5
-_REPLY_TOKENS = 500  # the least that is reserved for a choice without a token limit
+_REPLY_TOKENS = 500  # the least tokens reserved for a choice without a token limit
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million prompt (`input`) and completion (`output`) tokens; `source` is the
-    URL of the price list and `date` when it was read. `batch` is the share of it that a request in
-    a batch costs, None where that is not known and half is assumed."""
+    """US dollars for a million prompt (`input`) and completion (`output`) tokens. `source` is the
+    URL of the price list, read on `date`. A request in a batch costs the share `batch` of the
+    price; None means that it is unknown, and half is assumed."""
 
     input: float
     output: float
@@ -119,8 +119,8 @@ def _form(message: str) -> str:
 
 def upper_bound(price: Price, body: Mapping[str, Any], longest: float = 0.0) -> float:
     """Return the most that a request may cost in US dollars. A choice without a token limit is
-    assumed to be at most as long as its prompt, the `longest` choice so far, or 500 tokens: the
-    maximum."""
+    assumed to have at most as many tokens as the largest of three: its prompt, the `longest` choice
+    so far, and 500."""
     prompt = estimated(body)
     limit = body.get("max_completion_tokens", body.get("max_tokens"))
     each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
@@ -137,9 +137,9 @@ def capped(cap: float | None, spent: float, usd: float) -> CostCapped:
 
 
 class Budget:
-    """The spending of a run: counts its requests and refuses those that could exceed `cap`.
+    """The spending of a run: counts its requests and refuses a request that could exceed `cap`.
 
-    `cap` is in US dollars and includes what the usage log at `path` records as spent before. Use
+    `cap` is in US dollars and includes earlier spending that the usage log at `path` records. Use
     one object for each process, on one event loop.
     """
 
@@ -212,7 +212,7 @@ class Budget:
         # Requests wait one at a time, in their order.
         async with self._turn:
             while not self._closed and self._spent + self._reserved + usd > cap:
-                # It may fit once others have settled; where it cannot, no request is sent any more.
+                # It may fit once others have settled. If it cannot, no more requests are sent.
                 self._closed = self._spent + usd > cap
                 if not self._closed:
                     await self._next_settled()

@@ -108,7 +108,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
         "messages": [{"role": one.role, "content": one.content} for one in request.messages],
         "function": function and {name: getattr(function, name) for name in _OF_FUNCTIONS},
         "temperature": request.temperature,
-        "max_tokens": None,  # a limit does not change what is asked
+        "max_tokens": None,  # a limit does not change the question
         "logprobs": request.logprobs,
     }
     endpoint = settings.endpoint(request.role, request.model)

@@ -1,9 +1,9 @@
 """Detect which parameters of the chat API an endpoint supports.
 
-Two small requests probe it: a function call at temperature 0, as the judge sends, and a text with
-several choices at temperature 1, as the knowledge source sends. Most errors name the parameter that
-is refused, whenever they come; in a probe, parameters are otherwise left out one by one until the
-request is accepted. A parameter that is ignored without an error is recognised by the reply.
+Two small requests probe it. One is a function call at temperature 0, as the judge sends. The other
+asks for a text with several choices at temperature 1, as the knowledge source does. Most errors
+name the refused parameter. Where a probe's error does not, parameters are left out one by one until
+the request is accepted. A parameter that is ignored without an error is recognised by the reply.
 """
 
 import json
@@ -34,7 +34,7 @@ FORMS = (*TOOL_FORMS, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS)
 class Capabilities:
     """The parameters that an endpoint supports; the default is all of them.
 
-    `forms` are those of FORMS that may still be tried, best first; the last is always WORDS.
+    `forms` has the values of FORMS that may still be tried, best first; the last is always WORDS.
     `references` says whether a schema may have `$ref`, `$defs`, `maxItems` and
     `additionalProperties`. `temperature_zero` and `temperature_one` say whether these values may be
     sent: some models have a fixed temperature. `limit_fields` are the fields for a token limit that
@@ -86,13 +86,13 @@ class Capabilities:
 
 
 Change = Mapping[str, Any]
-"""The fields of `Capabilities` that an endpoint has shown to be otherwise."""
+"""The fields of `Capabilities` that an endpoint has shown to differ."""
 
 
 def learned(
     known: Capabilities, request: Request, n: int, error: SendError, limit: int = 0
 ) -> Change | None:
-    """Return what an error teaches of the first parameter that it names and the request uses.
+    """Return the change learned from an error: about the first used parameter that it names.
 
     `limit` is the token limit that was sent. None where the error names no such parameter.
     """
@@ -110,8 +110,8 @@ def learned(
 
 
 def used(known: Capabilities, request: Request, n: int) -> dict[str, Change]:
-    """Return what to know without each feature that a request for `n` choices uses, by the kind of
-    error that names it; the likeliest to be refused first.
+    """Return the change that gives up each feature of a request for `n` choices, by the kind of
+    error that names it; the feature most likely to be refused comes first.
 
     A schema is written out without references before a form is given up for it.
     """
@@ -158,7 +158,7 @@ _SAMPLE = Request(
     logprobs=True,
     step=PROBE,
 )
-# The schema has what is hardest in those of the judge and of the extraction.
+# The schema has the most difficult features of the schemas of judge and extraction.
 _WORD = closed(
     {
         "word": {"type": "string", "description": "The word."},

@@ -53,8 +53,8 @@ _LOG = logging.getLogger("ufo.llm")
 
 
 def _muses(answer: wire.ParsedReply) -> bool:
-    """Return whether replies that were cut off may be thoughts: a chat template may have opened
-    them, and then only their end has a tag."""
+    """Return whether cut-off replies may be thoughts. A chat template may have opened them: then
+    only their end has a tag."""
     return all(
         one.finish_reason == "length" and not one.arguments and _MUSING.match(one.text)
         for one in answer.choices
@@ -72,9 +72,8 @@ class Session:
         known: Capabilities | None,
         context: int | None = None,
     ) -> None:
-        """`send` does what `Sender.send` does. `known` are the capabilities where they were probed
-        before; `context` is the size of the model's context in tokens, None to learn it from
-        replies."""
+        """`send` works like `Sender.send`. `known` are the capabilities if they were probed before;
+        `context` is the size of the model's context in tokens, None to learn it from replies."""
         self.known = known or Capabilities()
         self._worked = self.known
         self._endpoint = endpoint
@@ -82,7 +81,7 @@ class Session:
         self._send = send
         self._window = ContextWindow(context)
         self._cut_reported = False
-        self._muses = True  # whether replies may be thoughts of which nothing is known
+        self._muses = True  # whether replies may be thoughts that no tag marks
         self._probed = set(PROBES) if known else set()
         self._unusable: LlmError | None = None
         self._lock = asyncio.Lock()
@@ -120,7 +119,7 @@ class Session:
                 raise replace(self._unusable)
 
     def room(self, request: Request) -> int | None:
-        """Estimate the tokens of the context left beside a request's prompt, None if unknown."""
+        """Estimate the tokens of the context that a prompt leaves free, None if unknown."""
         if self._window.context is None:
             return None
         body = wire.body(request, self._endpoint.model, self.known, 1)
@@ -131,9 +130,9 @@ class Session:
     ) -> Sequence[Choice]:
         """Return between one and `n` choices; append a usage row for each request sent.
 
-        A request that the endpoint refuses is sent again without the parameter that it names, and
-        once more, with more room, where the reply ends within the model's thoughts. `probing` marks
-        the requests of probes.
+        A refused request is sent again without the parameter that the error names. It is sent once
+        more, with more room, where the reply ends within the model's thoughts. `probing` marks the
+        requests of probes.
 
         Raises:
             SendError: the error of the last attempt.
@@ -192,14 +191,14 @@ class Session:
             unfinished, sent = answer, limit
 
     def _learn(self, known: Capabilities, change: Change) -> None:
-        """Apply a change to what was known when a request was sent, unless another one did so."""
+        """Apply a change to the capabilities, unless they changed since the request was sent."""
         if all(getattr(self.known, name) == getattr(known, name) for name in change):
             self.known = replace(self.known, **change)
 
     async def _exchange(
         self, body: Mapping[str, object], function: str | None
     ) -> Received[wire.ParsedReply]:
-        """Send a request; raise the error that may be in a response of status 200, too."""
+        """Send a request; raise also an error that is in a response of status 200."""
         place, request_id = self._endpoint, None
         try:
             received = await self._transport.send(body)
@@ -276,8 +275,8 @@ class Session:
 class Shared:
     """The limiters, budgets, batches and the `Stop` that all clients of a run share.
 
-    Without a `stop`, where there is no run, each endpoint has one of its own: that one does not
-    answer says nothing of the others. `batches` is None where requests are sent at once.
+    Outside a run there is no `stop`, and each endpoint has its own: a silent endpoint says nothing
+    about the others. `batches` is None where requests are sent at once.
     """
 
     def __init__(self, stop: Stop | None = None, batch: BatchSettings | None = None) -> None:
@@ -339,7 +338,7 @@ class OpenAiClient:
         return Completion(choices[: request.n], _first(rows), rows)
 
     def room(self, request: Request) -> int | None:
-        """Estimate how many tokens of the model's context are left beside a request's prompt.
+        """Estimate how many tokens of the model's context a request's prompt leaves free.
 
         Returns None while the size of the context is unknown.
         """
@@ -400,15 +399,15 @@ class OpenAiClient:
         return self._sessions[endpoint]
 
     def _known_best(self, request: Request) -> Session:
-        """Return the session that knows the limits of a request best: in a batch its own, so that
-        what other requests teach does not change what it asks in a later pass."""
+        """Return the session that knows the limits of a request best. A request in a batch has its
+        own session: what others learn must not change it in a later pass."""
         if self._learned and (key := request_keys(request, self._settings)[0]) in self._learned:
             return self._learned[key]
         return self._session(request.role, request.model)
 
     def _in_batch(self, request: Request, known: Capabilities, batches: BatchStore) -> Session:
         """Return the session of one request in a batch. It learns nothing from other requests, so
-        that each is the same in every pass of the run."""
+        that the request is the same in every pass of the run."""
         endpoint = self._settings.endpoint(request.role, request.model)
         line = BatchLine(batches, endpoint, request)
         return Session(endpoint, line, line.receive, known, self._settings.context)
@@ -461,7 +460,7 @@ async def _enough(
                 session.known = replace(session.known, n=False)
             choices += received
             continue
-        # All are awaited even where one failed: each request sent is paid for and gets a usage row.
+        # All are awaited even if one fails: each request sent is paid for and gets a usage row.
         requests = (session.ask(request, 1, rows) for _ in range(missing))
         results = await asyncio.gather(*requests, return_exceptions=True)
         failed = [result for result in results if isinstance(result, BaseException)]

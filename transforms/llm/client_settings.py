@@ -32,7 +32,7 @@ class CallSettings:
 
 
 def store_path(cache: str) -> str:
-    """Return the path of the file for a cache on this machine: beside it."""
+    """Return the path of the batch store for a cache: a file beside a cache on this machine."""
     return f"{cache.rstrip('/')}.batches"
 
 
@@ -42,8 +42,8 @@ class BatchSettings:
 
     `path` is the file of the `BatchStore`, `run` the name of the run's rows in it. `urls` are the
     base URLs of the endpoints that are asked in batches, none for all. A file has at most
-    `requests` and `bytes`; a request that failed is asked in `repairs` more rounds; `wait` are the
-    seconds to wait for batches in all, None for as long as it takes.
+    `requests` requests and `bytes` bytes. A failed request is repeated in up to `repairs` more
+    rounds. `wait` is the total number of seconds to wait for batches, None for no limit.
     """
 
     path: str
@@ -63,8 +63,8 @@ class BatchSettings:
 class ClientSettings(CallSettings):
     """Settings of the clients for language models.
 
-    `endpoints` are by role; a role without one uses the verifier's. RateLimits a minute hold for an
-    endpoint, whichever roles and models share it. `capabilities` are those probed before; other
+    `endpoints` are by role; a role without one uses the verifier's. Rate limits hold for an
+    endpoint, whichever roles and models share it. `capabilities` are from earlier probes; other
     endpoints are probed at their first request.
 
     `sent_before` is the number of requests that other processes sent in the current minute, and
@@ -72,8 +72,9 @@ class ClientSettings(CallSettings):
     tokens, None to learn it from the endpoints' errors.
 
     With `share` False, responses do not share cached answers. `prices` are by model name.
-    `max_cost` is the cap in US dollars on all requests of the usage log, which only one process can
-    keep. With `batch`, requests are noted for batches of the provider instead of sent.
+    `max_cost` is the cap in US dollars on all requests of the usage log; only a run with one
+    process can enforce it. With `batch`, requests are noted for the provider's batches instead of
+    sent.
     """
 
     endpoints: Mapping[str, Endpoint]

@@ -25,7 +25,7 @@ _KEPT_SECONDS = 30.0
 
 
 class Connections(httpx2.AsyncBaseTransport):
-    """A connection pool without a limit, whose cost of a request does not grow with concurrency.
+    """A connection pool without a limit; the cost of a request does not grow with concurrency.
 
     A pool of `httpcore` checks the socket of every connection whenever a request begins or ends.
     Here each connection is a pool of size one, and the one used last is reused first
@@ -94,8 +94,8 @@ class Transport:
         self._reached = reached
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:
-        """Post a chat completion and return the JSON of the reply, put together where the server
-        streams it.
+        """Post a chat completion and return the JSON of the reply, joined from its chunks if
+        streamed.
 
         Raises:
             SendError: there is no reply, it has a status of 400 or above, or it is not JSON.
@@ -114,8 +114,8 @@ class Transport:
         return Received(payload, response.headers, request_id)
 
     async def models(self) -> list[str]:
-        """Return the sorted names of the models that the endpoint lists; [] where that fails, and
-        for Azure, which lists models but is asked for deployments."""
+        """Return the sorted names of the models that the endpoint lists; [] where that fails. It is
+        [] for Azure, too: it lists models, but requests name deployments."""
         if azure_of(self._endpoint.url):
             return []
         try:
@@ -206,7 +206,7 @@ def client_of(
     azure_kind: Callable[..., C],
     **common: Any,
 ) -> C:
-    """Return the `openai` client for an endpoint: one of `azure_kind` for Azure, else of `kind`."""
+    """Return the `openai` client for an endpoint: of class `azure_kind` for Azure, else `kind`."""
     azure = azure_of(endpoint.url)
     if azure is None:
         base, _, query = endpoint.url.partition("?")

@@ -1,4 +1,4 @@
-"""Describe the endpoint of a model by plain values, which can be sent to workers; no API keys."""
+"""Describe the endpoint of a model by plain values without API keys, which are sent to workers."""
 
 import json
 import os
@@ -20,7 +20,7 @@ DEFAULT_MODEL = "gpt-4o-mini"
 NO_KEY = "none"
 """Sent as the key where there is none: local servers need no key, but the header must be there."""
 
-# The variables are those of the `openai` package.
+# The `openai` package reads the same variables.
 AZURE_URL_VARIABLE: Final = "AZURE_OPENAI_ENDPOINT"
 AZURE_TOKEN_VARIABLE: Final = "AZURE_OPENAI_AD_TOKEN"  # noqa: S105
 _AZURE_KEY_VARIABLE: Final = "AZURE_OPENAI_API_KEY"
@@ -36,8 +36,8 @@ _OWN_FIELDS: Final = ("model", "messages", "tools", "tool_choice", "response_for
 
 @dataclass(frozen=True, slots=True)
 class Azure:
-    """An Azure OpenAI resource: its address, the API's version, and a deployment, which is that of
-    the model's name where None."""
+    """An Azure OpenAI resource: its address, the API's version, and a deployment. Without one, the
+    model's name is the deployment."""
 
     address: str
     version: str
@@ -138,8 +138,8 @@ class Endpoint:
         return values
 
     def as_in(self, run: "Endpoint") -> "Endpoint":
-        """Return this endpoint with a run's time-out; with its headers and body where both have
-        the same address."""
+        """Return this endpoint with a run's time-out; also with the run's headers and body, if both
+        have the same address."""
         if self.base_url != run.base_url:
             return replace(self, timeout=run.timeout)
         return replace(self, timeout=run.timeout, headers=run.headers, body=run.body)
@@ -176,7 +176,7 @@ def azure_of(url: str) -> Azure | None:
 
 
 def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
-    """Raise a ValueError unless `url` can be that of an endpoint; `what` is where it stands."""
+    """Raise a ValueError unless `url` can be an endpoint's; `what` names the option or variable."""
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -251,10 +251,10 @@ def endpoints(
 ) -> dict[str, Endpoint]:
     """Return the endpoint of each role; model and address default to the verifier's.
 
-    The keys of the extractor and of the knowledge model are read from EXTRACTOR_API_KEY and
-    KNOWLEDGE_API_KEY where these are set, else from OPENAI_API_KEY, for Azure from
-    AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN. Headers and fields of the body are those of
-    `base_url` and of roles that share it: a secret meant for one host is not sent to another.
+    The keys of the extractor and the knowledge model are in EXTRACTOR_API_KEY and KNOWLEDGE_API_KEY
+    where these are set, else in OPENAI_API_KEY. Azure's are in AZURE_OPENAI_API_KEY or
+    AZURE_OPENAI_AD_TOKEN. Headers and body fields are sent only to `base_url` and roles that share
+    it: a secret for one host must not reach another.
 
     Raises:
         UsageError: a header or the body has another form.
@@ -281,7 +281,7 @@ def _key_variable(role: str, url: str | None) -> str:
         return own
     try:
         azure = azure_of(url or _url_of_environment())
-    except ValueError:  # not a URL, which is said where it is used
+    except ValueError:  # not a URL; reported where it is used
         azure = None
     if azure is None:
         return KEY_VARIABLE

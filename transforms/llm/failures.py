@@ -1,7 +1,7 @@
 """Classify the errors of one HTTP request: retry it, fail it, change it, or stop the run.
 
-What an endpoint's words mean stands in `refusals.yaml`, with an example of each provider's; where
-no row of it matches, the status decides.
+`refusals.yaml` says what the messages of endpoints mean, with an example from each provider. Where
+no row of it matches, the HTTP status decides.
 """
 
 import json
@@ -55,11 +55,11 @@ class SendError(Exception):
     """An HTTP request that got no usable reply.
 
     `status` is the HTTP status, or `timeout`, `connection`, `garbled`. A `transient` error is worth
-    a retry, after `retry_after` seconds where the endpoint asks for that; a `final` one would meet
-    every further request as well. `kinds` are those of the rows of `refusals.yaml` that match, the
-    first of them decisive; `overflow` is set where the request was too long for the model, and
-    `cap` is the most tokens of a reply that the error names. `tokens` are those of a reply that
-    could not be parsed.
+    a retry, after `retry_after` seconds where the endpoint asks for that. A `final` one would occur
+    for every further request. `kinds` are the kinds of the matching rows of `refusals.yaml`; the
+    first decides. `overflow` is set where the request was too long for the model. `cap` is the
+    highest token limit for a reply that the error names. `tokens` were used by a reply that could
+    not be parsed.
     """
 
     message: str
@@ -80,7 +80,7 @@ class SendError(Exception):
 
     @property
     def kind(self) -> str:
-        """What the endpoint's words say the error is, "" where they are not known."""
+        """The kind of the error by the endpoint's message, "" where the message is unknown."""
         return self.kinds[0] if self.kinds else ""
 
     @property
@@ -90,7 +90,7 @@ class SendError(Exception):
 
     @property
     def unexplained(self) -> bool:
-        """Whether the endpoint refused the request for no reason that could be mended."""
+        """Whether the endpoint refused the request with a message that is not known."""
         return self.refusal and self.status in ("400", "413", "422")
 
 
@@ -161,7 +161,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
 
 
 def _by_status(status: int) -> str:
-    """Return what an error is whose words are not known, "" for a refusal of the request."""
+    """Return the kind of an error with an unknown message, "" for a refusal of the request."""
     if status in (408, 409, 425, 429) or status >= 500:
         return BUSY
     return {401: KEY, 402: QUOTA, 403: _FORBIDDEN, 404: _PATH, 405: _PATH}.get(status, "")
@@ -209,7 +209,7 @@ def _fields(payload: Any) -> Mapping[str, Any]:
 
 
 def _words(payload: Any, key: str) -> tuple[str, str, str]:
-    """Return an error's message, what its provider said (OpenRouter), its codes and parameter."""
+    """Return an error's message with its provider's (OpenRouter), its codes and parameter."""
     fields = _fields(payload)
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
@@ -234,9 +234,9 @@ def _clean(message: Any, key: str) -> str:
 
 
 def inside(payload: Any) -> tuple[int, Any] | None:
-    """Return the status and the body of the error in a response of status 200, None without one.
+    """Return the status and body of an error in a response of status 200, None without one.
 
-    OpenRouter gives one in the place of the choices, or in a choice.
+    OpenRouter sends one in place of the choices, or in a choice.
     """
     if not isinstance(payload, dict):
         return None
@@ -270,8 +270,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def used_up(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds until a rate limit is reset that `x-ratelimit-remaining-…: 0` says is used
-    up, by `x-ratelimit-reset-…`; None where no limit is used up."""
+    """Return the seconds until a used-up rate limit is reset, by `x-ratelimit-reset-…`. A limit is
+    used up if `x-ratelimit-remaining-…` is 0; None without one."""
     waits = [
         _seconds(headers.get(f"x-ratelimit-reset-{what}", ""), now)
         for what in ("requests", "tokens")

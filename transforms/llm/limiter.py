@@ -36,7 +36,7 @@ _LOG = logging.getLogger("ufo.llm")
 
 _OVERLOAD: Final = {"408", "429", "502", "503", "504", "529", "timeout", "connection"}
 _STEP: Final = 0.125  # added to the concurrency by each reply after an overload
-_SLOW: Final = 0.25  # of the time-out: a slower reply shows that the endpoint is busy
+_SLOW: Final = 0.25  # share of the time-out: a slower reply shows a busy endpoint
 _MINUTE: Final = 60.0
 _CATCH_UP: Final = 3.0  # seconds of delay for which requests may be sent faster afterwards
 _HEADROOM: Final = 1.1  # factor of tokens reserved over the highest recent use
@@ -91,9 +91,9 @@ class Limiter:
     concurrency, None for all that `limits` allow; `timeout` is of one request, in seconds. `stop`
     is shared by all endpoints of a run.
 
-    An endpoint that answered before and no longer does is waited for `patience` seconds, then the
-    run stops; nor is a request delayed for longer. `reached` says that it answered another process
-    of the run. Messages call it `name` and go to `report`, by default the log.
+    If an endpoint that answered before stops answering, the run stops after `patience` seconds. No
+    request is delayed for longer. `reached` says that the endpoint answered another process of the
+    run. Messages call it `name` and go to `report`, by default the log.
     """
 
     def __init__(
@@ -132,13 +132,13 @@ class Limiter:
         self._tokens = limits.tokens_per_minute
         self._ratio = 1.0  # tokens reported by tokens estimated
         self._next = -inf  # the time from which even spacing allows the next request
-        # Those of the last minute. The moment at which an endpoint counts a request is unknown: it
-        # counts from when it is sent until a minute after its reply, or after it must have arrived.
+        # Requests of the last minute. It is unknown when an endpoint counts a request. So it counts
+        # here from when it is sent until a minute after its reply, or after it must have arrived.
         self._sent = deque(Sent(0, timing.clock(), 0.0, 0.0) for _ in range(before))
 
     @contextmanager
     def asked(self) -> Iterator[None]:
-        """Count a request as asked for, over all of its attempts."""
+        """Count a request as in progress, over all of its attempts."""
         self._asked += 1
         try:
             yield
@@ -157,7 +157,7 @@ class Limiter:
         """Wait until the request may be sent; it counts as in flight until the block ends.
 
         Raises:
-            LlmError: final, where an endpoint of the run has just failed for good.
+            LlmError: final; an endpoint of the run has just failed for good.
         """
         tokens = float(estimated(body)) if self._tokens else 0.0
         async with self._turn:
@@ -219,7 +219,7 @@ class Limiter:
             self._report(f"a request {word}, retrying in {max(1, ceil(pause))} s")
 
     def _gone(self, error: SendError) -> SendError:
-        """Return the error, or a final one where the endpoint is away for too long."""
+        """Return the error, or a final one where the endpoint has not answered for too long."""
         if not 0 < self._patience <= self.silence():
             return error
         message = (
@@ -230,7 +230,7 @@ class Limiter:
 
     def _heard(self) -> None:
         self._reached = True
-        # The one that is answered is in flight until its block ends.
+        # An answered request counts as in flight until its block ends.
         self._silent_since = self.timing.clock() if self.in_flight > 1 else None
 
     def _pause(self, seconds: float | None) -> None:

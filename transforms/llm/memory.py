@@ -1,8 +1,8 @@
-"""Cache values in a store, and compute a value that several callers want at once only once.
+"""Cache values in a store, and compute a value only once for concurrent callers.
 
-All caches use it: of requests (`ufo.transforms.llm.cache`), of judgements
-(`ufo.transforms.judges.llm.judgement_cache`), of searches and of web pages. Use it on one event
-loop; the store is called in threads, so the loop never blocks on a disk.
+All caches use it: for requests (`ufo.transforms.llm.cache`), judgements
+(`ufo.transforms.judges.llm.judgement_cache`), searches and web pages. Use it on one event loop; the
+store is called in threads, so the loop never blocks on a disk.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Memory:
         self._threads = ThreadPoolExecutor(store.threads if store else 1, "ufo-cache")
         self._in_progress: dict[str, asyncio.Future[Any]] = {}
         self.failed = False
-        """Whether the store failed, which was reported."""
+        """Whether the store failed; the user was warned."""
         self.reads = store is not None
         """Whether the store is read."""
         self.writes = store is not None and writes
@@ -86,11 +86,11 @@ class Memory:
         look_up: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]] | None = None,
         shareable: Callable[[V], bool] = lambda value: True,
     ) -> tuple[dict[K, V], dict[K, V]]:
-        """Return the values of items: those computed here, and those of concurrent calls.
+        """Return the values of items, computed here or by concurrent calls.
 
-        Of concurrent calls with the same key the first calls `look_up` and then `ask`; the others
-        wait for its value. Where that value is not `shareable`, each of them calls `ask` itself:
-        sharing again would make them wait for one another in turn.
+        Of concurrent calls with the same key, the first calls `look_up` and then `ask`; the others
+        wait for its value. If the value is not `shareable`, each of them calls `ask` itself:
+        otherwise they would wait for one another in turn.
         """
         waited: dict[K, asyncio.Future[V | None]] = {}
         own: dict[K, asyncio.Future[V | None]] = {}
@@ -116,7 +116,7 @@ class Memory:
                 values |= await ask(list(own))
         finally:
             settle(list(own))
-        # Shielded: cancelling one of the calls that wait must not cancel the future of all.
+        # Shielded: cancelling one waiting call must not cancel the future that all wait for.
         results = {item: await shield(future) for item, future in waited.items()}
         shared = {item: value for item, value in results.items() if value is not None}
         missing = [item for item in waited if item not in shared]
@@ -126,9 +126,9 @@ class Memory:
 
 
 class Keys:
-    """The cache keys of JSON values that begin alike: `kind`, a dash and 40 hex digits of SHA-256.
+    """The cache keys of JSON values with a common beginning: `kind`, a dash and 40 hex digits.
 
-    What they have in common is written and hashed once.
+    The digits are of SHA-256. The common beginning is hashed once.
     """
 
     def __init__(self, kind: str, *common: Any) -> None:
@@ -157,7 +157,7 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """Return the value that `packed` made bytes of, None where the bytes are damaged."""
+    """Return the value from the bytes that `packed` returned, None where they are damaged."""
     try:
         return json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
     except (zlib.error, ValueError, RecursionError):

@@ -54,8 +54,8 @@ class Request:
     None caches every choice that is not empty, refused or cut off. `key` is the cache key of its
     first choice, by which a request in a batch is known.
 
-    `max_tokens` limits the reply and is lowered where the model's context is too small for it, but
-    not below `expects`, an estimate of the tokens that the reply needs.
+    `max_tokens` limits the reply. It is lowered where the model's context is too small, but not
+    below `expects`, the estimated tokens of the reply.
     """
 
     role: str
@@ -95,7 +95,7 @@ class Choice:
 class Completion:
     """The `n` choices of a request, and one usage row for each HTTP request that was sent.
 
-    `request_id` is the value of that column: the id of the first HTTP request.
+    `request_id` is the id of the first HTTP request, for the column of that name.
     """
 
     choices: Sequence[Choice]
@@ -115,7 +115,7 @@ class Client(Protocol):
         ...
 
     def room(self, request: Request) -> int | None:
-        """Estimate how many tokens of the model's context are left beside a request's prompt.
+        """Estimate how many tokens of the model's context a request's prompt leaves free.
 
         Returns None while the size of the context is unknown.
         """
@@ -131,11 +131,11 @@ class LlmError(Exception):
     """A request that got no usable reply.
 
     `reason` is one of records.REASONS (`transport`, `filtered`, `refused`, …). `final` marks an
-    error that every further request would meet as well (wrong key, wrong URL, unknown model, spent
-    quota): the run stops at once and shows `message`, which ends with the remedy. Where several
-    choices were wanted, `choices` are those received before the error, and `request_id` is the id
-    of the first request that returned them. `unexplained` marks a refusal of this request in words
-    that are not known: it may have been too large.
+    error that would occur for every further request (wrong key, wrong URL, unknown model, spent
+    quota). The run then stops at once and shows `message`, which ends with the remedy. Where
+    several choices were wanted, `choices` are the ones received before the error, and `request_id`
+    is the id of the first request that returned them. `unexplained` marks a refusal with an unknown
+    message: the request may have been too large.
     """
 
     message: str
@@ -159,8 +159,8 @@ _PER_SENTENCE = 8  # claims or facts at most: far more than a sentence has
 def extraction_parameters(
     descriptions: Mapping[str, str], sentences: Sequence[int], most: int | None = None
 ) -> dict[str, Any]:
-    """Return the JSON Schema of the function that takes the claims of sentences of these
-    numbers, at most `most` of each."""
+    """Return the JSON Schema of the function for the claims of sentences with these numbers, at
+    most `most` claims each."""
     number = {"$ref": "#/$defs/sentence"}
     fact = {
         "sentence": number,
@@ -178,7 +178,7 @@ def extraction_parameters(
 
 
 def query_parameters(descriptions: Mapping[str, str], count: int) -> dict[str, Any]:
-    """Return the JSON Schema of the function that takes the queries of `count` claims."""
+    """Return the JSON Schema of the function for the queries of `count` claims."""
     query = {
         "claim": one_of(range(1, count + 1)),
         "query": {"type": "string", "description": descriptions["query"]},
@@ -187,8 +187,7 @@ def query_parameters(descriptions: Mapping[str, str], count: int) -> dict[str, A
 
 
 def facts_parameters(descriptions: Mapping[str, str], sentences: int) -> dict[str, Any]:
-    """Return the JSON Schema of the function that takes the facts of a true answer that has
-    so many sentences."""
+    """Return the JSON Schema of the function for the facts of a true answer."""
     fact = {"type": "string", "description": descriptions["fact"]}
     return closed({"facts": listed(fact, sentences * _PER_SENTENCE, descriptions["facts"])})
 
@@ -217,8 +216,8 @@ def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
 async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
     """Run coroutines concurrently; return their results in order.
 
-    The first error cancels the others, waits for their end, and is raised. Where one waits for a
-    batch, the others ask what they need before that is raised, so that it is in the same batch.
+    The first error cancels the others, waits for their end, and is raised. `NotYetAnswered` is
+    raised only after all have ended, so that their requests are in the same batch.
     """
     waiting = list(coroutines)
     if len(waiting) == 1:

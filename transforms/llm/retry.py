@@ -1,7 +1,7 @@
 """Retry transient errors: rate limits, overload, broken connections, time-outs.
 
-`retrying` retries one request. What all requests to an endpoint share (the pause that it asked for,
-the time since when it does not answer, the messages to the user about it) is in its `Limiter`.
+`retrying` retries one request. The `Limiter` of an endpoint has the state that its requests share:
+the requested pause, how long it has been silent, and messages to the user.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ class Retry:
 
 
 class Stop:
-    """A flag, shared by the endpoints of a run, that no request is to be sent any more.
+    """A flag, shared by the endpoints of a run, that stops all further requests.
 
     It is reset after `seconds`, for processes that are used beyond one run.
     """
@@ -98,8 +98,8 @@ async def retrying(
 ) -> T:
     """Return the result of `send(attempt)`, called again after transient errors.
 
-    `limiter` reports each retry; where it says that the endpoint answered before, the number of
-    attempts is limited by `retry.seconds` alone.
+    `limiter` reports each retry. If the endpoint answered before, only `retry.seconds` limits the
+    number of attempts.
 
     Raises:
         SendError: one that is not transient, or the last one.

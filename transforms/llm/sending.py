@@ -1,6 +1,6 @@
 """Send a request with rate limits, retries, budget and usage row.
 
-Requests to language models and to search engines are sent by it.
+Requests to language models and to search engines use it.
 """
 
 import logging
@@ -57,8 +57,8 @@ class Sender:
     ) -> T:
         """Return the value that `exchange` receives, called again after transient errors.
 
-        For each request that is sent, `row` completed by its outcome is appended to `rows` and to
-        the usage log.
+        For each request sent, `row` is completed with the outcome and appended to `rows` and to the
+        usage log.
 
         Raises:
             SendError: the error of the last attempt.
@@ -100,8 +100,8 @@ class Sender:
                         seconds=time.monotonic() - started,
                         cost_usd=None,
                     )
-                # A request refused with an HTTP status is not billed; one that was cancelled or
-                # lost its connection may have been.
+                # A request refused with an HTTP status is not billed. A request that was cancelled
+                # or lost its connection may have been billed.
                 billed = outcome is None or not outcome.status.isdigit()
                 done = self._budget.settle(body, reserved, done, billed)
                 if done is not None:

@@ -1,7 +1,7 @@
 """Create clients and caches once in each process, and close them at the end of their run.
 
-Use them on the process's event loop (`ufo.transforms.loop`). `shared_client` wraps the client that
-sends requests by the one that caches them.
+Use them on the process's event loop (`ufo.transforms.loop`). `shared_client` returns a caching
+client around the client that sends requests.
 """
 
 import threading
@@ -46,7 +46,7 @@ async def end_run(run: str) -> None:
     """Close the objects of a finished run; call it on the process's loop."""
     with _lock:
         ended = [_opened.pop(key) for key in list(_opened) if key[0] == run]
-        # A cache that failed is tried again by the next run: the disk may have space by then.
+        # The next run tries a failed cache again: the disk may have space by then.
         for key in [key for key, memory in _memories.items() if memory.failed]:
             del _memories[key]
     for one in ended:
@@ -71,7 +71,7 @@ def shared_of(settings: ClientSettings) -> Shared:
 
 
 def silences(settings: ClientSettings) -> dict[str, float]:
-    """Return for how many seconds each endpoint of these settings is asked without an answer."""
+    """Return for how many seconds each endpoint of these settings has been silent."""
     client = _opened.get((settings.usage_log, repr(settings)))
     return client.silences() if client is not None else {}
 

@@ -1,9 +1,9 @@
 """Append the requests and costs of a run to a JSON Lines file that survives a killed process.
 
-The `usage` table is written when a chunk is finished. The requests of a chunk that never was are in
-this file alone, which belongs to the run's attempt. All processes of the run append to it. A line
-holds numbers to add up and the usage row of a request that has ended, or a message for the user.
-The process that started the run reads new lines to show progress.
+The table `usage` is written when a chunk is finished. Requests of an unfinished chunk are only in
+this file, which belongs to the run's attempt. All processes of the run append to it. A line has
+numbers to add up and the usage row of a request that has ended, or a message for the user. The
+process that started the run reads new lines to show progress.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Estimate the tokens of a prompt, and learn the size of a model's context.
 
-Tokens are estimated without a model's vocabulary, and never used for costs. As the pre-tokenizer of
-GPT-2 and most later models does, a text is split into words, short runs of digits and runs of
-punctuation; words over 8 letters count as several tokens. The size of the context is set by the
-user, named by an error, or estimated from replies.
+Tokens are estimated without a model's vocabulary, and never used for costs. A text is split into
+words, short runs of digits and runs of punctuation, as by the pre-tokenizer of GPT-2 and most later
+models. Words over 8 letters count as several tokens. The size of the context is set by the user,
+named by an error, or estimated from replies.
 
 A server refuses a prompt that is too long, or cuts it without an error. Ollama drops the middle of
 the prompt and counts what it kept, a little over half of the context
@@ -23,21 +23,21 @@ from ufo.transforms.llm.failures import Overflow
 
 _RATIO: Final = 1.0  # initial ratio of counted to estimated tokens; SmolLM2: 0.97 to 1.2 (English)
 _MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
-_LOWER: Final = 0.75  # of a prompt that was refused as too long: the context that is then assumed
-_MARGIN: Final = 1.1  # for prompts with more tokens a word than those counted so far
+_LOWER: Final = 0.75  # the assumed context, as a share of a prompt refused as too long
+_MARGIN: Final = 1.1  # for prompts with more tokens a word than the earlier ones
 _SPARE: Final = 16  # tokens of a chat template
 _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
 _SHORT: Final = 256  # tokens; in a shorter prompt the chat template dominates the ratio
-_CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
+_CUT: Final = 0.7  # share of the least possible count: with fewer tokens a prompt was cut
 _SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
-_ENOUGH: Final = 10  # prompts counted, after which the others are judged by them
+_ENOUGH: Final = 10  # counted prompts needed to judge further ones by their ratios
 _KEPT: Final = 64
-_LESS: Final = 0.18  # the least part of a prompt whose lack is seen by the other prompts' ratios
-_LESS_OF_OTHERS: Final = 0.23  # the same by prompts of other kinds
+_LESS: Final = 0.18  # the smallest missing share of a prompt that the ratios show
+_LESS_OF_OTHERS: Final = 0.23  # the same, by the ratios of prompts of other kinds
 _SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
-_FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
-_MARGINAL: Final = 0.74  # of the usual ratio, for what a prompt has more than a shorter one
-_FOREIGN: Final = 0.02  # the most characters outside ASCII of a text whose ratio is the usual one
+_FEW: Final = 5  # ratios; with so few the deviation is uncertain and taken to be larger
+_MARGINAL: Final = 0.74  # share of the usual ratio, for the text added to a shorter prompt
+_FOREIGN: Final = 0.02  # the largest share of non-ASCII characters with the usual ratio
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
 _LETTERS = 8  # letters of a word for each token
 _ASCII_TOKENS = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}")
@@ -152,7 +152,7 @@ class ContextWindow:
             self._guess(self._between())
 
     def took(self, tokens: int) -> None:
-        """Learn that a prompt and its reply fitted: a guess between that and what was refused."""
+        """Learn that a prompt and its reply fitted; guess a context between that and a refusal."""
         self._taken = max(self._taken, tokens)
         if self._stated is None and self._too_much < inf:
             self.context = max(self.context or 0, self._between())
@@ -170,10 +170,10 @@ class ContextWindow:
     ) -> bool:
         """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
 
-        It did not where they are fewer than the least possible, or than what earlier prompts of the
-        same `kind` make likely. A prompt that is not longer than what was taken before was not
-        cut. Nor was one with a lower count than a prompt that was cut: then the endpoint counts in
-        another way.
+        A prompt was cut if its count is lower than the least possible, or than earlier prompts of
+        the same `kind` make likely. It was not cut if a prompt as long was taken before. A count
+        below the count of a cut prompt does not show a cut either: the endpoint counts in another
+        way.
         """
         if not counted or prompt < _SHORT:
             return True
@@ -217,11 +217,16 @@ def _before(left: int) -> int:
 def _least(
     earlier: Collection[_Counted], sizes: tuple[int, int], counted: int, less: float
 ) -> float:
-    """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are too
-    few, where one that was as long arrived whole, or where what this one has more may be counted
-    so: texts of another kind make the rest of a longer prompt.
+    """Return the count below which a prompt was cut, by earlier prompts; 0 if unknown.
 
-    Not every endpoint counts the functions: the estimate is used that fits better.
+    It is unknown in three cases:
+
+    - There are too few earlier prompts.
+    - A prompt that was as long arrived whole.
+    - The text added to a shorter prompt may explain the count: texts of another kind fill the rest
+      of a longer prompt.
+
+    Not every endpoint counts the functions: of both estimates the better fitting one is used.
     """
     if len(earlier) < _ENOUGH:
         return 0.0

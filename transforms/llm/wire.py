@@ -53,8 +53,8 @@ class Garbled(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """A parsed reply: its choices, the tokens used and the id (None where missing), whether the
-    model wrote reasoning before it, and whether it has nothing but unfinished reasoning."""
+    """A parsed reply: its choices, the tokens used and the id (None where missing). Two fields say
+    whether the model wrote reasoning before it, and whether there is only unfinished reasoning."""
 
     choices: Sequence[Choice]
     tokens: Tokens
@@ -68,7 +68,7 @@ def body(
 ) -> dict[str, Any]:
     """Return the JSON of a request for `n` choices, with the parameters that are supported.
 
-    `thoughts` is how many times the usual room there is for a model's thoughts.
+    `thoughts` is a factor on the usual number of tokens for a model's thoughts.
     """
     messages = list(request.messages)
     result: dict[str, Any] = {"model": model}
@@ -139,7 +139,7 @@ def _schema(function: Function, known: Capabilities) -> Any:
 
 def _described(function: Function, known: Capabilities, field: str) -> dict[str, Any]:
     named = {"name": function.name, field: _schema(function, known)}
-    # Endpoints demand for `strict` that objects are closed, as all are that are not written out.
+    # `strict` needs closed objects; only a schema that was written out has open ones.
     return {**named, "strict": True} if known.strict and known.references else named
 
 
@@ -163,8 +163,8 @@ _FORMATS: Mapping[str, Callable[[Function, Capabilities], dict[str, Any]]] = {
 
 
 def written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema with what its references name in their places, and without `maxItems` and
-    `additionalProperties`, which not every endpoint takes either."""
+    """Return a schema with its references replaced by what they name, and without `maxItems` and
+    `additionalProperties`, which not every endpoint takes."""
     if isinstance(schema, list | tuple):
         return [written_out(below, definitions) for below in schema]
     if not isinstance(schema, Mapping):
@@ -217,7 +217,8 @@ def _reasoning(usage: Any) -> int:
 def tokens(payload: Any) -> Tokens:
     """Return the prompt and completion tokens that a reply reports, None where it does not.
 
-    Where the total is larger than both, the rest are thoughts, which are completion tokens too.
+    Where the total is larger than their sum, the rest are thoughts, which count as completion
+    tokens.
     """
     usage = payload.get("usage") if isinstance(payload, Mapping) else None
     if not isinstance(usage, Mapping):
@@ -230,8 +231,9 @@ def tokens(payload: Any) -> Tokens:
 
 
 def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
-    """Return a choice without thoughts, and whether there were any: in the text, or in DeepSeek's
-    `reasoning_content` or Ollama's and OpenRouter's `reasoning`. OpenAI has them in `usage` alone.
+    """Return a choice without thoughts, and whether there were any. They are in the text, in
+    `reasoning_content` (DeepSeek) or in `reasoning` (Ollama, OpenRouter). OpenAI reports them only
+    in `usage`.
     """
     if not isinstance(item, Mapping) or not isinstance(item.get("message"), Mapping):
         raise Garbled("a choice of the reply has no message")
@@ -255,8 +257,8 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
 
 
 def without_thoughts(text: str) -> str:
-    """Return a text without its blocks of thoughts, or what stands before the end of one without a
-    beginning. A tag in a JSON string, in code or in quotes is part of the text."""
+    """Return a text without its blocks of thoughts. If a block has an end but no beginning, all
+    before its end is thoughts. A tag in a JSON string, in code or in quotes is part of the text."""
     if "<" not in text and "THINK]" not in text:  # most texts
         return text
     kept: list[str] = []
@@ -284,7 +286,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _quoted(before: str, after: str) -> bool:
-    """Return whether what stands between two texts is in a JSON string, in code or in quotes."""
+    """Return whether the place between two texts is in a JSON string, in code or in quotes."""
     if after in ("'", '"', "`") and before.endswith(after):
         return True
     start = before.find("{") if before.lstrip()[:1] != "[" else 0

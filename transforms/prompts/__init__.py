@@ -1,9 +1,11 @@
 """Load the prompts, one text file each, and fill their `{variables}`.
 
-`NAME_system.txt` is the fixed system message of a step, which providers can cache; `NAME_user.txt`
-is the template of the user message; `argument_NAME.txt` and `function_NAME.txt` are descriptions of
-functions and their arguments. `published` and `faaf` are prompts that follow the papers. A folder
-with files of the same names overrides any of them.
+- `NAME_system.txt`: the fixed system message of a step, which providers can cache.
+- `NAME_user.txt`: the template of the user message.
+- `argument_NAME.txt`, `function_NAME.txt`: descriptions of functions and their arguments.
+- `published`, `faaf`: prompts that follow the papers.
+
+A user's folder with files of the same names overrides any of them.
 """
 
 import re
@@ -32,7 +34,7 @@ class Prompts:
     def render(self, name: str, **values: str) -> str:
         """Return the prompt with its variables replaced; braces in values are left as they are.
 
-        A line with a variable alone is left out where the value is empty.
+        A line with only a variable is left out if its value is empty.
         """
         text = _ALONE.sub(lambda match: match[0] if values[match[1]] else "", self.texts[name])
         return _VARIABLE.sub(lambda match: values[match[1]], text).rstrip("\n")

@@ -1,7 +1,7 @@
 """Escape data in prompts, so that it can neither open nor close the tags around it.
 
-Only what could be read as a tag or as an escape is escaped: "a < b" and "AT&T" stay as they are, so
-that a model can quote texts exactly.
+Only text that looks like a tag or an escape is escaped. "a < b" and "AT&T" stay unchanged, so that
+a model can quote texts exactly.
 """
 
 import re
@@ -20,8 +20,8 @@ def escape(text: str) -> str:
 
 
 def read(text: str) -> str:
-    """Return a model's text, or a part of it, without the escapes that it copied from the prompt
-    and without characters that a table cannot store."""
+    """Return a model's text without escapes copied from the prompt, and without characters that a
+    table cannot store."""
     return _ESCAPED.sub(lambda match: _CHARACTERS[match[1]], storable(text))
 
 

@@ -1,7 +1,8 @@
-"""Factual recall (FaaF, Katranidis & Barany, 2024): whether an answer states the expected facts.
+"""Measure factual recall (FaaF, Katranidis & Barany, 2024): does an answer state the expected
+facts?
 
-Facts are given, or generated from a question and its ground truth. Each answer, such as an output
-of a RAG system, is verified against all of them. `read` parses records, `step` processes one
+Facts are given, or generated from a question and its ground truth. Each answer, such as the output
+of a RAG system, is verified against all facts. `recall_input` parses records, `step` processes one
 record, `recallers` generate facts and verify answers, `sheet` writes a table for human annotation.
 
 The format of requests and replies, beside that of `ufo.transforms.judges.llm`, which verifies

@@ -1,10 +1,10 @@
 """The formulations of verification that FaaF (Katranidis & Barany, 2024) compares, by name.
 
-prompt                 one fact a call, true or false matched by word: the baseline
-tf, tfn                all facts in one call of the paper's function object, with the verdicts true,
-                       false and (tfn) not clear
-…+citation             with an exact quote before each verdict
-…+xml                  with the function described, and the reply, in tags
+prompt                 One fact a call, true or false matched by word: the baseline.
+tf, tfn                All facts in one call of the paper's function object. The verdicts are true,
+                       false and (tfn) not clear.
+…+citation             With an exact quote before each verdict.
+…+xml                  The function is described in tags, and the reply is in tags.
 """
 
 from collections.abc import Iterable

@@ -3,13 +3,14 @@
 A record has `question`, the ground truth, and the answers to be verified:
 
 - `ground_truth`; without it `answer` is the ground truth.
-- `answers`: `{variant: text}`. Without it the answers are the keys X that have
-  `human_evaluated_facts_X`, and every key that ends in `_answer`; `answer` is one of them where it
-  has human labels, where there are no labels at all (as in WikiEval), or beside a `ground_truth`.
+- `answers`: `{variant: text}`. Without it the answers are the keys X with a key
+  `human_evaluated_facts_X`, and every key that ends in `_answer`.
+  The key `answer` is one of them in three cases: it has human labels, there are no labels at all
+  (as in WikiEval), or there is a `ground_truth`.
 - `facts`, optional: strings, or `{"fact", "labels": {variant: true or false}}`.
 - `human_evaluated_facts_X`: `{fact: True or False}`, as an object or, in WikiEvalFacts, as the text
-  of a Python dictionary. Its keys are facts, beside those of `facts`; `gt_facts` is read only where
-  there are no others.
+  of a Python dictionary. Its keys are facts, in addition to `facts`. `gt_facts` is read only if
+  there are no other facts.
 - `id` or `unique_id`, else a hash of the content.
 """
 

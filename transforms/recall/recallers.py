@@ -1,6 +1,6 @@
-"""Who generates facts and verifies answers: a language model, or any judge.
+"""Generate facts and verify answers, by a language model or by any judge.
 
-By a judge, facts are the claims of the ground truth, and an answer is a passage.
+For a judge, facts are the claims of the ground truth, and an answer is a passage.
 """
 
 import re
@@ -62,7 +62,7 @@ class Made(Work):
 
 
 def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[int, list[str]]:
-    """Return how the facts of a record are asked for: by a function, or as published as a list."""
+    """Return the form of the request for a record's facts: a function, or as published a list."""
 
     def question(items: Sequence[int], wrong: str) -> Question:
         expects = _LONGER * tokens_of(record.ground_truth) + asking.SHORT_REPLY
@@ -92,12 +92,12 @@ def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[
 
 
 class LlmRecaller:
-    """Generates facts by one call, and verifies an answer by one for each formulation; with
-    `prompt` by one for each fact.
+    """Generates facts by one call, and verifies an answer by one call for each formulation; for
+    `prompt` by one call for each fact.
 
-    Unlike `ufo evaluate` it uses no cache of judgements, since the failures of first replies and
-    the cost of each formulation are measured. Equal requests are still cached. `client` is
-    called on the event loop that the client is used on.
+    Unlike `ufo evaluate` it uses no cache of judgements, since it measures the failures of first
+    replies and the cost of each formulation. Equal requests are still cached. `client` is called on
+    the event loop of the client.
 
     Raises:
         UsageError: a prompt in `settings.prompts_dir` is invalid.
@@ -223,15 +223,15 @@ def fact_units(record_id: str, facts: Sequence[str], queries: Sequence[str] = ()
 def open_units(
     record: RecallInput, answer: RecallAnswer, facts: Sequence[str], queries: Sequence[str] = ()
 ) -> OpenUnits:
-    """Return the facts to be verified against an answer, without sentences and references."""
+    """Return the facts to verify against an answer, without sentences and references."""
     units = fact_units(record.record_id, facts, queries)
     return OpenUnits(record.record_id, answer.text, record.question, None, [], [], units)
 
 
 @dataclass(frozen=True, slots=True)
 class RecallJob(Job):
-    """The options of the steps of `ufo recall`, which are sent to every worker; no `formulations`
-    means to generate facts only."""
+    """The options of the steps of `ufo recall`, sent to every worker. Without `formulations` only
+    facts are generated."""
 
     formulations: tuple[str, ...] = ()
 

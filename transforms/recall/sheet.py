@@ -1,9 +1,9 @@
 """Write a sheet for human annotation: the facts of a recall run in the columns of WikiEvalFacts.
 
-A row is a record: `unique_id`, `question`, `answer` (the ground truth), the text of each variant,
-and for each variant `human_evaluated_facts_VARIANT`, a Python dictionary as text in which the
-annotator replaces `None` by `True` or `False`; facts may be reworded, added or deleted there.
-`gt_facts` lists the facts once more. `ufo recall` reads the annotated sheet.
+A row is a record. Its columns are `unique_id`, `question`, `answer` (the ground truth), the text of
+each variant, and `human_evaluated_facts_VARIANT` for each variant. The latter is a Python
+dictionary as text: the annotator replaces `None` by `True` or `False`, and may reword, add or
+delete facts. `gt_facts` repeats the facts. `ufo recall` reads the annotated sheet.
 """
 
 import csv
@@ -65,7 +65,7 @@ def sheet(results: Results) -> str:
 
 def _truth_column(records: list[Row], texts: dict[str, dict[str, str]]) -> str:
     """Return the column of the ground truth: `answer`, as in WikiEvalFacts, unless it would be read
-    as a variant: one of that name has another text, or there are no variants."""
+    as a variant. That is so if a variant `answer` has another text, or if there are no variants."""
     if not any(texts.values()):
         return GROUND_TRUTHS[0]
     for record in records:

@@ -1,4 +1,5 @@
-"""Step `recall`: the facts of a record, and a verdict for each fact, answer and formulation."""
+"""Run the step `recall`: find the facts of a record, and a verdict for each fact, answer and
+formulation."""
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
@@ -121,7 +122,7 @@ async def _verified(
 
 
 async def _or_failed(made: Awaitable[Made], instead: Made, step: str, key: str) -> Made:
-    """Return what is made, after an error `instead` with the failure."""
+    """Return the awaited result; after an error return `instead` with the failure."""
     try:
         return await made
     except Exception as error:
@@ -132,7 +133,7 @@ async def _or_failed(made: Awaitable[Made], instead: Made, step: str, key: str) 
 
 
 def label_of(finding: Finding) -> int | None:
-    """Return 1 where the answer states the fact, 0 where it does not or is not clear (the mapping
-    of FaaF), None where there is no judgement."""
+    """Return 1 if the answer states the fact, 0 if it does not or is not clear (as in FaaF), None
+    without a judgement."""
     silent = finding.outcome == NOANS and finding.reason not in (None, NO_PASSAGES)
     return None if silent else _LABELS.get(finding.outcome)

@@ -1,4 +1,4 @@
-"""The base class of fact sources, which find passages for fact units.
+"""Define the base class of fact sources, which find passages for fact units.
 
 A source implements `find`: the passages for one fact unit. The base class fills in their ids, turns
 an exception into an evidence row with outcome `error`, and loops over the units of a response. A
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 class SourceContext:
     """The argument `context` of a fact source's constructor.
 
-    `calls` are the limits, retries and cache of all requests. `models` are the settings of language
-    models, None where the run asks none. `judge_asks` says whether the judge asks them. `client`
+    `calls` has the limits, retries and cache of all requests. `models` has the settings of language
+    models, None if the run asks none. `judge_asks` says whether the judge asks them. `client`
     returns a client to use instead of the models' endpoints.
     """
 
@@ -86,12 +86,11 @@ class Retrieved:
 class Found:
     """A source's passages for one unit, or the reason why there are none.
 
-    `outcome` and `reason` (records.REASONS) are those of the unit's single evidence row if there
-    are no passages: `noans` where the source found nothing, `error` where it failed. `error_type`
-    and `message` describe the error; an `outcome` error with passages means that a part of the
-    search failed. `usage` has a row for each request sent for this unit; a request for several
-    units is with the first of them. `failures` are of parts that are missing, for example a page
-    that could not be fetched.
+    Without passages, `outcome` and `reason` (records.REASONS) go to the unit's single evidence row:
+    `noans` if the source found nothing, `error` if it failed. `error_type` and `message` describe
+    the error. An `outcome` error with passages means that a part of the search failed. `usage` has
+    a row for each request sent for this unit; a request for several units is with the first of
+    them. `failures` describe missing parts, for example a page that could not be fetched.
     """
 
     passages: Sequence[Retrieved] = ()
@@ -123,7 +122,7 @@ class FactSource:
     remote: ClassVar[bool] = False
 
     needs_endpoint: ClassVar[bool] = False
-    """Whether it asks a language model, and so uses the flags for models."""
+    """Whether it asks a language model, and therefore uses the flags for models."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -202,8 +201,8 @@ class FactSource:
     def named(self, passage: Passage, ordinal: int = 0) -> Passage:
         """Return the passage with source, id, hostname and category filled in where missing.
 
-        The category of a host is by the shipped rules, `other` for an unknown host. `ordinal` is
-        the number of earlier passages with the same address and text.
+        The shipped rules give the category of a host, `other` for an unknown host. `ordinal` is the
+        number of earlier passages with the same address and text.
 
         Raises:
             TypeError, UnicodeEncodeError: a table cannot store a value.
@@ -225,7 +224,7 @@ class FactSource:
 
 
 def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> list[Found]:
-    """Return each unit's answer, by its query; what was paid for is with the query's first unit."""
+    """Return each unit's answer, by its query; usage rows are only with the query's first unit."""
     told: set[str] = set()
     found = []
     for unit in units:

@@ -1,4 +1,4 @@
-"""The fact source of a language model's knowledge, sampled as in UFO (Huang et al., 2026)."""
+"""Use a language model's knowledge as a fact source, sampled as in UFO (Huang et al., 2026)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -180,7 +180,7 @@ class LlmSource(FactSource):
         )
 
     def _said(self, choice: Choice, count: int) -> list[str]:
-        """Return the complete answers of one sample to `count` queries, "" for one that lacks."""
+        """Return the complete answers of one sample to `count` queries, "" for a missing one."""
         if choice.refusal:
             return [""] * count
         if self.sampling == PER_QUERY:

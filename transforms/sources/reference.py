@@ -1,4 +1,4 @@
-"""The fact source of the references given with a response in the input."""
+"""Use the references of a response in the input as a fact source."""
 
 import heapq
 from collections.abc import Sequence

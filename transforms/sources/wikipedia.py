@@ -1,4 +1,4 @@
-"""The fact source of a local index, made by `ufo index build` from a Wikipedia dump."""
+"""Use a local index as a fact source, made by `ufo index build` from a Wikipedia dump."""
 
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 class WikipediaSource(FactSource):
     """Checks against an encyclopaedia: the articles of an index.
 
-    All units of a response are retrieved in one batch. The passages of a page whose title or alias
-    is in the claim are candidates whatever their rank. `retriever` is bm25, dense or hybrid. An
-    index with vectors of another `embedder` is refused.
+    The passages for all units of a response are retrieved in one batch. Passages of a page whose
+    title or alias is in the claim are candidates, whatever their rank. `retriever` is bm25, dense
+    or hybrid. An index with vectors from another `embedder` is refused.
     """
 
     def __init__(

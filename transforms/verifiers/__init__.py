@@ -1,1 +1,1 @@
-"""Verifiers: whether a passage supports a claim, refutes it, or does not answer."""
+"""Predict whether a passage supports a claim, refutes it, or does not answer: the verifiers."""

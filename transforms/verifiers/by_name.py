@@ -1,8 +1,12 @@
 """Create verifiers by the value of `--verifier`.
 
-It is a registered name (entry points in the group `ufo.verifiers`), a class in a file, a folder
-with `verifier.json` that `benchmarks/training/train.py` wrote, or a cross-encoder
-(`ufo.transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
+The value is one of these:
+
+- a registered name (entry points in the group `ufo.verifiers`)
+- a class in a file
+- a folder with `verifier.json` that `benchmarks/training/train.py` wrote
+- a cross-encoder (`ufo.transforms.verifiers.hub`): another folder, or
+  `organisation/model[@revision]`
 """
 
 import os

@@ -1,12 +1,16 @@
-"""The verifier by a cross-encoder: any sequence classifier in a folder or on a model hub.
+"""Verify by a cross-encoder: any sequence classifier in a folder or on a model hub.
 
 It is run by onnxruntime where it has an ONNX file, else by transformers with torch (extra `hub`).
-Its family defines the input format and the meaning of the outputs: it is the one that the model's
-config.json names (`"ufo_family": "minicheck"`), else one whose word is in its name, else `nli`,
-whose outputs are read by their names in `id2label`, in any order. A model with two outputs decides
-whether a passage supports a claim; it cannot refute, and its other output is `noans`. One pair is
-computed at a time and on one thread, so that a pair's probabilities do not depend on the others
-(`ufo.schemas.model_files.OnnxModel`).
+
+The model's family defines the input format and the meaning of the outputs. It is, in this order:
+
+- the family that config.json names (`"ufo_family": "minicheck"`)
+- a family whose word is in the model's name
+- `nli`, whose outputs are read by their names in `id2label`, in any order
+
+A model with two outputs decides whether a passage supports a claim. It cannot refute; its other
+output is `noans`. One pair is computed at a time, on one thread, so that its probabilities do not
+depend on other pairs (`ufo.schemas.model_files.OnnxModel`).
 """
 
 import json
@@ -40,10 +44,10 @@ class Outputs(NamedTuple):
 class Family:
     """Models with the same input format.
 
-    `template` is the one text that such a model reads, with {passage}, {claim} and {eos} (the
-    tokenizer's end of a text); without one it reads a pair, the passage first. `outputs` by their
-    number; empty: by their names. `tokens` is how long an input may be by type of model, where that
-    is not the model's own length.
+    `template` is the text that such a model reads, with {passage}, {claim} and {eos} (the
+    tokenizer's end-of-text token). Without a template the model reads a pair, the passage first.
+    `outputs` has the meaning of the outputs by their number; if it is empty, their names say it.
+    `tokens` has the longest input by type of model, where it is not the model's own length.
     """
 
     name: str
@@ -68,7 +72,8 @@ FAMILIES: Final = {
         _DEBERTA,
     ),
     # Vectara, HHEM-2.1-open: config.json and modeling_hhem_v2.py of
-    # vectara/hallucination_evaluation_model; the first token's scores of a T5 that classifies them.
+    # vectara/hallucination_evaluation_model. It is a T5 that classifies tokens; the first token's
+    # scores count.
     "hhem": Family(
         "hhem",
         "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {passage}\n\n"
@@ -108,7 +113,7 @@ def family_of(name: str, config: Mapping[str, Any]) -> Family:
 
 
 def is_hhem(config: Mapping[str, Any]) -> bool:
-    """Return whether a config.json is that of HHEM-2, whose own code would load it."""
+    """Return whether a config.json is from HHEM-2, a model that comes with code to load it."""
     return str(config.get("model_type", "")).lower() == "hhemv2"
 
 
@@ -155,9 +160,8 @@ def probabilities(logits: Sequence[float], outputs: Outputs) -> Probabilities:
 def best(windows: Sequence[Probabilities]) -> Probabilities:
     """Return the deciding window of a passage.
 
-    If any is `supported`, the one with the highest probability of that; else, if any is `refuted`,
-    the one with the highest probability of that; else the one most likely supported. The first
-    wins ties.
+    If any window is `supported`, it is the one most likely supported. Else, if any is `refuted`, it
+    is the one most likely refuted. Else it is the one most likely supported. The first wins ties.
     """
     supporting = max(windows, key=lambda one: one.supported)
     if supporting.outcome == SUPPORTED:
@@ -180,7 +184,7 @@ _EXTRA: Final = "hub"
 _CONFIG: Final = "config.json"
 _TOKENIZER: Final = "tokenizer.json"
 _TOKENIZER_CONFIG: Final = "tokenizer_config.json"
-_USUAL: Final = 512  # tokens, of what is limited by nothing but memory
+_USUAL: Final = 512  # tokens, for models that only memory limits
 _BEFORE_FIRST: Final = 2  # RoBERTa counts positions from its padding token, which is 1
 _LIKE_ROBERTA: Final = ("camembert", "longformer", "mpnet")
 _EOS: Final = {"deberta-v2": "[SEP]", "roberta": "</s>"}
@@ -268,14 +272,14 @@ class HubVerifier(Verifier):
 
     @cached_property
     def _texts(self) -> str:
-        """The folder with the tokenizer: HHEM's is its foundation's."""
+        """The folder with the tokenizer: the model's, or for HHEM the folder of its base model."""
         if self._onnx or not is_hhem(self._config):
             return self._folder
         foundation = str(self._config.get("foundation") or _FOUNDATION)
         return model_files.folder_of(foundation, _EXTRA, weights=False)
 
     def _loaded(self) -> Logits:
-        # RoBERTa has types in its configuration, and takes none.
+        # RoBERTa's configuration has token types, but the model takes none.
         types = int(self._config.get("type_vocab_size") or 0) > 1
         types = types and "roberta" not in self._kind
         if self._onnx:
@@ -364,7 +368,7 @@ class PairEncoder:
         return [end for _, end in encoding.offsets]
 
     def _fitting(self, window: str, claim: str) -> "Encoding":
-        # A window alone may have more tokens than within the passage.
+        # A window may have more tokens alone than as a part of the passage.
         encoding = self._encoded(window, claim)
         while len(encoding.ids) > self._tokens and window:
             window = window[: len(window) * self._tokens // len(encoding.ids) - 1]
@@ -379,8 +383,8 @@ class PairEncoder:
         return self._tokenizer.encode(text)
 
     def _plain(self, text: str) -> str:
-        """Return the text with a space inside each special token: a passage with "</s>" must not
-        end there."""
+        """Return the text with a space in each special token: "</s>" in a passage must not end
+        it."""
         for token in self._special:
             text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
@@ -415,14 +419,15 @@ def _by_torch(model: Any, types: bool) -> Logits:
 
 
 def _first(found: Any) -> list[float]:
-    """Return the outputs of a text; a model that classifies tokens (HHEM) tells by the first."""
+    """Return the outputs for a text; of a model that classifies tokens (HHEM), the first
+    token's."""
     return [float(logit) for logit in (found[0] if found.ndim == 2 else found)]
 
 
 def _model(folder: str, texts: str) -> Any:
     """Return the model of transformers in a folder: any sequence classifier, or HHEM-2.1-open.
 
-    HHEM is read without the code that comes with it: it is a T5 as its foundation in `texts` is.
+    HHEM is read without the code that comes with it: it is a T5 like its base model in `texts`.
     """
     import transformers
     from safetensors.torch import load_file
@@ -436,14 +441,14 @@ def _model(folder: str, texts: str) -> Any:
     model = transformers.T5ForTokenClassification(config)
     weights = load_file(os.path.join(folder, "model.safetensors"))
     own = {name.removeprefix("t5."): weight for name, weight in weights.items()}
-    # Tied weights are kept once.
+    # The file has tied weights only once.
     own["transformer.encoder.embed_tokens.weight"] = own["transformer.shared.weight"]
     model.load_state_dict(own)
     return model
 
 
 def _said(folder: str, name: str) -> Mapping[str, Any]:
-    """Return what a JSON file of a folder says, empty where there is none.
+    """Return the content of a JSON file in a folder, {} without that file.
 
     Raises:
         UsageError: it is not a JSON object.

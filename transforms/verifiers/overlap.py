@@ -1,6 +1,6 @@
-"""The verifier `overlap`: one logistic regression over what a passage says of a claim's words.
+"""Verify by word overlap, with a logistic regression: the verifier `overlap`.
 
-With the grounds on which any verifier of the offline judge may call a claim supported or refuted.
+The rules here also apply to every other verifier of the offline judge.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,22 +28,23 @@ from ufo.transforms.verifiers.texts import (
 )
 from ufo.transforms.verifiers.verifier import SUPPORTED_FROM, Pair, Probabilities, Verifier
 
-_HALF: Final = 0.5  # A sentence that says less of the rest of the claim speaks of something else.
-_MOST: Final = 0.75  # The same for a negation, which is of the whole.
-_REACH: Final = 12  # Words from what is said of a subject to the date or name that it is said with.
+_HALF: Final = 0.5  # A sentence with less of the rest of the claim is about something else.
+_MOST: Final = 0.75  # The same for a negation, which denies the whole sentence.
+_REACH: Final = 12  # The most words between a word and the date or name that belongs to it.
 _NAME: Final = 4  # Words of a name at most; more are a heading or a list.
 _PLACED: Final = frozenset(("in", "from", "at", "of", "by", "near"))
-"""After one of these a name is no owner of what follows: "X of Leeds, formed in"."""
+"""After one of these words a name does not own what follows: "X of Leeds, formed in"."""
 _DEFINITE: Final = frozenset(("the", "this", "that"))
-_THING: Final = 2  # Content words of what such a word may stand for: "the French company".
-UNSURE: Final = 0.49  # How likely supported may be where a rule denies it.
+_THING: Final = 2  # The most content words of a phrase for the subject: "the French company".
+UNSURE: Final = 0.49  # The highest probability of supported where a rule denies it.
 
 
 class Ground(NamedTuple):
-    """A difference: `said` in the sentence number `sentence`, where the claim says `claimed`.
+    """A difference: sentence number `sentence` has `said` where the claim has `claimed`.
 
-    For a negation one of the two is empty. `share` is how much of the rest of the claim the same
-    sentence says. A `sure` one stands alone, any other where a model sees a contradiction.
+    For a negation one of the two is empty. `share` is the share of the rest of the claim that the
+    sentence has. A `sure` ground is enough for a contradiction; any other needs a model that
+    agrees.
     """
 
     kind: str
@@ -56,7 +57,7 @@ class Ground(NamedTuple):
 
 @lru_cache(4 * CACHED)
 def grounds(found: Match) -> Sequence[Ground]:
-    """Return the grounds on which a passage contradicts a claim, those to be relied on first.
+    """Return the grounds on which a passage contradicts a claim, the sure ones first.
 
     All are in sentences about the claim's subject.
     """
@@ -73,7 +74,7 @@ def lacks_number(found: Match) -> bool:
 
 
 def other_name(found: Match) -> bool:
-    """Return whether another name stands where the claim has one that the passage never says."""
+    """Return whether the passage has another name in place of a name of the claim."""
     return any(one.sure for one in _names(found))
 
 
@@ -83,8 +84,8 @@ def other_subject(found: Match) -> bool:
 
 
 def of_relative(found: Match) -> bool:
-    """Return whether all that says most of the claim's predicate is said of "his brother" or the
-    like, whom the claim does not speak of."""
+    """Return whether the sentences with most of the claim's predicate are about a relative ("his
+    brother") that the claim does not mention."""
     claim, passage = found.claim, found.passage
     if not claim.named_subject or POSSESSIVES.isdisjoint(passage.keys):
         return False
@@ -101,7 +102,7 @@ def _opens_with_relative(claim: ReadClaim, clause: ReadClause) -> bool:
 
 
 def contradicted(found: Match) -> bool:
-    """Return whether there is a ground against the claim that can be relied on alone."""
+    """Return whether there is a sure ground against the claim."""
     against = grounds(found)
     return bool(against) and against[0].sure
 
@@ -111,7 +112,7 @@ DENIALS: Final = (lacks_number, other_name, other_subject, of_relative, contradi
 
 
 def ruled(found: Match, three: Probabilities) -> Probabilities:
-    """Return a verifier's probabilities of a pair, held to the rules above."""
+    """Return a verifier's probabilities of a pair, limited by the rules above."""
     if three.supported >= SUPPORTED_FROM and any(rule(found) for rule in DENIALS):
         refuted = three.refuted * (1 - UNSURE) / max(1 - three.supported, 1e-9)
         three = Probabilities(UNSURE, refuted, 1 - UNSURE - refuted)
@@ -125,9 +126,9 @@ def ruled(found: Match, three: Probabilities) -> Probabilities:
 def elsewhere(found: Match) -> str:
     """Return the other subject that a passage is about, by its title or its best sentence.
 
-    It is "" where passage or title name the claim's own subject, in full or shortened ("Curie"), or
-    that has no name. Under the title of a namesake ("Pierre Curie") only the full name counts. A
-    claim about "he" or "it" is of no page that has a title.
+    It is "" where passage or title name the claim's subject, in full or shortened ("Curie"), or
+    where the subject has no name. Under the title of a namesake ("Pierre Curie") only the full name
+    counts. For a claim about "he" or "it", any page with a title is about another subject.
     """
     claim, passage = found.claim, found.passage
     name = frozenset(one.key for one in claim.named_subject)
@@ -153,8 +154,8 @@ def elsewhere(found: Match) -> str:
 def is_about(found: Match, number: int) -> bool:
     """Return whether a sentence of the passage speaks of the claim's subject.
 
-    It does where it has it for a subject, or begins with a pronoun after such a sentence, or with
-    "the film" under its title. "His father" and "Pierre Curie" are not "Marie Curie".
+    It does if its subject is the claim's, or if it begins with a pronoun after such a sentence, or
+    with "the film" under the film's title. "His father" and "Pierre Curie" are not "Marie Curie".
     """
     claim, clause = found.claim, found.passage.clauses[number]
     first = clause.keys[0] if clause.keys else ""
@@ -179,7 +180,7 @@ def is_about(found: Match, number: int) -> bool:
 
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
-    """Return whether two names share a part while each has one of its own, initials aside."""
+    """Return whether two names share a part while each also has another part, initials aside."""
     own, others = (any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
     return own and others and not name.isdisjoint(about)
 
@@ -190,8 +191,7 @@ def _titled(found: Match) -> bool:
 
 
 def _quantities(found: Match) -> Iterator[Ground]:
-    """Yield other numbers of the same things, and other dates, where the passage has none that
-    agrees."""
+    """Yield other numbers of the same things, and other dates, where none in the passage agrees."""
     claim, passage = found.claim, found.passage
     for k, claimed in enumerate(claim.numbers, len(claim.items)):
         if found.said >> k & 1:
@@ -208,11 +208,11 @@ def _quantities(found: Match) -> Iterator[Ground]:
 
 
 def _names(found: Match) -> Iterator[Ground]:
-    """Yield other names where the claim has one that the passage does not say.
+    """Yield other names in place of a name of the claim that the passage lacks.
 
-    Such a name has nothing of the claim, or shares a word with the claim's name and has another of
-    its own: "Pacific Ocean" for "Indian Ocean". Both follow the same words ("born in"). An
-    abbreviation may stand for any name.
+    Such a name shares no word with the claim, or one word with the claim's name but not all:
+    "Pacific Ocean" for "Indian Ocean". Both follow the same words ("born in"). Abbreviations do not
+    count: they may stand for any name.
     """
     claim, passage = found.claim, found.passage
     for start, end in claim.names if claim.named & ~found.said else ():
@@ -238,7 +238,7 @@ def _names(found: Match) -> Iterator[Ground]:
 
 
 def _negations(found: Match) -> Iterator[Ground]:
-    """Yield a negation that only one of the two has, of a word that both have."""
+    """Yield each word that both have and only one negates."""
     claim, passage, best = found.claim, found.passage, found.best
     there = passage.clauses[best].denied() if best >= 0 else {}
     if best < 0 or bool(there) == bool(claim.denied()):
@@ -259,7 +259,7 @@ def _ground(
 
 
 def _share(found: Match, number: int, left_out: int) -> float:
-    """Return the share of the rest of the claim that a sentence says, 0 where it lacks a number."""
+    """Return the share of the rest of the claim that a sentence has, 0 where it lacks a number."""
     claim, there = found.claim, found.masks[number]
     if claim.numbered & ~left_out & ~there:
         return 0.0
@@ -267,10 +267,10 @@ def _share(found: Match, number: int, left_out: int) -> float:
 
 
 def _follows(found: Match, clause: ReadClause, claimed: int, place: int) -> bool:
-    """Return whether a place of a sentence belongs to the word that it belongs to in the claim.
+    """Return whether a place in a sentence follows the same word as the place in the claim.
 
-    That is the last one of content before `claimed`, names and numbers aside. No other verb stands
-    between, and the last name before is one of the claim.
+    It is the last content word before `claimed`, without names and numbers. No other verb may be
+    between them, and the last name before must be one of the claim.
     """
     claim = found.claim
     anchor = next((one.key for one in reversed(claim.words[:claimed]) if one.plain), "")
@@ -304,8 +304,8 @@ class Explanation(NamedTuple):
 def explain(found: Match, outcome: str) -> Explanation:
     """Explain the outcome "supported", "refuted" or "noans" of a pair; "noans" has no citation.
 
-    The citation is the sentence with most of the claim's words; for "refuted" the one that the
-    claim's number, date, name or negation differs from.
+    The citation is the sentence with most of the claim's words. For "refuted" it is the sentence
+    whose number, date, name or negation differs from the claim.
     """
     sentences = found.passage.sentences
     against = grounds(found)
@@ -348,9 +348,9 @@ def _unsettled(found: Match, against: Sequence[Ground]) -> str:
 
 
 def _parts(found: Match, *, said: bool) -> str:
-    """Return the parts of the claim that are said, or those that are not, in their order.
+    """Return the parts of the claim that the passage has, or lacks (`said` False), in their order.
 
-    A date of which a part is missing counts as missing.
+    A date with a missing part counts as missing.
     """
     claim = found.claim
     unsaid = {claim.places[k] for k in claim.order if not found.said >> k & 1}
@@ -362,23 +362,23 @@ def _parts(found: Match, *, said: bool) -> str:
 
 
 WEIGHTS: Final = {
-    "said_together": 2.3204,  # share of the claim's words that two neighbouring sentences say
+    "said_together": 2.3204,  # share of the claim's words in two neighbouring sentences
     "names_said": 0.5691,  # ... of its names
     "predicate_said": 0.8348,  # ... of the words from its verb on
-    "last_missing": -0.3512,  # 1 where the passage does not say the claim's last word or number
-    "end_missing": 0.2153,  # logarithm of 1 + words of the claim's second half that it does not say
+    "last_missing": -0.3512,  # 1 where the passage lacks the claim's last word or number
+    "end_missing": 0.2153,  # logarithm of 1 + missing words of the claim's second half
     "names_missing": -0.4002,  # ... words of names
     "numbers_missing": -0.8223,  # ... numbers and dates
     "function_words": 0.9669,  # share of the claim's function words that the passage has
-    "personal": -1.3870,  # 1 where the claim speaks of I or you: talk rather than a statement
+    "personal": -1.3870,  # 1 where the claim has "I" or "you": talk rather than a statement
     "differs": -1.7301,  # 1 where the passage has a ground against the claim
 }
-"""The features, and what they weigh. `benchmarks/training/overlap.py` prints the weights."""
+"""The features and their weights, which `benchmarks/training/overlap.py` prints."""
 INTERCEPT: Final = -2.6454
 REFUTED_WITH_GROUND: Final = 0.8
-"""How likely a pair that is not supported is refuted where there is a sure ground for it ..."""
+"""The probability that a pair that is not supported is refuted, with a sure ground ..."""
 REFUTED_WITHOUT: Final = 0.1
-"""... and where there is none."""
+"""... and without one."""
 _PREDICATE_SAID: Final = [*WEIGHTS].index("predicate_said")
 _A_QUARTER: Final = 0.25
 _PERSONAL: Final = word_set("i me my mine i'm i've i'd i'll you your")

@@ -1,7 +1,7 @@
-"""Read claims and passages as verifiers compare them: parts, sentences, and what each says.
+"""Parse claims and passages into the parts and sentences that verifiers compare.
 
-Both readings are cached, because a passage is read for several claims and a claim for several
-passages; so is the match of the two, which features, rules and explanation need.
+Both are cached: a passage is read for several claims, and a claim for several passages. So is the
+match of the two, which features, rules and explanation need.
 """
 
 import re
@@ -16,8 +16,8 @@ from ufo.transforms.english.words import COMMON, NEGATORS, Word, agree, quantiti
 from ufo.transforms.verifiers.verifier import Pair
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
-# As many as one response needs: objects that stay cached over several responses are visited by the
-# garbage collector again and again, which takes longer than reading a claim again.
+# As many as one response needs. The garbage collector would visit objects that stay cached over
+# several responses again and again, which takes longer than reading a claim again.
 CACHED: Final = 16
 _REACH: Final = 3  # words after a negation that it can deny
 _SUBJECT_WORDS: Final = 14
@@ -25,15 +25,15 @@ PRONOUNS: Final = frozenset(("he", "she", "it", "they"))
 POSSESSIVE: Final = ("'s", "’s", "s'", "s’")
 POSSESSIVES: Final = frozenset(("his", "her", "its", "their"))
 REFERRING: Final = PRONOUNS | POSSESSIVES
-# A line that does not go on in lower case on the next one (a heading, an item) is a sentence too.
+# A line is a sentence, unless the next line goes on in lower case: a heading, an item.
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
 
 class ReadClause:
     """The words of a claim or of a sentence of a passage, with their `keys` and its `numbers`.
 
-    `has` is the set of the keys, `names` the places of names, each as (start, end), and `verb` that
-    of the first word that can be the verb, or that after the first name.
+    `has` is the set of the keys, and `names` has the places of names as (start, end). `verb` is the
+    place of the first word that can be the verb, or of the word after the first name.
     """
 
     def __init__(self, words: list[Word]) -> None:
@@ -77,9 +77,10 @@ class ReadClause:
 
 
 def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
-    """Return the places of names: words with capitals, joined by "of" ("University of Paris").
+    """Return the places of names: capitalised words, also joined by "of" ("University of Paris").
 
-    Any first word has a capital: it is a name before another one, before a verb or as an owner.
+    The first word always has a capital: it is a name before another name, before a verb or as an
+    owner.
     """
     found: list[tuple[int, int]] = []
     for at in [at for at, word in enumerate(words) if word.named]:
@@ -99,10 +100,10 @@ def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
 class ReadClaim(ReadClause):
     """A claim: its parts are the content words `items`, then its `numbers`; part k is bit k.
 
-    `places` is where each part stands among `words`, `order` the parts as they follow each other.
+    `places` has the place of each part among `words`, `order` the parts in the order of the text.
     `everything`, `named`, `numbered`, `predicate`, `end` (second half) and `last` are masks.
-    `about` has the keys of the claim's subject: its names (`named_subject`) where it has some, else
-    its other words.
+    `about` has the keys of the claim's subject: its names (`named_subject`) if it has any, else its
+    other words.
     """
 
     def __init__(self, text: str) -> None:
@@ -133,27 +134,27 @@ class ReadClaim(ReadClause):
         return COMMON * parts.bit_count() + (1 - COMMON) * (parts & self._rare).bit_count()
 
     def share(self, parts: int, of: int) -> float:
-        """Return the weighted share of the parts `of` that are in `parts`; 1 where it has none."""
+        """Return the weighted share of the parts `of` that are in `parts`; 1 if `of` is empty."""
         return self.weight(parts & of) / self.weight(of) if of else 1.0
 
     def text(self, part: int) -> str:
-        """Return a part as the claim has it, punctuation left out."""
+        """Return a part as written in the claim, without punctuation."""
         if part < len(self.items):
             return self.items[part].surface
         return self.numbers[part - len(self.items)].said
 
 
 def _owned(subject: list[Word]) -> frozenset[str]:
-    """Return the keys of what stands after the last owner: of "Curie's daughter", "daughter"."""
+    """Return the keys after the last possessive: for "Curie's daughter", "daughter"."""
     owners = [at for at, one in enumerate(subject) if one.surface.endswith(POSSESSIVE)]
     return frozenset(one.key for one in subject[owners[-1] + 1 if owners else 0 :])
 
 
 class ReadPassage:
-    """A passage: its `sentences` as written and as `clauses`; `title` has the keys of its title,
-    which is `named` as written.
+    """A passage: its `sentences` as written and as `clauses`. `title` has the keys of its title,
+    `named` its words as written.
 
-    `keys` are those of all its words, `numbers` its quantities with the number of their sentence.
+    `keys` has the keys of all its words, `numbers` its quantities with their sentence number.
     """
 
     def __init__(self, text: str, title: str = "") -> None:
@@ -169,11 +170,11 @@ class ReadPassage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """Which parts of a claim a passage says: `said` by passage or title, `masks` by sentence.
+    """The parts of a claim that a passage has: `said` by passage or title, `masks` by sentence.
 
-    Every mask includes what the title says; a sentence that begins with "He" or "It" also has what
-    the one before says of the claim's subject. `best` is the first sentence that says the most, -1
-    where none says anything.
+    Every mask includes the parts in the title. A sentence that begins with "He" or "It" also has
+    the parts of the claim's subject in the sentence before. `best` is the first sentence with the
+    most parts, -1 where none has any.
     """
 
     claim: ReadClaim

@@ -21,7 +21,7 @@ SUPPORTED_FROM: Final = 0.5
 
 
 class Pair(NamedTuple):
-    """A claim and the passage that it is checked against; `title` is the passage's, or empty."""
+    """A claim and the passage to check it against; `title` is the passage's, or empty."""
 
     claim: str
     passage: str
@@ -72,9 +72,9 @@ class Verifier:
         return ""
 
     def accuracy(self) -> str:
-        """Return how often it is right, as part of a sentence; "" where that is not known.
+        """Return how often it is right, as part of a sentence; "" where it is not known.
 
-        Of the shipped ones that is in figures.json (`ufo.transforms.judges.offline`).
+        For shipped verifiers figures.json has it (`ufo.transforms.judges.offline`).
         """
         return ""
 

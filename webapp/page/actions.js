@@ -1,4 +1,4 @@
-/** What can be done on the page: each changes the state, some ask the service. */
+/** The actions of the page: each changes the state, some send a request. */
 
 import * as api from "./api.js";
 import { isSelective, shownOpen } from "./derived.js";
@@ -14,7 +14,7 @@ import { silence } from "./view/stages.js";
 /** Sources that cost nothing to ask. */
 const FREE = ["reference", "wikipedia"];
 
-/** Seconds after which the page says that the service is silent, which else sends an event each second. */
+/** Seconds without an event after which the page reports that the service is silent. */
 const QUIET = 4;
 
 /** @import * as T from "./types.js" */
@@ -27,7 +27,7 @@ export function createActions(store) {
   const { get, set } = store;
   let running = new AbortController();
 
-  /** What of the result is open, by itself or as the reader chose. */
+  /** Return what is open in the result, by default or as the reader chose. */
   const opened = () => {
     const { checked, open, job } = get();
     return checked && job.status !== "running" ? shownOpen(checked, open) : open;
@@ -38,7 +38,7 @@ export function createActions(store) {
 
   /** @param {Partial<S.Draft>} change */
   function edit(change) {
-    // Another text has another name.
+    // The name belongs to the text before the change.
     set(({ draft }) => ({ draft: { ...draft, ...("settings" in change ? {} : { id: null }), ...change } }));
   }
 
@@ -49,7 +49,7 @@ export function createActions(store) {
   function setting(name, value) {
     const { [name]: _, ...settings } = get().draft.settings;
     if (name === "judge") {
-      delete settings.model; // another judge has others
+      delete settings.model; // another judge has other models
       delete settings.verifier;
     }
     edit({ settings: value === null || value === "" ? settings : { ...settings, [name]: value } });
@@ -74,7 +74,7 @@ export function createActions(store) {
     const { signal } = own;
     set({ checked: null, job: { ...IDLE, status: "running" } });
     if (!draft.id) void named(draft);
-    /** Show who does not answer; it is read out once. @param {S.Silence[]} silent */
+    /** Show who does not answer; announce it once. @param {S.Silence[]} silent */
     function tell(silent) {
       const { job } = get();
       if (silent.length === 0 && job.silent.length === 0) return;
@@ -87,7 +87,7 @@ export function createActions(store) {
         if (signal.aborted) return;
         clearTimeout(watch);
         watch = watched();
-        // It comes twice a second, so that a service that works is never silent itself.
+        // `waiting` comes twice a second, so a service that works is never silent.
         if (name === "waiting") tell(data.silent);
         else set(({ checked, job }) => afterEvent({ checked, job }, name, data));
       }
@@ -97,30 +97,38 @@ export function createActions(store) {
       say(`Checked: ${checked.scores.headline}`);
     } catch (error) {
       if (signal.aborted) return;
-      // Where nothing came, what was found before is shown again.
+      // If no event came, show the earlier result again.
       const { checked = null, labels = {} } = (!get().checked && recall(draft)) || get();
       const problem = api.problemOf(error);
       set(({ job }) => ({ checked, labels, job: { ...job, status: "failed", problem }, announcement: problem.title }));
     } finally {
       clearTimeout(watch);
-      own.abort(); // also of a stream that could not be read to its end
+      own.abort(); // also ends a stream that could not be read to its end
     }
   }
 
-  /** Lead the view and the focus to what the next rendering shows under that id. @param {string} id */
+  /**
+   * After the next rendering, focus the element with that id and scroll to the top.
+   *
+   * @param {string} id
+   */
   async function toView(id) {
     await null;
     document.getElementById(id)?.focus({ preventScroll: true });
     document.getElementById("main")?.scrollIntoView();
   }
 
-  /** Have the service keep a draft; without, the address holds the text. @param {S.Draft} draft */
+  /**
+   * Store a draft in the service; if that fails, the address has the text.
+   *
+   * @param {S.Draft} draft
+   */
   async function named(draft) {
     const id = await nameOf(draft).catch(() => null);
     set((state) => (state.draft === draft ? { draft: { ...draft, id } } : {}));
   }
 
-  /** Show a draft's result again; where it is not kept, run it if that costs nothing. */
+  /** Show a draft's result again; if it is not kept, run the check if that costs nothing. */
   function resume() {
     const { draft, options } = get();
     const kept = recall(draft);
@@ -132,7 +140,7 @@ export function createActions(store) {
     const judge = options?.judges.find((one) => one.judge === (draft.settings.judge ?? options.judge));
     const usable = options?.sources.filter((one) => one.status === "used") ?? [];
     const sources = draft.settings.sources ?? usable.map((one) => one.source);
-    // A link must not spend money: searches cost as models do, and so may a source of one's own.
+    // A link must not spend money. Models and searches cost, and a user's own source may.
     const free = judge?.remote === false && [sources].flat().every((name) => FREE.includes(String(name)));
     if (draft.text.trim() && free) void follow(draft);
     else set({ editing: true, announcement: "Press Check to judge this text" });
@@ -155,7 +163,7 @@ export function createActions(store) {
     });
   }
 
-  /** @param {Partial<S.Opened>} change  everything else is closed */
+  /** @param {Partial<S.Opened>} change  all else is closed */
   const openOnly = (change) => set({ open: { ...NOTHING_OPEN, ...change } });
 
   /** @param {number | null} sentence */
@@ -210,7 +218,7 @@ export function createActions(store) {
     /** @param {Partial<S.Look>} change */
     look: (change) => set(({ look }) => ({ look: { ...look, ...change } })),
     /**
-     * Open the next sentence of the state that is looked for, a contradicted one by default.
+     * Open the next sentence with the chosen state, by default the next contradicted one.
      *
      * @param {1 | -1} by
      */
@@ -273,7 +281,7 @@ export function createActions(store) {
 }
 
 /**
- * Return the names with others in or not.
+ * Return the names with the others added or removed.
  *
  * @param {readonly string[]} names
  * @param {readonly string[]} others

@@ -12,7 +12,7 @@ import { queryOf } from "./text.js";
 
 /** @typedef {Pick<S.State, "place" | "draft" | "editing" | "selection" | "open" | "look" | "filters">} Addressed */
 
-/** The settings of `POST /check` that a link may hold. */
+/** The settings of `POST /check` that a link may have. */
 const LISTS = ["sources", "include_categories", "exclude_categories"];
 const NUMBERS = ["passages", "pages", "passages_per_page", "context_sentences", "samples", "temperature"];
 const JUDGING = ["judge", "verifier", "model", "formulation", "mode", "tie", "units"];
@@ -109,7 +109,7 @@ function decoded(part) {
   }
 }
 
-/** Lists are joined; an empty one is a comma, which says that nothing is chosen. @param {S.Draft} draft */
+/** Lists are joined by commas; a comma alone is an empty list. @param {S.Draft} draft */
 const settingsOf = ({ settings }) =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value) || ","]));
 

@@ -6,7 +6,7 @@ import { queryOf } from "./text.js";
 /** @import * as T from "./types.js" */
 /** @import * as S from "./state.js" */
 
-/** What the service refused or could not do, with what to do about it. */
+/** An error of the service, with the remedy. */
 class ServiceError extends Error {
   /** @param {S.Problem} problem */
   constructor(problem) {
@@ -35,7 +35,7 @@ export function problemOf(error) {
 }
 
 /**
- * Return the answer to a request, which else is an error with its remedy.
+ * Return the response to a request; throw a ServiceError for an error status.
  *
  * @param {string} path
  * @param {RequestInit} [more]
@@ -66,7 +66,12 @@ const post = (path, body, more) =>
     ...more,
   });
 
-/** Return what is answered, which may still be cut off. @param {Promise<Response>} answer @returns {Promise<any>} */
+/**
+ * Return the JSON of a response, whose body may be cut off.
+ *
+ * @param {Promise<Response>} answer
+ * @returns {Promise<any>}
+ */
 async function json(answer) {
   const found = await answer;
   return found.json().catch(() => {
@@ -78,7 +83,7 @@ async function json(answer) {
 const get = (path) => json(send(path));
 
 /**
- * Yield the events of an answer, as the HTML standard's section on server-sent events has them.
+ * Yield the events of a response, by the HTML standard's section on server-sent events.
  *
  * @param {Promise<Response>} answer
  * @returns {AsyncGenerator<{name: string, data: any}>}
@@ -103,8 +108,8 @@ async function* events(answer) {
 }
 
 /**
- * Return what the service made as HTML. A browser parses it so without running anything of it, and
- * it needs no exception from the page's rule that texts never become HTML.
+ * Return HTML from the service as elements. The browser parses the document without running
+ * anything in it, so the page keeps its rule that texts never become HTML.
  *
  * @param {string} path
  * @returns {Promise<Element>}
@@ -119,7 +124,7 @@ async function html(path) {
   });
   const made = request.status === 200 && request.responseXML?.body.firstElementChild;
   if (made) return made;
-  await send(path); // throws with the service's own words
+  await send(path); // throws the service's error
   throw new ServiceError(NO_ANSWER);
 }
 
@@ -136,10 +141,10 @@ export const keepDraft = async (draft) => (await json(post("/drafts", draft))).i
 export const draft = (id) => get(`/drafts/${part(id)}`);
 
 /**
- * Check a text, and give each event as it comes. A stream that ends without its last is an error.
+ * Check a text, and yield each event as it comes. A stream without its last event is an error.
  *
  * @param {S.Draft} draft
- * @param {AbortSignal} signal  aborted, the service stops too
+ * @param {AbortSignal} signal  aborting it stops the service's check, too
  */
 export async function* check({ text, question, references, settings }, signal) {
   const given = references.filter((one) => one.trim());
@@ -159,7 +164,7 @@ export async function* check({ text, question, references, settings }, signal) {
  * @returns {Promise<T.Scores>}
  */
 export function score({ units, evidence, passages, sources, sentences, mode, tie, failures, scores }, selection) {
-  // A claim that was not judged, in a check that ended early, is not one of which nothing was found.
+  // After a check that ended early, a claim that was not judged must not count as not found.
   const judged = new Set(scores.verdicts.map((one) => one.unit_id));
   const body = {
     fact_units: units.filter((one) => judged.has(one.unit_id)).map(({ unit_id, sentence_index }) => ({ unit_id, sentence_index })),
@@ -185,8 +190,7 @@ export async function textReport(checked) {
 export const runs = () => get("/runs");
 
 /**
- * Return a page of a run's responses; what is said of the whole run is taken from `before` if that
- * is of the same run.
+ * Return a page of a run's responses. The overview is taken from `before` if it is of the same run.
  *
  * @param {string} run
  * @param {S.Filters} filters
@@ -224,7 +228,7 @@ export async function response(run, id) {
 export const byId = (passages) => Object.fromEntries(passages.map((one) => [one.passage_id, one]));
 
 /**
- * Save the label of a claim of a run, also when the page is left meanwhile.
+ * Save the label of a claim of a run, even if the page is left meanwhile.
  *
  * @param {string} run
  * @param {string} response
@@ -266,7 +270,7 @@ export const upload = (file, map, settings) =>
   json(send(`/upload?${queryOf({ name: file.name, map, ...settings })}`, { ...FILE, body: file }));
 
 /**
- * Return the columns of a file, and which the service reads as which field.
+ * Return the columns of a file, and the column that the service reads for each field.
  *
  * @param {File} file
  * @returns {Promise<{columns: string[], fields: Record<string, string>}>}

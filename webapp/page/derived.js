@@ -1,25 +1,25 @@
-/** What follows from a checked text, and which of its evidence is ticked off. */
+/** Values derived from a checked text and the reader's selection of evidence. */
 
 /** @import * as T from "./types.js" */
 
 /**
- * @typedef {object} Facts  What does not depend on the selection.
+ * @typedef {object} Facts  Values that do not depend on the selection.
  * @property {Map<number | null, T.FactUnit[]>} unitsBySentence
  * @property {Map<string, T.Evidence[]>} evidenceByUnit
  * @property {Map<string, number | null>} sentenceOf  of a unit
  * @property {Map<string, number | null>} costs  of a request, in US dollars
- * @property {Map<string, T.Evidence[]>} sharers  what a request judged
+ * @property {Map<string, T.Evidence[]>} sharers  the evidence that a request judged
  *
  * @typedef {object} Derived
  * @property {Facts} facts
- * @property {T.Scores} scores  of the selection; the former ones until the service has answered
+ * @property {T.Scores} scores  of the selection; the earlier ones until the service has answered
  * @property {(row: T.Evidence) => boolean} keeps
  * @property {Map<string, T.Verdict>} verdicts  of a unit, in the mode that is shown
  * @property {T.Mode} mode  the mode that is shown
- * @property {boolean} changed  something is ticked off
+ * @property {boolean} changed  whether some evidence is excluded
  */
 
-/** How many characters of a passage without a title stand for it. */
+/** How many characters of a passage replace a missing title. */
 const SHOWN = 40;
 
 /** @type {WeakMap<T.Checked, Facts>} */
@@ -67,8 +67,8 @@ export function derive(checked, selection, rescored) {
 }
 
 /**
- * Return what is open: where nothing was chosen or closed yet, the first contradicted sentence, else
- * the first that has evidence, so that there is something to read beside the text.
+ * Return what is open. If the reader has chosen and closed nothing, it is the first contradicted
+ * sentence, else the first with evidence: there is then something to read beside the text.
  *
  * @param {T.Checked} checked
  * @param {import("./state.js").Opened} open
@@ -91,7 +91,7 @@ export const isSelective = (selection) => Object.values(selection).some((one) =>
 export const categoryOf = (passage) => passage?.source_category || "other";
 
 /**
- * @typedef {object} Document  Passages of one page, or one passage that is of none.
+ * @typedef {object} Document  Passages of one page, or one passage without a page.
  * @property {string} key
  * @property {string} title
  * @property {string | null} host
@@ -102,7 +102,7 @@ export const categoryOf = (passage) => passage?.source_category || "other";
  */
 
 /**
- * Return the documents that the evidence is from, the largest share first.
+ * Return the documents of the evidence, the largest share first.
  *
  * @param {T.Checked} checked
  * @param {number | null} sentence
@@ -139,7 +139,7 @@ export const titleOf = (passage, source) =>
   passage?.title || passage?.hostname || (source === "reference" ? "Given reference" : source);
 
 /**
- * Return a document's title, or where it has none, how its text begins.
+ * Return a document's title, or without a title the beginning of its text.
  *
  * @param {T.Passage | undefined} passage
  * @param {string} source

@@ -1,18 +1,18 @@
 /**
- * Elements as values, and what makes the document agree with them.
+ * Elements as values, and `patch`, which updates the document to match them.
  *
- * A view is a function that returns elements (`h`); `patch` compares them with those of the call
- * before and changes only what differs, so that focus, selection and scrolling stay. Text only ever
- * becomes text nodes and attribute values: nothing of the data is parsed as markup.
+ * A view is a function that returns elements (`h`). `patch` compares them with the elements of the
+ * last call and changes only what differs, so that focus, selection and scrolling stay. Text
+ * becomes text nodes and attribute values only: no data is parsed as markup.
  *
  * @typedef {object} Element_
  * @property {string} tag
  * @property {Record<string, any>} props
  * @property {Child[]} children
  * @property {string | number | undefined} key
- * @property {any} node  in the document, once it is rendered
+ * @property {any} node  its node in the document, once rendered
  *
- * @typedef {object} Memo  An element that is made again only when an argument changed.
+ * @typedef {object} Memo  An element that is made again only if an argument changed.
  * @property {(...args: any[]) => Element_} view
  * @property {readonly any[]} args
  * @property {string | number | undefined} key
@@ -45,8 +45,8 @@ export function h(tag, props, ...children) {
 }
 
 /**
- * Return what `view(...args)` gives, made only when an argument is another object than before. The
- * view always gives the same kind of element.
+ * Return `view(...args)`, called again only if an argument is another object than before. The view
+ * must always return the same kind of element.
  *
  * @template {any[]} Args
  * @param {string | number | undefined} key
@@ -59,7 +59,7 @@ export function memo(key, view, ...args) {
 }
 
 /**
- * Make the children of `parent` what `given` says.
+ * Update the children of `parent` to match `given`.
  *
  * @param {Element} parent
  * @param {...Given} given
@@ -69,19 +69,19 @@ export function patch(parent, ...given) {
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const children = flat(given);
   if (!before) parent.replaceChildren();
-  // After an exception nothing is known of what is there: the next call makes all of it anew.
+  // After an exception the children are unknown: the next call makes all of them anew.
   rendered.delete(parent);
   patchChildren(parent, before ?? [], children);
   rendered.set(parent, children);
-  // An element that was moved has lost the focus.
+  // A moved element loses the focus.
   if (focused !== document.activeElement && parent.contains(focused)) focused?.focus({ preventScroll: true });
 }
 
 /**
- * Return what is given as children, with adjacent texts as one.
+ * Return the given values as a flat list of children, with adjacent texts joined.
  *
  * @param {any[]} given
- * @param {Child[]} [children]  to which they are added
+ * @param {Child[]} [children]  the list that they are added to
  */
 function flat(given, children = []) {
   for (const one of given) {
@@ -95,18 +95,22 @@ function flat(given, children = []) {
   return children;
 }
 
-/** What can be made of each other has the same kind and key. @param {Child} child */
+/**
+ * Return the kind of a child; its node can be reused for a child of the same kind and key.
+ *
+ * @param {Child} child
+ */
 const kindOf = (child) => ("text" in child ? "#text" : "view" in child ? child.view : child.tag);
 
 /**
- * Return for each child the one before that it is made of; what is left of those is removed.
+ * Return for each child the earlier child whose node it reuses; remove the nodes of the others.
  *
  * @param {Child[]} before
  * @param {Child[]} after
  * @returns {(Child | undefined)[]}
  */
 function matched(before, after) {
-  // Mostly nothing is there yet, or the same in the same order.
+  // Usually there are no children yet, or the same ones in the same order.
   if (before.length === 0) return before;
   if (before.length === after.length && before.every((one, at) => one.key === after[at].key && kindOf(one) === kindOf(after[at]))) return before;
   const kinds = Map.groupBy(before, kindOf);
@@ -132,9 +136,9 @@ function patchChildren(parent, before, after) {
 }
 
 /**
- * Return the node of `after`, made of that of `before` where there is one.
+ * Return the node of `after`, reusing the node of `before` if there is one.
  *
- * @param {any} before  of the same name
+ * @param {any} before  a child of the same kind, or undefined
  * @param {Child} after
  * @returns {any}
  */
@@ -164,7 +168,7 @@ function patchProps(node, before, after) {
   for (const name in before === NO_PROPS ? after : { ...before, ...after }) {
     const value = after[name] ?? null;
     const property = name.slice(1);
-    // A reader may have changed what a property was set to.
+    // The reader may have changed the property since it was set.
     if (name.startsWith(".") && node[property] !== value) node[property] = value;
     if (name.startsWith(".") || name === "key" || value === before[name]) continue;
     if (name.startsWith("on")) node[name] = value;

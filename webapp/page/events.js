@@ -1,4 +1,4 @@
-/** What the events of `POST /check` make of the state. */
+/** How the events of `POST /check` change the state. */
 
 import { byId } from "./api.js";
 
@@ -46,7 +46,8 @@ export function afterEvent({ checked, job }, name, data) {
     };
   }
   if (name === "asking") {
-    // In a sequence a source is asked when the one before it is through; else all are asked at once.
+    // In mode seq a source is asked when the one before is finished; otherwise all are asked at
+    // once.
     const stages = job.asked?.mode === "seq" ? finished(job.stages) : job.stages;
     return { checked, job: { ...job, stages: [...stages, stage(data.source, data.unit_ids.length)] } };
   }

@@ -14,11 +14,15 @@ const NO_LABEL = { label: null, note: null };
 
 /** @param {S.Store} store */
 export function labelActions({ get, set }) {
-  /** Requests that wait for the one under way, by response and unit. @type {Map<string, () => Promise<void>>} */
+  /**
+   * Requests that wait for the current one, by response and unit.
+   *
+   * @type {Map<string, () => Promise<void>>}
+   */
   const waiting = new Map();
   let sending = false;
 
-  // What still waits when the page is left is sent at once: `keepalive` requests outlive the page.
+  // When the page is left, waiting requests are sent at once: `keepalive` requests outlive it.
   addEventListener("pagehide", () => waiting.forEach((send) => void send()));
 
   async function sendAll() {

@@ -1,4 +1,4 @@
-/** What things are called, and the symbol that goes with each: never colour alone. */
+/** The names and symbols of states, outcomes and modes; nothing is shown by colour alone. */
 
 /** @import * as T from "./types.js" */
 
@@ -86,7 +86,7 @@ export const MODES = {
 };
 
 /**
- * Return how one piece of evidence looks.
+ * Return the label of one piece of evidence.
  *
  * @param {T.Evidence} row
  * @returns {Label}
@@ -102,11 +102,11 @@ const isRefusal = (row) =>
   row.outcome === "error" && (row.reason === "refused" || row.reason === "filtered");
 
 /**
- * Return how a claim looks: the label of its verdict, or why it has none.
+ * Return the label of a claim: its verdict, or why it has none.
  *
  * @param {number | null | undefined} label  undefined before its verdict
  * @param {readonly T.Evidence[]} all its evidence
- * @param {readonly T.Evidence[]} chosen what of it counts
+ * @param {readonly T.Evidence[]} chosen the part of it that counts
  * @returns {Label}
  */
 export function claimLabel(label, all, chosen) {
@@ -119,7 +119,11 @@ export function claimLabel(label, all, chosen) {
   return all.some((row) => row.passage_id !== null) ? CLAIMS.unticked : CLAIMS.nothing;
 }
 
-/** Tell whether some of the evidence supports and some refutes. @param {readonly T.Evidence[]} chosen */
+/**
+ * Return whether some of the evidence supports and some refutes.
+ *
+ * @param {readonly T.Evidence[]} chosen
+ */
 export function disagrees(chosen) {
   const outcomes = new Set(chosen.map((row) => row.outcome));
   return outcomes.has("supported") && outcomes.has("refuted");

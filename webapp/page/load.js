@@ -1,4 +1,4 @@
-/** What a place needs from the service, asked for on arrival, and the scores of a selection. */
+/** Load the data of a view when it opens, and the scores of a selection. */
 
 import * as api from "./api.js";
 import { isSelective } from "./derived.js";
@@ -8,8 +8,8 @@ import { compared } from "./view/compare.js";
 /** @import * as S from "./state.js" */
 
 /**
- * Return what keeps the state filled for the place it is at. An answer that comes after the place
- * was left is dropped.
+ * Return a function that loads the data of the current place into the state. An answer that comes
+ * after the place was left is dropped.
  *
  * @param {S.Store} store
  * @param {import("./actions.js").Actions} act
@@ -41,7 +41,7 @@ export function createLoader({ set }, act) {
 }
 
 /**
- * Yield what a place needs, as it comes.
+ * Yield the data that a place needs, as it arrives.
  *
  * @param {S.State} state
  * @returns {AsyncGenerator<Partial<S.State>>}
@@ -73,13 +73,13 @@ async function* needed({ place, filters, options, examples, draft, listing }) {
 }
 
 /**
- * Return what keeps the scores those of the selection. One request is under way at a time: what is
- * ticked meanwhile is asked for when it is answered.
+ * Return a function that updates the scores after the selection of evidence has changed. Only one
+ * request runs at a time; later changes are sent together when it is answered.
  *
  * @param {S.Store} store
  */
 export function createRescorer({ get, set }) {
-  /** What was asked for last. @type {Partial<S.State>} */
+  /** The text and selection of the last request. @type {Partial<S.State>} */
   let last = {};
   let asking = false;
 

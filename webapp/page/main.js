@@ -1,4 +1,4 @@
-/** Where the page begins: the store, the address and the document are kept in step. */
+/** Start the page, and keep the store, the address and the document in step. */
 
 import { createActions } from "./actions.js";
 import { fromHash, toHash } from "./address.js";
@@ -13,7 +13,7 @@ import { app, failureView } from "./view/app.js";
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 const theme = /** @type {S.State["theme"] | null} */ (localStorage.getItem("theme")) ?? "auto";
 const store = createStore({ ...BEGINNING, theme, ...fromHash(location.hash) }, (state) => {
-  // The request goes first, so that the service answers while the page renders.
+  // Send the request first, so that the service answers while the page renders.
   void rescore();
   render(state);
   address(state);
@@ -24,7 +24,10 @@ const act = createActions(store);
 const arrive = createLoader(store, act);
 const rescore = createRescorer(store);
 
-/** Back leads to what was open before; ticks and letters typed are no steps. @param {S.State} state */
+/**
+ * The parts of the state that make a step for Back: what is open, but not ticks or typed letters.
+ * @param {S.State} state
+ */
 const step = ({ place, editing, open, filters }) =>
   JSON.stringify([place, editing, open.sentence, open.claim, filters]);
 
@@ -52,7 +55,7 @@ function address(state) {
   shown = now;
 }
 
-// Keys that work wherever no text is typed: to the next and previous contradiction, and out.
+// Keys that work outside text fields: next contradiction, previous contradiction, close.
 document.addEventListener("keydown", (event) => {
   const { checked, editing, open, place } = store.get();
   const reading = checked && (place.view === "response" || (place.view === "check" && !editing));

@@ -1,11 +1,11 @@
-/** What the page knows: the shape of the state, its beginning, and the store that holds it. */
+/** The state of the page: its types, its initial values, and the store. */
 
 /** @import * as T from "./types.js" */
 
 /**
  * @typedef {"check" | "runs" | "response" | "compare" | "reports"} View
  *
- * @typedef {object} Place  Where the page is; the address says it.
+ * @typedef {object} Place  The view that is open; it is in the address.
  * @property {View} view
  * @property {string | null} run
  * @property {string | null} response
@@ -14,19 +14,19 @@
  *
  * @typedef {Record<string, string | number | string[]>} Settings  By the names of `POST /check`.
  *
- * @typedef {object} Draft  What is to be checked.
+ * @typedef {object} Draft  A text to check, with its settings.
  * @property {string} text
  * @property {string} question
  * @property {string[]} references
  * @property {string | null} id  the name under which the service keeps it
- * @property {Settings} settings  what differs from the server's defaults
+ * @property {Settings} settings  those that differ from the server's defaults
  *
  * @typedef {object} Job  The check that runs, or ran last.
  * @property {"idle" | "running" | "done" | "failed" | "cancelled"} status
  * @property {Stage[]} stages
  * @property {number | null} seconds
  * @property {Problem | null} problem
- * @property {Pick<T.Checked, "mode" | "tie" | "sources"> | null} asked  by which rules, and whom
+ * @property {Pick<T.Checked, "mode" | "tie" | "sources"> | null} asked  its rules and sources
  * @property {Silence[]} silent  endpoints that the service waits for, the longest first; or the service
  *
  * @typedef {object} Silence
@@ -44,16 +44,16 @@
  * @property {string} detail
  * @property {string} remedy
  *
- * @typedef {object} Opened  What of a checked text is open.
+ * @typedef {object} Opened  The open parts of a checked text.
  * @property {number | null} sentence
  * @property {string | null} claim  whose evidence is open; "" for none, null for the first of the sentence
  * @property {boolean} all  every sentence and claim
  * @property {boolean} closed  by the reader, so that nothing opens by itself
  * @property {readonly string[]} whole  passages that are shown whole
  *
- * @typedef {object} Look  How the text is looked at.
+ * @typedef {object} Look  How the text is shown.
  * @property {boolean} support  coloured by evidence support in place of the states
- * @property {T.State | null} only  sentences of another state are faded
+ * @property {T.State | null} only  sentences in other states are faded
  *
  * @typedef {object} SourceInfo
  * @property {string} source
@@ -145,7 +145,7 @@
  * @property {string | null} run
  * @property {string[]} log
  *
- * @typedef {object} UploadDraft  A file that is chosen, and which of its columns is what.
+ * @typedef {object} UploadDraft  A chosen file, and the columns for its fields.
  * @property {File | null} file
  * @property {string[]} columns
  * @property {Record<string, string>} map  field to column
@@ -162,7 +162,7 @@
  * @property {Record<string, T.HumanLabel>} labels  of claims, by unit
  * @property {Record<string, "saving" | "saved" | "not saved">} saves  of labels, by unit
  * @property {T.Selection} selection
- * @property {T.Scores | null} rescored  of the selection, as far as it was asked for
+ * @property {T.Scores | null} rescored  scores of the last selection sent to the service
  * @property {Look} look
  * @property {Opened} open
  * @property {Options | null} options
@@ -217,7 +217,7 @@ export const HOME = {
 export const PAGE_SIZE = 50;
 
 /**
- * What is shown of one text, before there is any of it.
+ * The parts of the state about one text, before a check.
  *
  * @satisfies {Partial<State>}
  */
@@ -255,8 +255,8 @@ export const BEGINNING = {
 /** @typedef {ReturnType<typeof createStore>} Store */
 
 /**
- * Make a store. A change replaces some properties of the state; `changed` is called once for all
- * changes of one turn of the event loop.
+ * Create a store. A change replaces some properties of the state. `changed` is called once for all
+ * changes in one turn of the event loop.
  *
  * @param {State} state
  * @param {(state: State) => void} changed

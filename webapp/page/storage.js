@@ -1,6 +1,6 @@
 /**
- * What this tab keeps: the text that is written, texts that the service has a name for, and results,
- * so that reload and back show them at once and nothing is paid for twice.
+ * The storage of this tab: the typed text, stored texts by their names, and results. Reload and
+ * Back show them at once, and nothing is paid for twice.
  */
 
 import * as api from "./api.js";
@@ -13,20 +13,20 @@ import * as api from "./api.js";
 /** How many results outlive a reload. */
 const MOST = 10;
 
-/** Results of another shape than `Checked` has now have another name, and are not found. */
+/** The number changes with the shape of `Checked`, so that older results are not found. */
 const RESULTS = "results 2";
 
 /** @type {Map<string, any>} */
 const held = new Map();
 
-/** @param {string} name @param {unknown} value  null: no longer kept */
+/** @param {string} name @param {unknown} value  null deletes it */
 function keep(name, value) {
   held.set(name, value);
   try {
     if (value === null) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // The tab's storage is full or closed: a reload asks the service again.
+    // The tab's storage is full or disabled: a reload asks the service again.
   }
 }
 
@@ -40,7 +40,7 @@ function kept(name) {
 }
 
 /**
- * Return a key of what is checked: drafts with the same key have the same result.
+ * Return a key for a draft's content: drafts with the same key have the same result.
  *
  * @param {S.Draft} draft
  */
@@ -65,7 +65,7 @@ export function remember(draft, result) {
  */
 export const recall = (draft) => kept(draftKey(draft));
 
-/** Have the service keep a text, and return its name. @param {S.Draft} draft */
+/** Store a text in the service, and return its name. @param {S.Draft} draft */
 export async function nameOf({ text, question, references }) {
   const id = await api.keepDraft({ text, question, references });
   held.set(id, { text, question, references });
@@ -80,7 +80,7 @@ export async function fetchNamed(id) {
 }
 
 /**
- * Return a text by its name as far as the page has it; without a name the last one of this tab.
+ * Return a text by its name if the page has it; without a name the last text of this tab.
  *
  * @param {string | null} id
  * @returns {Content | null}
@@ -90,7 +90,7 @@ export const known = (id) => (id ? (held.get(id) ?? null) : kept("draft"));
 /** @type {S.Draft | null} */
 let last = null;
 
-/** Keep what is written. @param {S.Draft} draft */
+/** Store the typed text. @param {S.Draft} draft */
 export function keepWritten(draft) {
   const { text, question, references } = draft;
   if (draft !== last) keep("draft", { text, question, references });

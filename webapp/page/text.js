@@ -6,13 +6,13 @@
 /**
  * @typedef {object} Span  Adjacent words of one sentence, or between sentences.
  * @property {number | null} sentence
- * @property {boolean} last  no later span is of this sentence
- * @property {boolean} follows  an earlier span is of this sentence
+ * @property {boolean} last  no later span belongs to this sentence
+ * @property {boolean} follows  an earlier span belongs to this sentence
  * @property {{text: string, style: string}[]} parts
  */
 
 /**
- * Return the cells of a block in spans: what a reader sees of each, cut at the ends of sentences.
+ * Return the visible text of each cell of each block as spans, cut at the ends of sentences.
  *
  * @param {string} text
  * @param {readonly {sentence_index: number, start: number, end: number}[]} sentences
@@ -52,8 +52,8 @@ export function spansOf(text, sentences, layout) {
 }
 
 /**
- * Return where `quote` is in `text` as [start, end) in UTF-16 units, whatever the white space; null
- * where it is not.
+ * Return the place of `quote` in `text` as [start, end) in UTF-16 units, ignoring differences in
+ * white space; null where it is absent.
  *
  * @param {string} text
  * @param {string} quote
@@ -104,14 +104,15 @@ export function money(dollars) {
 export const counted = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 
 /**
- * Return the address if a link may go there: only the web's own, never a script.
+ * Return the address if a link may go there: only http(s), never a script.
  *
  * @param {string | null | undefined} url
  */
 export const safeLink = (url) => (url && /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : null);
 
 /**
- * Return a query of what is given: a list name by name; null, false and empty texts not at all.
+ * Return a query string of the fields. A list repeats its field; null, false and empty texts are
+ * left out.
  *
  * @param {Record<string, unknown>} fields
  */
@@ -122,7 +123,7 @@ export function queryOf(fields) {
 }
 
 /**
- * Give a text to the reader as a file.
+ * Download a text as a file.
  *
  * @param {string} name
  * @param {string} text

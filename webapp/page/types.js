@@ -1,5 +1,5 @@
 /**
- * The shapes that the page holds. The rows are those of the result tables (`schemas/records.py`).
+ * The types of the page's data. Rows are as in the result tables (`schemas/records.py`).
  *
  * @typedef {"supported" | "refuted" | "noans" | "error"} Outcome
  * @typedef {"seq" | "mv" | "single" | "all"} Mode
@@ -89,8 +89,8 @@
  * @property {number | null} factuality_score
  * @property {number | null} decided_score
  * @property {number | null} coverage
- * @property {number} n_judgements  asked for
- * @property {number} n_unusable  of them, failed or in a language that the judge does not know
+ * @property {number} n_judgements  the judgements that were asked for
+ * @property {number} n_unusable  of these, failed or in an unsupported language
  *
  * @typedef {object} Contribution
  * @property {Mode} mode
@@ -121,7 +121,7 @@
  * @property {number} n_refuted
  * @property {number} share
  *
- * @typedef {object} Scores  What `POST /score` makes of the evidence.
+ * @typedef {object} Scores  The response of `POST /score`.
  * @property {string} headline
  * @property {Record<string, State>} states  of each unit
  * @property {Verdict[]} verdicts
@@ -132,7 +132,7 @@
  * @property {CategoryShare[]} categories
  * @property {CategoryShare[]} sentence_categories
  *
- * @typedef {object} Selection  Which evidence counts: all but what is left out.
+ * @typedef {object} Selection  The excluded evidence; all else counts.
  * @property {readonly string[]} without_passages
  * @property {readonly string[]} without_categories
  *
@@ -140,7 +140,7 @@
  * @property {0 | 1 | null} label  1: it is true
  * @property {string | null} note
  *
- * @typedef {object} Basis  What a result rests on, in sentences.
+ * @typedef {object} Basis  The basis of a result, in sentences.
  * @property {string} judge
  * @property {string[]} sources
  * @property {string} language
@@ -148,12 +148,12 @@
  *
  * @typedef {object} Block  A block of the text as Markdown reads it.
  * @property {"paragraph" | "heading" | "item" | "row" | "quote" | "code" | "rule"} kind
- * @property {number} level  of a heading; how deep an item is nested
+ * @property {number} level  of a heading, or the depth of a nested item
  * @property {string} marker  of an item
  * @property {boolean} head  a row of a table's head
  * @property {{start: number, end: number, style: string}[][]} cells  the visible ranges, in code points
  *
- * @typedef {object} Checked  Everything known of one response.
+ * @typedef {object} Checked  All data of one response.
  * @property {Response} response
  * @property {Sentence[]} sentences
  * @property {Block[]} layout
@@ -165,9 +165,9 @@
  * @property {string[]} sources  names, in the order they are asked
  * @property {Mode} mode
  * @property {Tie} tie
- * @property {string | null} run  the run of a result folder that it is from
+ * @property {string | null} run  its run in the result folder
  * @property {Basis | null} basis
- * @property {Scores} scores  of all evidence; while a check runs, of what was judged so far
+ * @property {Scores} scores  of all evidence; while a check runs, of the evidence so far
  */
 
 export {};

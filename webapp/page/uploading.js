@@ -1,4 +1,4 @@
-/** What can be done with files: choose, map, evaluate, follow, stop. */
+/** The actions on files: choose, map columns, evaluate, follow, stop. */
 
 import * as api from "./api.js";
 import { HOME, NO_UPLOAD } from "./state.js";
@@ -14,7 +14,7 @@ export function uploadActions({ get, set }) {
   /** @param {Partial<S.UploadDraft>} change */
   const change = (change) => set(({ upload }) => ({ upload: { ...upload, ...change } }));
 
-  /** Do what may fail, and then say why. @param {() => Promise<void>} work */
+  /** Run an action, and show its error if it fails. @param {() => Promise<void>} work */
   const tried = (work) => work().catch((error) => change({ problem: api.problemOf(error) }));
 
   /** @param {S.UploadStatus} status */
@@ -53,7 +53,7 @@ export function uploadActions({ get, set }) {
       tried(async () => {
         const { upload, options, draft } = get();
         if (!upload.file || refusal(upload, options) !== null) return;
-        // What `--map` takes: the columns that are called otherwise than the field.
+        // The value of `--map`: columns whose name differs from the field's.
         const renamed = Object.entries(upload.map).filter(([field, column]) => column && column !== field);
         const map = renamed.map(([field, column]) => `${field}=${column}`).join(",");
         const status = await api.upload(upload.file, map, draft.settings);
@@ -69,7 +69,7 @@ export function uploadActions({ get, set }) {
         show(await api.resumeUpload(id));
         void follow(id);
       }),
-    /** Go on telling where those are that are not over. */
+    /** Follow all unfinished uploads. */
     followAll() {
       for (const one of get().uploads) {
         if (one.state === "waiting" || one.state === "running") void follow(one.id);

@@ -1,9 +1,9 @@
-"""Ask a model for items: the one way of asking, reading, asking again and halving of all steps.
+"""Ask a model for items; all steps share this code to ask, read, repeat and split requests.
 
-What is asked for are items: the sentences of a text, the facts of a call, the claims that lack a
-query. A `Form` says how items become a question and how a reply becomes their values;
-`ask_for_items` sends the questions, asks again for what the replies lack, halves what does not fit
-the model, and records the failures.
+Items are the sentences of a text, the facts of a call, or the claims that lack a query. A `Form`
+converts items to a question, and a reply to values of the items. `ask_for_items` sends the
+questions, repeats them for items that the replies lack, halves calls that do not fit the model, and
+records failures.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -36,8 +36,8 @@ Value = TypeVar("Value")
 SHORT_REPLY: Final = 40  # tokens of a few words
 _SLACK: Final = 256  # tokens of the limit beyond twice the expected length
 _SHOWN: Final = 4096  # characters of a reply in the tables
-_OF_CAP: Final = 0.8  # of the reply that an endpoint allows at most, what is expected to fit
-_LARGE: Final = 1000  # tokens of a prompt that may be refused for its size, in unknown words
+_OF_CAP: Final = 0.8  # share of the longest allowed reply that is planned to be used
+_LARGE: Final = 1000  # tokens of a prompt: an unknown refusal may be about its size
 _WITHHELD: Final = (records.REFUSED, records.FILTERED)
 _TROUBLE: Final = {
     records.TRUNCATED: "it was cut off before its end; be brief",
@@ -64,7 +64,7 @@ class Reply:
 
     `reason` (one of records.REASONS) says why items may be missing from it. `error` is the message
     where no reply was received. `too_long` says that request and reply did not fit into the model's
-    context, `unexplained` that the endpoint's words for its refusal are not known.
+    context. `unexplained` says that the endpoint refused with an unknown message.
     """
 
     choice: Choice
@@ -85,9 +85,9 @@ class Reply:
 class Parsed(Generic[Item, Value]):
     """The values in a reply, by item.
 
-    Those of `poor` items are usable, but lack something: they are asked for once more, and stay
-    where that brings nothing better. `rejected` has texts that stood in place of an item's value,
-    for `failures`. `wrong` tells the model what was wrong with the reply.
+    Values of `poor` items are usable but incomplete: they are requested once more, and kept if the
+    next reply is no better. `rejected` has texts found in place of a value, for the table
+    `failures`. `wrong` tells the model what was wrong with the reply.
     """
 
     values: Mapping[Item, Value]
@@ -96,15 +96,15 @@ class Parsed(Generic[Item, Value]):
     rejected: Mapping[Item, Sequence[str]] = field(default_factory=dict)
 
     def lacking(self, items: Iterable[Item]) -> list[Item]:
-        """Return those of the items that have no value, or a poor one."""
+        """Return the items that have no value, or a poor one."""
         return [item for item in items if item not in self.values or item in self.poor]
 
 
 @dataclass(frozen=True, slots=True)
 class AskedValue(Generic[Value]):
-    """The value of an item, None where no reply had one, and the reply that decided that.
+    """The value of an item, or None where no reply had one, and the reply that it is from.
 
-    `first_reason` is the reason why the first reply had no value, even if a later one then had.
+    `first_reason` says why the first reply had no value, even if a later reply had one.
     """
 
     value: Value | None
@@ -120,14 +120,14 @@ def in_two(items: Sequence[Item]) -> list[list[Item]]:
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[Item, Value]):
-    """A way of asking for items, and of reading what a reply says of them.
+    """A way to ask for items, and to read their values from a reply.
 
     `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
-    a reply, the items, and whether a function was asked for; it never raises. `pack` returns the
-    items of each call. `lacks` takes the items without a value, and returns what that means, as a
-    text for `failures`; `poor` is that text where values are only poor, "" where they are fine.
-    Where nothing of a reply can be used, `few` items at most are asked for again at once, None for
-    as many as before: a weak model does better with less.
+    a reply, the items, and whether a function was requested; it never raises. `pack` returns the
+    items of each call. `lacks` takes the items without a value and returns a text for `failures`;
+    `poor` is the text for items with a poor value, "" for none. After a reply without any usable
+    value, at most `few` items are requested at once, None for as many as before: a weak model does
+    better with fewer.
     """
 
     question: Callable[[Sequence[Item], str], Question]
@@ -142,8 +142,8 @@ class Form(Generic[Item, Value]):
 class Asker:
     """Sends the requests of one step of one response, and collects usage rows and failures.
 
-    `of` is a request without messages: of that role, model, step and response. `repairs` is how
-    many times what a reply lacks is asked for again.
+    `of` is a request without messages, with the role, model, step and response. `repairs` is how
+    many times missing items are requested again.
     """
 
     client: Client
@@ -188,7 +188,7 @@ class Asker:
         return Reply(_storable(choice), reason, sent, too_long=too_long)
 
     def room(self, question: Question) -> int | None:
-        """Estimate the tokens of the model's context left beside this prompt, None if unknown."""
+        """Estimate the tokens of the context that the prompt leaves free, None if unknown."""
         return self.client.room(self._request(question))
 
     def holds(self, question: Question) -> bool:
@@ -196,7 +196,7 @@ class Asker:
         return question.expects <= self._allowed(self._request(question), _OF_CAP)
 
     def _allowed(self, request: Request, of_cap: float = 1) -> float:
-        """Return the most tokens of a reply to this request, without end where that is unknown."""
+        """Return the most tokens of a reply to this request, infinite where that is unknown."""
         room, cap = self.client.room(request), self.client.cap(request)
         return min(inf if room is None else room, inf if cap is None else of_cap * cap)
 
@@ -207,7 +207,7 @@ class Asker:
         return replace(self.of, messages=messages, function=function, expects=expects)
 
     def failed(self, reply: Reply, lacks: str) -> None:
-        """Record a failure: a reply without what was asked for (`lacks`)."""
+        """Record a failure: the reply lacks requested items, as the text `lacks` says."""
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
         key, said = self.of.response_id or "", None if reply.error else reply.raw
@@ -236,9 +236,9 @@ async def ask_for_items(
 ) -> dict[Item, AskedValue[Value]]:
     """Return the answer for each item; those without a value are recorded as failures.
 
-    What the replies lack is asked for again up to `asker.repairs` times: in calls that the form
-    packs anew, or in halves where a reply was cut off or withheld, so that one item that a filter
-    stops does not cost the others.
+    Items without a value are requested again up to `asker.repairs` times, in calls that the form
+    packs anew. After a reply that was cut off or withheld, the call is halved instead: an item that
+    a filter stops must not cost the others.
     """
     answers: dict[Item, AskedValue[Value]] = {}
     calls, wrong = (form.pack(items) if items else []), ""
@@ -248,7 +248,7 @@ async def ask_for_items(
         smaller: list[list[Item]] = []
         for asked, reply, parsed in await _replies(calls, form, asker, wrong, bool(left)):
             again = parsed.lacking(asked)
-            # An error of transport was retried, and what is too long stays too long.
+            # Transport errors were already retried, and a request that is too long stays too long.
             lost_for_good = reply.reason == records.TRANSPORT or (reply.too_long and reply.error)
             final = not left or lost_for_good
             for item in asked:
@@ -286,10 +286,10 @@ async def _replies(
     repaired: bool,
     whole: bool = True,
 ) -> _Replies[Item, Value]:
-    """Make the calls, each in smaller ones where it does not fit; return what each is the reply to.
+    """Make the calls, split where they do not fit; return the items of each call and its reply.
 
-    A call refused in unknown words is halved once (`whole`), if it is large. `repaired` says that
-    what a reply lacks will be asked for again: then it may be cached although it is incomplete.
+    A large call that is refused with an unknown message is halved once (`whole`). `repaired` says
+    that missing items will be requested again: an incomplete reply may then be cached.
     """
 
     async def replies(items: Sequence[Item]) -> _Replies[Item, Value]:
@@ -311,7 +311,7 @@ async def _replies(
         unknown = reply.unexplained and whole and tokens_of(prompt) > _LARGE
         if len(items) == 1 or not lost or not (reply.too_long or unknown):
             return [(items, reply, parsed)]
-        pieces = form.pack(lost)  # under what is known by now
+        pieces = form.pack(lost)  # with the limits known by now
         if len(pieces) == 1 and len(lost) > 1:
             pieces = in_two(lost)
         settled = [item for item in items if item in parsed.values]
@@ -334,7 +334,7 @@ def _better(
 
 
 def _storable(choice: Choice) -> Choice:
-    """Return a reply without what a table cannot store."""
+    """Return a reply without characters that a table cannot store."""
     arguments, refusal = choice.arguments, choice.refusal
     return replace(
         choice,

@@ -18,7 +18,7 @@ _CHARACTERS_PER_TOKEN: Final = 4
 _MAX_TOKENS: Final = 1500
 _OPENING: Final = 100  # tokens of the text's first sentence, which mostly names its subject
 _BEFORE: Final = 3  # sentences before a part
-AROUND: Final = 600  # tokens of the context of sentences that are asked about again
+AROUND: Final = 600  # tokens of the context of sentences that are requested again
 _AHEAD: Final = 300  # tokens of the sentences before a part
 
 
@@ -116,8 +116,8 @@ class Text:
     def surroundings(
         self, indexes: Iterable[int | None], tokens: int = _MAX_TOKENS, before: int = 1
     ) -> str:
-        """Return these sentences with `before` ones before and one after each, or without where
-        that is too long."""
+        """Return these sentences with `before` sentences before and one after each, or without them
+        if too long."""
         own = {index for index in indexes if index is not None}
         near = self.excerpt(other for at in own for other in range(at - before, at + 2))
         return cut(near if tokens_of(near) <= tokens else self.excerpt(own), tokens)
@@ -128,7 +128,7 @@ class Text:
         left = 0
         for group in self.paragraphs():
             pieces = [(at, piece) for at in group for piece in slices(self.sentence(at), tokens)]
-            # A paragraph begins a new part if it fits into a whole one but not into the rest.
+            # A paragraph begins a new part if it fits into one, but not into the rest of this one.
             if left < sum(tokens_of(piece) + TAGS for _, piece in pieces) <= tokens:
                 left = 0
             for at, piece in pieces:
@@ -142,7 +142,7 @@ class Text:
         return parts
 
     def _before(self, first: int, tokens: int) -> str:
-        """Return the text's first sentence and those before a part of up to `tokens` tokens."""
+        """Return the text's first sentence and those before a part, up to `tokens` tokens."""
         opening = cut(self.sentence(0), min(_OPENING, tokens // 4))
         before = self.excerpt(range(max(1, first - _BEFORE), first))
         size, most = tokens_of(before), min(_AHEAD, tokens // 2)

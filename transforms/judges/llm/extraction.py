@@ -1,7 +1,7 @@
 """Extract the claims of numbered sentences by a model, and write queries for claims without one.
 
 Both take one call for a response, unless it is long. A sentence that the reply lists neither with a
-claim nor under `no_claim` is requested once more, then recorded as a failure; a claim for which the
+claim nor under `no_claim` is requested once more, then recorded as a failure. A claim for which the
 model writes no query is its own query.
 """
 
@@ -115,7 +115,7 @@ async def extract(
     merged: dict[int, dict[Draft, None]] = {}
     for answers in await together(parts):
         for at, answer in answers.items():
-            # The slices of one long sentence are in several parts.
+            # One long sentence may have slices in several parts.
             merged.setdefault(at, {}).update(dict.fromkeys(answer.value or ()))
     return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
 
@@ -129,10 +129,14 @@ def _parsed(
 ) -> Parsed[int, list[Draft]]:
     """Return the claims in a reply, by the index of their sentence; [] where it has none.
 
-    There is no value for a sentence with a malformed claim, for one whose claims are all rejected
-    since they have no content word of it, and for the last sentence of a list that is cut off,
-    since claims may be missing. A sentence that has claims and is listed under `no_claim` keeps its
-    claims. A query without a word of its sentence or claim is dropped.
+    A sentence has no value in three cases:
+
+    - One of its claims is malformed.
+    - All its claims were rejected, since they share no content word with it.
+    - It is the last one of a list that was cut off, so claims may be missing.
+
+    A sentence that has claims and is listed under `no_claim` keeps its claims. A query without a
+    word of its sentence or claim is dropped.
     """
     arguments = arguments_of(choice, ("facts", "no_claim"))
     claims: dict[int, list[Draft]] = {}
@@ -170,7 +174,7 @@ def _parsed(
 
 
 async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
-    """Return a query for each claim, in order; `settings.extract_tokens` of claims take a call."""
+    """Return a query for each claim, in order; a call has at most `settings.extract_tokens`."""
     prompts = asker.prompts
 
     def pack(items: Sequence[int]) -> list[list[int]]:

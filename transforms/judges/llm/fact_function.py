@@ -1,12 +1,12 @@
 """Define function objects: the JSON Schema of a call, and how its arguments are read.
 
-The verification function takes fact statements in and gives a function object out, and a reply is
-invoked on it. FaaF (Katranidis & Barany, 2024): the facts of a text become the arguments of one
-function that is generated for them, and a model that calls it judges all of them at once. Two
-things differ from its code. Arguments are named by us (f1, f2, …), never after the fact, so that
-quotes, hyphens, digits, newlines, 60 facts or any script survive; the statements themselves stand
-in the message, where they are delimited as data. And a value that does not fit its type costs that
-value: the others are taken.
+This is FaaF's idea (Katranidis & Barany, 2024). One function is generated for the facts of a text,
+with an argument for each fact. A model that calls it judges all facts at once. Two things differ
+from FaaF's code:
+
+- Arguments have neutral names (f1, f2, …). So facts may contain quotes, hyphens, digits, newlines
+  or any script. The statements are in the message, delimited as data.
+- A value that does not fit its type is dropped alone; the other values are used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,8 +68,8 @@ Pair = tuple[int, int]
 class Control:
     """The control parameters: what the model returns for each fact and passage.
 
-    `options` tfn lets it answer that a passage does not tell, tf does not; `explain` short asks for
-    the passage's answer and a rationale.
+    With `options` tfn the model may answer that a passage does not say; with tf it may not.
+    `explain` short asks for the passage's answer and a rationale.
     """
 
     options: str = TFN
@@ -78,7 +78,7 @@ class Control:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields of a check, in the order of the reply: grounds first, the verdict last."""
+        """The fields of a check, in the order of the reply: the reasons first, the verdict last."""
         asked = {ANSWER: self.explain == SHORT, CITATION: self.citation}
         asked[RATIONALE] = self.explain == SHORT
         return (*(name for name in asked if asked[name]), VERDICT)
@@ -102,8 +102,8 @@ class Fact:
 class FactCheck:
     """The judgement of one fact by one passage: a verdict of TRUE, FALSE or NOT_CLEAR.
 
-    `raw_verdict` is as the reply gave it. The other fields are None where they were not asked for,
-    empty or of a wrong type.
+    `raw_verdict` is the verdict's text in the reply. Other fields are None where they were not
+    requested, are empty or have a wrong type.
     """
 
     verdict: str
@@ -115,15 +115,16 @@ class FactCheck:
 
 @dataclass(frozen=True, slots=True)
 class FactFunction:
-    """The function object of some facts: one argument a fact, with a check of each of its passages.
+    """The function object of some facts: one argument a fact, with a check for each passage.
 
-    Where the call has one passage an argument is a check, nearly as in FaaF's own form. Else it is
-    `{"checks": […], "noans": […]}`. Passages that do not answer are only listed, since most of what
-    is retrieved does not answer, and each would cost a full check; so do those that give the same
-    answer share one, unless each has to be cited.
+    Where the call has one passage, an argument is a check, nearly as in FaaF's own form. Otherwise
+    it is `{"checks": […], "noans": […]}`. `noans` only lists the passages that do not answer, since
+    most retrieved passages do not, and each would cost a full check. Passages that give the same
+    answer share a check, unless each has to be cited.
 
     A list may be empty. With `exact` an argument is `{"p1": check, "p3": check}` instead, with each
-    of its passages: what enforces the schema has every judgement then, even from a weak model.
+    passage. An endpoint that enforces the schema then returns every judgement, even from a weak
+    model.
     """
 
     facts: Sequence[Fact]
@@ -141,10 +142,10 @@ class FactFunction:
         return [(n, p) for n, fact in enumerate(self.facts, 1) for p in fact.passages]
 
     def parameters(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
-        """Return the JSON Schema; `descriptions` has a text for each field but the verdict, which
-        the prompt explains, for `noans`, and without citation for `passages`.
+        """Return the JSON Schema; `descriptions` has a text for each field, for `noans`, and
+        without citation for `passages`. The verdict has none: the prompt explains it.
 
-        It fits the strict subset that providers enforce: every property required, no others.
+        It is in the strict subset that providers enforce: every property required, no others.
         """
         properties: dict[str, Any] = {
             name: {"type": "string", "description": descriptions[name]}
@@ -181,7 +182,7 @@ class FactFunction:
     def example(self) -> dict[str, Any]:
         """Return arguments that would be a complete reply, for a model that is shown no schema.
 
-        They judge other facts than those asked about; `invoke` takes none of them for a judgement.
+        They judge other facts than the request; `invoke` does not take them for judgements.
         """
         return {argument(at + 1): self._sample(at) for at in range(len(self.facts))}
 
@@ -206,7 +207,7 @@ class FactFunction:
         return {CHECKS: checks, NOANS_LIST: others}
 
     def _checks(self, number: int, value: object) -> list[tuple[list[Any], Mapping[str, Any]]]:
-        """Return what may be a check in the argument of a fact, and what may be its passages."""
+        """Return the candidates for checks in the argument of a fact, each with its passages."""
         if not isinstance(value, Mapping):
             return []
         if self.single and VERDICT in value:
@@ -221,13 +222,13 @@ class FactFunction:
         return found
 
     def _entries(self, arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        """Yield what may be a check in the arguments of a reply."""
+        """Yield the candidates for checks in the arguments of a reply."""
         for number in range(1, len(self.facts) + 1):
             for _, entry in self._checks(number, arguments.get(argument(number))):
                 yield entry
 
     def wrong_verdict(self, arguments: Mapping[str, Any]) -> str | None:
-        """Return the first verdict of a reply that is not an allowed one, as text."""
+        """Return the first verdict of a reply that is not allowed, as text; None without one."""
         for entry in self._entries(arguments):
             if VERDICT in entry and self._letter(entry) is None:
                 return str(entry[VERDICT])
@@ -243,10 +244,14 @@ class FactFunction:
     def invoke(self, arguments: Mapping[str, Any]) -> dict[Pair, FactCheck]:
         """Return the checks that the arguments of a reply hold; never raises.
 
-        A pair is absent where its value is missing, of a wrong type, outside its enumeration,
-        contradicts itself (an answer NOANS beside a verdict) or is given twice and differently; and
-        where a check of the same fact is copied from the prompt's example. What was not asked for
-        is passed over.
+        A pair is left out in these cases:
+
+        - Its value is missing, has a wrong type or is not in the enumeration.
+        - It contradicts itself: an answer NOANS beside a verdict.
+        - It is given twice with different values.
+        - A check of the same fact is copied from the prompt's example.
+
+        Values that were not requested are ignored.
         """
         found: dict[Pair, FactCheck] = {}
         for number, fact in enumerate(self.facts, 1):
@@ -301,7 +306,7 @@ def argument(number: int) -> str:
 
 
 def is_noans(answer: str | None) -> bool:
-    """Return whether an answer is NOANS, however it is quoted or punctuated."""
+    """Return whether an answer is NOANS, ignoring quotes and punctuation."""
     return answer is not None and answer.strip(" \t\r\n.'\"`*").upper() == NOANS
 
 

@@ -77,8 +77,8 @@ class Finding:
 class Formulation:
     """A way of asking a model for judgements.
 
-    `names` are those of the prompts that its judgements depend on. `judge` returns a finding for
-    every pair of a case, one with outcome `error` where no reply had a usable judgement.
+    `names` are the prompts that its judgements depend on. `judge` returns a finding for every pair
+    of a case, with outcome `error` where no reply had a usable judgement.
     """
 
     names: Sequence[str]

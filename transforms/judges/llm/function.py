@@ -1,16 +1,16 @@
 """Formulation `function`: all facts of a response against a source's passages in one function call.
 
-FaaF (Katranidis & Barany, 2024), in two forms. Ours (`_Calls`) is extended to several passages,
-which are numbered and shared by the facts that retrieved them. The reply may be in tags instead of
-a call; repairs always ask for a call, since an endpoint that enforces a schema gets valid arguments
-from weak models too.
+The method is FaaF (Katranidis & Barany, 2024), in two forms. Our form (`_Calls`) takes several
+passages. They are numbered, and facts that retrieved the same passage share it. The reply may be in
+tags instead of a call. Repairs always ask for a call: an endpoint that enforces a schema gets valid
+arguments from weak models, too.
 
-The other (`_objects`, with `as_published`) is the function object of the paper and its code: one
-argument for each fact, described by the fact, whose values are the verdicts in words; with
-citations another argument before it takes the supporting text. There is one passage, in one short
-user message, and no system message; in tags the function is described in the system message, with
-one example of a call. A value that is not allowed makes the whole call invalid. Unlike in FaaF's
-code, arguments are numbered from 1 and are not inside a list: https://arxiv.org/abs/2403.03888 and
+The published form (`_objects`, with `as_published`) is the function object of the paper and its
+code. Each fact has an argument, described by the fact; the values are the verdicts in words. With
+citations, another argument before it takes the supporting text. There is one passage, in one short
+user message, and no system message. In tags, the system message describes the function with one
+example of a call. A value that is not allowed makes the whole call invalid. Unlike in FaaF's code,
+arguments are numbered from 1 and are not inside a list. See https://arxiv.org/abs/2403.03888 and
 https://github.com/vasiliskatr/faaf (faaf_verification.py, claude_utils.py).
 """
 
@@ -35,8 +35,8 @@ from ufo.transforms.prompts.data import block, element, escape, read, wrapped
 
 _CONTEXT: Final = 1500  # tokens, at most, of the response's text around the facts of a call
 _SURROUNDINGS: Final = 4  # a small context window divided by this is the limit of that text
-_NEIGHBOURS: Final = 60  # tokens of the sentences around those of the facts
-_FEW: Final = 4  # judgements that a model which gave none of a call's is asked for at once
+_NEIGHBOURS: Final = 60  # tokens of the sentences around the sentences of the facts
+_FEW: Final = 4  # judgements requested at once after a reply without any
 _SHOWN: Final = 40  # characters of a wrong verdict
 _COPIED: Final = "it repeated the example in place of judging the facts"
 _OUTCOMES: Final = {schema.TRUE: SUPPORTED, schema.FALSE: REFUTED, schema.NOT_CLEAR: NOANS}
@@ -103,7 +103,7 @@ class _Calls:
         return explained + _CITATION * self.settings.citation
 
     def pack(self, items: Sequence[Pair]) -> list[list[Pair]]:
-        """Return the pairs of each call, given what is known of the model's context."""
+        """Return the pairs of each call, within the known size of the model's context."""
         units, told = self.case.units, self.settings
         function = self.function(FactFunction([schema.Fact("", "", [1, 2])], _control(told)))
         room = self.asker.room(Question(self.system(tags=False), "", function))
@@ -121,17 +121,17 @@ class _Calls:
         return packing.pack(items, most, of_fact, lambda at: tokens_of(passages[at].text))
 
     def question(self, items: Sequence[Pair], wrong: str) -> Question:
-        """Return the question about these pairs: in tags, unless it is asked again."""
+        """Return the question about these pairs: in tags, unless it is a repair."""
         tags = self.settings.format == XML and not wrong
         facts = self.facts(items, exact=bool(wrong))
-        # Weak models copy an example: what is asked again has none.
+        # Weak models copy an example, so a repair has none.
         asked = None if tags else self.function(facts, example=not wrong)
         return Question(
             self.system(tags), self.user(items, facts), asked, self.reply() * len(items)
         )
 
     def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
-        """Return the findings of a reply; those without a rationale asked for are poor."""
+        """Return the findings of a reply; findings that lack a requested rationale are poor."""
         facts = self.facts(items)
         names = [argument(at) for at in range(1, len(facts.facts) + 1)]
         given = arguments_of(choice, names) if call else xml_arguments(choice, facts)

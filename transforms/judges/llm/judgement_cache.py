@@ -1,12 +1,17 @@
 """Cache judgements by claim and passage, over responses and runs.
 
-The key of a judgement is a hash of the unit's claim, query and context, the passage's title and
-text, and the endpoint, model, prompts and options. The other units and passages of the call are not
-in it: equal claims of different responses are judged once, and a unit with one more passage than
-before is judged by that passage alone.
+The key of a judgement is a hash of three parts:
 
-Where requests are asked in batches, a response claims the judgements that it asks for: others wait
-for them, and in every pass of the run it asks for the same ones together, in the same requests.
+- the unit's claim, query and context
+- the passage's title and text
+- the endpoint, model, prompts and options
+
+The other units and passages of the call are not in the key. So equal claims of different responses
+are judged once, and a unit with a new passage is judged by that passage alone.
+
+Where requests are sent in batches, a response claims the judgements that it asks for, and other
+responses wait for them. In every pass of the run it asks for the same judgements, in the same
+requests.
 """
 
 import re
@@ -29,8 +34,8 @@ from ufo.transforms.llm.memory import Keys, Memory
 from ufo.transforms.llm.request import VERIFIER, together
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
-# Settings that do not affect a judgement. The version of the prompts is in the key, and `model` is
-# the endpoint's.
+# Settings that do not affect a judgement. The key has the version of the prompts, and the model of
+# the endpoint.
 _NOT_OF_JUDGEMENTS: Final = ("model", "extractor_model", "extract_tokens", "prompts_dir", "repairs")
 
 _PRONOUN: Final = re.compile(
@@ -61,7 +66,7 @@ def leans_on_context(claim: str) -> bool:
 
 
 class JudgementCache:
-    """Asks a formulation for the judgements that are neither in `memory` nor in progress."""
+    """Asks a formulation for judgements that are neither in `memory` nor in progress."""
 
     def __init__(
         self,
@@ -159,7 +164,7 @@ class JudgementCache:
 
 
 def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Counted]:
-    """Return the findings, those without an error with their share of their request's tokens."""
+    """Return the findings; each one without an error has its share of the request's tokens."""
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
     left = {
         row.request_id: shares([row], counts[row.request_id]) for row in sent if row.status == OK
@@ -175,8 +180,8 @@ def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dic
 def _usage(asker: Asker, judgements: Iterable[Counted], cached: bool) -> list[Usage]:
     """Return a usage row for each request whose judgements are reused.
 
-    Rows of `cached` judgements have the tokens saved; those of judgements that another response
-    asked for at the same time have none.
+    Rows of `cached` judgements have the tokens saved. Rows of judgements that another response
+    requested at the same time have none.
     """
     used: dict[str, list[Tokens]] = {}
     for finding, tokens in judgements:

@@ -23,7 +23,7 @@ class LlmJudge(Judge):
     The client belongs to the run and is not closed by the judge.
 
     Raises:
-        UsageError: a prompt in `context.settings.prompts_dir` is invalid, or settings contradict.
+        UsageError: a prompt in `context.settings.prompts_dir` is invalid, or settings conflict.
     """
 
     name = "llm"

@@ -1,4 +1,4 @@
-"""The options of the LLM judge, with default, allowed values, bounds and help.
+"""Declare the options of the LLM judge, with default, allowed values, bounds and help.
 
 The command line, the configuration file and the web service are derived from this declaration.
 """
@@ -27,8 +27,8 @@ def declared(
 ) -> Any:
     """Return the dataclass field of an option that users can set.
 
-    `of_function` marks an option of the formulation `function` alone. `more` are its choices,
-    and its bounds `low` and `high`.
+    `of_function` marks an option that only the formulation `function` uses. `more` has its choices,
+    or its bounds `low` and `high`.
     """
     described = {"help": help, "metavar": metavar, **more}
     return field(default=default, metadata={"option": described, "of_function": of_function})

@@ -1,13 +1,17 @@
-"""The formulations that ask about one claim and one passage at a time, for a text.
+"""Ask about one claim and one passage at a time, for a reply in text: three formulations.
 
-`stepwise` (UFO, Huang et al., 2026): the passage's answer to the query, then whether the claim
-agrees with the answer, in two calls; one call where the passage does not answer. `rationale`
-(Facts&Evidence, 2025): the claim, its paragraph and one passage; the rationale comes before the
-verdict, and evidence that is off the topic or contradicts itself refutes nothing, nor is a
-subjective claim refuted. `prompt` (the baseline of FaaF, Katranidis & Barany, 2024): the verdict
-alone, matched by word. With `as_published` the latter two send what their papers send.
+- `stepwise` (UFO, Huang et al., 2026) takes two calls. The first asks for the passage's answer to
+  the query, the second whether the claim agrees with it. There is no second call where the passage
+  does not answer.
+- `rationale` (Facts&Evidence, 2025) sends the claim, its paragraph and one passage. The rationale
+  comes before the verdict. Off-topic or contradictory evidence refutes nothing, and a subjective
+  claim is never refuted.
+- `prompt` (the baseline of FaaF, Katranidis & Barany, 2024) asks for the verdict alone, which is
+  matched by word.
 
-Where the text has no verdict, the repair asks for a function call with the verdict as an enum: an
+With `as_published` the last two send the prompts of their papers.
+
+Where the text has no verdict, the repair asks for a function call with the verdict as an enum. An
 endpoint that enforces the schema gets one even from a weak model.
 """
 
@@ -62,8 +66,8 @@ def by_word(text: str, options: str) -> Said[Finding]:
 
 
 def by_last_line(text: str, options: str) -> Said[Finding]:
-    """Return the finding of a rationale followed by the line `Verdict: …`; none where there are
-    several with different verdicts."""
+    """Return the finding of a rationale with a line `Verdict: …`; none where such lines have
+    different verdicts."""
     lines = list(_VERDICT_LINE.finditer(text))
     if not lines:
         return None, "it does not end in a line that begins with Verdict:"
@@ -83,9 +87,9 @@ def _answer(text: str) -> Said[str]:
 
 
 def _form(question: Question, says: Reads[T], again: Function | None = None) -> Form[Pair, T]:
-    """Return how one pair is asked about, for a text that `says` reads.
+    """Return the form of a question about one pair, whose reply is a text that `says` reads.
 
-    `again` is the function of the repair, None to ask for a text once more. A reply that was
+    `again` is the function of the repair, None to repeat the question for a text. A reply that was
     withheld or cut off is not read.
     """
 
@@ -102,7 +106,7 @@ def _form(question: Question, says: Reads[T], again: Function | None = None) -> 
 
 
 def _as_text(choice: Choice) -> str:
-    """Return a call of the repair function as the equivalent text, of any other reply its text."""
+    """Return a call of the repair function as an equivalent text; for any other reply its text."""
     given = arguments_of(choice, (fact_function.VERDICT, fact_function.RATIONALE))
     verdict, rationale = given.get(fact_function.VERDICT), given.get(fact_function.RATIONALE)
     if not isinstance(verdict, str):
@@ -116,16 +120,16 @@ _FIRST: Final = ("stepwise_answer_system", "stepwise_answer_user")
 
 
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
-    """Return the formulation that the settings name, one that asks about each pair by itself.
+    """Return the formulation that the settings name: `stepwise`, `rationale` or `prompt`.
 
     Raises:
-        UsageError: a paper's prompt has no third verdict, which the settings ask for.
+        UsageError: the settings allow a third verdict, which the paper's prompt lacks.
     """
     kind, options = settings.formulation, settings.verdict_labels
     published = settings.as_published and kind != STEPWISE
     if published and options != fact_function.TF:
         raise UsageError(
-            f"--formulation {kind} --as_published cannot abstain, as its paper has it: add "
+            f"--formulation {kind} --as_published has no third verdict, as in its paper: add "
             "--verdict_labels tf"
         )
     stem = "stepwise_consistency" if kind == STEPWISE else kind

@@ -21,7 +21,7 @@ from ufo.transforms.judges.llm.fact_function import (
 from ufo.transforms.llm.request import Choice
 
 _MAX_FALSE_STARTS: Final = 1000
-_MAX_DEPTH: Final = 100  # brackets in each other; what a reply holds takes six
+_MAX_DEPTH: Final = 100  # levels of brackets; a valid reply has six
 _FENCE: Final = re.compile(r"\A\s*(?:```(?:json)?\s*)?", re.IGNORECASE)
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
 _CLOSING: Final = {"{": "}", "[": "]"}
@@ -57,8 +57,8 @@ def breaks_off(choice: Choice) -> bool:
 def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
     """Return the arguments of these names from a function call, or from JSON in the text.
 
-    JSON that is cut off yields the complete arguments, and the complete items of a list that is cut
-    off. A name that is given twice with different values is left out.
+    From JSON that is cut off, complete arguments and complete items of a list are returned. A name
+    with two different values is left out.
     """
     if reason_of(choice) in (REFUSED, FILTERED):
         return {}
@@ -68,7 +68,7 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the outermost JSON objects of a text; one that is cut off with what is complete."""
+    """Yield the outermost JSON objects of a text; of one that is cut off, the complete part."""
     decoder = json.JSONDecoder(object_pairs_hook=_members)
     at = text.find("{")
     for _ in range(_MAX_FALSE_STARTS):
@@ -92,11 +92,11 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _completed(text: str) -> Iterator[str]:
-    """Yield a JSON object that is cut off, closed behind its last complete value, the longest
+    """Yield versions of a cut-off JSON object, each closed after a complete value; the longest
     first.
 
-    A value is complete within the object itself or in a list: of an inner object that is cut off
-    nothing is known to be all that was meant.
+    Only values of the object itself or of a list count as complete: an inner object that is cut off
+    may lack members.
     """
     ends: list[tuple[int, str]] = []
     for end, stack in _ends(text):
@@ -107,8 +107,8 @@ def _completed(text: str) -> Iterator[str]:
 
 
 def _ends(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where each string, bracket and comma of a JSON text ends (of a comma, its beginning),
-    with the brackets that are open there, up to the end of its first value."""
+    """Yield the end of each string and bracket of a JSON text, and the beginning of each comma,
+    with the brackets open there. Stop at the end of the first value."""
     stack = ""
     for found in _TOKEN.finditer(text):
         if found[0] in _CLOSING:

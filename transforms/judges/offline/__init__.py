@@ -16,7 +16,8 @@ _MEASURED: Final = {
     "wikipedia": ("an encyclopaedia", "encyclopaedia", "climate claims, sentences of Wikipedia"),
     "web": ("web pages", "claims", "claims of ChatGPT, pages that a search found"),
 }
-"""By type of source: the kind of evidence, the set that stands for it, and what that is of."""
+"""By type of source: the kind of evidence, the test set most like it, and a description of the
+set."""
 _FEW: Final = 10  # claims called contradicted, too few for a share of them
 _UNKNOWN: Final = "how often it agrees with people is not known"
 
@@ -24,7 +25,8 @@ _UNKNOWN: Final = "how often it agrees with people is not known"
 def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -> str:
     """Return a sentence for users: the verifier that judges, and how far it can be trusted.
 
-    None is the default verifier. `types` are those of the sources, all that were measured if None.
+    None is the default verifier. `types` are the types of the sources, None for all that were
+    measured.
     """
     from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
 
@@ -36,8 +38,8 @@ def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -
 def trust(models: Iterable[str], types: Iterable[str]) -> str:
     """Return how far the verifiers can be trusted on evidence of these types of sources.
 
-    `models` are values of the column `model`; "" where nothing was judged. What was
-    measured holds for a verifier as it is shipped now, not for another version of it.
+    `models` are values of the column `model`; "" where nothing was judged. The figures hold for the
+    shipped version of a verifier, not for other versions.
     """
     kinds = list(dict.fromkeys(types))
     if not kinds:
@@ -52,7 +54,7 @@ def _of_model(model: str, types: Iterable[str]) -> str:
     try:
         if name in VERIFIERS.types() and shown(name) == model:
             known = make_verifier(name).accuracy() or _measured(name, types)
-    except (UfoError, OSError):  # one that this machine has not
+    except (UfoError, OSError):  # a verifier that is not on this machine
         pass
     return _sentence(name, known)
 

@@ -1,1 +1,1 @@
-"""The web: searching it, fetching its pages safely, and taking their text. Knows no Beam."""
+"""Search the web, fetch its pages safely, and extract their text. Imports no Beam."""

@@ -1,9 +1,9 @@
-"""Which URLs and addresses a page may be fetched from: the public web, and nothing beside it.
+"""Decide which URLs and addresses a page may be fetched from: only the public web.
 
-A name says nothing of where it leads, and may lead elsewhere a moment later (DNS rebinding), so
-URLs are looked at for their form alone; addresses are looked at where the connection is made
-(`ufo.transforms.sources.web.transport`). The special ranges are those of the IANA registries (RFC
-6890), as Python's `ipaddress` has them, and what contains another address.
+A host name does not show its address, which may change a moment later (DNS rebinding). So only the
+form of a URL is checked here. Addresses are checked where the connection is made
+(`ufo.transforms.sources.web.transport`). The refused ranges are the special ones of the IANA
+registries (RFC 6890), as in Python's `ipaddress`, and addresses that contain such an address.
 """
 
 import socket
@@ -20,7 +20,7 @@ Address = IPv4Address | IPv6Address
 
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _UNICAST: Final = IPv6Network("2000::/3")
-# What Python's version does not know as special: metadata and DNS of clouds, relays of 6to4, and
+# Ranges that Python does not know as special: metadata and DNS of clouds, relays of 6to4, and
 # ranges that were registered later.
 _INTERNAL: Final = (
     *map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24")),
@@ -30,11 +30,11 @@ _ISATAP: Final = (0x00005EFE, 0x02005EFE)  # RFC 5214, before the last 32 bits
 
 
 class RefusedAddress(Exception):
-    """A URL or address that no page is fetched from; says which, and why."""
+    """A URL or address that no page is fetched from; the message says which, and why."""
 
 
 def checked_url(url: str, allow_private: bool = False) -> str:
-    """Return the URL as it can be asked for, without its fragment.
+    """Return the URL as it can be requested, without its fragment.
 
     Ports other than those of web servers are refused as well, unless `allow_private`.
 
@@ -67,8 +67,9 @@ def checked_url(url: str, allow_private: bool = False) -> str:
 def literal(host: str) -> Address | None:
     """Return the address that a host spells, as a resolver would read it; None for a name.
 
-    A number, octal and hexadecimal parts and fewer than four of them are spellings of an IPv4
-    address to most resolvers (`inet_aton`), and are read here in the same way everywhere.
+    Most resolvers (`inet_aton`) also accept other spellings of an IPv4 address: one number, octal
+    or hexadecimal parts, or fewer than four parts. They are read here in the same way on every
+    system.
     """
     host = host.strip("[]").rstrip(".")
     try:
@@ -82,7 +83,7 @@ def literal(host: str) -> Address | None:
 
 
 def why_refused(address: Address) -> str | None:
-    """Return what an address is where no page is fetched from it, None for a public one."""
+    """Return why no page is fetched from an address, as its kind; None for a public address."""
     if isinstance(address, IPv6Address):
         return _why_refused_6(address)
     if any(address in network for network in _INTERNAL if network.version == 4):
@@ -95,7 +96,7 @@ def _why_refused_6(address: IPv6Address) -> str | None:
         inner = why_refused(address.ipv4_mapped)
         return inner and f"{inner} mapped into IPv6"
     if address in _NAT64:
-        # The way to IPv4 from networks that have none: what it leads to counts.
+        # NAT64, the way to IPv4 from IPv6 networks: the inner address counts.
         inner = why_refused(IPv4Address(int(address) & 0xFFFFFFFF))
         return inner and f"{inner} behind NAT64"
     if any(address in network for network in _INTERNAL if network.version == 6):

@@ -1,14 +1,14 @@
-"""What kind of place a hostname is (Facts&Evidence's kinds), and which places are let in.
+"""Find the category of a hostname (as in Facts&Evidence), and select passages by it.
 
-The kinds of well-known places stand in `categories.yaml`. The kind of a host that no rule knows is
-asked of a language model. The prompt holds the hostname and nothing else, so that a host is one
-entry of the cache of requests, whichever page or run asks for it.
+`categories.yaml` has the categories of well-known hosts. For a host without a rule a language model
+is asked. The prompt has only the hostname, so a host is one entry in the cache of requests,
+whichever page or run asks for it.
 
 Task: hostname_category, role verifier, step category; text: one of the kinds::
 
     <host>the-herald.example</host>
 
-Which passages go into a vote is chosen by kind and by domain (`hosts_chosen`).
+`hosts_chosen` selects the passages of a vote by category and domain.
 """
 
 import re
@@ -34,7 +34,7 @@ _SECOND_LEVELS = ("ac", "co", "com", "edu", "gov", "ne", "net", "or", "org")  # 
 
 @cache
 def _rules() -> dict[str, dict[str, str]]:
-    """Return the kind of each entry of `categories.yaml`, by the shape of its list."""
+    """Return the category of each entry of `categories.yaml`, by the kind of its list."""
     rules: dict[str, dict[str, str]] = {"domains": {}, "suffixes": {}, "subdomains": {}}
     text = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
     for category, lists in yaml.safe_load(text).items():
@@ -44,9 +44,9 @@ def _rules() -> dict[str, dict[str, str]]:
 
 
 def category_of(hostname: str) -> str | None:
-    """Return the kind of a hostname, or None where no rule says.
+    """Return the category of a hostname, or None without a rule.
 
-    A hostname of an address alone (127.0.0.1) or of this machine has none.
+    An address (127.0.0.1) or a name of this machine has none.
     """
     host = host_named(hostname).removeprefix("www.")
     if not _is_name(host):
@@ -55,7 +55,7 @@ def category_of(hostname: str) -> str | None:
     endings = [".".join(parts[start:]) for start in range(len(parts))]
     of_country = len(parts) > 2 and parts[-2] in _SECOND_LEVELS and len(parts[-1]) == 2
     domains = [*endings, f"{parts[-3 if of_country else -2]}.*"]
-    # "gov.??" is that of every country.
+    # "gov.??" matches every country.
     suffixes = [*endings, f"{parts[-2]}.??" if len(parts[-1]) == 2 else ""]
     known = [rules["domains"].get(one) for one in domains]
     known += [rules["suffixes"].get(one) for one in suffixes]
@@ -81,11 +81,11 @@ def hostname_of(url: str | None) -> str:
 
 
 async def kind_of(host: str, asker: "Asker | None" = None) -> str:
-    """Return the kind of a host: by the rules, else by the model, else `other`.
+    """Return the category of a host: by the rules, else by the model, else `other`.
 
-    Without an `asker` (the offline judge) no model is asked. A request that fails, or a reply that
-    names no kind, leaves `other`, and is not kept: the next run asks again. What was sent is in
-    the asker's usage, a reply without a kind in its failures.
+    Without an `asker` (the offline judge) no model is asked. After a failed request, or a reply
+    without a category, it is `other` and not cached: the next run asks again. Requests are in the
+    asker's usage, and a reply without a category is in its failures.
 
     Raises:
         LlmError: no request can succeed (`final`).
@@ -107,7 +107,7 @@ async def kind_of(host: str, asker: "Asker | None" = None) -> str:
 
 
 def kind_in(choice: "Choice") -> str | None:
-    """Return the one kind that a reply names; None where it names none, or several."""
+    """Return the category that a reply names; None if it names none, or several."""
     if choice.refusal or choice.finish_reason in ("length", "content_filter"):
         return None
     named = set(_WORD.findall(choice.text.lower()))
@@ -125,7 +125,7 @@ def hosts_chosen(
 ) -> Selection:
     """Return the selection of passages by category and domain of their hosts.
 
-    A domain stands for itself and all below it, and may have wildcards ("*.gov", "news.*").
+    A domain includes its subdomains, and may have wildcards ("*.gov", "news.*").
 
     Raises:
         UsageError: a value is not a category or domain.
@@ -146,7 +146,7 @@ def hosts_chosen(
 
 
 def _patterns(flag: str, domains: Iterable[str]) -> list[str]:
-    """Return domains as hostnames are written."""
+    """Return domains in the form of hostnames."""
     patterns = []
     for domain in domains:
         pattern = host_named(domain, wild=True).removeprefix("www.")

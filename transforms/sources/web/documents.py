@@ -1,6 +1,6 @@
-"""What a page says: a page as it was fetched, its characters, and its text, or why it has none.
+"""Convert a fetched page to a document: its characters, and its text or why it has none.
 
-HTML is read by `html`; plain text and PDF (by pypdf) here. The text is cut into sentences.
+`html` reads HTML; plain text and PDF (by pypdf) are read here. The text is cut into sentences.
 """
 
 import codecs
@@ -41,23 +41,23 @@ TEXT: Final = "text/plain"
 PDF: Final = "application/pdf"
 TYPES: Final = (*HTML_TYPES, TEXT, PDF)
 UNTOLD: Final = ("", "application/octet-stream", "binary/octet-stream")
-"""Media types that say nothing."""
+"""Media types that do not describe the content."""
 _MAX_TITLE = 200
 MAX_CHARACTERS: Final = 500_000
-"""Of a text that is searched for sentences: a long book."""
-_MAX_SENTENCE = 1500  # characters: what is longer is a table or has no sentence ends
+"""The longest text that is searched for sentences: a long book."""
+_MAX_SENTENCE = 1500  # characters; a longer text is a table or has no sentence ends
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """What a GET of `url` gave.
+    """The result of a GET of `url`.
 
-    `final_url` is where redirects led, `status` the last reply's (0 where there was none),
-    `content_type` its media type in lower case without parameters, `charset` what it was declared
-    as, `body` the decoded bytes (no content coding left). `retrieved_at` is ISO 8601, the time of
-    the reply. `reason` says why there is no usable body, which is empty then: one of the words of
-    this module, or `http_` and the status; `detail` then says more, for people. `private` says that
-    the host asks not to keep it.
+    - `final_url`: the URL after redirects. `status`: the status of the last reply, 0 without one.
+    - `content_type`: the media type in lower case without parameters. `charset`: as declared.
+    - `body`: the bytes after content decoding. `retrieved_at`: the time of the reply, ISO 8601.
+    - `reason`: why there is no usable body, which is then empty. It is one of the words of this
+      module, or `http_` and the status. `detail` explains it to people.
+    - `private`: whether the host asks not to store it.
     """
 
     url: str
@@ -74,12 +74,12 @@ class FetchedPage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a page says.
+    """The content of a page.
 
-    `published_at` is an ISO 8601 date or None. `reason` says why `text` is empty: that of the
-    fetch, or EMPTY (no content), NO_TEXT (nothing but navigation, images, a scanned PDF), PAYWALL,
-    JAVASCRIPT_ONLY, UNREADABLE_PDF, or a budget that it passes (`readers`); `detail` then says
-    more, for people. `spans` are its sentences.
+    `published_at` is an ISO 8601 date or None. `spans` are its sentences. `reason` says why `text`
+    is empty, and `detail` explains it to people. It is the reason of the fetch, an exceeded budget
+    (`readers`), or one of these: EMPTY (no content), NO_TEXT (only navigation, images, a scanned
+    PDF), PAYWALL, JAVASCRIPT_ONLY, UNREADABLE_PDF.
     """
 
     title: str | None
@@ -109,7 +109,7 @@ def _parts(text: str, span: Span) -> Iterable[Span]:
 def document_of(page: FetchedPage) -> Document:
     """Return the title, main text and date of a page."""
     if page.content_type in HTML_TYPES:
-        # The run's own process, which reads no page, starts faster without it.
+        # The run's main process reads no page, and starts faster without it.
         from ufo.transforms.sources.web.html import article_of
 
         return article_of(page, storable(text_of(page.body, page.charset)))
@@ -121,7 +121,8 @@ def document_of(page: FetchedPage) -> Document:
 
 
 def type_of(declared: str, body: bytes) -> str:
-    """Return the media type of a body, by its first bytes where these tell more than is declared.
+    """Return the media type of a body, from its first bytes if these say more than the declared
+    type.
 
     It is empty where neither says.
     """
@@ -149,11 +150,11 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 def _of_pdf(page: FetchedPage) -> Document:
     """Return the text of a PDF, lines joined to sentences; UNREADABLE_PDF where pypdf fails.
 
-    Up to _MAX_PAGES pages are read. A PDF of scanned pages has no text. The date is the day on
-    which it was made, as it says, unless that is after it was retrieved.
+    Up to _MAX_PAGES pages are read. A PDF of scanned pages has no text. The date is the PDF's
+    creation date, unless it is later than the retrieval.
 
     Raises:
-        MemoryError: it takes more than there is.
+        MemoryError: it needs more memory than there is.
     """
     try:
         reader = PdfReader(BytesIO(page.body))
@@ -166,7 +167,7 @@ def _of_pdf(page: FetchedPage) -> Document:
     except MemoryError:
         raise
     except Exception:
-        return Document(None, "", reason=UNREADABLE_PDF)  # pypdf raises any of a dozen
+        return Document(None, "", reason=UNREADABLE_PDF)  # pypdf raises errors of a dozen types
     found = _DATE.match(str(created or ""))
     day = "-".join(found.groups()) if found else None
     if day and not "1970" <= day <= page.retrieved_at[:10]:
@@ -196,7 +197,7 @@ def _running(text: str) -> str:
 
 # --- bytes to text ------------------------------------------------------------------------------
 
-# What browsers read these labels as: supersets, and what pages mislabelled so are.
+# The encodings that browsers use for these labels: supersets, and what mislabelled pages have.
 _READ_AS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -206,23 +207,23 @@ _READ_AS = {
     "euc_kr": "cp949",
     "shift_jis": "cp932",
 }
-# A page in UTF-16 could not be searched: that declaration is wrong (WHATWG).
+# A page in UTF-16 could not be searched for it, so a declared UTF-16 is wrong (WHATWG).
 _META = re.compile(
     rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*(?!utf-16)([\w.:-]{2,40})", re.IGNORECASE
 )
 _SEARCHED = 4096  # the standard looks at 1024 bytes; pages put scripts first
-_SAMPLE = 50_000  # bytes: detection costs more than the rest of the extraction beyond
+_SAMPLE = 50_000  # bytes; with more, detection would cost more than the rest of the extraction
 
 
 def text_of(body: bytes, declared: str | None = None) -> str:
-    """Return the text of a body; what stands for no character is U+FFFD.
+    """Return the text of a body; invalid bytes become U+FFFD.
 
-    It is UTF-8 where its bytes are, since text in another encoding hardly ever is; else what its
-    server declares (`declared`) or the page, if they can be read so; else what charset-normalizer
-    detects.
+    The encoding is UTF-8 if the bytes are valid UTF-8, since text in other encodings hardly ever
+    is. Else it is the one declared by the server (`declared`) or the page, if the bytes are valid
+    in it. Else charset-normalizer detects it.
     """
     utf8 = _is_utf8(body)
-    # ISO-2022 and UTF-16 have bytes of ASCII, and a byte order mark beats every declaration.
+    # ISO-2022 and UTF-16 use ASCII bytes, and a byte order mark overrides every declaration.
     if body.isascii() or not (utf8 or body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))):
         found = _META.search(body, 0, _SEARCHED)
         for label in (declared, found[1].decode("ascii", "replace") if found else None):

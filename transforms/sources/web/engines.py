@@ -1,8 +1,8 @@
-"""The APIs of search engines: how each is asked, and what its replies mean.
+"""Describe the APIs of search engines: the requests, and the meaning of the replies.
 
-A class knows an API and nothing else. Sending, limits, retries, the cache and what is shared by
-equal queries are the same for all (`ufo.transforms.sources.web.searching`). A further engine is a
-subclass of `SearchApi`, and a line in `APIS`.
+A class knows only its API. Sending, limits, retries, the cache and the sharing of equal queries are
+the same for all (`ufo.transforms.sources.web.searching`). To add an engine, write a subclass of
+`SearchApi` and add it to `APIS`.
 """
 
 import os
@@ -20,10 +20,10 @@ from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One thing that an engine found: a page, by its address, and what it says of it.
+    """One result of an engine: the address of a page, and a text about it.
 
-    `text` is the snippet, None where there is none. One that `stands_alone` is the engine's own
-    answer to the query (an answer box), and no page is fetched for it.
+    `text` is the snippet, or None. With `stands_alone` it is the engine's own answer to the query
+    (an answer box), and no page is fetched for it.
     """
 
     url: str | None
@@ -49,8 +49,8 @@ class SearchApi:
     def call(self, queries: Sequence[str], count: int, key: str) -> dict[str, Any]:
         """Return the request for up to `batch` queries, with `count` results each.
 
-        It is what httpx takes: `method` and `url`, `headers`, `params`, `json`. The headers may
-        have the key, and are never shown.
+        It has the arguments of httpx: `method` and `url`, `headers`, `params`, `json`. The headers
+        may have the key, and are never shown.
         """
         raise NotImplementedError
 
@@ -59,15 +59,15 @@ class SearchApi:
         return [payload]
 
     def answers(self, reply: Any) -> bool:
-        """Return whether a raw reply has the shape of one, even if nothing was found."""
+        """Return whether a raw reply has the shape of this API's replies, even without results."""
         raise NotImplementedError
 
     def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield what was found, best first; whatever is missing or of a wrong type is left out."""
+        """Yield the results, best first; missing fields and wrong types are left out."""
         raise NotImplementedError
 
     def refused(self, status: int, text: str, url: str) -> str:
-        """Return what a status means that is this API's own way to refuse every search, else ""."""
+        """Return the meaning of a status by which this API refuses every search, else ""."""
         raise NotImplementedError
 
     @property
@@ -77,7 +77,7 @@ class SearchApi:
         return url.partition("?")[0].rstrip("/")
 
     def unavailable(self) -> str | None:
-        """Return why it cannot be asked, with the remedy, or None where it can."""
+        """Return why it cannot be used, with the remedy, or None if it can."""
         key, url = variable(self.key_variable), variable(self.url_variable)
         if not (url or (key and self.default_url)):
             wanted = self.url_variable
@@ -114,7 +114,7 @@ class Serper(SearchApi):
         return {"method": "POST", "url": f"{self.url}/search", "headers": headers, "json": body}
 
     def split(self, payload: Any, queries: int) -> Sequence[Any] | None:
-        """Return the results; one query may be answered by an object alone."""
+        """Return the results; the reply to one query may be a single object."""
         replies = [payload] if isinstance(payload, dict) else payload
         return replies if isinstance(replies, list) and len(replies) == queries else None
 
@@ -150,7 +150,7 @@ class Serper(SearchApi):
 
 
 def _statements(graph: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a knowledge graph says as sentences about its title."""
+    """Yield the entries of a knowledge graph as sentences about its title."""
     title = _text(graph, "title")
     if title is None:
         return
@@ -167,8 +167,8 @@ def _statements(graph: Mapping[str, Any]) -> Iterator[str]:
 class Searxng(SearchApi):
     """SearXNG (https://docs.searxng.org): a metasearch engine that anybody can run.
 
-    `GET /search?q=…&format=json` at SEARXNG_BASE_URL; no key. The JSON format is off in an
-    instance as it is installed, which then answers 403.
+    `GET /search?q=…&format=json` at SEARXNG_BASE_URL; no key. A newly installed instance has the
+    JSON format disabled, and answers 403.
     """
 
     name = "searxng"
@@ -180,8 +180,8 @@ class Searxng(SearchApi):
         return {"method": "GET", "url": f"{self.url}/search", "params": params}
 
     def answers(self, reply: Any) -> bool:
-        """Return whether it lists results. If all engines behind it failed, nothing was searched:
-        an empty list with unresponsive engines is not an answer."""
+        """Return whether it lists results. An empty list with unresponsive engines is not an
+        answer: all engines failed and nothing was searched."""
         if not isinstance(reply, dict) or not isinstance(reply.get("results"), list):
             return False
         return bool(reply["results"] or not reply.get("unresponsive_engines"))
@@ -192,7 +192,7 @@ class Searxng(SearchApi):
             yield _result(item, "url", "content", "publishedDate", "pubdate")
 
     def refused(self, status: int, text: str, url: str) -> str:
-        """Tell how the JSON format is switched on."""
+        """Explain how to enable the JSON format."""
         if status == 403:
             return (
                 f"{url} gives no JSON (403); in its settings.yml add json to search.formats (and "
@@ -242,7 +242,7 @@ class Brave(SearchApi):
             yield SearchResult(_text(item, "url"), title and _plain(title), said or None, day)
 
     def refused(self, status: int, text: str, url: str) -> str:
-        """Tell of a key that Brave takes for none (422), and of a plan that is used up."""
+        """Explain a key that Brave does not recognise (422), and a plan that is used up."""
         if status == 422 and "SUBSCRIPTION_TOKEN_INVALID" in text:
             return f"{url} refused the key in {self.key_variable} (422); set it to a valid one"
         if status == 402 or "QUOTA_LIMITED" in text or "USAGE_LIMIT" in text:
@@ -268,7 +268,7 @@ def api_of(name: str) -> SearchApi:
 
 
 def variable(name: str | None) -> str:
-    """Return an environment variable without spaces around; empty where it is not set."""
+    """Return an environment variable without surrounding spaces; "" if it is not set."""
     return os.environ.get(name, "").strip() if name else ""
 
 
@@ -284,7 +284,7 @@ def _objects(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _text(item: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first of these fields that has a text; what no table can hold is replaced."""
+    """Return the first of these fields with a text; characters unfit for tables are replaced."""
     for name in names:
         value = item.get(name)
         if isinstance(value, str) and value.strip():
@@ -299,7 +299,7 @@ def _result(item: Mapping[str, Any], url: str, text: str, *dates: str) -> Search
 
 
 def _plain(text: str) -> str:
-    """Return a text without the marks of what was searched for."""
+    """Return a text without the marks that highlight the searched words."""
     return unescape(re.sub(r"</?(?:strong|b|em)>", "", text))
 
 

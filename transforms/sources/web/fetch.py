@@ -1,7 +1,7 @@
-"""One page from its URL: politely, safely, under caps; what goes wrong is a reason, never raised.
+"""Fetch a page politely, safely and within limits; a failure is a reason and never raised.
 
-Here are robots.txt (RFC 9309), the pauses between requests to a host, redirects and retries;
-connections to checked addresses only are in `transport`.
+This module handles robots.txt (RFC 9309), pauses between requests to a host, redirects and retries.
+`transport` connects to checked addresses only.
 """
 
 import asyncio
@@ -39,22 +39,23 @@ from ufo.transforms.sources.web.transport import (
 T = TypeVar("T")
 
 SECONDS: Final = 20.0
-"""From the request for a page to its last byte, over all redirects, waits for the host apart."""
+"""Seconds from the request for a page to its last byte, with all redirects, but without waits for
+the host."""
 REDIRECTS: Final = 5
 MOST_RULES: Final = 500 * 1024
-"""Bytes of a robots.txt; RFC 9309, 2.5: what a robot has to read at least."""
+"""The bytes of a robots.txt that are read: the least by RFC 9309, 2.5."""
 AT_ONCE: Final = 2
-"""Requests to a host, over all processes of a run."""
+"""Concurrent requests to a host, over all processes of a run."""
 DELAY: Final = 0.1
 """Seconds between the starts of two requests to a host."""
 LONGEST_DELAY: Final = 10.0
-"""That is waited, whatever Crawl-delay a host asks for."""
+"""The longest delay, even if a host's Crawl-delay is longer."""
 
 _MOVED: Final = (301, 302, 303, 307, 308)
 _GOOD: Final = (200, 203)
 _AGAIN: Final = (408, 425, 429, 502, 503, 504)
 _LASTING: Final = (None, reasons.TOO_LARGE, reasons.UNSUPPORTED_TYPE, reasons.EMPTY)
-# A page is one of several, and has its snippet: it is worth one more try, and no long wait.
+# There are other pages, and a snippet for this one: it is worth one more try, but no long wait.
 _RETRY: Final = Retry(attempts=2, seconds=5.0)
 _MOST_SAID: Final = 500  # characters of an error
 _SITES: Final = 2_000  # whose rules are cached
@@ -63,7 +64,7 @@ _USER_AGENT: Final = re.compile(r"\s*user(?:-|\s+)?agent[\s:]+(.*)", re.IGNORECA
 
 
 def lasts(page: FetchedPage) -> bool:
-    """Return whether a page, or the reason why there is none, holds for the rest of the day."""
+    """Return whether a page, or the reason for its failure, is valid for the rest of the day."""
     refused = 400 <= page.status < 500 and page.status not in _AGAIN
     return not page.private and (page.reason in _LASTING or refused)
 
@@ -71,8 +72,8 @@ def lasts(page: FetchedPage) -> bool:
 class Fetcher:
     """Fetches pages, `connections` at a time; for one event loop.
 
-    `allow_private` fetches from addresses that are not public, too. Each of the `workers`
-    processes of a run keeps to its share of the pace. `resolve`, `sleep` and `clock` are for tests.
+    `allow_private` fetches from addresses that are not public, too. Each of the `workers` processes
+    of a run keeps to its share of the rate. `resolve`, `sleep` and `clock` are for tests.
     """
 
     def __init__(
@@ -101,9 +102,10 @@ class Fetcher:
         await self._connections.aclose()
 
     async def get(self, url: str, ruled: bool = True) -> FetchedPage:
-        """Return the page at a URL, by way of up to five redirects; each is asked for by rules.
+        """Return the page at a URL after up to five redirects, each checked against robots.txt.
 
-        In place of a page is what went wrong. A robots.txt is not `ruled` itself.
+        After a failure, the page has its reason. With `ruled` False, for a robots.txt, no rules
+        apply.
         """
         most_bytes = self._most_bytes if ruled else MOST_RULES
         at, private, left = url, False, self._seconds
@@ -132,7 +134,7 @@ class Fetcher:
             error = SendError(f"more than {REDIRECTS}", reasons.TOO_MANY_REDIRECTS)
         except SendError as raised:
             error = raised
-        except Exception as raised:  # of a library, which a hostile server's headers can raise
+        except Exception as raised:  # a hostile server's headers can raise any error of a library
             if ends_run(raised):
                 raise
             error = SendError(repr(raised)[:_MOST_SAID], reasons.UNREADABLE)
@@ -143,10 +145,10 @@ class Fetcher:
         )
 
     async def _allowed(self, url: str, ruled: bool) -> str:
-        """Return the URL of a page as it is asked for, if it is one and its site lets us.
+        """Return the URL of a page as it is requested, if it is valid and its site allows it.
 
         Raises:
-            SendError: it is not asked for, or its site cannot say.
+            SendError: it may not be requested, or its site cannot say.
         """
         try:
             url = checked_url(url, self._allow_private)
@@ -156,7 +158,7 @@ class Fetcher:
             raise SendError(str(error), reasons.REFUSED_ADDRESS) from None
         if ruled:
             rules_at = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}/robots.txt"
-            # Who asks while that is being found out waits for it.
+            # Other callers for the same site wait for the same request.
             rules, _ = await self._sites.get(rules_at, lambda: self._rules(rules_at))
             if isinstance(rules, FetchedPage):
                 raise SendError(rules.detail, rules.reason or "")
@@ -170,10 +172,10 @@ class Fetcher:
     async def _exchange(
         self, url: str, most_bytes: int, any_type: bool
     ) -> tuple[FetchedPage, str | None]:
-        """Send a request once; returns the page, and where it has moved to if it has.
+        """Send a request once; return the page, and the new URL if it has moved.
 
         Raises:
-            SendError: no page came.
+            SendError: no page was received.
         """
         try:
             response = await self._connections.handle_async_request(page_request(url))
@@ -236,7 +238,7 @@ class Fetcher:
         return replace(page, body=body), None
 
     async def _rules(self, rules_at: str) -> Protego | FetchedPage:
-        """Return what the site with this robots.txt allows; the page where it cannot say."""
+        """Return the rules of the site with this robots.txt; the failed page if it cannot say."""
         page = await self.get(rules_at, ruled=False)
         try:
             return await asyncio.to_thread(rules_of, page)
@@ -253,10 +255,10 @@ class Fetcher:
 
 
 def rules_of(page: FetchedPage) -> Protego | FetchedPage:
-    """Return the rules of a robots.txt that was fetched, or tried to; the page without a reply.
+    """Return the rules of a robots.txt; the page itself if there was no reply.
 
-    A site that has none (any 4xx, or redirects without end) allows everything; one that cannot
-    tell (5xx) allows nothing for now (RFC 9309, 2.3.1).
+    A site without one (any 4xx, or endless redirects) allows everything. A site that cannot answer
+    (5xx) allows nothing for now (RFC 9309, 2.3.1).
     """
     rules = "User-agent: *\nDisallow: /"
     if page.reason is None:
@@ -273,8 +275,8 @@ def rules_of(page: FetchedPage) -> Protego | FetchedPage:
 def _few_robots(line: str) -> str:
     """Return the line with one name in place of every robot that is not this one.
 
-    Protego keeps the rules of a group once for each robot, so that a file of thousands of robots
-    and rules would take minutes and gigabytes.
+    Protego stores the rules of a group once for each robot. A file with thousands of robots and
+    rules would take minutes and gigabytes.
     """
     found = _USER_AGENT.match(line)
     robot = found and found[1].partition("#")[0].strip().lower()
@@ -288,9 +290,9 @@ def _few_robots(line: str) -> str:
 
 
 class Hosts:
-    """The hosts that this process asks: few requests at once, and a pause between them.
+    """Limits the requests to each host: few at once, and a pause between them.
 
-    A Crawl-delay that a host asks for beyond that holds too, up to ten seconds.
+    A longer Crawl-delay of a host is respected, up to ten seconds.
     """
 
     def __init__(
@@ -307,17 +309,17 @@ class Hosts:
         self._delays: dict[str, float] = {}
 
     def crawl_delay(self, host: str, seconds: float | None) -> None:
-        """Take note of what a host's robots.txt asks for."""
+        """Set the Crawl-delay of a host, from its robots.txt."""
         self._delays[host] = min(max(seconds or 0.0, DELAY), LONGEST_DELAY)
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:
-        """Wait for a place and the host's next moment; the place is held until the block ends."""
+        """Wait for a slot and for the host's next time; hold the slot until the block ends."""
         at_once = max(1, AT_ONCE // self._workers)
         async with self._places.setdefault(host, asyncio.Semaphore(at_once)):
             now = self._clock()
             start = max(now, self._next.get(host, now))
-            # The next request finds the moment taken, so that no order of waking is needed.
+            # The next request gets a later time, whatever the order of waking.
             self._next[host] = start + self._delays.get(host, DELAY) * self._workers
             if start > now:
                 await self._sleep(start - now)
@@ -325,9 +327,9 @@ class Hosts:
 
 
 class Cached(Generic[T]):
-    """Up to `most` values by key, each for `seconds` and made once for all who ask meanwhile.
+    """A cache of up to `most` values, each for `seconds`; concurrent callers share one computation.
 
-    What fails is not kept. `clock` is for tests.
+    Failures are not cached. `clock` is for tests.
     """
 
     def __init__(
@@ -339,7 +341,7 @@ class Cached(Generic[T]):
         self._known: OrderedDict[str, tuple[float, asyncio.Task[T]]] = OrderedDict()
 
     async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
-        """Return the value of a key, and whether another one's asking has made it."""
+        """Return the value of a key, and whether another call computed it."""
         known, now = self._known.get(key), self._clock()
         waited = known is not None and (not known[1].done() or now - known[0] < self._seconds)
         if known is None or not waited:

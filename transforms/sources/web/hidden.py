@@ -1,8 +1,8 @@
-"""Find what a browser would not show although it is in the source of a page.
+"""Remove the text that a browser would not show from the source of a page.
 
-Text that a reader never sees is not evidence, and may hold instructions to a judge.
-The tests are those of the HTML standard (section 15.3.1, hidden elements) and the usual ways to
-hide text by a style. Style sheets of other files are not fetched.
+Text that a reader never sees is not evidence, and may have instructions to a judge. The rules are
+from the HTML standard (section 15.3.1, hidden elements), with the usual ways to hide text by a
+style. Style sheets in other files are not fetched.
 """
 
 import re
@@ -44,7 +44,7 @@ _WHITE = ("#fff", "#ffffff", "white", "rgb(255,255,255)", "rgba(255,255,255,1)")
 
 
 def drop_hidden(tree: "HtmlElement") -> None:
-    """Take out of the tree all elements that a reader of the page does not see."""
+    """Remove all elements that a reader of the page does not see from the tree."""
     classes, ids = _hidden_names(tree.iter("style"))
     for element in list(tree.iter("*")):
         parent = element.getparent()
@@ -56,7 +56,7 @@ def drop_hidden(tree: "HtmlElement") -> None:
 
 
 def drop(element: "HtmlElement") -> None:
-    """Take an element out; the text that follows it stays."""
+    """Remove an element; the text after it stays."""
     if element.getparent() is not None:
         element.drop_tree()
 
@@ -83,7 +83,7 @@ def _is_hidden(element: "HtmlElement") -> bool:
 
 
 def hides(style: str) -> bool:
-    """Return whether the declarations of a style leave nothing to be seen."""
+    """Return whether the declarations of a style hide the element."""
     if _HIDING.search(style):
         return True
     if _NO_SIZE.search(style) and _CUT_OFF.search(style):
@@ -104,10 +104,10 @@ def _shade(colour: str) -> str:
 
 
 def _hidden_names(sheets: Iterable["HtmlElement"]) -> tuple[set[str], set[str]]:
-    """Return the classes and the ids that a rule of the page's own, by name alone, hides.
+    """Return the classes and ids that a simple rule in the page's own style sheets hides.
 
-    Rules inside `@media` and the like hold only somewhere, selectors of several parts only
-    sometimes: they are left alone.
+    Rules inside `@media` and the like, and selectors with several parts, do not always apply: they
+    are ignored.
     """
     names: dict[str, set[str]] = {".": set(), "#": set()}
     for sheet in sheets:

@@ -1,8 +1,8 @@
-"""The article of an HTML page: its title, main text and date of publication.
+"""Extract the article of an HTML page: its title, main text and date of publication.
 
-trafilatura (Barbaresi 2021) in its precision mode finds the main text. Before it, what a reader
-does not see and what only leads elsewhere goes out of the tree; after it, lines that are not of
-the article. Where precision finds little, its balanced mode is asked.
+trafilatura (Barbaresi 2021) finds the main text in its precision mode. Before that, hidden text and
+links to other pages are removed from the tree. After that, lines that do not belong to the article
+are removed. If the precision mode finds little, the balanced mode is used.
 """
 
 import logging
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 MIN_WORDS = 40
-"""An article of fewer words may be a stub: of a paywall, of a page that a script fills."""
+"""An article with fewer words may be a stub, from a paywall or a page that a script fills."""
 
 MOST_ELEMENTS = 100_000
-"""Of a page that is read: long articles have some thousands."""
+"""The most elements of a page that is read: long articles have some thousands."""
 
 MOST_ATTRIBUTES = 1_000
-"""Of one element of a page that is read: what libraries do with them grows with their square."""
+"""The most attributes of an element of a page that is read: libraries take quadratic time for
+them."""
 
 _STARTS = re.compile("<[a-zA-Z]")
-_FEW_CHARACTERS = 250  # precision that finds no more may have missed the article
+_FEW_CHARACTERS = 250  # with no more, the precision mode may have missed the article
 _MAX_TITLE = 300
 _PAYWALL = re.compile(
     r"paywall|metered|regwall|isAccessibleForFree[\"']?\s*:\s*[\"']?false"
@@ -49,7 +50,7 @@ _NEEDS_SCRIPT = re.compile(
 _MOUNTS = ("root", "app", "__next", "__nuxt", "main-app", "svelte", "ember-app", "react-root")
 _SEARCHED = 200_000
 
-# What they log of single pages is in a document's `reason`.
+# They log on single pages; a document's `reason` has the same.
 for _name in ("trafilatura", "htmldate"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
@@ -57,9 +58,9 @@ for _name in ("trafilatura", "htmldate"):
 def article_of(page: FetchedPage, html: str) -> Document:
     """Return the article of a page, `html` its characters.
 
-    `published_at` is an ISO 8601 date that the page or its address states, never later than the
-    day on which it was retrieved. A page behind a paywall, or one that a script would fill, has a
-    few lines that are not what it is about: they are not given as its text.
+    `published_at` is an ISO 8601 date that the page or its address states, never later than the day
+    of retrieval. A page behind a paywall, or one that a script fills, has only a few lines that are
+    not its content: they are not returned as its text.
     """
     if sum(1 for _ in islice(_STARTS.finditer(html), MOST_ELEMENTS + 1)) > MOST_ELEMENTS:
         return _too_large(f"it has over {MOST_ELEMENTS:,} elements")
@@ -100,7 +101,7 @@ def _main_text(tree: "HtmlElement") -> str:
 
 
 def _title(tree: "HtmlElement") -> str | None:
-    """Return the title as the page shows it: its first heading, else what its head says."""
+    """Return the title as the page shows it: its first heading, else the title in its head."""
     shown = [_joined(heading.text_content()) for heading in tree.iter("h1")]
     stated = [
         _joined(meta.get("content", ""))
@@ -108,7 +109,7 @@ def _title(tree: "HtmlElement") -> str | None:
         if meta.get("property") == "og:title"
     ]
     named = [_joined(title.text or "") for title in tree.iter("title")]
-    # Of several headings one is the site's name; the page's own is what its head begins with.
+    # One of several headings may be the site's name; the title in the head begins with the page's.
     heads = stated or named
     best = [text for text in shown if any(text and head.startswith(text) for head in heads)]
     for text in best + stated + named + shown:
@@ -122,7 +123,7 @@ def _joined(text: str) -> str:
 
 
 def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
-    """Return what the page's markup, or else its address, states as the day it was published."""
+    """Return the day of publication that the page's markup, or else its address, states."""
     day = retrieved_at[:10]
     try:
         return find_date(tree, extensive_search=False, original_date=True, url=url, max_date=day)
@@ -140,10 +141,10 @@ def _is_mounted(tree: "HtmlElement") -> bool:
 
 # --- boilerplate --------------------------------------------------------------------------------
 #
-# What stands in or around an article and is not of it: links to others, calls to subscribe. Two
-# passes: over the tree, where links and text are still distinct, and over the lines of what was
-# extracted. The rules look at form (share of link text, place, a few standing phrases), never at
-# a site.
+# Boilerplate is text in or around an article that does not belong to it: links to others, calls to
+# subscribe. There are two passes: over the tree, where links and text are still distinct, and over
+# the extracted lines. The rules depend on form (share of link text, place, a few standing phrases),
+# never on a site.
 
 _LEAD_IN = (
     r"(?:related(?: (?:stories|articles|content|links|coverage|posts|news))?|read more|read also"
@@ -179,17 +180,17 @@ _DATED = re.compile(
 )
 _SHORTCODE = re.compile(r"\[/?[a-z][\w-]*(?:\s+[\w-]+\s*=\s*[\"'”″“][^\]\n]{0,300})?/?\]")
 _SENTENCE_END = re.compile(r"[.!?…。！？:][\"'”’»)\]]*$")
-_TAIL = 8  # lines looked at from the end
-_LONG = 500  # characters: a paragraph, whatever it mentions
-_HEAD = 4  # and from the beginning
+_TAIL = 8  # lines checked at the end
+_LONG = 500  # characters: a longer line is a paragraph, whatever it mentions
+_HEAD = 4  # lines checked at the beginning
 _BLOCKS = ("p", "li", "h2", "h3", "h4", "h5", "div", "span", "section", "aside", "ul", "ol")
 _INLINE = ("p", "span", "a", "em", "strong")
-_LINKED = 0.9  # from this share of link text on, an element is links
-_HEADLINE = 20  # characters: shorter link texts may be names in a list that is the article's
+_LINKED = 0.9  # share of link text from which an element counts as links
+_HEADLINE = 20  # characters: shorter link texts may be names in a list of the article
 
 
 def drop_links_out(tree: "HtmlElement") -> None:
-    """Take out what only leads elsewhere: "Related: …", lists of headlines, cards of links."""
+    """Remove links to other pages: "Related: …", lists of headlines, cards of links."""
     for element in list(tree.iter("nav")):
         drop(element)
     for element in list(tree.iter(*_BLOCKS)):
@@ -207,7 +208,7 @@ def drop_links_out(tree: "HtmlElement") -> None:
 
 
 def show_quotes(tree: "HtmlElement") -> None:
-    """Take the names off the wrappers of embedded posts: an article quotes what they say."""
+    """Remove the class names of embedded posts, so that their text stays as a quote."""
     for quote in tree.iter("blockquote"):
         wrapper = quote.getparent()
         if wrapper is not None and "embed" in wrapper.get("class", "").lower():
@@ -234,10 +235,10 @@ def _text(element: "HtmlElement") -> str:
 
 
 def clean(text: str, title: str | None) -> str:
-    """Return the lines of a text without those that are not of the article.
+    """Return a text without the lines that do not belong to the article.
 
-    The title is left out at the beginning, since a passage has it beside its text; so are a date
-    or a reading time there. At the end go calls to subscribe and the like, with their headings.
+    At the beginning the title is left out, since a passage has it beside its text, and a date or a
+    reading time. At the end calls to subscribe and the like are left out, with their headings.
     """
     lines = [line.strip() for line in _SHORTCODE.sub("", text).split("\n")]
     lines = [line for line in lines if line and not _leads_out(line)]

@@ -1,12 +1,16 @@
-"""Pages, each fetched and read once however many queries find it, and their best passages.
+"""Read each page once, however many queries find it, and choose its best passages.
 
-A passage is the best sentences of a page for a query, each with those around it. They are ranked by
-vectors, or by BM25 (Robertson & Zaragoza 2009, with the IDF that is never negative) over the
-sentences of the page, with what a page is and a collection is not: a sentence's neighbours say what
-it is about; a page is too small to tell by itself which words are common; and the sentences that
-are taken together should say different parts of the query (maximal marginal relevance, Carbonell &
-Goldstein 1998, by terms). The constants were chosen by random search on one half of the labelled
-sentences of `benchmarks/accuracy/evidence.py` and looked at on the other.
+A passage is one of the best sentences of a page for a query, with the sentences around it.
+Sentences are ranked by vectors, or by BM25 over the sentences of the page (Robertson & Zaragoza
+2009, with the IDF that is never negative). BM25 is adapted to a page in three ways:
+
+- The neighbours of a sentence count, since they say what it is about.
+- Common words have a fixed weight, since a page is too small to show which words are common.
+- Sentences taken together should cover different parts of the query (maximal marginal relevance,
+  Carbonell & Goldstein 1998, by terms).
+
+The constants were chosen by random search on one half of the labelled sentences of
+`benchmarks/accuracy/evidence.py` and checked on the other.
 """
 
 import asyncio
@@ -37,7 +41,7 @@ from ufo.transforms.sources.web.snapshot import NOT_RECORDED, Kept, Snapshot
 from ufo.transforms.sources.web.transport import Resolve
 
 _MOST_BYTES: Final = 1024 * 1024  # of a page in the cache
-_HELD: Final = 512  # pages whose text is held, for so many seconds
+_HELD: Final = 512  # pages whose text is kept in memory for so many seconds
 _HELD_SECONDS: Final = 3600.0
 
 
@@ -45,13 +49,13 @@ _HELD_SECONDS: Final = 3600.0
 
 K1 = 0.9
 B = 0.4
-COMMON = 0.7  # of the weight of a word that is common in all prose
-NUMBER = 1.3  # and of a number, by which facts differ
-TITLED = 0.5  # of a word of the title: the whole page is about that, by pronouns mostly
-BEFORE = 0.2  # of the score of the sentence before, and of the one after
+COMMON = 0.7  # factor on the weight of a word that is common in all prose
+NUMBER = 1.3  # factor on the weight of a number: facts differ by numbers
+TITLED = 0.5  # factor for a word of the title: the whole page is about it, mostly by pronouns
+BEFORE = 0.2  # share of the score of the sentence before that is added, and of the one after
 AFTER = 0.1
-SHORT = 1.0  # terms: a heading says what comes, not what is
-AGAIN = 0.6  # what a term still weighs once a sentence with it is taken
+SHORT = 1.0  # terms; a heading announces facts but does not state them
+AGAIN = 0.6  # factor on the weight of a term once a sentence with it was taken
 _COMMON_TERMS = frozenset(terms_of(" ".join(VERY_COMMON)))
 
 
@@ -68,7 +72,7 @@ class SentenceRanking:
     def best(self, query: str, k: int) -> list[tuple[int, float]]:
         """Return up to `k` (row, score) by falling score; equal scores in the page's order.
 
-        A row whose score is 0 is not among them.
+        Rows with score 0 are left out.
         """
         matches = self._matches(query)
         scores = self._scores(matches)
@@ -130,9 +134,9 @@ class DenseRanking:
         self._vectors = embedder.embed(list(sentences))
 
     def best(self, query: str, k: int) -> list[tuple[int, float]]:
-        """Return up to `k` (row, cosine) by falling cosine; equal ones in the page's order.
+        """Return up to `k` (row, cosine) by falling cosine; equal cosines in the page's order.
 
-        A row whose cosine is not above 0 is not among them.
+        Rows with a cosine of 0 or below are left out.
         """
         if not len(self._vectors):
             return []
@@ -142,9 +146,10 @@ class DenseRanking:
 
 
 class PageText:
-    """The sentences of one page, for any number of queries: by vectors where there is an embedder.
+    """The sentences of one page, for any number of queries; ranked by vectors if there is an
+    embedder.
 
-    They are ranked when first asked.
+    The ranking is built at the first query.
     """
 
     def __init__(self, document: Document, embedder: Embedder | None = None) -> None:
@@ -162,8 +167,8 @@ class PageText:
     def sentences(self, query: str, n: int) -> list[tuple[int, float]]:
         """Return the (number, score) of up to `n` best sentences, best first.
 
-        Where none shares anything with the query they are the first of the page, with score 0: a
-        search engine found it for this query, and a page begins with what it is about.
+        If no sentence shares a term with the query, they are the first of the page, with score 0. A
+        search engine found the page for this query, and a page begins with its topic.
         """
         found = self._ranking.best(query, n)
         return found or [(row, 0.0) for row in range(min(n, len(self._document.spans)))]
@@ -171,7 +176,7 @@ class PageText:
     def windows(self, query: str, n: int = 1, context: int = 1) -> list[tuple[str, float]]:
         """Return the best `n` sentences with `context` sentences before and after each.
 
-        Windows that overlap are one, with the best score of their sentences. They come best first,
+        Overlapping windows are joined, with the best score of their sentences. The best come first,
         equal ones in the page's order.
         """
         text, spans = self._document.text, self._document.spans
@@ -187,7 +192,7 @@ class PageText:
 
 
 def _merged(around: Iterable[tuple[int, int, float]]) -> Sequence[tuple[int, int, float]]:
-    """Return ranges of sentences in order, those that share one joined, with their best score."""
+    """Return ranges of sentences in order; overlapping ones are joined, with the best score."""
     merged: list[tuple[int, int, float]] = []
     for first, last, score in sorted(around):
         if merged and first <= merged[-1][1]:
@@ -203,8 +208,8 @@ def _merged(around: Iterable[tuple[int, int, float]]) -> Sequence[tuple[int, int
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """A page, its body aside, and what it says. `seconds` is what it took to fetch; `cached` says
-    that it was not."""
+    """A page without its body, and its content. `seconds` is the time to fetch it; `cached` says
+    that it was not fetched."""
 
     page: FetchedPage
     document: Document
@@ -215,11 +220,11 @@ class ReadPage:
 
 
 class Pages:
-    """Reads pages; for one event loop. `snapshot` has them, or takes them down.
+    """Reads pages; for one event loop. `snapshot` replays them, or records them.
 
-    `embedder` is the full name of what ranks their sentences by vectors, None for BM25. Pages are
-    read in processes, under a budget. These are asked on threads, and ranking is on threads, so
-    that other pages keep coming in the meantime.
+    `embedder` is the full name of the embedder that ranks their sentences, None for BM25. Processes
+    with a budget read the pages. Calls to them, and the ranking, run on threads, so that other
+    pages are fetched in the meantime.
     """
 
     def __init__(
@@ -243,7 +248,7 @@ class Pages:
         self._allow_private = allow_private
         self._kept = Kept(shared_memory(calls), snapshot, clock)
         self._embedder = None if embedder is None else make_embedder(embedder)
-        # A page that takes all of its time must not hold up the others.
+        # A page that uses its full time must not delay the others.
         self._readers = Readers(max(2, (os.cpu_count() or 1) // calls.workers))
         self._held = Cached[ReadPage](_HELD, _HELD_SECONDS)
 
@@ -257,7 +262,7 @@ class Pages:
         await self._fetcher.aclose()
 
     async def _read(self, url: str) -> ReadPage:
-        """Return a page; whatever is wrong with it is its reason, and costs no other page."""
+        """Return a page; an error is its `reason` and does not affect other pages."""
         started = time.monotonic()
         page, cached = await self._kept_or_fetched(url)
         seconds = 0.0 if cached else time.monotonic() - started
@@ -267,9 +272,9 @@ class Pages:
         return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, cached)
 
     async def _kept_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
-        """Return a page, and whether it was kept: recorded, or fetched today by this or another
+        """Return a page, and whether it was stored: recorded, or fetched today by this or another
         run."""
-        # What is kept needs no connection: pages of private hosts are apart in the cache.
+        # A stored page needs no check of addresses, so pages of private hosts have other keys.
         key = self._kept.key("p", url, today=self._allow_private)
         kept = _unpacked((await self._kept.get_many([key])).get(key))
         if kept is not None:
@@ -291,4 +296,4 @@ def _unpacked(value: Any) -> FetchedPage | None:
         body = zlib.decompress(base64.b64decode(value["body"]))
         return FetchedPage(**{**value, "body": body})
     except (TypeError, KeyError, ValueError, zlib.error):
-        return None  # of another version
+        return None  # stored by another version

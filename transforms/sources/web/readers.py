@@ -1,9 +1,9 @@
-"""Processes that read documents, under limits: kept for the next page, replaced when one is lost.
+"""Read documents in processes with limits; a process is reused, and replaced when it dies.
 
-Nothing bounds what a parser does with a page that was made to be slow, so the kernel does: beyond
-its time the process is killed, beyond its memory an allocation fails. Such a process runs this
-module. It is asked with a line of JSON and the bytes of the page; the answer is a line of JSON,
-since what a hostile page could make of this process must not be trusted.
+A parser has no limit for a page that was made to be slow, so the kernel limits it. Beyond its time
+the process is killed; beyond its memory an allocation fails. Such a process runs this module. A
+request is a line of JSON and the bytes of the page. The answer is a line of JSON and not a pickle:
+a hostile page may have taken over the process.
 """
 
 import json
@@ -26,18 +26,18 @@ from ufo.transforms.sources.web.documents import Document, FetchedPage, document
 _PROGRAM: Final = "ufo.transforms.sources.web.readers"
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 512 * 1024 * 1024
-_MOST_PAGES: Final = 500  # that one process reads: what libraries cache of them adds up
-# No key is among them: a page that takes over its reader finds none.
+_MOST_PAGES: Final = 500  # pages that one process reads: the caches of libraries grow
+# Without keys: a page that takes over its reader must not find any.
 _ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
-_BY_THE_CLOCK: Final = 4  # times the seconds of computing, where others compute beside it
+_BY_THE_CLOCK: Final = 4  # limit of wall time, as a multiple of the seconds of computing
 _TIMED_OUT: Final = (-signal.SIGPROF, -signal.SIGALRM)
 
 
 class Readers:
-    """Reads pages, `at_once` of them on `threads`, each thread in a process of its own.
+    """Reads pages, `at_once` at a time on `threads`; each thread has its own process.
 
-    A process starts with its thread's first page, so none does where no page is read. Each page may
-    take `seconds` of computing, and each process `most_bytes` of memory.
+    A process starts with its thread's first page. Each page may take `seconds` of computing, and
+    each process `most_bytes` of memory.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Readers:
         self._closed = False
 
     def read(self, page: FetchedPage) -> Document:
-        """Return what a page says; past its budget, the reason.
+        """Return the content of a page, or the reason if it exceeds its budget.
 
         Raises:
             RunError: no process can be started.
@@ -61,11 +61,11 @@ class Readers:
             reader = self._reader()
             found = reader.read(page)
             if self._closed or not reader.killed:
-                break  # else by someone else, and perhaps before it began: the page is read again
+                break  # otherwise it was killed from outside: read the page again
         return found
 
     def close(self) -> None:
-        """End the processes, those that are reading too."""
+        """End all processes, also while they are reading."""
         self._closed = True
         for reader in list(self._started):  # a thread may just replace its own
             reader.kill()
@@ -74,7 +74,7 @@ class Readers:
             reader.close()
 
     def _reader(self) -> "_Reader":
-        """Return the process of this thread, a new one where it cannot read another page."""
+        """Return the process of this thread; a new one if the old one cannot read another page."""
         reader: _Reader | None = getattr(self._own, "reader", None)
         if reader is not None and not reader.usable:
             reader.close()
@@ -121,11 +121,11 @@ class _Reader:
 
     @property
     def killed(self) -> bool:
-        """Whether someone has ended it, and not a limit."""
+        """Whether someone else ended it, and not a limit."""
         return self._process.returncode == -signal.SIGKILL
 
     def read(self, page: FetchedPage) -> Document:
-        """Return what a page says."""
+        """Return the content of a page."""
         self._left -= 1
         header = {**asdict(replace(page, body=b"")), "size": len(page.body)}
         del header["body"]
@@ -145,7 +145,7 @@ class _Reader:
         return Document(**answer, spans=spans)
 
     def kill(self) -> None:
-        """End it, whatever it is at."""
+        """End it, even while it is reading."""
         self._process.kill()
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class _Reader:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            with suppress(OSError):  # of what was not yet written to it
+            with suppress(OSError):  # flushing unwritten data fails
                 pipe.close()
 
     def _line(self) -> bytes:
@@ -173,17 +173,17 @@ class _Reader:
 
 
 def main(seconds: float, most_bytes: int) -> None:
-    """Answer requests until there are none.
+    """Answer requests until the input ends.
 
-    A document may take so many seconds of computing, and the process so much memory, libraries
+    A document may take `seconds` of computing, and the process `most_bytes` of memory, libraries
     included.
     """
     import ufo.transforms.sources.web.html  # noqa: F401 – before a page's time begins
 
-    # Whoever started this ends it, by the end of its input.
+    # The parent process ends this one, by closing its input.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    # What a library prints goes elsewhere than the answers.
+    # Keep output that a library prints apart from the answers.
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -203,7 +203,7 @@ def main(seconds: float, most_bytes: int) -> None:
 
 
 def _answer(header: dict[str, Any], asked: BinaryIO) -> dict[str, Any]:
-    """Return what a page says; "whole" is whether this process can read another one."""
+    """Return the content of a page; "whole" says whether this process can read another one."""
     size = header.pop("size")
     try:
         document = document_of(FetchedPage(**header, body=asked.read(size)))

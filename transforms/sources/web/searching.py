@@ -1,7 +1,7 @@
-"""Searches: what was searched today, or is being searched now, is not searched again.
+"""Search, but never repeat a query that was searched today or is being searched now.
 
-The mechanisms are those of the language models (`ufo.transforms.llm`): their store and what is
-under way (`memory`), and limits, retries and the usage log (`sending`).
+It uses the mechanisms of the language models (`ufo.transforms.llm`): `memory` for stored and
+running requests, `sending` for limits, retries and the usage log.
 """
 
 import asyncio
@@ -34,15 +34,15 @@ from ufo.transforms.sources.web.transport import ACCEPTED, MOST_BYTES, read_body
 
 STEP: Final = "search"
 SECONDS: Final = 30.0
-"""The time-out of a request, and that of reading the whole reply."""
+"""The time-out of a request, and of reading the whole reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search gave: its raw reply and when that came, or what went wrong.
+    """The result of a search: its raw reply and the time of it, or the error.
 
-    `request_id` is of the request that fetched it. `usage` has a row for each request that was
-    sent for it, and one where it cost nothing.
+    `request_id` is the id of the request that fetched it. `usage` has a row for each request sent
+    for it, or one row if it was free.
     """
 
     reply: Any = None
@@ -55,8 +55,8 @@ class Searched:
 class Searcher:
     """One search API at its address, asked for `count` results a query; for one event loop.
 
-    The address is the user's own: it may be local, or behind the proxy of their environment.
-    `snapshot` has the searches, or takes them down.
+    The user sets the address: it may be local, or behind the proxy of their environment. `snapshot`
+    replays the searches, or records them.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Searcher:
         most = calls.concurrency
         self._client = httpx.AsyncClient(
             limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
-            # To wait for a connection is not the engine's fault.
+            # A wait for a free connection is not a time-out of the engine.
             timeout=httpx.Timeout(SECONDS, pool=None),
             headers={"accept-encoding": ACCEPTED},
         )
@@ -96,10 +96,10 @@ class Searcher:
     async def search(
         self, queries: Sequence[str], source: str, response_id: str
     ) -> dict[str, Searched]:
-        """Return what each query gave. Equal ones, and those of other responses, are asked once.
+        """Return the result of each query. Equal queries, also of other responses, are sent once.
 
         Raises:
-            RunError: what every further search would meet: no such engine, a wrong key, no credit.
+            RunError: every further search would fail: no such engine, a wrong key, no credit.
         """
         flights = {query: f"{key} {self._recording}" for query, key in self._keys(queries).items()}
         usage = usage_row(STEP, source, None, response_id)
@@ -132,7 +132,7 @@ class Searcher:
         size = self.api.batch
         batches = (missing[at : at + size] for at in range(0, len(missing), size))
         asked = (self._sent(batch, usage) for batch in batches)
-        # All are waited for even where one failed: what was sent is paid for and kept.
+        # Wait for all even if one fails: requests sent are paid for, and their replies are kept.
         for answers in await asyncio.gather(*asked, return_exceptions=True):
             if isinstance(answers, BaseException):
                 raise answers
@@ -140,7 +140,7 @@ class Searcher:
         return found
 
     def _keys(self, queries: Sequence[str]) -> dict[str, str]:
-        # Neither the day nor where the engine was is of a snapshot: next year both are others.
+        # A snapshot's key has neither the day nor the engine's address: both may change.
         what = "s", self.api.name, self._count
         return {query: self._kept.key(*what, query, today=self.url) for query in queries}
 
@@ -152,7 +152,7 @@ class Searcher:
         return answer if self.api.answers(answer.reply) else None
 
     async def _sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
-        """Return what one request with these queries gave."""
+        """Return the results of one request with these queries."""
         rows: list[Usage] = []
         key = variable(self.api.key_variable)
         call = self.api.call(list(map(storable, queries)), self._count, key)
@@ -166,7 +166,7 @@ class Searcher:
             except Exception as error:
                 if ends_run(error):
                     raise
-                # What a reply does to a library is that reply's failure.
+                # A reply that makes a library fail is a failed reply.
                 message = f"the search's reply cannot be read: {message_of(error)}"
                 raise SendError(message, "garbled") from None
 
@@ -184,7 +184,7 @@ class Searcher:
                 else Searched(error="the search has no result for this query")
                 for reply in replies
             ]
-        # What was paid for is reported once, with the first query that it served.
+        # A request is reported once, with its first query.
         answers[0] = replace(answers[0], usage=rows)
         found = dict(zip(queries, answers, strict=True))
         keys = self._keys([query for query, one in found.items() if not one.error])
@@ -230,7 +230,7 @@ class Searcher:
         return replies
 
     def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> SendError:
-        """Return what a reply of another status than 200 means."""
+        """Return the error for a reply whose status is not 200."""
         own = self.api.refused(status, body.decode(errors="replace"), self.url)
         if not own and status in (401, 403):
             key = f"the key in {self.api.key_variable}" if self.api.key_variable else "us"

@@ -1,9 +1,9 @@
-"""What was seen of the web: kept for a day in the cache, or in a folder for ever (a snapshot).
+"""Store searches and pages: for a day in the cache, or for ever in a folder (a snapshot).
 
-A snapshot takes the place of the cache. It is recorded once and replayed as it was. While it is
-recorded its folder has `recording.sqlite`, a store of the cache's kind in which the first answer
-holds, by any number of processes. At the end this becomes `snapshot.sqlite`, as a whole, and is
-only read from then on: what is not in it is an error.
+A snapshot replaces the cache. It is recorded once, then replayed. During the recording its folder
+has `recording.sqlite`, a store like the cache's. Any number of processes write to it; the first
+answer for a key is kept. At the end it is renamed to `snapshot.sqlite` and only read from then on.
+A search or page that is not in it is then an error.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class Snapshot:
     """A folder with searches and pages, JSON values by key; any thread may use it.
 
     Raises, when it is opened:
-        UsageError: the folder has something else in it.
+        UsageError: the folder has other files in it.
     """
 
     def __init__(self, folder: str) -> None:
@@ -47,12 +47,12 @@ class Snapshot:
             f"it is not in the snapshot {self.folder}, which is replayed without network; record "
             "another with --web_snapshot and a new folder"
         )
-        """What to do about something that was not recorded."""
+        """The remedy for a search or page that was not recorded."""
         self._store: SqliteStore | None = None
         self._lock = threading.Lock()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Return what was recorded under these keys."""
+        """Return the values recorded under these keys."""
         try:
             with self._lock:
                 found = self._opened().get_many(keys)
@@ -65,7 +65,7 @@ class Snapshot:
         return values
 
     def keep_many(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Record these; return what holds, which is another process's where that was first."""
+        """Record values; return the valid ones, which are another process's if it was first."""
         entries = {key: packed(value) for key, value in values.items()}
         try:
             with self._lock:
@@ -75,7 +75,7 @@ class Snapshot:
         return self.get_many(list(values))
 
     def finish(self) -> None:
-        """End the recording, whichever process recorded it: from now on it is replayed."""
+        """End the recording of all processes: from now on it is replayed."""
         if self.finished:
             return
         recording, recorded = self.folder / _RECORDING, self.folder / _RECORDED
@@ -116,7 +116,7 @@ class Snapshot:
 
 
 class Kept:
-    """What is kept of the web, JSON values: in the snapshot, else of today in the cache."""
+    """The stored searches and pages as JSON: in the snapshot, or else today's in the cache."""
 
     def __init__(
         self, memory: Memory, snapshot: Snapshot | None, clock: Callable[[], datetime]
@@ -125,27 +125,27 @@ class Kept:
         self._snapshot = snapshot
         self._clock = clock
         self.remedy = snapshot.remedy if snapshot is not None and snapshot.finished else None
-        """What to do about something that is not kept, where nothing may be asked for."""
+        """The remedy for a missing value while a snapshot is replayed."""
 
     def key(self, kind: str, *what: Any, today: Any) -> str:
-        """Return the key of `what`; `today` is what it depends on besides in the cache."""
+        """Return the key of `what`; in the cache it also depends on `today` and the date."""
         if self._snapshot is not None:
             return key_of(kind, *what)
         return key_of(kind, *what, today, self._clock().date().isoformat())
 
     @property
     def writes(self) -> bool:
-        """Whether anything is kept."""
+        """Whether values are stored."""
         return self._snapshot is not None or self._memory.writes
 
     async def get_many(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Return what is kept under these keys."""
+        """Return the values stored under these keys."""
         if self._snapshot is not None:
             return await asyncio.to_thread(self._snapshot.get_many, keys)
         return await self._memory.get_many(keys)
 
     async def put_many(self, values: Mapping[str, Any], lasting: bool = True) -> Mapping[str, Any]:
-        """Keep these, in the cache only where they last for the day; return what holds."""
+        """Store values, in the cache only if they are `lasting`; return the valid ones."""
         if self._snapshot is not None:
             return await asyncio.to_thread(self._snapshot.keep_many, values)
         if lasting:

@@ -1,8 +1,8 @@
-"""Web search: what a search engine finds for a query, and the sentences of those pages that fit.
+"""Use the web as a fact source: a search for each query, and the best sentences of the pages found.
 
-The pages found are fetched, their sentences ranked against the query, and the best taken with
-those around them (Facts&Evidence). The snippet is used where a page cannot be fetched or has no
-text, and the engine's own answers (answer box, knowledge graph) are passages too.
+The pages found are fetched and their sentences ranked for the query. The best are taken with the
+sentences around them (as in Facts&Evidence). Where a page cannot be fetched or has no text, its
+snippet is used. The engine's own answers (answer box, knowledge graph) are passages, too.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 BM25: Final = "bm25"
 DENSE: Final = "dense"
 _RETRIEVERS: Final = (BM25, DENSE)
-_LEAST: Final = 10  # results asked of an engine, so that a sweep over `pages` searches once
+_LEAST: Final = 10  # results requested, so that runs with other `pages` use the same search
 _PAGE: Final = "page"
 _UNSENT: Final = ("blocked_by_robots", "refused_address")
 
@@ -53,14 +53,14 @@ _UNSENT: Final = ("blocked_by_robots", "refused_address")
 class WebSource(FactSource):
     """Checks against the web: pages that a search finds, or the excerpts that it shows of them.
 
-    `search` is the engine; its key and address are in the environment. Of the first `pages`
-    results the `passages_per_page` best sentences are taken, with `context_sentences` before and
-    after each; 0 takes snippets alone and fetches nothing. Results are left out by the category or
-    registered domain of their host. `web_snapshot` is a folder: a new one records what is
-    searched and fetched, a finished one is replayed, without network or key.
+    `search` is the engine; its key and address are in the environment. From each of the first
+    `pages` results the `passages_per_page` best sentences are taken, with `context_sentences`
+    before and after each. With `passages_per_page` 0 only snippets are used and nothing is fetched.
+    Results can be left out by the category or registered domain of their host. `web_snapshot` is a
+    folder: a new one records searches and pages, a finished one is replayed without network or key.
 
-    The kind of a host that no rule knows is asked of the judge's model, once.
-    Pages come from public addresses only, unless `allow_private_hosts`.
+    The judge's model is asked once for the category of a host without a rule. Pages are fetched
+    from public addresses only, unless `allow_private_hosts`.
 
     The attributes `sleep`, `clock` and `resolve` are for tests, which set them before `open`.
     """
@@ -91,7 +91,7 @@ class WebSource(FactSource):
             raise UsageError(f"--web_retriever dense needs --embedder: {ALLOWED}")
         self.search = search
         self.queries_a_request = self._api.batch
-        """How many queries one request has, for estimates."""
+        """The number of queries in one request, for estimates."""
         self.pages = pages
         self.passages_per_page = passages_per_page
         self.context_sentences = context_sentences
@@ -107,8 +107,8 @@ class WebSource(FactSource):
         self.allow_private_hosts = allow_private_hosts
         if web_snapshot is not None and is_remote(web_snapshot):
             raise UsageError(
-                f"--web_snapshot {web_snapshot!r}: a snapshot is a folder of this machine, which "
-                "its processes write together; name one, and copy it there when it is whole"
+                f"--web_snapshot {web_snapshot!r}: a snapshot must be a folder of this machine; "
+                "name one, and copy it when it is complete"
             )
         self.snapshot = None if web_snapshot is None else str(Path(web_snapshot).absolute())
         self._replays = self.snapshot is not None and Snapshot(self.snapshot).finished
@@ -119,7 +119,7 @@ class WebSource(FactSource):
         self.resolve: Resolve | None = None
 
     def unavailable(self) -> str | None:
-        """Return that a key, an address or a package is missing, with the remedy, or None.
+        """Return which key, address or package is missing, with the remedy, or None.
 
         A snapshot that is replayed needs neither key nor address.
         """
@@ -128,11 +128,11 @@ class WebSource(FactSource):
         return reason or (f"it needs {absent}" if absent else None)
 
     def open(self) -> None:
-        """Take this process's searcher and pages, one each for equal settings and a run.
+        """Get this process's searcher and pages, shared by sources of a run with equal settings.
 
-        They connect when first asked.
+        They connect at the first request.
         """
-        # What connects and reads takes a second to import, and most runs search nothing.
+        # These modules take a second to import, and most runs do not search.
         from ufo.transforms.sources.web.pages import Pages
         from ufo.transforms.sources.web.searching import Searcher
         from ufo.transforms.sources.web.transport import system_resolver
@@ -142,7 +142,7 @@ class WebSource(FactSource):
         snapshot = None
         if self.snapshot is not None:
             made = Snapshot(self.snapshot)
-            # What is recorded and what is replayed from one folder are two.
+            # A recording and a replay of the same folder are separate objects.
             key = Snapshot, made.folder, made.finished
             snapshot = once(calls.run, key, lambda: made)
         shared = calls, snapshot, self.sleep, self.clock
@@ -178,7 +178,7 @@ class WebSource(FactSource):
         return found
 
     def _asker(self, response_id: str) -> "Asker | None":
-        """Return what asks the judge's model for the kinds of hosts, None where there is none."""
+        """Return the asker for the categories of hosts, None if the judge has no model."""
         from ufo.transforms.judges.llm.asking import Asker
 
         judge = self._run.models if self._run.judge_asks else None
@@ -192,7 +192,7 @@ class WebSource(FactSource):
         return Asker(client, self._texts, of)
 
     async def _answer(self, query: str, searched: "Searched", visit: "Visit") -> Found:
-        """Return the passages for a query; a reply that cannot be read is its error alone."""
+        """Return the passages for a query; an unreadable reply is an error of this query only."""
         error, used = searched.error, []
         if not error:
             try:
@@ -207,7 +207,7 @@ class WebSource(FactSource):
         return replace(self.found(chain.from_iterable(taken)), usage=searched.usage)
 
     async def _used(self, reply: Any, visit: "Visit") -> list[SearchResult]:
-        """Return the engine's own answers and the first pages of what is let in."""
+        """Return the engine's own answers and the first pages, without excluded hosts."""
         found = [one for one in self._api.results(reply) if one.url or one.text]
         admitted = await together(self._lets_in(one.url, visit) for one in found)
         found = list(compress(found, admitted))
@@ -217,7 +217,7 @@ class WebSource(FactSource):
     async def _of_result(
         self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
-        """Return the passages of one result; what is wrong with it costs no other result."""
+        """Return the passages of one result; its errors do not affect other results."""
         try:
             return await self._passages(query, result, searched_at, visit)
         except Exception as error:
@@ -248,7 +248,7 @@ class WebSource(FactSource):
             return snippet
         url = read.page.final_url
         if not await self._lets_in(url, visit):
-            return []  # redirected to where nothing is taken from; its snippet is of there
+            return []  # redirected to an excluded host, which the snippet is from, too
         of_page = replace(
             shown,
             title=read.document.title or result.title,
@@ -257,7 +257,7 @@ class WebSource(FactSource):
             published_at=read.document.published_at or result.published_at,
             retrieved_at=read.page.retrieved_at,
         )
-        # On a thread, so that other pages keep coming in the meantime.
+        # On a thread, so that other pages are fetched in the meantime.
         windows = await asyncio.to_thread(
             read.text.windows, query, self.passages_per_page, self.context_sentences
         )
@@ -268,7 +268,7 @@ class WebSource(FactSource):
         if not self._chooses:
             return True
         host = Passage("", hostname=hostname_of(url))
-        # The kind of a host that its domain alone leaves out is not asked for.
+        # For a host that is excluded by its domain no model is asked.
         of_domain = replace(self._selection, without_categories=(), only_categories=None)
         if not of_domain.keeps("", host):
             return False
@@ -287,9 +287,9 @@ def _names(value: str | Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The requests for pages of one response and those that failed, by URL, and the hosts' kinds.
+    """The requests for pages of one response, the failed ones by URL, and the categories of hosts.
 
-    `asker` is asked for the kind of a host that no rule knows.
+    `asker` is asked for the category of a host without a rule.
     """
 
     source: str
@@ -300,7 +300,7 @@ class Visit:
     _kinds: dict[str, asyncio.Future[str]] = field(default_factory=dict)
 
     async def kind(self, url: str | None) -> str:
-        """Return the kind of a URL's host, which is asked for once.
+        """Return the category of a URL's host; a model is asked at most once.
 
         Raises:
             LlmError: no request to the model can succeed (`final`).
@@ -311,7 +311,7 @@ class Visit:
         return await self._kinds[host]
 
     def took(self, read: "ReadPage", waited: bool) -> None:
-        """Take note of a page; `waited` where it was fetched for another response or query."""
+        """Record a page; `waited` says that it was fetched for another response or query."""
         url = read.page.url
         if url in self.usage or url in self.failures:
             return

@@ -1,11 +1,11 @@
-"""The connections of pages: the address that is connected to is the address that was checked.
+"""Connect to the servers of pages, always to the very address that was checked.
 
-A client that checks a name and then lets its library resolve it again can get two different
-addresses. Here the name is resolved once for a connection, every address in the answer is checked,
-and the socket is opened to one of these; host header and TLS still have the name. This holds for
-every connection, whichever redirect or robots.txt led there.
+A client that checks a name and lets its library resolve it again can get two different addresses.
+Here the name is resolved once for a connection. Every address in the answer is checked, and the
+socket is opened to one of them. The host header and TLS still have the name. This applies to every
+connection, also after redirects and for robots.txt.
 
-Proxies of the environment are passed over: they would resolve names out of our sight.
+Proxies of the environment are ignored: they would resolve names themselves, unchecked.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host name and a port to its addresses; raises OSError where there is none."""
 
 ROBOT: Final = "ufo"
-"""Which rules of a robots.txt are for us; the first word of our User-Agent."""
+"""The name of this robot in a robots.txt; the first word of the User-Agent."""
 USER_AGENT: Final = f"{ROBOT}/{version('ufo-factuality')} (factuality evaluation)"
-"""Who we say we are."""
+"""The User-Agent."""
 ACCEPTED: Final = "gzip"
 MOST_BYTES: Final = 8 * 1024 * 1024
-"""Of a body, as it comes and decoded."""
+"""The most bytes of a body, both before and after decoding."""
 
-_TRIED: Final = 3  # addresses of a host, before it counts as not there
+_TRIED: Final = 3  # addresses of a host that are tried before it counts as unreachable
 _CONNECT_SECONDS: Final = 5.0
 _HEADERS: Final = {
     "user-agent": USER_AGENT,
@@ -68,8 +68,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         """Connect to a host, by an address that was checked.
 
         Raises:
-            RefusedAddress: one of its addresses is not public, whichever the others are.
-            httpcore.ConnectError, httpcore.ConnectTimeout: no server answers.
+            RefusedAddress: at least one of its addresses is not public. httpcore.ConnectError,
+            httpcore.ConnectTimeout: no server answers.
         """
         addresses = await self._addresses(host, port)
         failure: Exception = httpcore.ConnectError(f"{host} has no address")
@@ -101,7 +101,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 
 
 def page_connections(allow_private: bool, resolve: Resolve) -> httpcore.AsyncConnectionPool:
-    """Return the connections of pages, with nothing of the user's.
+    """Return the connection pool for pages, without any of the user's data.
 
     There are no cookies, no passwords of a netrc file and no proxies of the environment.
     """
@@ -117,7 +117,7 @@ def page_request(url: str) -> httpcore.Request:
     """Return the request for a page.
 
     Raises:
-        httpx.InvalidURL, UnicodeError, ValueError: the URL is none.
+        httpx.InvalidURL, UnicodeError, ValueError: it is not a URL.
     """
     request = httpx.Request("GET", url, headers=_HEADERS)
     parts = request.url
@@ -127,7 +127,7 @@ def page_request(url: str) -> httpcore.Request:
             scheme=parts.raw_scheme, host=parts.raw_host, port=parts.port, target=parts.raw_path
         ),
         headers=request.headers.raw,
-        # The other caps hold over all of a request, not from byte to byte.
+        # The other time limits are for a whole request, not from byte to byte.
         extensions={"timeout": {"connect": _CONNECT_SECONDS}},
     )
 
@@ -138,12 +138,12 @@ def page_request(url: str) -> httpcore.Request:
 async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> bytes:
     """Return a body decoded, of at most `most` bytes before and after decoding.
 
-    `coding` is the Content-Encoding header. Never holds more than the cap and one part of the
-    stream (64 KiB): a decoder is asked for no more than there is still room for, so that a bomb
-    stops where it passes the cap.
+    `coding` is the Content-Encoding header. At most the cap and one part of the stream (64 KiB) are
+    in memory. A decoder returns only as much as there is room for, so a decompression bomb stops at
+    the cap.
 
     Raises:
-        SendError: it is too large, in a coding that was not asked for, or broken.
+        SendError: it is too large, broken, or in a coding that was not requested.
     """
     codings = [
         name for name in coding.lower().replace(" ", "").split(",") if name not in ("", "identity")
@@ -153,7 +153,7 @@ async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> byte
         GARBLED,
         transient=True,
     )
-    # Codings upon each other multiply what a bomb can do, and no server of pages needs them.
+    # Several codings multiply the effect of a bomb, and no server of pages needs them.
     if codings not in ([], ["gzip"], ["x-gzip"]):
         raise undecodable
     inflate = zlib.decompressobj(16 + zlib.MAX_WBITS) if codings else None

@@ -1,4 +1,4 @@
-"""Run the bundled model: word pieces of a pair in, logits out, and two regressions over them."""
+"""Run the bundled model on a pair, and two regressions over its logits and word features."""
 
 import json
 from collections.abc import Sequence
@@ -22,24 +22,25 @@ MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SETTINGS: Final = "verifier.json"
 INPUTS: Final = (
-    *WEIGHTS,  # what `overlap` measures
+    *WEIGHTS,  # the features of `overlap`
     "model_supported",  # log-odds of supported against the rest, by the model alone
     "model_refuted",  # log-odds of refuted against noans
-    "supported_all",  # model_supported where the passage says all words of the claim, else 0
+    "supported_all",  # model_supported where the passage has all words of the claim, else 0
 )
-"""What the regressions read. By the last one the model may deny what shared words do not."""
+"""The inputs of the regressions. With the last one, the model can deny a claim although the passage
+has all its words."""
 _LARGEST: Final = 30.0
 
 
 class BundledVerifier(Verifier):
     """Reads claim and evidence with a small model that comes with ufo, beside their words.
 
-    `folder` has what `benchmarks/training/train.py` wrote; by default it is this package. The model
-    runs on one thread.
+    `folder` has the output of `benchmarks/training/train.py`; by default it is this package. The
+    model runs on one thread.
 
-    Two regressions, of supported and of refuted among the rest, read the model's log-odds and the
-    features of `overlap`. A pair that shares too little with its passage is NOANS without a call of
-    the model; `verifier.json` says how little.
+    Two regressions read the model's log-odds and the features of `overlap`: one for supported, one
+    for refuted among the rest. A claim that shares too little with its passage is NOANS without a
+    call of the model; `verifier.json` has the threshold.
     """
 
     name = "bundled"
@@ -95,12 +96,12 @@ class BundledVerifier(Verifier):
         return [found[pair] for pair in pairs]
 
     def inputs(self, pair: Pair) -> list[float]:
-        """Return what the regressions read of a pair, in the order of INPUTS."""
+        """Return the inputs of the regressions for a pair, in the order of INPUTS."""
         return self._inputs(pair, features(pair))
 
     def _inputs(self, pair: Pair, measured: Sequence[float]) -> list[float]:
-        # One pair at a time: the weights are int8 and the scale of what they are multiplied with is
-        # that of a whole call, so that a pair would depend on those beside it.
+        # One pair at a time: the weights are int8, and inputs are scaled by the values of a whole
+        # call. In a batch, a pair would depend on the others.
         ids, types = self._encoder.encode(pair, self._words)
         (logits,) = self._session.run(None, {"ids": np.array([ids]), "types": np.array([types])})
         of_supported, of_refuted, of_noans = logits[0].tolist()

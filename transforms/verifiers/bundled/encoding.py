@@ -1,6 +1,6 @@
-"""A claim and a passage as the bundled verifier's model reads them.
+"""Encode a claim and a passage for the bundled verifier's model.
 
-Of a long passage, the sentences that share most with the claim.
+Of a long passage, only the sentences that share most with the claim are encoded.
 """
 
 import re
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CLAIM_PIECES: Final = 96
 PIECES: Final = 176
-"""Word pieces of claim and passage together, with the three that mark their ends."""
+"""The most word pieces of claim and passage together, with the three that mark their ends."""
 CLAIM, PASSAGE, SHARED = 0, 1, 2
 """Token types: a piece of the claim or the passage; SHARED is added where both have it."""
 _END: Final = re.compile(
@@ -25,9 +25,9 @@ _WORD: Final = re.compile(r"[^\W_]+(?:[.,:/-]?\d+)*")
 _LONGEST: Final = 40
 """Words in a sentence; a longer one (a list, a table without line ends) is cut."""
 _AGAIN: Final = 0.3
-"""What a word counts that a chosen sentence has already."""
+"""The weight of a word that a chosen sentence already has."""
 _NAME: Final = 2.0
-"""What a name or a number counts; other words count 1."""
+"""The weight of a name or a number; other words weigh 1."""
 
 
 class Encoded(NamedTuple):
@@ -40,8 +40,8 @@ class Encoded(NamedTuple):
 class Encoder:
     """Makes word pieces of pairs: `[CLS] claim [SEP] passage [SEP]`.
 
-    A piece that claim and passage share has a type of its own, unless it is one of `common`: the
-    pieces of function words and punctuation, which any two texts share.
+    A piece that claim and passage share has a separate type. Pieces in `common` do not: function
+    words and punctuation, which any two texts share.
     """
 
     def __init__(self, tokenizer: "Tokenizer", common: Iterable[int]) -> None:
@@ -75,9 +75,9 @@ class Encoder:
 def focus(claim: str, passage: str, words: int) -> str:
     """Return the sentences of a passage that share most with the claim, up to so many words.
 
-    Sentences are chosen one after the other, each for the claim's content words that it adds, and
-    keep their order. Where there is room, those before and after a chosen one follow. A passage of
-    at most that many words is returned as it is.
+    Sentences are chosen one by one, each for the claim's content words that it adds. Where there is
+    room, the sentences before and after a chosen one are added. All keep their order. A passage of
+    at most `words` words is returned as it is.
     """
     if len(passage.split()) <= words:
         return passage

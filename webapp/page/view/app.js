@@ -31,7 +31,7 @@ export function app(state, act) {
       "main",
       { id: "main", tabindex: "-1" },
       state.problem && !state.job.problem && problemBox(state.problem),
-      // A text, and what was found of it, stay whatever could not be loaded.
+      // A text and its result stay, even if other data could not be loaded.
       (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
     ),
     h("div", { class: "hidden", role: "status", "aria-live": "polite" }, state.announcement),
@@ -39,7 +39,7 @@ export function app(state, act) {
 }
 
 /**
- * What is shown where an exception ended the rendering: no page that stands still.
+ * The page after an exception in the rendering, so that the reader can go on.
  *
  * @param {S.State} state
  * @param {unknown} error
@@ -63,7 +63,7 @@ export function failureView(state, error, act) {
   );
 }
 
-/** The address belongs to the state, so that the jump is made by hand. @param {Event} event */
+/** Move the focus to the main part; a `#` link would change the address. @param {Event} event */
 function toMain(event) {
   event.preventDefault();
   document.getElementById("main")?.focus();

@@ -1,4 +1,4 @@
-/** A claim: its verdict, and open, its evidence. */
+/** A claim with its verdict and, if it is open, its evidence. */
 
 import { h, memo } from "../dom.js";
 import { DISAGREE, claimLabel, disagrees } from "../labels.js";
@@ -16,12 +16,12 @@ import { humanLabelView } from "./human_label.js";
  * @param {Record<string, T.Passage>} passages
  * @param {string} kept  for each row, 1 where it counts
  * @param {number | null | undefined} label  undefined before its verdict
- * @param {string | null} source  that decided
+ * @param {string | null} source  the deciding one
  * @param {boolean} tied
  * @param {boolean} pastError
  * @param {T.HumanLabel | null} given
  * @param {string | null} save  whether that label is saved
- * @param {boolean} judged  its verdict is there
+ * @param {boolean} judged  whether it has a verdict
  * @param {boolean} isOpen
  * @param {readonly string[]} whole
  * @param {Facts} facts

@@ -1,4 +1,4 @@
-/** A run beside another one, or two of its models. */
+/** The comparison of two runs, or of two models of one run. */
 
 import { h } from "../dom.js";
 import { field, select } from "./parts.js";
@@ -8,7 +8,8 @@ import { loading, runHead, serverHtml } from "./runs.js";
 /** @import { Actions } from "../actions.js" */
 
 /**
- * Return what a place compares: what it names, else the first two models, else the run before.
+ * Return what a place compares: the named runs or models, else the first two models, else the
+ * earlier run.
  *
  * @param {S.Place} place
  * @param {S.Overview} overview

@@ -25,7 +25,7 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
     : sentence === null
       ? checked.units.filter((unit) => unit.unit_id === open.claim)
       : (derived.facts.unitsBySentence.get(sentence) ?? []);
-  // A sentence opens with its first contradicted claim, so that evidence takes one click.
+  // A sentence opens with its first contradicted claim, so that its evidence needs only one click.
   const first = (shown.find((unit) => checked.scores.states[unit.unit_id] === "contradicted") ?? shown[0])?.unit_id;
   return h(
     "section",
@@ -78,7 +78,7 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
 const known = new WeakMap();
 
 /**
- * Return evidence with that first which decided: of the deciding source, with the verdict's label.
+ * Return the evidence, sorted: first rows of the deciding source with the verdict's label.
  *
  * @param {T.Evidence[]} rows
  * @param {T.Verdict | undefined} verdict
@@ -98,7 +98,7 @@ function sorted(rows, verdict) {
   return made;
 }
 
-/** One empty list, so that nothing is new where nothing is. @type {never[]} */
+/** The same empty list each time, so that no argument changes. @type {never[]} */
 const NONE = [];
 
 /**

@@ -1,4 +1,4 @@
-/** One piece of evidence: what a passage says to a claim, and who says so. */
+/** One piece of evidence: the judgement on a claim by a passage, and its origin. */
 
 import { h } from "../dom.js";
 import { REASONS, categoryName, outcomeLabel } from "../labels.js";
@@ -18,7 +18,7 @@ const ROOM = 320;
  * @param {boolean} kept
  * @param {boolean} whole
  * @param {number | null} cost  of its request, in US dollars
- * @param {number} sharers  how many judgements the request made
+ * @param {number} sharers  the number of judgements of the request
  * @param {Actions} act
  */
 export function evidenceView(key, row, passage, kept, whole, cost, sharers, act) {

@@ -1,4 +1,4 @@
-/** What is to be checked, and how. */
+/** The form: the text to check, and the settings. */
 
 import { h } from "../dom.js";
 import { counted } from "../text.js";
@@ -73,7 +73,7 @@ export function refusal({ text, references, settings }, options) {
 }
 
 /**
- * What can be done here as it was started, and how to get more.
+ * What this service can do with its settings, and how to get more.
  *
  * @param {S.Options} options
  */

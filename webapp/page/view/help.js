@@ -1,4 +1,4 @@
-/** What happens behind the scenes, and what each setting does. */
+/** Help: how a check works, and what each setting does. */
 
 import { h } from "../dom.js";
 import { BANDS, STATES } from "../labels.js";
@@ -18,10 +18,10 @@ const SETTINGS = [
 ];
 
 const STEPS = [
-  "The text is cut into sentences, and each sentence into claims that can be checked one by one, each with the query that would settle it. Opinions and greetings make no claim.",
+  "The text is cut into sentences, and each sentence into claims that can be checked one by one. Each claim gets a search query. Opinions and greetings make no claim.",
   "Each source is asked for passages about each claim, in your order.",
-  "The judge says of each claim and passage: supported, refuted, or not answered. What could not be judged is an error, and is never counted as false.",
-  "The votes make a verdict a claim, and the verdicts the state of a sentence. You can tick evidence off and see every score move; no source and no judge is asked again.",
+  "The judge labels each pair of claim and passage: supported, refuted, or not answered. A failed judgement is an error, and never counts as false.",
+  "The votes give each claim a verdict, and the verdicts give each sentence its state. You can untick evidence and see every score change; no source or judge is asked again.",
 ];
 
 /** @param {import("../labels.js").Label[]} labels */
@@ -35,8 +35,8 @@ export function helpView() {
     h("ol", null, STEPS.map((step) => h("li", null, step))),
     legend(Object.values(STATES)),
     h("dl", null, SETTINGS.map(([name, means]) => [h("dt", null, name), h("dd", null, means)])),
-    h("p", null, "Evidence support (the credibility of Facts&Evidence) is another measure: of all evidence found, the share that supports its claim. Where most passages do not answer it is low, also for a text in which everything is true. The text can be coloured by it:"),
+    h("p", null, "Evidence support (the credibility of Facts&Evidence) is another measure: the share of all evidence that supports its claim. It is low if most passages do not answer, even if the whole text is true. The text can be coloured by it:"),
     legend(Object.values(BANDS)),
-    h("p", { class: "muted" }, "Factuality is the share of all claims that are supported; the share of decided claims leaves out those that no source decided; coverage is the share that was decided. A link to this page holds the text and the settings behind its #, which browsers do not send to the server."),
+    h("p", { class: "muted" }, "Factuality is the share of all claims that are supported. The share of decided claims leaves out claims that no source decided. Coverage is the share of claims that were decided. A link to this page has the text and the settings behind its #, which browsers do not send to the server."),
   );
 }

@@ -1,4 +1,4 @@
-/** What the result says, before all numbers: the headline, what is contradicted, what failed. */
+/** The top of the result, above all numbers: headline, contradictions, failures. */
 
 import { titleOf } from "../derived.js";
 import { h } from "../dom.js";
@@ -17,7 +17,7 @@ const ROOM = 240;
 const MOST = 20;
 
 /**
- * It is there from the start of a check, so that its headline keeps the focus.
+ * It is shown from the start of a check, so that its headline keeps the focus.
  *
  * @param {S.State} state
  * @param {Derived | null} derived
@@ -45,14 +45,18 @@ export function messageView({ checked, job, place, draft }, derived, act) {
   );
 }
 
-/** Whether there is a score: not without a claim or a usable judgement. @param {T.Checked} checked */
+/**
+ * Return whether there is a score; it needs a claim and a usable judgement.
+ *
+ * @param {T.Checked} checked
+ */
 export const isScored = ({ scores }) => scores.scores.some((one) => one.factuality_score !== null);
 
-/** Whether something was held against a claim. @param {T.Checked} checked */
+/** Return whether a claim was checked against a passage. @param {T.Checked} checked */
 const isJudged = ({ evidence }) => evidence.some((row) => row.passage_id !== null && row.outcome !== "error");
 
 /**
- * Return how far a check is that goes on or ended early, in words.
+ * Return the progress of a check that runs or ended early, in words.
  *
  * @param {S.Job} job
  * @param {T.FactUnit[]} units
@@ -134,7 +138,7 @@ function basisView({ judge, sources, language }) {
   );
 }
 
-/** @type {Record<string, [string, string]>} What failed at a step, and what to do. */
+/** @type {Record<string, [string, string]>} The failure of each step, and the remedy. */
 const STEPS = {
   extract: ["The claims could not be extracted", "Test the model with `ufo doctor`, then check again."],
   verify: ["Some claims could not be judged", "Test the model with `ufo doctor`, then check again."],
@@ -142,7 +146,7 @@ const STEPS = {
 };
 
 /**
- * What failed, a box for each step, at the top of the result.
+ * The failures, a box for each step, at the top of the result.
  *
  * @param {T.Failure[]} failures
  */

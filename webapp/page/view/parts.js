@@ -7,7 +7,7 @@ import { h } from "../dom.js";
 /** @import { Element_, Given, One } from "../dom.js" */
 
 /**
- * A label as a chip: symbol, name, and what it means on hovering.
+ * A label as a chip: symbol and name; its meaning shows on hovering.
  *
  * @param {Label} label
  * @param {...Given} more
@@ -49,7 +49,8 @@ export function button(text, onclick, props = {}) {
 
 /**
  * @param {Record<string, any>} props
- * @param {readonly (readonly [string, string, boolean?])[]} options  value, what it is called, whether it is off
+ * @param {readonly (readonly [string, string, boolean?])[]} options  value, name, whether it is
+ *   disabled
  */
 export function select(props, options) {
   return h(
@@ -103,7 +104,7 @@ export function table(caption, heads, rows) {
 }
 
 /**
- * A row of a table: what it is of, and its cells.
+ * A row of a table: its head and its cells.
  *
  * @param {string | number} key
  * @param {Given} head
@@ -113,7 +114,7 @@ export function table(caption, heads, rows) {
 export const row = (key, head, cells, props) =>
   h("tr", { ...props, key }, h("th", { scope: "row" }, head), cells.map((cell) => cell !== false && h("td", null, cell)));
 
-/** What is pressed to go to a place. @param {string} text @param {() => void} act */
+/** A button that looks like a link. @param {string} text @param {() => void} act */
 export const link = (text, act) => button(text, act, { class: "link" });
 
 /** @param {KeyboardEvent} event @param {() => void} act */

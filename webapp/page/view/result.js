@@ -1,4 +1,4 @@
-/** A checked text: its scores, its sentences, and of the open sentence the claims and evidence. */
+/** A checked text: its scores, its sentences, and the claims and evidence of the open sentence. */
 
 import { labelSheet } from "../api.js";
 import { derive, shownOpen } from "../derived.js";
@@ -68,7 +68,7 @@ function bar({ place, checked, job, listing }, act) {
 }
 
 /**
- * What can be done with a result. It stands below the headline, which so stays where it is.
+ * The actions on a result. They are below the headline, so that the headline does not move.
  *
  * @param {S.State} state
  * @param {NonNullable<S.State["checked"]>} checked

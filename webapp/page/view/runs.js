@@ -44,7 +44,7 @@ function runList(runs, act) {
 
 export const loading = () => h("p", { class: "card", role: "status" }, "Loading");
 
-/** What the service made as HTML. */
+/** An element that shows HTML from the service. */
 class ServerHtml extends HTMLElement {
   /** @type {Element | null} */
   #content = null;

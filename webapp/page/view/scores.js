@@ -1,4 +1,4 @@
-/** The score of the whole text, the others on request, and what each source contributed. */
+/** The score of the whole text, further scores on request, and the share of each source. */
 
 import { h } from "../dom.js";
 import { besideScore } from "../labels.js";
@@ -65,7 +65,7 @@ export function contributionsView({ scores: before }, { scores, mode }) {
     return { name: undecided ? "undecided" : source, share: share ?? 0, look: undecided ? "slice-none" : `slice-${at % 6}` };
   });
   const whole = parts.reduce((total, { share }) => total + share, 0);
-  // Single shows a share of claims, so what it left undecided is a slice of its own.
+  // In mode single the bar shows a share of claims, so undecided claims are a slice, too.
   if (mode === "single" && whole < 1) parts.push({ name: "undecided", share: 1 - whole, look: "slice-none" });
   const slices = parts.filter(({ share }) => share > 0);
   const said = slices.map(({ name, share }) => `${name} ${percent(share)}`).join(", ") || "none";

@@ -1,4 +1,4 @@
-/** The settings: who judges, which sources are asked in which order, and how. */
+/** The settings: the judge, the sources and their order, and further options. */
 
 import { h } from "../dom.js";
 import { MODES, categoryName } from "../labels.js";
@@ -24,16 +24,17 @@ const FORMULATIONS = [
  * @property {string} name
  * @property {string} label
  * @property {string | number} usual
- * @property {readonly (readonly [string, string, boolean?])[]} [choices]  value, what it is called, whether it is off
+ * @property {readonly (readonly [string, string, boolean?])[]} [choices]  value, name, whether it
+ *   is disabled
  * @property {number} [min]
  * @property {number} [max]
  * @property {number} [step]
- * @property {boolean} [always]  it holds for every source and judge
- * @property {string} [why]  it cannot be set here
+ * @property {boolean} [always]  whether every source and judge uses it
+ * @property {string} [why]  why it cannot be set here
  */
 
 /**
- * Return the settings of judging, and those of evidence.
+ * Return the settings for judging, and the settings for evidence.
  *
  * @param {S.Options} options
  * @returns {[Setting[], Setting[]]}
@@ -108,7 +109,7 @@ export function settingsView(options, { settings }, act) {
       disabled: Boolean(unused),
       "aria-describedby": unused ? `why-${name}` : null,
     };
-    /** @param {string} value  that of the service is not sent */
+    /** @param {string} value  the service's default is not sent */
     const set = (value) => act.setting(name, value === "" || value === String(usual) ? null : max ? Number(value) : value);
     const typed = {
       type: max ? "number" : "text",
@@ -117,7 +118,7 @@ export function settingsView(options, { settings }, act) {
       step,
       placeholder: usual,
       [max ? "onchange" : "oninput"]: (/** @type {any} */ { target }) => (target.validity.valid ? set(target.value) : target.reportValidity()),
-      // A field that is folded away could not say what is wrong with it.
+      // An invalid field in a closed section could not show its error.
       oninvalid: (/** @type {any} */ { target }) => (target.closest("details").open = true),
     };
     const control = choices
@@ -128,7 +129,7 @@ export function settingsView(options, { settings }, act) {
 }
 
 /**
- * Which kinds of web pages count.
+ * The kinds of web pages to use.
  *
  * @param {S.Options} options
  * @param {S.Settings} settings
@@ -150,7 +151,7 @@ function kindsView({ categories }, { exclude_categories: excluded }, act) {
 }
 
 /**
- * Return what is set, in a line: the sources, the judge, the mode, and what else differs from the
+ * Return the settings in one line: the sources, the judge, the mode, and all that differ from the
  * defaults.
  *
  * @param {S.Options} options
@@ -173,7 +174,7 @@ function lineOf(options, settings, items, known) {
 }
 
 /**
- * Return the sources as the list shows them: those that are asked first, in their order.
+ * Return the sources for the list: first the sources that are asked, in their order.
  *
  * @param {S.Options} options
  * @param {S.Settings} settings

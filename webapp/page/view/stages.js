@@ -1,4 +1,4 @@
-/** What a running check is at: stages with counts, and a way to stop it. */
+/** The progress of a running check: stages with counts, and a button to stop it. */
 
 import { h } from "../dom.js";
 import { button } from "./parts.js";
@@ -19,7 +19,7 @@ export function stagesView({ status, stages, seconds, silent }, act) {
     status === "running" && button("Cancel", () => act.cancel(), { class: "small" }),
     status === "running" && silent.length > 0 && h("p", { class: "warning" }, silence(silent)),
     (status === "cancelled" || status === "failed") &&
-      h("p", null, "What was found stays here, and nothing more is asked. Check again starts anew; Edit text leads to the text."),
+      h("p", null, "The results so far stay here, and no more requests are sent. Check again starts anew; Edit text opens the text."),
     status === "done" &&
       seconds !== null &&
       h("span", { class: "muted" }, `Done in ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s`),
@@ -27,7 +27,7 @@ export function stagesView({ status, stages, seconds, silent }, act) {
 }
 
 /**
- * Return who does not answer, in words.
+ * Return a sentence on the endpoint that does not answer.
  *
  * @param {S.Silence[]} silent  the longest first
  */

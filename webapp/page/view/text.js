@@ -73,8 +73,7 @@ const styled = ({ text, style }) =>
   );
 
 /**
- * Return the text as it is read: headings, lists, tables and paragraphs, each of what `viewOf` makes
- * of its spans.
+ * Return the text as headings, lists, tables and paragraphs; `viewOf` renders their spans.
  *
  * @param {T.Checked} checked
  * @param {(span: Span, key: string) => import("../dom.js").One[]} viewOf
@@ -83,7 +82,7 @@ function laidOut(checked, viewOf) {
   const spans = spansIn(checked);
   /** @type {import("../dom.js").Element_[]} */
   const found = [];
-  let level = 2; // of the page's own heading above; none below it may skip one
+  let level = 2; // of the page's heading above; headings below must not skip a level
   checked.layout.forEach((block, at) => {
     const [one = [], ...others] = spans[at].map((cell, place) => cell.flatMap((span, number) => viewOf(span, `${at} ${place} ${number}`)));
     const before = found.at(-1);
@@ -108,7 +107,7 @@ function laidOut(checked, viewOf) {
 const TAGS = { paragraph: "p", quote: "blockquote", code: "pre", rule: "hr" };
 
 /**
- * Which states there are, to see one alone; steps to the next of them; and the colours.
+ * The toolbar: filter by state, steps to the next sentence in a state, and the colours.
  *
  * @param {Derived} derived
  * @param {S.Look} look
@@ -156,7 +155,7 @@ function spansIn({ response, sentences, layout }) {
 }
 
 /**
- * Return what else is to be known of a sentence, one letter each: disagreement, error, refusal.
+ * Return further marks of a sentence, one letter each: disagreement, error, refusal.
  *
  * @param {T.FactUnit[]} units
  * @param {Derived} derived
@@ -180,7 +179,7 @@ const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
  * @param {boolean} last  of the spans of this sentence: its button, with its label
  * @param {string | null} whole  the sentence, where other cells of a table have more of it
  * @param {T.State | null} state  null: not judged yet
- * @param {T.Band | null} band  what it is coloured by, null: by its state
+ * @param {T.Band | null} band  its colour, null for the colour of its state
  * @param {string} count  of its evidence
  * @param {string} marks
  * @param {boolean} current

@@ -1,4 +1,4 @@
-/** Evaluate a file: choose or drop it, say which column is what, follow it, stop it, open its run. */
+/** Evaluate a file: choose or drop it, map its columns, follow it, stop it, open its run. */
 
 import { h } from "../dom.js";
 import { button, field, problemBox, row, select, table } from "./parts.js";
@@ -7,7 +7,7 @@ import { settingsView } from "./settings.js";
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
 
-/** The columns of an input record that others may call otherwise. */
+/** The fields of an input record whose columns can be mapped. */
 const FIELDS = ["response", "question", "model", "reference_answers", "id", "dataset", "label"];
 
 /**
@@ -24,7 +24,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
     field(
       "A file of responses, chosen or dropped anywhere on this page: JSON Lines, a JSON array, CSV or Parquet",
       h("input", {
-        key: uploads.length, // a new one, so that the same file can be chosen again
+        key: uploads.length, // a new element each time, so that the same file can be chosen again
         type: "file",
         id: "file",
         accept: ".jsonl,.json,.csv,.tsv,.parquet,.gz",
@@ -44,7 +44,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
         "div",
         { class: "row" },
         button("Evaluate", () => void act.upload(), { class: "primary", disabled: why !== null, "aria-describedby": "why-not" }),
-        h("span", { class: "muted", id: "why-not" }, why ?? "It becomes a run, in a process of its own."),
+        h("span", { class: "muted", id: "why-not" }, why ?? "It becomes a run, in a separate process."),
       ),
     ],
     uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((one) => uploadRow(one, act))),
@@ -66,7 +66,7 @@ function recognised(columns, map) {
 
 /**
  * @param {string} name
- * @param {string[]} columns  none where the first bytes do not have them
+ * @param {string[]} columns  empty where the first bytes do not have them
  * @param {Record<string, string>} map
  * @param {Actions} act
  */
