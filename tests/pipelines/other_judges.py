@@ -58,7 +58,9 @@ class Catching(Judge):
 
     def __init__(self, context: Any) -> None:
         self.llm = context.llm_judge()
-        self.open = self.llm.open
+
+    def open(self) -> None:
+        self.llm.open()
 
     async def verify(self, open_units: Any, source: Any, found: Any) -> Judged:
         try:
