@@ -23,7 +23,7 @@ LABELS = {"a1": 1, "a2": 0, "a3": 1, "b1": 0, "c1": 0, "c2": 1, "d1": 1, "d2": 1
 SCORES = {"a": 0.75, "b": 0.0, "c": 0.5, "d": 1.0, "e": 1.0, "f": 0.5}
 
 
-def request(response_id: str, source: str | None, cost: float, **changes: Any) -> Usage:
+def request(response_id: str | None, source: str | None, cost: float, **changes: Any) -> Usage:
     fields: dict[str, Any] = {
         "request_id": f"{response_id}-{source}-{cost}",
         "step": "verify" if source else "extract",

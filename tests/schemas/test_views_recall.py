@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import rows_of
-from tests.schemas.test_views_cost import NOTHING, usage
-from ufo.schemas.records import (
-    RecallRecord,
-    RecallVerdict,
-)
+from tests.schemas.labelled import request
+from ufo.schemas.records import RecallRecord, RecallVerdict
 
 _OUTCOMES = {"t": ("supported", 1), "f": ("refuted", 0), "n": ("noans", 0), "-": ("error", None)}
 
@@ -67,96 +64,72 @@ def test_scores_by_people_and_by_formulation(ask: Callable[..., Any]) -> None:
 
 
 def test_failures_are_counted_by_call_and_by_fact(ask: Callable[..., Any]) -> None:
+    def by(formulation: str, said: str, requests: str) -> list[Any]:
+        rows = verdicts("a", "rag", formulation, said, " " * len(said))
+        return [replace(row, request_id=name) for row, name in zip(rows, requests, strict=True)]
+
     rows = [
         *people("a", "rag", "ttf"),
+        # All facts of an answer in a call: one to the end void, one at first.
         *verdicts("a", "rag", "tf", "---", "ttf"),
         *verdicts("b", "rag", "tf", "TF", "  "),
         *verdicts("a", "rag", "prompt", "t-T", "ttf"),
+        # Three calls, of which the second was void at first and the third to the end.
+        *by("split", "ttFF-", "aabbc"),
+        # Two calls, and one for the facts that both of them left out.
+        *by("split+xml", "tFtF-", "axbxx"),
     ]
     columns = "n_na, n_na_before_repair, n_calls, n_failed_calls, n_failed_calls_before_repair"
     found = ask(of_recall(rows), "recall")
     assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
         ("human", 0, 0, None, None, None),
         ("prompt", 1, 2, 3, 1, 2),
+        ("split", 1, 3, 3, 1, 2),
+        ("split+xml", 1, 3, 2, 1, 1),
         ("tf", 3, 5, 2, 1, 2),
     ]
 
 
-def test_calls_that_were_split_are_counted_each(ask: Callable[..., Any]) -> None:
-    def by(formulation: str, said: str, requests: str) -> list[Any]:
-        rows = verdicts("a", "rag", formulation, said, " " * len(said))
-        return [replace(row, request_id=name) for row, name in zip(rows, requests, strict=True)]
-
-    rows = [
-        # Three calls, of which the second was void at first and the third to the end.
-        *by("tf", "ttFF-", "aabbc"),
-        # Two calls, and one for the facts that both of them left out.
-        *by("tf+xml", "tFtF-", "axbxx"),
-    ]
-    columns = "n_calls, n_failed_calls, n_failed_calls_before_repair"
-    found = ask(of_recall(rows), "recall")
-    assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
-        ("tf", 3, 1, 2),
-        ("tf+xml", 2, 1, 1),
-    ]
+# What was said, what people say, and what follows: n_labelled, n_false, n_na, n_na_before_repair,
+# n_wrong; the rates of errors over answered facts and, the last two, with unanswered ones.
+ERRORS = {
+    # Three false facts: one found, one missed, one unanswered; one false alarm among the true.
+    ("ftFt--", "ffttft"): ((6, 3, 2, 3, 2), (1 / 2, 1 / 2, 1 / 2, 1 / 2, 4 / 6, 2 / (2 + 4))),
+    ("tttt", "tttt"): ((4, 0, 0, 0, 0), (0, None, None, None, 0, None)),
+    ("fttt", "tttt"): ((4, 0, 0, 0, 1), (0.25, 0, None, None, 0.25, None)),
+    ("tttt", "ffff"): ((4, 4, 0, 0, 4), (1, None, 0, 0, 1, 0)),
+    ("nffN", "ffff"): ((4, 4, 0, 1, 0), (0, 1, 1, 1, 0, 1)),
+    # All false facts are unanswered: over answered facts there is none.
+    ("tt--", "ttff"): ((4, 2, 2, 2, 0), (0, None, None, None, 0.5, 0)),
+    ("----", "tfff"): ((4, 3, 4, 4, 0), (None, None, None, None, 1, 0)),
+}
 
 
-COUNTS = "n_labelled, n_false, n_na, n_na_before_repair, n_wrong"
-RATES = "error_rate, precision_false, recall_false, f1_false, error_rate_with_na, f1_false_with_na"
-
-
-def errors(ask: Any, said: str, human: str) -> list[tuple[Any, ...]]:
-    found = ask(of_recall(verdicts("a", "rag", "tf", said, human)), "recall")
-    rows: list[tuple[Any, ...]] = found(f"SELECT {COUNTS}, {RATES} FROM recall_errors")
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("said", "human", "counts", "rates"),
-    [
-        # Three false facts: one found, one missed, one unanswered; one false alarm among the true.
-        ("ftFt--", "ffttft", (6, 3, 2, 3, 2), None),
-        ("tttt", "tttt", (4, 0, 0, 0, 0), (0, None, None, None, 0, None)),
-        ("fttt", "tttt", (4, 0, 0, 0, 1), (0.25, 0, None, None, 0.25, None)),
-        ("tttt", "ffff", (4, 4, 0, 0, 4), (1, None, 0, 0, 1, 0)),
-        ("nffN", "ffff", (4, 4, 0, 1, 0), (0, 1, 1, 1, 0, 1)),
-        # All false facts are unanswered: over answered facts there is none.
-        ("tt--", "ttff", (4, 2, 2, 2, 0), (0, None, None, None, 0.5, 0)),
-        ("----", "tfff", (4, 3, 4, 4, 0), (None, None, None, None, 1, 0)),
-    ],
-)
-def test_errors_over_answered_facts_and_with_unanswered_ones(
-    ask: Callable[..., Any],
-    said: str,
-    human: str,
-    counts: tuple[int, ...],
-    rates: tuple[Any, ...] | None,
-) -> None:
-    ((*row,),) = errors(ask, said, human)
-    assert tuple(row[:5]) == counts
-    if rates is None:
-        # Answered are f:f, t:f, F:t, t:t: one hit, one miss, one false alarm, one right.
-        rates = (2 / 4, 1 / 2, 1 / 2, 1 / 2, 4 / 6, 2 / (2 + 1 + 1 + 2))
-    assert tuple(row[5:]) == pytest.approx(rates)
-
-
-def test_what_nobody_labelled_and_people_themselves_are_no_errors(ask: Callable[..., Any]) -> None:
-    found = ask(
-        of_recall([*verdicts("a", "rag", "tf", "tf", "  "), *people("a", "rag", "tf")]), "recall"
+def test_errors_over_answered_facts_and_with_unanswered_ones(ask: Callable[..., Any]) -> None:
+    # What nobody labelled and people themselves are no errors.
+    rows = [*verdicts("a", "none", "tf", "tf", "  "), *people("a", "none", "tf")]
+    for said, human in ERRORS:
+        rows += verdicts("a", f"{said} {human}", "tf", said, human)
+    columns = (
+        "variant, n_labelled, n_false, n_na, n_na_before_repair, n_wrong, error_rate, "
+        "precision_false, recall_false, f1_false, error_rate_with_na, f1_false_with_na"
     )
-    assert found("FROM recall_errors") == []
+    found = ask(of_recall(rows), "recall")(f"SELECT {columns} FROM recall_errors")
+    assert {tuple(row[0].split()): (row[1:6], row[6:]) for row in found} == {
+        given: (counts, pytest.approx(rates)) for given, (counts, rates) in ERRORS.items()
+    }
 
 
 def test_calls_and_tokens_of_each_formulation(ask: Callable[..., Any]) -> None:
-    said = {"source": "tf"}
+    nothing: Any = {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
     requests = [
-        usage("probe", None),
-        usage("facts", "a", cost_usd=0.5),
-        usage("verify", "a", **said),
-        usage("verify", "a", **said, status="500", retries=0, request_id="f", **NOTHING),
-        usage("verify", "b", **said, cached=True, cost_usd=0.0),
-        usage("verify", "b", **said, coalesced=True, cost_usd=0.0, prompt_tokens=0),
-        usage("verify", "a", source="prompt", cost_usd=None),
+        request(None, None, 0.25, step="probe"),
+        request("a", None, 0.5, step="facts"),
+        request("a", "tf", 0.25),
+        request("a", "tf", 0.0, status="500", **nothing),
+        request("b", "tf", 0.0, cached=True),
+        request("b", "tf", 0.0, coalesced=True, prompt_tokens=0),
+        request("a", "prompt", 0.0, cost_usd=None),
     ]
     rows = [
         *verdicts("a", "rag", "tf", "tf", "  "),
@@ -183,9 +156,6 @@ def test_calls_and_tokens_of_each_formulation(ask: Callable[..., Any]) -> None:
         ("tf", 3, 6, 2, 2, 1, 1, 1, 1.0, 200, 20, 0.25),
         ("tfn", 2, 4, 0, 0, 0, 0, 0, 0.0, 0, 0, 0.0),
     ]
-
-
-def test_views_of_another_commands_run_are_empty(ask: Callable[..., Any]) -> None:
-    found = ask(rows_of({"a": {"u": {"ref": "s"}}}) | {"usage": [usage("verify", "a")]})
+    of_another_command = rows_of({"a": {"u": {"ref": "s"}}}) | {"usage": requests}
     for view in ("recall_scores", "recall_errors", "recall_cost"):
-        assert found(f"FROM {view}") == []
+        assert ask(of_another_command)(f"FROM {view}") == []
