@@ -72,9 +72,7 @@ class Population:
             return [*(n for need in views[name].needs for n in needed(need)), name]
 
         columns = dict(zip(("run", "response", "unit"), np.indices(self.truth.shape), strict=True))
-        columns |= {
-            name: getattr(self, name) for name in ("verdict", "label", "weight", "stratum")
-        }
+        columns |= {name: getattr(self, name) for name in ("verdict", "label", "weight", "stratum")}
         given = pa.table(
             {name: pa.array(of.ravel(), from_pandas=True) for name, of in columns.items()}
         )
