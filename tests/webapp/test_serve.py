@@ -1,5 +1,6 @@
 """The command `ufo serve`: what it starts with, what it refuses, how it ends."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -14,7 +15,6 @@ from tests.llm_server import LlmServer
 from tests.webapp.conftest import opened
 from ufo.pipelines.cli import main
 from ufo.pipelines.commands.serve import setup
-from ufo.transforms.judges.judge import JudgeSpec
 
 
 def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> None:
@@ -61,32 +61,23 @@ def test_what_cannot_be_served_is_reported(
 def test_flags_of_evaluate_hold_where_a_request_does_not_say_otherwise(
     index: Path, tmp_path: Path
 ) -> None:
-    address = "http://127.0.0.1:9/v1"
-    flags = {"model": "small", "base_url": address, "citation": True, "facts_per_call": 4}
-    ready = setup(str(tmp_path), str(index), flags=flags | {"concurrency": 3})
-    assert (ready.judge, ready.model) == ("llm", "small")
-
-    def asked(**request: object) -> JudgeSpec:
-        sources = ["reference"]
-        return ready.job_of(ready.flags_of(request, sources), sources).judge
-
-    usual = asked()
-    assert usual.llm is not None
-    assert usual.client is not None
-    assert (usual.llm.citation, usual.llm.facts_per_call, usual.client.concurrency) == (True, 4, 3)
-    assert usual.client.endpoints["verifier"].base_url == address
-    other = asked(model="large", formulation="prompt")
-    assert other.llm is not None
-    assert (other.llm.model, other.llm.formulation) == ("large", "prompt")
-    assert asked(judge="offline").name == "offline"
-
-
-def test_the_page_checks_by_the_model_of_the_command_line(index: Path, tmp_path: Path) -> None:
     text = "Oslo is in Norway."
+    asked = {"text": text, "references": [text], "sources": ["reference"]}
     with LlmServer(keys=None) as server:
         flags = {"model": "offline-judge", "base_url": server.base_url, "cache": "off"}
-        with opened(setup(str(tmp_path), str(index), flags=flags)) as client:
-            asked = {"text": text, "references": [text], "sources": ["reference"]}
-            assert client.post("/check", json=asked).status_code == 200
-        assert {entry.body["model"] for entry in server.chats} == {"offline-judge"}
-        assert {entry.step for entry in server.chats} >= {"extract_facts", "verify_facts"}
+        made = setup(str(tmp_path), str(index), flags=flags | {"citation": True})
+        assert (made.judge, made.model) == ("llm", "offline-judge")
+        with opened(made) as client:
+
+            def steps(**more: str) -> dict[str, str]:
+                """What is asked for each step."""
+                before = len(server.chats)
+                assert client.post("/check", json=asked | more).status_code == 200
+                return {entry.step: json.dumps(entry.body) for entry in server.chats[before:]}
+
+            usual = steps()
+            assert usual.keys() >= {"extract_facts", "verify_facts"}
+            assert "citation" in usual["verify_facts"]
+            assert all('"model": "offline-judge"' in body for body in usual.values())
+            assert "verify_facts" not in steps(formulation="prompt")
+            assert steps(judge="offline") == {}
