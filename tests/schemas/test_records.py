@@ -124,6 +124,8 @@ def test_rows_sort_by_their_keys_none_first() -> None:
     row = example(records.Evidence)
     ranks = [dataclasses.replace(row, rank=rank) for rank in (2, None, 1)]
     assert [r.rank for r in sorted(ranks, key=sort_key("evidence"))] == [None, 1, 2]
+    statuses = [records.SourceStatus(n, "s", "t", "used", None, "{}") for n in (3, 1, 2)]
+    assert [s.position for s in sorted(statuses, key=sort_key("sources"))] == [1, 2, 3]
 
 
 ANY_TEXT = st.text(st.characters(), max_size=20)

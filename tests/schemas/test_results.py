@@ -102,9 +102,9 @@ def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path: Path) -
 
 
 def test_wrong_folders_and_names_say_what_to_do(tmp_path: Path) -> None:
-    def refused(path: Path, message: str, *names: str, error: Any = UsageError) -> None:
+    def refused(path: Path, message: str, run: str | None = None, error: Any = UsageError) -> None:
         with pytest.raises(error, match=message):
-            open_results(path, *names)
+            open_results(path, run)
 
     refused(tmp_path / "nowhere", r"nowhere.*does not exist; give the --output folder")
     refused(tmp_path, r"no finished run in .*'ufo evaluate --output")

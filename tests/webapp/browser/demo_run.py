@@ -135,7 +135,7 @@ def _add_hostile(rows: dict[str, list[object]]) -> None:
     name = "hostile/<b>"
     _add_response(rows, name, HOSTILE, [HOSTILE], HOSTILE)
     rows["fact_units"].append(FactUnit(name, "evil", 0, HOSTILE, HOSTILE, None))
-    texts = dict.fromkeys(("rationale", "citation", "model", "answer"), HOSTILE)
+    texts: dict[str, Any] = dict.fromkeys(("rationale", "citation", "model", "answer"), HOSTILE)
     evil = _said("evil", "wiki", "supported", citation_found=True, **texts)
     rows["evidence"].append(replace(evil, response_id=name))
     rows["passages"].append(
