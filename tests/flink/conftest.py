@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.flink.cluster import Cluster
-from tests.llm_server import Chat, LlmServer, Reply
+from tests.llm_server import KEY, Chat, LlmServer, Reply
+from ufo.schemas.results import open_results
 
 RESPONSES = 400
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
@@ -45,9 +46,29 @@ def remembering() -> Remembering:
 
 
 @pytest.fixture
-def endpoint(remembering: Remembering) -> Iterator[LlmServer]:
+def endpoint(remembering: Remembering, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]:
+    """The knowledge model; its key is in the environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with LlmServer([remembering]) as server:
         yield server
+
+
+@pytest.fixture
+def flags(endpoint: LlmServer) -> tuple[str, ...]:
+    """Flags of an evaluation against a reference, the index and the knowledge model."""
+    sources = ("--sources", "reference,wikipedia,llm", "--samples", "1", "--judge", "offline")
+    models = ("--knowledge_base_url", endpoint.base_url, "--model", "offline-judge")
+    return (*sources, *models, "--cache", "off")
+
+
+def rows(output: Path, table: str, run: str | None = None) -> list[dict[str, Any]]:
+    """The rows of a table, but for what tells which request an answer came with."""
+    left_out = "run, request_id" if table == "evidence" else "run"
+    with open_results(output, run) as results:
+        found = results.query(f"SELECT * EXCLUDE ({left_out}) FROM {table} ORDER BY ALL")
+    listed: list[dict[str, Any]] = found.to_pylist()
+    return listed
 
 
 def records() -> Iterator[dict[str, Any]]:

@@ -6,22 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.flink.conftest import RESPONSES
-from tests.llm_server import KEY, LlmServer
+from tests.flink.conftest import RESPONSES, rows
 from ufo.pipelines.cli import main
-from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_EVALUATE
 
 Run = Callable[..., None]
-# What tells which request an answer came with; requests are counted apart.
-REQUEST = {"evidence": " EXCLUDE (request_id)"}
-
-
-def rows(output: Path, table: str) -> list[dict[str, Any]]:
-    with open_results(output) as results:
-        found = results.query(f"SELECT *{REQUEST.get(table, '')} FROM {table} ORDER BY ALL")
-    listed: list[dict[str, Any]] = found.to_pylist()
-    return listed
 
 
 def asked(output: Path) -> list[tuple[str, str]]:
@@ -31,20 +20,15 @@ def asked(output: Path) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def run(responses: Path, index: Path, endpoint: LlmServer, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+def run(
+    responses: Path, index: Path, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> Run:
     monkeypatch.chdir(index.parent)
 
-    def evaluate(output: Path, *flags: str) -> None:
-        sources = ("--sources", "reference,wikipedia,llm", "--samples", "1", "--judge", "offline")
+    def evaluate(output: Path, *more: str) -> None:
         # Paths as a user writes them; workers have working folders of their own.
         places = ("--input", str(responses), "--output", str(output), "--index", index.name)
-        models = ("--knowledge_base_url", endpoint.base_url, "--model", "offline-judge")
-        code = main(
-            ["evaluate", *places, *sources, *models, "--run", "r", "--cache", "off", *flags]
-        )
-        assert code == 0
+        assert main(["evaluate", *places, *flags, "--run", "r", *more]) == 0
 
     return evaluate
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import KEY, LlmServer
+from tests.llm_server import LlmServer
 from tests.llm_server.faults import fixed
 from ufo.pipelines.commands.status import (
     FINISHED,
@@ -64,12 +64,8 @@ def gate(remembering: Any, endpoint: LlmServer) -> Gate:
 
 
 @pytest.fixture
-def start(
-    cluster: Any, endpoint: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Start]:
+def start(cluster: Any, flags: tuple[str, ...], tmp_path: Path) -> Iterator[Start]:
     """Start the command; another call of it is the same command."""
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     lines = [
         {"id": f"r{number}", "response": f"Oslo has {number} bridges.", "claims": [claim]}
         for number in range(RESPONSES)
@@ -77,16 +73,8 @@ def start(
     ]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, lines)))
     places = ("--input", str(tmp_path / "in.jsonl"), "--output", str(tmp_path / "out"))
-    sources = ("--sources", "llm", "--samples", "1", "--judge", "offline", "--run", "r")
-    models = (
-        "--knowledge_base_url",
-        endpoint.base_url,
-        "--model",
-        "offline-judge",
-        "--cache",
-        "off",
-    )
-    command = [sys.executable, "-m", "ufo.pipelines.evaluate", *places, *sources, *models]
+    only = ("--sources", "llm", "--run", "r")  # the last one given holds
+    command = [sys.executable, "-m", "ufo.pipelines.evaluate", *places, *flags, *only]
     started = []
 
     def run() -> "subprocess.Popen[str]":

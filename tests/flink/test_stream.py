@@ -13,24 +13,17 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import KEY, LlmServer
+from tests.flink.conftest import rows
 from ufo.pipelines.cli import main
-from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_EVALUATE
 
 ROOT = Path(__file__).parents[2]
-# What tells which request an answer came with; requests are compared apart.
-REQUEST = {"evidence": ", request_id"}
 FLAGS = ("--streaming", "--window_seconds", "0.4", "--run", "s")
 
 
 @pytest.fixture
-def common(index: Path, endpoint: LlmServer, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    sources = ("--sources", "reference,wikipedia,llm", "--samples", "1", "--judge", "offline")
-    models = ("--knowledge_base_url", endpoint.base_url, "--model", "offline-judge")
-    return (*sources, "--index", str(index), *models, "--cache", "off")
+def common(index: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
+    return (*flags, "--index", str(index))
 
 
 @pytest.fixture
@@ -93,28 +86,20 @@ def start(cluster: Any, common: Any, tmp_path: Path) -> Iterator[Callable[..., C
     cluster.cancel_all()
 
 
-def rows(output: Path, run: str, table: str) -> list[dict[str, Any]]:
-    with open_results(output, run) as results:
-        left_out = f"run{REQUEST.get(table, '')}"
-        found = results.query(f"SELECT * EXCLUDE ({left_out}) FROM {table} ORDER BY ALL")
-    listed: list[dict[str, Any]] = found.to_pylist()
-    return listed
-
-
 def check_equal(common: Any, file: Path, output: Path, run: str) -> None:
     """The window's rows are those of a run over its file in process."""
     here = output.parent / "here"
     places = ("--input", str(file), "--output", str(here), "--run", run)
     assert main(["evaluate", *places, *common, "--workers", "1"]) == 0
     for table in OF_EVALUATE:
-        found, want = (rows(place, run, table) for place in (output, here))
+        found, want = (rows(place, table, run) for place in (output, here))
         if table == "usage":
             found, want = (
                 sorted(row["response_id"] for row in asked if row["response_id"])
                 for asked in (found, want)
             )
         assert found == want, table
-    assert len(rows(output, run, "responses")) == 60
+    assert len(rows(output, "responses", run)) == 60
     manifest = json.loads((output / f"run={run}/manifest.json").read_text())
     assert [one["name"] for one in manifest["fingerprint"]["inputs"]] == [file.name]
 

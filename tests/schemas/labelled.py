@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from ufo.schemas.records import Failure, Usage
+from ufo.schemas.records import Failure, RecallVerdict, Usage
 
 VOTES = {
     "a": {
@@ -23,7 +23,7 @@ LABELS = {"a1": 1, "a2": 0, "a3": 1, "b1": 0, "c1": 0, "c2": 1, "d1": 1, "d2": 1
 SCORES = {"a": 0.75, "b": 0.0, "c": 0.5, "d": 1.0, "e": 1.0, "f": 0.5}
 
 
-def request(response_id: str, source: str | None, cost: float, **changes: Any) -> Usage:
+def request(response_id: str | None, source: str | None, cost: float, **changes: Any) -> Usage:
     fields: dict[str, Any] = {
         "request_id": f"{response_id}-{source}-{cost}",
         "step": "verify" if source else "extract",
@@ -78,3 +78,29 @@ def labelled_rows(rows_of: Any, mode: str = "all") -> dict[str, list[Any]]:
         request("d", "wiki", 0.0, coalesced=True),
     ]
     return rows
+
+
+_OUTCOMES = {"t": ("supported", 1), "f": ("refuted", 0), "n": ("noans", 0), "-": ("error", None)}
+
+
+def verdicts(record: str, variant: str, formulation: str, said: str, human: str) -> list[Any]:
+    """A verdict a letter of `said`: t, f, n (not clear) or - (unanswered); in capitals, one that a
+    repair brought. `human` has t, f or a blank for each, and is a formulation of its own."""
+    rows = []
+    for place, (letter, mark) in enumerate(zip(said, human, strict=True)):
+        outcome, label = _OUTCOMES[letter.lower()]
+        people = {"t": 1, "f": 0}.get(mark)
+        first = "unparsable" if letter.isupper() or letter == "-" else None
+        reason = "unparsable" if letter == "-" else None
+        rows.append(
+            RecallVerdict(
+                record, variant, f"{record}{place}", formulation, outcome, reason, first, label,
+                people, None, None, None, None, None, "llm", "m",
+            )
+        )  # fmt: skip
+    return rows
+
+
+def people(record: str, variant: str, human: str) -> list[Any]:
+    found = verdicts(record, variant, "human", human.replace(" ", "-"), human)
+    return [row for row in found if row.label is not None]

@@ -1,13 +1,14 @@
-"""TODO."""
+"""Errors and their remedies: exit codes, what is missing, and the files of a model that is not."""
 
 import pickle
 import re
 import sys
 from pathlib import Path
 
+import huggingface_hub
 import pytest
 
-from ufo.schemas import errors
+from ufo.schemas import errors, model_files
 from ufo.schemas.errors import (
     MODULES,
     UfoError,
@@ -18,33 +19,21 @@ from ufo.schemas.errors import (
     unknown_value,
 )
 
+SETUP = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
+CODES = {"UsageError": 2, "SourceUnavailable": 2, "PluginError": 2, "IndexUnusable": 2}
+CODES |= {"RunError": 1, "Interrupted": 1, "CostCapped": 4}
 TREE = [
     kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, UfoError)
 ]
 
 
-@pytest.mark.parametrize("kind", TREE)
-def test_errors_travel_between_processes(kind: type[UfoError]) -> None:
-    back = pickle.loads(pickle.dumps(kind("what is wrong, and the remedy")))
-    assert type(back) is kind
-    assert back.message == str(back) == "what is wrong, and the remedy"
-    assert back.exit_code == kind.exit_code
-
-
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("UsageError", 2),
-        ("SourceUnavailable", 2),
-        ("PluginError", 2),
-        ("IndexUnusable", 2),
-        ("RunError", 1),
-        ("Interrupted", 1),
-        ("CostCapped", 4),
-    ],
-)
-def test_exit_codes(name: str, code: int) -> None:
-    assert getattr(errors, name).exit_code == code
+def test_errors_travel_between_processes_with_their_exit_codes() -> None:
+    for kind in TREE:
+        back = pickle.loads(pickle.dumps(kind("what is wrong, and the remedy")))
+        assert type(back) is kind
+        assert back.message == str(back) == "what is wrong, and the remedy"
+    codes = {kind.__name__: kind.exit_code for kind in TREE}
+    assert CODES.items() <= codes.items()
 
 
 def test_an_unknown_value_is_reported_the_allowed_ones_and_the_nearest() -> None:
@@ -53,33 +42,68 @@ def test_an_unknown_value_is_reported_the_allowed_ones_and_the_nearest() -> None
     assert "Did you mean" not in unknown_value("mode", "xyzzy", ["seq", "mv"])
 
 
-SETUP = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
-
-
-def test_what_is_installed_is_not_missing() -> None:
+def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = set(re.findall(r'^EXTRAS\["(\w+)"\]|^    "(\w+)": \[', SETUP, re.MULTILINE))
+    assert set(MODULES) <= {one or other for one, other in declared}
     assert missing("llm") is None
     need("web", "the web")
-
-
-def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "faiss", None)
+    for name in ("faiss", "fastapi", "uvicorn"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError) as raised:
         need("dense", "search by vectors")
-    assert raised.value.message == (
-        "search by vectors needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
-    )
-    monkeypatch.setitem(sys.modules, "fastapi", None)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    said = "needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
+    assert raised.value.message == f"search by vectors {said}"
     assert (missing("serve") or "").startswith("fastapi and uvicorn, which are not installed")
-
-
-def test_an_import_that_failed_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    found = explained(ModuleNotFoundError("No module", name="faiss.contrib"))
-    assert found == "this needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
+    assert explained(ModuleNotFoundError("No module", name="faiss.contrib")) == f"this {said}"
     assert explained(ModuleNotFoundError("No module", name="nobody_has_this")) is None
 
 
-def test_every_extra_here_is_one_of_the_package() -> None:
-    declared = set(re.findall(r'^EXTRAS\["(\w+)"\]|^    "(\w+)": \[', SETUP, re.MULTILINE))
-    assert set(MODULES) <= {one or other for one, other in declared}
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        *((name, True) for name in ("organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1")),
+        *((name, False) for name in ("", "model", "a/b/c", "./model", "/a/b", "o/m@", "o m/x")),
+    ],
+)
+def test_names_of_a_hub(name: str, known: bool) -> None:
+    assert model_files.is_hub_name(name) is known
+
+
+def test_a_model_that_cannot_be_fetched_is_reported_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unreachable(*_: object, **__: object) -> str:
+        raise ConnectionError("no route to the hub\nand more")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    unknown = r"no folder 'organisation/model'.*no route to the hub. Without a network"
+    with pytest.raises(UsageError, match=unknown):
+        model_files.folder_of("organisation/model", "hub")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    absent = r"huggingface_hub, .* pip install 'ufo-factuality\[hub\]'"
+    with pytest.raises(UsageError, match=absent):
+        model_files.folder_of("organisation/model", "hub")
+
+
+def test_of_a_hub_s_model_only_what_is_computed_with_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[object, ...]] = []
+
+    def snapshot(repository: str, **asked: object) -> str:
+        patterns = asked.get("allow_patterns", ["*"])
+        assert isinstance(patterns, list)
+        kept = asked.get("local_files_only", False)
+        calls.append((repository, asked["revision"], kept, *patterns))
+        if kept:
+            raise FileNotFoundError("not kept")
+        if "*.safetensors" in patterns:
+            (tmp_path / "model.safetensors").write_bytes(b"weights")
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    assert model_files.folder_of("organisation/model@v2", "hub") == str(tmp_path)
+    assert calls[0] == ("organisation/model", "v2", True, "*")
+    assert "model.onnx" in calls[1]
+    # With these there is no need for the older kind of file.
+    assert [call[3:] for call in calls[2:]] == [("*.safetensors",)]

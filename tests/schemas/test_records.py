@@ -64,36 +64,30 @@ def example(kind: Any) -> Any:
 def test_every_dataclass_of_the_module_is_a_record_and_every_table_has_one() -> None:
     assert set(TABLES.values()) <= set(RECORDS)
     assert len(RECORDS) == sum(map(dataclasses.is_dataclass, vars(records).values()))
+    for kind in RECORDS:
+        schema = str(coders.registry.get_coder(kind).schema)
+        assert "any" not in schema.replace("many", ""), "a field is pickled"
+        assert "logical_type" not in schema
 
 
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
 @settings(max_examples=25)
 @given(data=st.data())
 def test_round_trips(kind: Any, data: st.DataObject) -> None:
-    rows = data.draw(st.lists(instances(kind), min_size=1, max_size=3))
+    rows = data.draw(st.lists(instances(kind), max_size=3))
     coder = coders.registry.get_coder(kind)
     assert isinstance(coder, RowCoder)
     for row in rows:
         back = coder.decode(coder.encode(row))
         assert type(back) is kind
         assert back == row
-    table = next((name for name, record in TABLES.items() if record is kind), None)
-    if table is None:
-        return
-    arrow = to_arrow(table, rows)
-    assert arrow.schema.equals(arrow_schema(table))
-    assert from_arrow(table, arrow) == rows
-    sink = io.BytesIO()
-    pq.write_table(arrow, sink, compression="zstd")
-    sink.seek(0)
-    assert from_arrow(table, pq.read_table(sink)) == rows
-
-
-@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
-def test_no_field_is_pickled(kind: Any) -> None:
-    schema = str(coders.registry.get_coder(kind).schema)
-    assert "any" not in schema.replace("many", "")
-    assert "logical_type" not in schema
+    for table in [name for name, record in TABLES.items() if record is kind]:
+        sink = io.BytesIO()
+        pq.write_table(to_arrow(table, rows), sink, compression="zstd")
+        sink.seek(0)
+        arrow = pq.read_table(sink)
+        assert arrow.schema.equals(arrow_schema(table))
+        assert from_arrow(table, arrow) == rows
 
 
 def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> None:
@@ -112,38 +106,24 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
         "    coder = Coder.from_runner_api(proto, PipelineContext())\n"
         "    print(ascii(coder.decode(bytes.fromhex(data))))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(sent),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == [ascii(example(kind)) for kind in RECORDS]
+    words = [sys.executable, "-c", code]
+    told = subprocess.check_output(words, input=json.dumps(sent), text=True)
+    assert told.splitlines() == [ascii(example(kind)) for kind in RECORDS]
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_an_empty_table_keeps_its_columns(table: str) -> None:
-    empty = to_arrow(table, [])
-    assert empty.num_rows == 0
-    assert empty.column_names == [field.name for field in dataclasses.fields(TABLES[table])]
-    assert from_arrow(table, empty) == []
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_only_optional_fields_are_nullable_and_keys_are_columns(table: str) -> None:
-    schema = arrow_schema(table)
-    hints = get_type_hints(TABLES[table])
+def test_columns_are_fields_only_optional_ones_nullable_and_keys_are_columns(table: str) -> None:
+    schema, hints = arrow_schema(table), get_type_hints(TABLES[table])
+    assert schema.names == [field.name for field in dataclasses.fields(TABLES[table])]
     for column in schema:
         assert column.nullable == (type(None) in get_args(hints[column.name]))
     assert set(KEYS[table]) <= set(schema.names)
 
 
 def test_rows_sort_by_their_keys_none_first() -> None:
-    key = sort_key("evidence")
     row = example(records.Evidence)
     ranks = [dataclasses.replace(row, rank=rank) for rank in (2, None, 1)]
-    assert [r.rank for r in sorted(ranks, key=key)] == [None, 1, 2]
+    assert [r.rank for r in sorted(ranks, key=sort_key("evidence"))] == [None, 1, 2]
     statuses = [records.SourceStatus(n, "s", "t", "used", None, "{}") for n in (3, 1, 2)]
     assert [s.position for s in sorted(statuses, key=sort_key("sources"))] == [1, 2, 3]
 
@@ -156,13 +136,9 @@ def test_a_unit_id_is_what_the_contract_says() -> None:
     joined = "\x1f".join(["r1", "0", "caf\u00e9"])
     expected = sha256(joined.encode()).hexdigest()[:16]
     assert unit_ids("r1", [(0, "cafe\u0301"), (0, "caf\u00e9")]) == [expected, f"{expected}-1"]
-
-
-def test_repeats_are_numbered_within_sentence_and_claim() -> None:
+    # Repeats are numbered within sentence and claim.
     ids = unit_ids("r", [(0, "a"), (1, "a"), (0, "a"), (None, "a"), (0, "a"), (0, "b")])
-    assert ids[2] == f"{ids[0]}-1"
-    assert ids[4] == f"{ids[0]}-2"
-    assert len(set(ids)) == 6
+    assert (ids[2], ids[4]) == (f"{ids[0]}-1", f"{ids[0]}-2")
     assert "-" not in ids[1] + ids[3] + ids[5]
 
 
@@ -172,14 +148,10 @@ def test_unit_ids_are_unique_and_a_function_of_the_content(
 ) -> None:
     ids = unit_ids(response_id, claims)
     assert len(set(ids)) == len(claims)
-    assert ids == unit_ids(response_id, claims)
     # What comes later never renames what came before.
     assert unit_ids(response_id, claims[:-1]) == ids[:-1]
-
-
-@given(ANY_TEXT, ANY_TEXT)
-def test_parts_do_not_run_together(one: str, other: str) -> None:
-    assert content_id(one + "x", other) != content_id(one, "x" + other)
+    # Parts do not run together.
+    assert content_id(response_id + "x", "") != content_id(response_id, "x")
 
 
 def test_a_passage_id_names_its_source_and_tells_repeats_apart() -> None:
@@ -192,6 +164,5 @@ def test_a_passage_id_names_its_source_and_tells_repeats_apart() -> None:
         passage_id("web", "https://e.org/a", "text"),
         passage_id("wiki", "https://e.org/a", "text!"),
     }
-    assert first not in others
-    assert len(others) == 4
+    assert len(others - {first}) == 4
     assert passage_id("wiki", None, "text") == passage_id("wiki", "", "text")

@@ -1,6 +1,8 @@
+"""Folders of runs as tables: which run is opened, what is damaged, what a query may do."""
+
 import json
 import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +10,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.results import finished_runs, open_results
 from ufo.schemas.tables import TABLES
 
 ONE = {"a": {"u": {"ref": "s"}}}
+TWO = {"a": {"u": {"ref": "s"}, "v": {"ref": "r"}}}
 
 
-def test_newest_run_is_opened_unless_another_is_named(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """The folder of the one run in `tmp_path`."""
+    return write_run(tmp_path, rows_of(ONE))
+
+
+def test_newest_run_is_opened_unless_another_is_named(tmp_path: Path) -> None:
     rows = rows_of(ONE)
     write_run(tmp_path, rows, "new", finished_at="2025-06-02T01:00:00+02:00")
     write_run(tmp_path, rows, "old", finished_at="2025-06-01T22:30:00Z")
@@ -32,60 +40,47 @@ def test_newest_run_is_opened_unless_another_is_named(
         assert found.to_pydict() == {"run": ["old", "z", "new"], "n_units": [1, 1, 1]}
 
 
-def test_every_table_and_view_has_the_run_first(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+def test_tables_and_views_have_the_run_first_and_no_rows_where_a_run_has_none(
+    tmp_path: Path,
 ) -> None:
-    write_run(tmp_path, rows_of(ONE))
+    write_run(tmp_path, rows_of({}, mode="all"), mode="all")
     with open_results(tmp_path) as results:
         assert {*TABLES, "scores", "source_contributions", "runs"} <= set(results.names)
         listed = results.query("SHOW TABLES").column("name").to_pylist()
         assert set(listed) == set(results.names)
         for name in results.names:
-            assert results.query(f"SELECT * FROM {name.upper()}").column_names[0] == "run", name
-
-
-def test_a_run_without_rows_has_empty_views(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    write_run(tmp_path, rows_of({}, mode="all"), mode="all")
-    with open_results(tmp_path) as results:
-        for name in set(results.names) - {
-            "runs",
-            "run_modes",
-            "sources",
-        }:
-            assert results.query(f"SELECT * FROM {name}").num_rows == 0, name
+            found = results.query(f"SELECT * FROM {name.upper()}")
+            assert found.column_names[0] == "run", name
+            assert (found.num_rows == 0) == (name not in ("runs", "run_modes", "sources")), name
 
 
 @pytest.mark.parametrize("folder", ["it's", 'a "b" c', "ünï 🛸", "a*b?[c]", "run=x", "k=v{1}"])
-def test_folder_names_are_only_names(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path], folder: str
-) -> None:
+def test_folder_names_are_only_names(tmp_path: Path, folder: str) -> None:
     write_run(tmp_path / folder, rows_of(ONE), "n'1 [x]")
-    # What the third name would match as a pattern.
+    # What the fourth name would match as a pattern.
     write_run(tmp_path / "aXbYc", rows_of(ONE), "n'1 x")
     with open_results(tmp_path / folder) as results:
-        assert results.query("SELECT run, unit_id FROM evidence").to_pylist() == [
-            {"run": "n'1 [x]", "unit_id": "u"}
-        ]
+        found = results.query("SELECT run, unit_id FROM evidence").to_pylist()
+    assert found == [{"run": "n'1 [x]", "unit_id": "u"}]
 
 
-def test_only_files_of_the_manifest_are_read(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    folder = write_run(tmp_path, rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "r"}}}), parts=2)
+def test_only_files_of_the_manifest_are_read(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, rows_of(TWO), parts=2)
     stale = folder / "evidence" / "part-00009.parquet"
     stale.write_bytes((folder / "evidence" / "part-00000.parquet").read_bytes())
     (folder / ".attempt-x").mkdir()
     (tmp_path / "run=unfinished" / ".attempt-y").mkdir(parents=True)
+    # Part files of one run may differ in columns.
+    part = folder / "fact_units" / "part-00000.parquet"
+    pq.write_table(pq.read_table(part).drop_columns(["query"]), part)
     with open_results(tmp_path, all_runs=True) as results:
         units = results.query("SELECT unit_id FROM evidence ORDER BY unit_id").to_pydict()
         assert units == {"unit_id": ["u", "v"]}
+        found = results.query("SELECT unit_id, query FROM fact_units ORDER BY unit_id")
+        assert found.to_pydict() == {"unit_id": ["u", "v"], "query": [None, "Q v?"]}
 
 
-def test_an_older_run_has_null_where_it_had_no_column_or_table(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of(ONE), "now")
     old = write_run(tmp_path, rows_of(ONE), "old", schema_version=0)
     part = old / "evidence" / "part-00000.parquet"
@@ -106,35 +101,24 @@ def test_an_older_run_has_null_where_it_had_no_column_or_table(
         assert results.query("SELECT factuality_score AS s FROM scores").to_pydict() == {"s": [1]}
 
 
-def test_part_files_of_one_run_may_differ_in_columns(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    rows = rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "s"}}})
-    folder = write_run(tmp_path, rows, parts=2)
-    part = folder / "fact_units" / "part-00000.parquet"
-    pq.write_table(pq.read_table(part).drop_columns(["query"]), part)
-    with open_results(tmp_path) as results:
-        found = results.query("SELECT unit_id, query FROM fact_units ORDER BY unit_id")
-        assert found.to_pydict() == {"unit_id": ["u", "v"], "query": [None, "Q v?"]}
+def test_wrong_folders_and_names_say_what_to_do(tmp_path: Path) -> None:
+    def refused(path: Path, message: str, run: str | None = None, error: Any = UsageError) -> None:
+        with pytest.raises(error, match=message):
+            open_results(path, run)
 
-
-def test_wrong_folders_and_names_say_what_to_do(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    with pytest.raises(UsageError, match=r"nowhere.*does not exist; give the --output folder"):
-        open_results(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match=r"no finished run in .*'ufo evaluate --output"):
-        open_results(tmp_path)
+    refused(tmp_path / "nowhere", r"nowhere.*does not exist; give the --output folder")
+    refused(tmp_path, r"no finished run in .*'ufo evaluate --output")
     (tmp_path / "run=night" / ".attempt-1").mkdir(parents=True)
-    with pytest.raises(UsageError, match="only unfinished ones: night"):
-        open_results(tmp_path, "night")
+    refused(tmp_path, "only unfinished ones: night", "night")
     folder = write_run(tmp_path, rows_of(ONE), "day")
-    with pytest.raises(UsageError, match=r"unknown run 'dax'; allowed: day. Did you mean 'day'"):
-        open_results(tmp_path, "dax")
-    with pytest.raises(UsageError, match=r"folder of one run; give its parent, and --run day"):
-        open_results(folder)
-    with pytest.raises(UsageError, match="is not a folder"):
-        open_results(folder / "manifest.json")
+    refused(tmp_path, r"unknown run 'dax'; allowed: day. Did you mean 'day'", "dax")
+    refused(folder, r"folder of one run; give its parent, and --run day")
+    refused(folder / "manifest.json", "is not a folder")
+    write_run(tmp_path, rows_of(ONE), "z", schema_version=99, ufo_version="9.0")
+    newer = r"schema version 99.*install the ufo that wrote it \(9.0\)"
+    refused(tmp_path, newer, error=RunError)
+    with open_results(tmp_path, "day") as results:
+        assert results.query("FROM responses").num_rows == 1
 
 
 @pytest.mark.parametrize(
@@ -147,34 +131,16 @@ def test_wrong_folders_and_names_say_what_to_do(
     ],
 )
 def test_a_damaged_manifest_is_named(
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    manifest: str,
-    message: str,
+    tmp_path: Path, run: Path, manifest: str, message: str
 ) -> None:
-    folder = write_run(tmp_path, rows_of(ONE))
-    (folder / "manifest.json").write_text(manifest)
+    (run / "manifest.json").write_text(manifest)
     with pytest.raises(RunError, match=message) as caught:
         open_results(tmp_path)
-    assert str(folder) in caught.value.message
+    assert str(run) in caught.value.message
 
 
-def test_a_newer_run_is_refused_and_others_stay_readable(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    write_run(tmp_path, rows_of(ONE), "future", schema_version=99, ufo_version="9.0")
-    write_run(tmp_path, rows_of(ONE), "past")
-    with pytest.raises(RunError, match=r"schema version 99.*install the ufo that wrote it \(9.0\)"):
-        open_results(tmp_path)
-    with open_results(tmp_path, "past") as results:
-        assert results.query("FROM responses").num_rows == 1
-
-
-def test_a_missing_or_broken_part_file_is_named(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    part = write_run(tmp_path, rows_of(ONE)) / "evidence" / "part-00000.parquet"
+def test_a_missing_or_broken_part_file_is_named(tmp_path: Path, run: Path) -> None:
+    part = run / "evidence" / "part-00000.parquet"
     part.write_bytes(b"not parquet")
     damaged = pytest.raises(RunError, match=r"evidence/part-00000\.parquet' is damaged: ")
     with damaged as told, open_results(tmp_path) as results:
@@ -186,38 +152,24 @@ def test_a_missing_or_broken_part_file_is_named(
         results.query("FROM scores")
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "COPY (SELECT 1) TO '{path}'",
-        "COPY (PIVOT (SELECT 1 a, 2 b) ON a USING sum(b)) TO '{path}'",
-        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{path}'",
-        "CREATE TABLE t AS SELECT 1",
-        "INSTALL httpfs",
-        "ATTACH '{path}'",
-        "SET threads = 1",
-        "DROP VIEW scores",
-        "SELECT 1; SELECT 2",
-        "",
-        "-- nothing",
-    ],
-)
-def test_only_one_select_is_taken(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path], sql: str
-) -> None:
-    write_run(tmp_path, rows_of(ONE))
+def test_only_one_select_is_taken(tmp_path: Path, run: Path) -> None:
     path = tmp_path / "written"
     with open_results(tmp_path) as results:
-        with pytest.raises(UsageError, match="expected one SELECT"):
-            results.query(sql.format(path=path))
-        assert results.query("SELECT 1 AS x").to_pydict() == {"x": [1]}
+        for sql in (
+            f"COPY (SELECT 1) TO '{path}'",
+            f"COPY (PIVOT (SELECT 1 a, 2 b) ON a USING sum(b)) TO '{path}'",
+            f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{path}'",
+            f"ATTACH '{path}'",
+            *("CREATE TABLE t AS SELECT 1", "INSTALL httpfs", "SET threads = 1"),
+            *("DROP VIEW scores", "SELECT 1; SELECT 2", "", "-- nothing"),
+        ):
+            with pytest.raises(UsageError, match="expected one SELECT"):
+                results.query(sql)
+            assert results.query("SELECT 1 AS x").to_pydict() == {"x": [1]}
     assert not path.exists()
 
 
-def test_sql_errors_are_usage_errors_with_duckdb_s_message(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    write_run(tmp_path, rows_of(ONE))
+def test_sql_errors_are_usage_errors_with_duckdb_s_message(tmp_path: Path, run: Path) -> None:
     local_name = 1
     with open_results(tmp_path) as results:
         for sql, message in [
@@ -238,11 +190,12 @@ def test_sql_errors_are_usage_errors_with_duckdb_s_message(
     assert local_name == 1
 
 
-def test_parameters_and_results_that_do_not_disturb_each_other(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+def test_queries_take_parameters_do_not_disturb_each_other_and_are_limited(
+    tmp_path: Path, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_run(tmp_path, rows_of(ONE))
-    with open_results(tmp_path) as results:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with open_results("..") as results:
         hostile = "x' OR '1'='1"
         assert results.query("SELECT ? AS v", [hostile]).to_pydict() == {"v": [hostile]}
         assert results.query("SELECT $v AS v", {"v": None}).to_pydict() == {"v": [None]}
@@ -252,39 +205,19 @@ def test_parameters_and_results_that_do_not_disturb_each_other(
         ):
             assert second.read_all().to_pydict() == {"i": [7]}
             assert sum(batch.num_rows for batch in first) == 50_000
-        totals: list[int] = []
-
-        def ask(n: int) -> None:
-            found = results.query("SELECT sum(range) AS s FROM range(?)", [n])
-            totals.append(found.column("s")[0].as_py())
-
-        threads = [threading.Thread(target=ask, args=(n,)) for n in range(1, 9)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert sorted(totals) == [n * (n - 1) // 2 for n in range(1, 9)]
-
-
-def test_nothing_is_left_in_the_current_folder(
-    tmp_path: Path,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.chdir(here)
-    write_run(Path(".."), rows_of(ONE))
-    with open_results("..") as results:
+        with ThreadPoolExecutor(8) as pool:
+            sums = pool.map(lambda n: results.query(f"SELECT {n} AS n")["n"].to_pylist(), range(8))
+            assert list(sums) == [[n] for n in range(8)]
+        results.limit_memory("250MiB", threads=1)
+        limits = "current_setting('memory_limit') AS memory, current_setting('threads') AS threads"
+        (limited,) = results.query(f"SELECT {limits}").to_pylist()
+        assert limited == {"memory": "250.0 MiB", "threads": 1}
         results.query("FROM evidence_full")
-    assert list(here.iterdir()) == []
+    # Nothing is left in the current folder.
+    assert not list(Path().iterdir())
 
 
-def test_closing_leaves_a_query_of_another_thread_to_end(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    write_run(tmp_path, rows_of(ONE))
+def test_closing_leaves_a_query_of_another_thread_to_end(tmp_path: Path, run: Path) -> None:
     results = open_results(tmp_path)
     began, found = threading.Event(), []
 
@@ -304,15 +237,3 @@ def test_closing_leaves_a_query_of_another_thread_to_end(
     thread.join()
     total = (20_000 * 19_999 // 2) * (10_000 * 9_999 // 2)
     assert found[0] == total or "closed" in found[0]
-
-
-def test_memory_and_threads_of_queries_are_limited(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    write_run(tmp_path, rows_of(ONE))
-    settings = "current_setting('memory_limit') AS memory, current_setting('threads') AS threads"
-    with open_results(tmp_path) as results:
-        results.limit_memory("250MiB", threads=1)
-        assert results.query(f"SELECT {settings}").to_pylist() == [
-            {"memory": "250.0 MiB", "threads": 1}
-        ]

@@ -4,16 +4,18 @@
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.schemas.labelled import labelled_rows, request
-from tests.schemas.test_views_recall import people, verdicts
+from tests.conftest import rows_of, write_run
+from tests.schemas.labelled import labelled_rows, people, request, verdicts
 from ufo.pipelines.reports.tabular import write_csv
+from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.views import View, load_views
 
@@ -21,25 +23,95 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 VIEWS = {view.name: view for view in load_views() if view.parameters is None}
 
 
+# Units decided by the first source, by a later one, by nobody; with ties, and sources that differ.
+VOTES = {
+    "a": {
+        "even": {"ref": "s", "wiki": "r", "web": "n"},
+        "most": {"ref": "sss", "wiki": "r", "web": "-"},
+        "tied": {"ref": "ss", "wiki": "sr", "web": "e"},
+        "same": {"ref": "s", "wiki": "s", "web": "s"},
+    },
+    "b": {
+        "open": {"ref": "n", "wiki": "-", "web": "n"},
+        "lost": {"ref": "e", "wiki": "n", "web": "n"},
+        "past": {"ref": "e", "wiki": "r", "web": "n"},
+        "late": {"ref": "n-", "wiki": "rrs", "web": "-"},
+    },
+    "c": {},
+}
+NOTHING: dict[str, Any] = {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
+
+
+def tied_rows(tie: str) -> dict[str, list[Any]]:
+    """A run of mode all under a rule for ties, with a source that no unit reached, one that could
+    not serve, labels, and requests that failed, were shared, or have no known price."""
+    sources = ("ref", "wiki", "web", "idle")
+    models = {"a": "m1", "b": "m2", "c": "m2"}
+    rows = rows_of(VOTES, mode="all", sources=sources, tie=tie, models=models)
+    rows["sources"].append(SourceStatus(4, "gone", "web", "unavailable", "no key", "{}"))
+    labels = {"even": 0, "same": 1, "open": 1, "past": 1}
+    rows["fact_units"] = [
+        replace(row, human_label=labels.get(row.unit_id)) for row in rows["fact_units"]
+    ]
+    rows["usage"] = [
+        request(None, None, 0.25, step="probe"),
+        request("a", None, 0.25),
+        request("a", None, 0.0, status="429", retries=1, seconds=0.1, **NOTHING),
+        request("b", None, 0.0, cached=True),
+        request("a", "ref", 1.0),
+        request("b", "ref", 0.0, coalesced=True),
+        request("b", "ref", 0.0, model="unknown", cost_usd=None),
+    ]
+    return rows
+
+
+def recalled_rows() -> dict[str, list[Any]]:
+    """A run of factual recall: answers, calls that failed or were split, an empty answer."""
+
+    def by(formulation: str, said: str, requests: str) -> list[Any]:
+        rows = verdicts("a", "rag", formulation, said, " " * len(said))
+        return [replace(row, request_id=name) for row, name in zip(rows, requests, strict=True)]
+
+    empty = verdicts("c", "empty", "tf", "ff", "  ") + verdicts("c", "empty", "tfn", "ff", "  ")
+    return rows_of({}) | {
+        "recall_verdicts": [
+            *(*people("a", "rag", "ttf "), *people("b", "rag", "f")),
+            *verdicts("a", "rag", "tf", "tfT-", "ttf "),
+            *verdicts("b", "rag", "tf", "n", "f"),
+            *verdicts("b", "poor", "tf", "-", " "),
+            # All facts of an answer in a call: one to the end void, one at first.
+            *verdicts("d", "rag", "tf", "---", "ttf"),
+            *verdicts("e", "rag", "tf", "TF", "  "),
+            *verdicts("a", "rag", "prompt", "t-T", "ttf"),
+            *verdicts("a", "rag", "tfn", "tf", "  "),
+            # Three calls, of which the second was void at first and the third to the end.
+            *by("split", "ttFF-", "aabbc"),
+            # Two calls, and one for the facts that both of them left out.
+            *by("split+xml", "tFtF-", "axbxx"),
+            # An empty answer is asked about by nobody.
+            *(replace(row, reason="no_passages") for row in empty),
+        ],
+        "usage": [
+            request(None, None, 0.25, step="probe"),
+            request("a", None, 0.5, step="facts"),
+            request("a", "tf", 0.25),
+            request("a", "tf", 0.0, status="500", **NOTHING),
+            request("b", "tf", 0.0, cached=True),
+            request("b", "tf", 0.0, coalesced=True, prompt_tokens=0),
+            request("a", "prompt", 0.0, cost_usd=None),
+        ],
+    }
+
+
 @pytest.fixture(name="results", scope="module")
-def _results(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> Iterator[Results]:
+def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("run")
     write_run(folder, labelled_rows(rows_of, "seq"), "one", mode="seq")
     again = {"options": {"repeat": 1}}
     write_run(folder, labelled_rows(rows_of), "two", mode="all", fingerprint=again)
-    recalled = rows_of({}) | {
-        "recall_verdicts": [
-            *people("a", "rag", "ttf "),
-            *verdicts("a", "rag", "tf", "tfT-", "ttf "),
-            *verdicts("b", "poor", "tf", "n", "f"),
-        ],
-        "usage": [request("a", "tf", 0.5)],
-    }
-    write_run(folder, recalled, "three", mode="recall")
+    write_run(folder, recalled_rows(), "three", mode="recall")
+    for name, tie in (("four", "factual"), ("five", "not_factual")):
+        write_run(folder, tied_rows(tie), name, mode="all", tie=tie)
     with open_results(folder, all_runs=True) as results:
         yield results
 

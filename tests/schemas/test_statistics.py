@@ -1,14 +1,327 @@
-"""The distribution of Student's t and the correlations, against scipy."""
+"""Intervals, comparisons of models, agreement with people and correlations, against scipy,
+scikit-learn and statsmodels on the same rows."""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
+from sklearn import metrics
+from statsmodels.stats.proportion import proportion_confint
 
+from tests.conftest import rows_of, write_run
+from ufo.schemas.results import Results, open_results
 from ufo.schemas.statistics import correlations, t_bound, t_share
 
+NOBODY = -1  # an unanswered claim, a third kind of answer to scikit-learn
+MODELS = ("alder", "birch", "cedar")
 _PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=60)
+false = {"pos_label": 0}
+
+
+@pytest.fixture(name="results", scope="module")
+def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+    """90 responses of three models to 40 questions, with labels of claims, sentences and responses
+    that some verdicts follow; cedar has questions of its own, and clusters differ in size."""
+    draw = random.Random(11)
+    votes, truth, models, questions = {}, {}, {}, {}
+    for n in range(90):
+        name, model = f"r{n:02d}", MODELS[n % 3]
+        models[name] = model
+        questions[name] = f"own {n}" if model == "cedar" else f"q{n // 3}"
+        units = {}
+        for u in range(draw.randrange(1, 6)):
+            label = int(draw.random() < {"alder": 0.8, "birch": 0.6, "cedar": 0.5}[model])
+            truth[f"{n}-{u}"] = label if draw.random() < 0.9 else None
+            right, wrong = ("s", "r") if label else ("r", "s")
+            units[f"{n}-{u}"] = {
+                "ref": draw.choice([right, right * 2, wrong, "n", "-"]),
+                "wiki": draw.choice([right * 3, wrong + right, wrong, "n", right + "n"]),
+            }
+        votes[name] = units
+    rows = rows_of(votes, mode="all", models=models)
+    rows["fact_units"] = [
+        replace(row, human_label=truth[row.unit_id]) for row in rows["fact_units"]
+    ]
+    rows["sentences"] = [
+        replace(row, human_label=truth[row.text.removeprefix("S ").removesuffix(".")])
+        for row in rows["sentences"]
+    ]
+    rows["responses"] = [
+        replace(
+            row,
+            question=questions[row.response_id],
+            human_score=round(draw.random(), 1) if n % 7 else None,
+        )
+        for n, row in enumerate(rows["responses"])
+    ]
+    folder = tmp_path_factory.mktemp("statistics")
+    write_run(folder, rows, mode="all")
+    with open_results(folder) as opened:
+        yield opened
+
+
+def clustered(x: Any, clusters: list[str]) -> Any:
+    """Wilson's bounds at the effective number, by the variance that statsmodels has."""
+    groups = np.unique(clusters, return_inverse=True)[1]
+    fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    z, t = stats.norm.ppf(0.975), stats.t.ppf(0.975, groups.max())
+    effective = x.mean() * (1 - x.mean()) / fit.bse[0] ** 2 * (z / t) ** 2
+    return pytest.approx(
+        proportion_confint(x.mean() * effective, effective, method="wilson"), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("model", [None, *MODELS])
+def test_the_interval_of_a_mean_is_clustered_by_question(
+    results: Results, model: str | None
+) -> None:
+    where = "WHERE mode = 'seq'" + (f" AND model = '{model}'" if model else "")
+    found = results.query(f"SELECT factuality_score AS x, question FROM scores {where}")
+    x = found["x"].to_numpy()
+    view = "scores_by_model" if model else "scores_by_run"
+    (row,) = results.query(f"SELECT * FROM {view} {where}").to_pylist()
+    assert row["factuality_score"] == pytest.approx(x.mean())
+    assert (row["low"], row["high"]) == clustered(x, found["question"].to_pylist())
+    assert row["interval_method"] == "clustered Wilson"
+
+
+def test_more_models_over_the_same_questions_narrow_no_interval(tmp_path: Path) -> None:
+    def interval(n_models: int) -> list[list[float]]:
+        names = [(m, q) for m in range(n_models) for q in range(12)]
+        votes = {
+            f"m{m}-{q}": {"u": {"ref": "ssrs"[q % 4]}, "v": {"ref": "rs"[q % 2]}} for m, q in names
+        }
+        rows = rows_of(votes, models={name: name.split("-")[0] for name in votes})
+        rows["responses"] = [
+            replace(row, question=str(q), human_score=q % 5 / 4)
+            for row, (_, q) in zip(rows["responses"], names, strict=True)
+        ]
+        rows["fact_units"] = [
+            replace(row, human_label=int(int(row.response_id[-1]) % 3 > 0))
+            for row in rows["fact_units"]
+        ]
+        write_run(tmp_path / str(n_models), rows)
+        with open_results(tmp_path / str(n_models)) as opened:
+            mean = opened.query("SELECT low, high FROM scores_by_run").to_pylist()
+            agreed = opened.query(
+                "SELECT low, high FROM agreement WHERE part = 'all' ORDER BY level, metric"
+            ).to_pylist()
+        return [[row["low"], row["high"]] for row in mean + agreed]
+
+    once, tenfold = interval(1), interval(10)
+    assert len(once) == 15
+    assert np.array(tenfold) == pytest.approx(np.array(once))
+
+
+def test_a_response_has_wilsons_interval(results: Results) -> None:
+    for row in results.query("SELECT n_supported, n_units, low, high FROM scores").to_pylist():
+        bounds = proportion_confint(row["n_supported"], row["n_units"], method="wilson")
+        assert (row["low"], row["high"]) == pytest.approx(bounds, abs=1e-7)
+
+
+def test_models_are_compared_by_question_where_they_share_them(results: Results) -> None:
+    sql = "FROM model_comparison WHERE mode = 'seq' ORDER BY model_a, model_b"
+    rows = results.query(sql).to_pylist()
+    assert [(row["model_a"], row["model_b"], row["comparison"], row["n"]) for row in rows] == [
+        ("alder", "birch", "paired", 30),
+        ("alder", "cedar", "unpaired", 60),
+        ("birch", "cedar", "unpaired", 60),
+    ]
+    sql = (
+        "SELECT factuality_score AS x FROM scores WHERE mode = 'seq' AND model = ? "
+        "ORDER BY response_id"
+    )
+    x = {model: results.query(sql, [model])["x"].to_numpy() for model in MODELS}
+    for row in rows:
+        a, b = x[row["model_a"]], x[row["model_b"]]
+        paired = row["comparison"] == "paired"
+        test = stats.ttest_rel(a, b) if paired else stats.ttest_ind(a, b, equal_var=False)
+        bounds = test.confidence_interval()
+        assert row["difference"] == pytest.approx(a.mean() - b.mean())
+        assert row["p"] == pytest.approx(test.pvalue, rel=1e-9)
+        assert (row["low"], row["high"]) == pytest.approx((bounds.low, bounds.high), rel=1e-9)
+
+
+def compared(folder: Path, units: list[str], questions: list[str]) -> Any:
+    """The row of model_comparison; response i, of two models in turn, has these votes."""
+    votes = {
+        f"r{i}": {f"u{i}-{j}": {"ref": v} for j, v in enumerate(u)} for i, u in enumerate(units)
+    }
+    rows = rows_of(votes, models={f"r{i}": MODELS[i % 2] for i in range(len(units))})
+    rows["responses"] = [
+        replace(row, question=question)
+        for row, question in zip(rows["responses"], questions, strict=True)
+    ]
+    write_run(folder, rows)
+    with open_results(folder) as opened:
+        (row,) = opened.query("FROM model_comparison").to_pylist()
+    return row
+
+
+def test_comparisons_at_their_limits(tmp_path: Path) -> None:
+    # Equal differences are no proof, though floats differ.
+    row = compared(tmp_path / "equal", ["srr", "ssr", "ssr", "sss"], ["q1", "q1", "q2", "q2"])
+    assert (row["comparison"], row["difference"]) == ("paired", pytest.approx(-1 / 3))
+    assert (row["low"], row["p"]) == (None, None)
+    assert row["interval_method"] == "none: all differences are equal"
+    # A blank question is none, and space around one is no difference.
+    questions = ["q1", "q1 ", " q2", "q2", " ", " "]
+    row = compared(tmp_path / "blank", ["s", "r", "s", "r", "r", "s"], questions)
+    assert (row["comparison"], row["n"], row["difference"]) == ("paired", 2, 1.0)
+    # Where no question is shared, three responses to one that say the same count as one.
+    units = ["ss", "sr", "rr", "sr", "rr", "ss"]
+    once = compared(tmp_path / "once", units, [f"q{i}" for i in range(6)])
+    places = [i % 2 + 2 * (i // 6) for i in range(18)]
+    thrice = compared(tmp_path / "thrice", [units[i] for i in places], [f"q{i}" for i in places])
+    assert (once["comparison"], once["n"], thrice["n"]) == ("unpaired", 6, 18)
+    names = ("difference", "low", "high", "p")
+    assert [thrice[name] for name in names] == pytest.approx([once[name] for name in names])
+
+
+def claims(
+    results: Results, mode: str = "seq", source: str | None = None, model: str | None = None
+) -> tuple[Any, ...]:
+    """Return questions, labels and verdicts of the labelled units, NOBODY where undecided."""
+    found = results.query(
+        "SELECT question, h.label AS human, v.label FROM verdicts AS v "
+        "JOIN human_labels AS h USING (response_id, unit_id) JOIN responses USING (response_id) "
+        "WHERE v.mode = $mode AND ($source IS NULL OR v.source = $source) "
+        "AND ($model IS NULL OR model = $model) ORDER BY ALL",
+        {"mode": mode, "source": source, "model": model},
+    )
+    verdicts = [NOBODY if label is None else label for label in found["label"].to_pylist()]
+    return found["question"].to_pylist(), found["human"].to_numpy(), np.array(verdicts)
+
+
+def values(
+    results: Results,
+    level: str,
+    mode: str | None = "seq",
+    source: str | None = None,
+    model: str | None = None,
+) -> dict[str, Any]:
+    found = results.query(
+        "SELECT metric, value, low, high, n, interval_method FROM agreement WHERE level = ? "
+        "AND mode IS NOT DISTINCT FROM ? AND source IS NOT DISTINCT FROM ? "
+        "AND model IS NOT DISTINCT FROM ? AND part = ?",
+        [level, mode, source, model, "model" if model else "all"],
+    )
+    return {row.pop("metric"): row for row in found.to_pylist()}
+
+
+@pytest.mark.parametrize(
+    ("mode", "source", "model"),
+    [("seq", None, None), ("mv", None, "birch"), ("single", "ref", None)],
+)
+def test_claims_are_measured_as_scikit_learn_does(
+    results: Results, mode: str, source: str | None, model: str | None
+) -> None:
+    _, human, found = claims(results, mode, source, model)
+    row = values(results, "claim", mode, source, model)
+    answered = found != NOBODY
+    assert not answered.all()
+    right = human[answered], found[answered]
+    everything = human, np.where(answered, found, 0)
+    expected = {
+        f"{name}{suffix}": measure(*pair)
+        for suffix, pair in (("", right), ("_all", everything))
+        for name, measure in (
+            ("accuracy", metrics.accuracy_score),
+            ("balanced_accuracy", metrics.balanced_accuracy_score),
+            ("f1_true", metrics.f1_score),
+            ("f1_false", partial(metrics.f1_score, **false)),
+        )
+    }
+    expected |= {
+        "coverage": answered.mean(),
+        "faaf_error_rate": 1 - metrics.accuracy_score(*right),
+        "faaf_f1_false": metrics.f1_score(*right, **false),
+    }
+    assert {name: one["value"] for name, one in row.items()} == pytest.approx(expected)
+    assert row["accuracy_all"]["n"] == row["coverage"]["n"] == len(human)
+    assert row["accuracy"]["n"] == row["faaf_error_rate"]["n"] == answered.sum()
+
+
+@pytest.mark.parametrize(
+    ("metric", "measure"),
+    [
+        ("balanced_accuracy_all", metrics.balanced_accuracy_score),
+        ("f1_true_all", metrics.f1_score),
+        ("f1_false_all", partial(metrics.f1_score, **false)),
+    ],
+)
+def test_intervals_of_agreement_are_clustered_by_question(
+    results: Results, metric: str, measure: Callable[..., float]
+) -> None:
+    """That of accuracy is exact; the others are near the bootstrap over questions."""
+    questions, human, found = claims(results)
+    rows, said = values(results, "claim"), np.maximum(found, 0)
+    exact = rows["accuracy_all"]
+    assert (exact["low"], exact["high"]) == clustered((human == said).astype(float), questions)
+    assert exact["interval_method"] == "clustered Wilson"
+    of = [np.flatnonzero(np.array(questions) == name) for name in sorted(set(questions))]
+    draws = np.random.default_rng(3).integers(0, len(of), (400, len(of)))
+    drawn = (np.concatenate([of[one] for one in draw]) for draw in draws)
+    deviation = np.std([measure(human[row], said[row]) for row in drawn])
+    row = rows[metric]
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * deviation, rel=0.1)
+
+
+@pytest.mark.parametrize("model", [None, "cedar"])
+def test_scores_are_correlated_as_scipy_does(results: Results, model: str | None) -> None:
+    found = results.query(
+        "SELECT factuality_score AS x, human_score AS y FROM scores WHERE mode = 'mv' "
+        "AND human_score IS NOT NULL AND (? IS NULL OR model = ?)",
+        [model, model],
+    )
+    x, y = found["x"].to_numpy(), found["y"].to_numpy()
+    rows = values(results, "response", "mv", None, model)
+    pearson, spearman = stats.pearsonr(x, y), stats.spearmanr(x, y).statistic
+    kendall = stats.kendalltau(x, y).statistic
+    expected = {"pearson": pearson.statistic, "spearman": spearman, "kendall": kendall}
+    assert {name: rows[name]["value"] for name in expected} == pytest.approx(expected)
+    if model is None:  # by question; cedar has one response to each
+        return
+    bounds = pearson.confidence_interval()
+    assert (rows["pearson"]["low"], rows["pearson"]["high"]) == pytest.approx(
+        (bounds.low, bounds.high), rel=1e-9
+    )
+    for name, variance in (
+        ("spearman", (1 + spearman**2 / 2) / (len(x) - 3)),
+        ("kendall", 0.437 / (len(x) - 4)),
+    ):
+        z, half = np.arctanh(expected[name]), 1.959963984540054 * np.sqrt(variance)
+        assert (rows[name]["low"], rows[name]["high"]) == pytest.approx(
+            tuple(np.tanh([z - half, z + half]))
+        )
+
+
+def test_sentences_below_the_threshold_are_called_not_factual(results: Results) -> None:
+    found = results.query(
+        "SELECT human_label AS human, coalesce(credibility < 0.3, false) AS flagged "
+        "FROM sentence_scores WHERE human_label IS NOT NULL"
+    )
+    human, flagged = (found[name].to_numpy(zero_copy_only=False) for name in ("human", "flagged"))
+    called = (~flagged.astype(bool)).astype(int)
+    rows = values(results, "sentence", None)
+    expected = {
+        "f1_not_factual": metrics.f1_score(human, called, **false),
+        "precision_not_factual": metrics.precision_score(human, called, **false),
+        "recall_not_factual": metrics.recall_score(human, called, **false),
+    }
+    assert {name: rows[name]["value"] for name in expected} == pytest.approx(expected)
+    f1 = rows["f1_not_factual"]
+    assert f1["n"] == len(human)
+    assert 0 < f1["low"] < f1["high"] < 1
 
 
 @given(df=st.floats(1, 1e6), t=st.floats(-50, 50))

@@ -39,61 +39,42 @@ def below(root: str, *folders: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("path", "remote"), [("gs://b/x", True), ("s3://b", True), ("a/b", False), ("C:\\a", False)]
-)
-def test_a_uri_is_distinguished_from_a_path(path: str, remote: bool) -> None:
-    assert is_remote(path) is remote
+def unfinished(path: str) -> None:
+    with storage.writing(path) as sink:
+        sink.write(b"half")
+        raise KeyError
 
 
-def test_files_are_written_whole_moved_and_deleted(root: str) -> None:
+def test_files_are_written_whole_moved_and_deleted(root: str, tmp_path: Path) -> None:
     folder = storage.join(root, "out", "sub")
-    storage.make_folder(folder)
-    storage.make_folder(folder)
+    for _ in range(2):
+        storage.make_folder(folder)
     path = storage.join(folder, "f")
     storage.write(path, b"1")
-    storage.write(path, b"22")
-    assert (storage.read(path), storage.size(path), storage.exists(path)) == (b"22", 2, True)
+    storage.write(path, b"one\ntwo\nthree")
+    assert (storage.read(path), storage.size(path)) == (b"one\ntwo\nthree", 13)
+    with storage.open_read(path) as stream:
+        stream.seek(4)
+        assert stream.readline(2) == b"tw"
+        assert list(stream) == [b"o\n", b"three"]
     storage.write(storage.join(root, "out/g"), b"22")
     storage.move(path, storage.join(root, "out/h"))
     assert below(root, "out") == ["out/g", "out/h"]
     assert not storage.write_new(storage.join(root, "out/h"), b"")
     assert storage.write_new(storage.join(root, "out/i"), b"new")
     storage.delete(storage.join(root, "out/g"))
+    with pytest.raises(KeyError):
+        unfinished(storage.join(root, "out/half"))
     assert below(root, "out") == ["out/h", "out/i"]
-    storage.delete(storage.join(root, "out"))
-    storage.delete(storage.join(root, "out"))
+    for _ in range(2):
+        storage.delete(storage.join(root, "out"))
     assert not storage.exists(storage.join(root, "out"))
     assert below(root) == ["in/a b.jsonl", "in/sub/y.jsonl", "in/x.jsonl", "z"]
     assert below(root, "none") == []
-
-
-def test_what_is_not_written_to_its_end_is_not_there(root: str) -> None:
-    path = storage.join(root, "f")
-
-    def half() -> None:
-        with storage.writing(path) as sink:
-            sink.write(b"half")
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        half()
-    assert not storage.exists(path)
-
-
-def test_a_file_is_read_from_any_byte_and_by_lines(root: str) -> None:
-    storage.write(storage.join(root, "f"), b"one\ntwo\nthree")
-    with storage.open_read(storage.join(root, "f")) as stream:
-        stream.seek(4)
-        assert stream.readline(2) == b"tw"
-        assert list(stream) == [b"o\n", b"three"]
-
-
-def test_files_go_to_other_file_systems_and_come_back(root: str, tmp_path: Path) -> None:
-    uri = f"file://{tmp_path}/there"
+    # Files go to other file systems and come back.
     (tmp_path / "here").write_bytes(b"text")
-    storage.send(str(tmp_path / "here"), uri)
-    storage.fetch(uri, tmp_path / "new/back")
+    storage.send(str(tmp_path / "here"), f"file://{tmp_path}/there")
+    storage.fetch(f"file://{tmp_path}/there", tmp_path / "new/back")
     assert (tmp_path / "new/back").read_bytes() == b"text"
     assert os.listdir(tmp_path / "new") == ["back"]
 
@@ -112,10 +93,10 @@ def test_files_go_to_other_file_systems_and_come_back(root: str, tmp_path: Path)
     ],
 )
 def test_patterns_of_a_uri(tmp_path: Path, pattern: str, found: list[str]) -> None:
-    for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
     root = f"file://{tmp_path}"
+    for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl"):
+        storage.make_folder(os.path.dirname(f"{root}/{name}"))
+        storage.write(f"{root}/{name}", b"")
     assert storage.matches(f"{root}/{pattern}") == [f"{root}/{name}" for name in found]
 
 
@@ -126,27 +107,17 @@ def test_a_file_by_the_name_of_a_pattern_is_that_file(tmp_path: Path) -> None:
     assert storage.matches(f"{tmp_path}/?b") == [f"{tmp_path}/ab"]
 
 
-def test_a_file_system_that_nothing_knows_is_reported_with_those_that_are() -> None:
-    with pytest.raises(RemoteError, match="known are file, gs, s3, abfs, hdfs and"):
-        storage.exists("azfs://account/path")
-    with pytest.raises(RemoteError, match="has no scheme"):
-        storage.exists("://")
-    for nowhere in ("file:///nowhere", "memory://nowhere"):
-        with pytest.raises(OSError, match="there is no such file"):
-            storage.size(nowhere)
-        with pytest.raises(OSError, match=nowhere):
-            storage.read(nowhere)
-
-
 @pytest.mark.parametrize(
     ("uri", "remedy"),
     [
+        ("azfs://account/path", "known are file, gs, s3, abfs, hdfs and"),
+        ("://", "has no scheme"),
         ("gcs://bucket/x", "pip install 'ufo-factuality[gs]'"),
         ("az://box/x", "pip install 'ufo-factuality[abfs]'"),
         ("sftp://host/x", "paramiko"),
     ],
 )
-def test_a_file_system_without_its_package_is_reported_with_what_to_install(
+def test_a_file_system_that_is_not_there_is_reported_with_what_to_do(
     uri: str, remedy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for package in ("gcsfs", "adlfs", "paramiko"):
@@ -154,6 +125,15 @@ def test_a_file_system_without_its_package_is_reported_with_what_to_install(
     with pytest.raises(RemoteError) as raised:
         storage.exists(uri)
     assert remedy in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    assert [is_remote(path) for path in ("gs://b/x", "s3://b", "a/b", "C:\\a")] == [1, 1, 0, 0]
+    for nowhere in ("file:///nowhere", "memory://nowhere"):
+        with pytest.raises(OSError, match="there is no such file"):
+            storage.size(nowhere)
+        with pytest.raises(OSError, match=nowhere):
+            storage.read(nowhere)
 
 
 @pytest.fixture(autouse=True)

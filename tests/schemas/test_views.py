@@ -1,66 +1,19 @@
-"""Each view on a table small enough to compute by hand."""
+"""Views on tables small enough to compute by hand; test_snapshots.py has what each gives."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ufo.schemas.records import Failure, Sentence, SourceStatus
-from ufo.schemas.results import open_results
-from ufo.schemas.views import load_views, parse_view
+from tests.conftest import rows_of
+from tests.schemas.labelled import people, verdicts
+from ufo.schemas.records import Failure, Sentence
 
-# Response a: one unit decided by ref, one by wiki after ref had no answer, one by nobody.
-SEQ = {
-    "a": {
-        "a1": {"ref": "ssr"},
-        "a2": {"ref": "n-", "wiki": "rrs"},
-        "a3": {"ref": "-", "wiki": "n"},
-    },
-    "b": {"b1": {"ref": "s"}},
-    "c": {},
-}
-ALL = {
-    "a": {"a1": {"ref": "ss", "wiki": "r"}, "a2": {"ref": "r", "wiki": "rs"}},
-    "b": {"b1": {"ref": "-", "wiki": "s"}, "b2": {"ref": "n", "wiki": "n"}},
-}
+Ask = Callable[..., Any]
 
 
-def test_scores_count_undecided_as_zero_and_leave_out_what_has_no_units(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
-    rows = rows_of(SEQ, models={"a": "m1", "b": "m1", "c": "m2"})
-    rows["responses"][0] = replace(rows["responses"][0], human_score=0.5)
-    rows["responses"][2] = replace(rows["responses"][2], human_score=1.0)
-    columns = "n_units, n_supported, n_refuted, n_undecided"
-    found = ask(rows)
-    assert found(
-        f"SELECT response_id, mode, source, {columns}, factuality_score, decided_score, "
-        "coverage FROM scores ORDER BY response_id"
-    ) == [
-        ("a", "seq", None, 3, 1, 1, 1, 1 / 3, 1 / 2, 2 / 3),
-        ("b", "seq", None, 1, 1, 0, 0, 1.0, 1.0, 1.0),
-        ("c", "seq", None, 0, 0, 0, 0, None, None, None),
-    ]
-    means = (
-        "n_responses, n_without_units, n_units, factuality_score, decided_score, coverage, "
-        "human_score, n_human_scores"
-    )
-    both = pytest.approx((2, 0, 4, 2 / 3, 3 / 4, 5 / 6, 0.5, 1))
-    assert found(f"SELECT {means} FROM scores_by_run") == [
-        pytest.approx((3, 1, 4, 2 / 3, 3 / 4, 5 / 6, 0.5, 1))
-    ]
-    assert found(f"SELECT {means} FROM scores_by_model ORDER BY model") == [
-        both,
-        (1, 1, 0, None, None, None, None, 0),
-    ]
-    assert found("SELECT dataset, n_responses FROM scores_by_dataset") == [(None, 3)]
-
-
-def test_responses_without_a_score_are_counted_apart(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
+def test_responses_without_a_score_are_counted_apart(ask: Ask) -> None:
     votes = {
         "fine": {"a": {"ref": "s"}},
         "silent": {},
@@ -73,8 +26,7 @@ def test_responses_without_a_score_are_counted_apart(
         for row in rows["evidence"]
     ]
     found = ask(rows)
-    sql = "SELECT response_id, no_score, factuality_score, low FROM scores ORDER BY ALL"
-    assert [row[:3] for row in found(sql)] == [
+    assert found("SELECT response_id, no_score, factuality_score FROM scores ORDER BY ALL") == [
         ("failed", "nothing usable", None),
         ("fine", None, 1.0),
         ("foreign", "unsupported language", None),
@@ -84,36 +36,7 @@ def test_responses_without_a_score_are_counted_apart(
     assert found(f"SELECT {counts} FROM scores_by_run") == [(4, 1, 1, 1, 1.0)]
 
 
-def test_seq_contributions_are_shares_of_units_that_sum_to_one(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
-    models = {"a": "m1", "b": "m2", "c": "m2"}
-    rows = rows_of(SEQ, sources=("ref", "wiki", "idle"), models=models)
-    rows["sources"].append(SourceStatus(3, "web", "web", "unavailable", "no key", "{}"))
-    found = ask(rows)
-    columns = "source, position, n_units, n_decided, share, n_votes, agreeing_share"
-    assert found(f"SELECT {columns} FROM source_contributions ORDER BY position") == [
-        ("ref", 0, 4, 2, 0.5, None, None),
-        ("wiki", 1, 4, 1, 0.25, None, None),
-        ("idle", 2, 4, 0, 0.0, None, None),
-        ("none", None, 4, 1, 0.25, None, None),
-    ]
-    assert found(
-        "SELECT model, source, n_units, n_decided FROM source_contributions_by_model "
-        "WHERE source != 'idle' ORDER BY model, position"
-    ) == [
-        ("m1", "ref", 3, 1),
-        ("m1", "wiki", 3, 1),
-        ("m1", "none", 3, 1),
-        ("m2", "ref", 1, 1),
-        ("m2", "wiki", 1, 0),
-        ("m2", "none", 1, 0),
-    ]
-
-
-def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
+def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(ask: Ask) -> None:
     rows = rows_of({"r": {"u0": {"ref": "e"}, "u1": {"ref": "s"}}})
     rows["sentences"].append(Sentence("r", 2, 90, 99, "What of this?", 0, None))
     states = "SELECT state FROM sentence_scores ORDER BY sentence_index"
@@ -122,41 +45,32 @@ def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(
     assert ask(rows)(states) == [("error",), ("supported",), ("error",)]
 
 
-def test_views_of_several_runs_keep_them_apart(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    # The same ids in both, as when one input is evaluated twice.
-    write_run(tmp_path, rows_of({"a": {"u": {"ref": "s"}}}), "one")
-    again = rows_of({"a": {"u": {"ref": "r", "wiki": "s"}}}, mode="all")
-    write_run(tmp_path, again, "two", mode="all")
-    with open_results(tmp_path, all_runs=True) as results:
-        for view, n in [
-            ("scores", 5),
-            ("source_contributions", 10),
-            ("sentence_scores", 2),
-            ("evidence_full", 3),
-        ]:
-            rows = results.query(f"SELECT run FROM {view}").column("run").to_pylist()
-            assert (len(rows), set(rows)) == (n, {"one", "two"}), view
+# What was said, what people say, and what follows: n_labelled, n_false, n_na, n_na_before_repair,
+# n_wrong; the rates of errors over answered facts and, the last two, with unanswered ones.
+ERRORS = {
+    # Three false facts: one found, one missed, one unanswered; one false alarm among the true.
+    ("ftFt--", "ffttft"): ((6, 3, 2, 3, 2), (1 / 2, 1 / 2, 1 / 2, 1 / 2, 4 / 6, 2 / (2 + 4))),
+    ("tttt", "tttt"): ((4, 0, 0, 0, 0), (0, None, None, None, 0, None)),
+    ("fttt", "tttt"): ((4, 0, 0, 0, 1), (0.25, 0, None, None, 0.25, None)),
+    ("tttt", "ffff"): ((4, 4, 0, 0, 4), (1, None, 0, 0, 1, 0)),
+    ("nffN", "ffff"): ((4, 4, 0, 1, 0), (0, 1, 1, 1, 0, 1)),
+    # All false facts are unanswered: over answered facts there is none.
+    ("tt--", "ttff"): ((4, 2, 2, 2, 0), (0, None, None, None, 0.5, 0)),
+    ("----", "tfff"): ((4, 3, 4, 4, 0), (None, None, None, None, 1, 0)),
+}
 
 
-def test_every_view_says_what_it_is() -> None:
-    for view in load_views():
-        assert view.title, view.name
-        assert view.help.endswith("."), view.name
-        assert view.order or view.parameters is not None, view.name
-
-
-def test_views_come_after_what_they_need() -> None:
-    names = [view.name for view in load_views()]
-    for view in load_views():
-        assert all(names.index(need) < names.index(view.name) for need in view.needs)
-
-
-def test_a_header_is_read_to_the_first_line_of_sql() -> None:
-    view = parse_view(
-        "v", "-- Title\n-- Two lines: of\n-- help.\n-- needs: a, b\nSELECT 1 -- x\n-- y\n;\n"
+def test_errors_over_answered_facts_and_with_unanswered_ones(ask: Ask) -> None:
+    # What nobody labelled and people themselves are no errors.
+    rows = [*verdicts("a", "none", "tf", "tf", "  "), *people("a", "none", "tf")]
+    for said, human in ERRORS:
+        rows += verdicts("a", f"{said} {human}", "tf", said, human)
+    columns = (
+        "variant, n_labelled, n_false, n_na, n_na_before_repair, n_wrong, error_rate, "
+        "precision_false, recall_false, f1_false, error_rate_with_na, f1_false_with_na"
     )
-    assert (view.title, view.help, view.needs) == ("Title", "Two lines: of help.", ("a", "b"))
-    assert view.sql == "SELECT 1 -- x\n-- y\n"
-    assert parse_view("v", "SELECT 1").title == "v"
+    found = ask(rows_of({}) | {"recall_verdicts": rows}, "recall")
+    table = found(f"SELECT {columns} FROM recall_errors")
+    assert {tuple(row[0].split()): (row[1:6], row[6:]) for row in table} == {
+        given: (counts, pytest.approx(rates)) for given, (counts, rates) in ERRORS.items()
+    }

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import request
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
@@ -25,8 +26,7 @@ def agreement(verdicts: list[list[int]]) -> tuple[float, ...]:
     return sum(map(sum, right)) / sum(map(len, right)), sum(sum(o) / len(o) for o in right) / 2
 
 
-@pytest.fixture(name="rows")
-def _rows(rows_of: Callable[..., Any]) -> dict[str, list[Any]]:
+def test_every_order_scores_as_its_verdicts_do(tmp_path: Path) -> None:
     draw = random.Random(3)
     votes = {
         f"r{n}": {
@@ -39,12 +39,6 @@ def _rows(rows_of: Callable[..., Any]) -> dict[str, list[Any]]:
     rows["fact_units"] = [
         replace(row, human_label=draw.choice([0, 1, 1, None])) for row in rows["fact_units"]
     ]
-    return rows
-
-
-def test_every_order_scores_as_its_verdicts_do(
-    tmp_path: Path, rows: dict[str, list[Any]], write_run: Callable[..., Path]
-) -> None:
     write_run(tmp_path, rows, mode="all")
     with open_results(tmp_path) as results:
         found = {
@@ -91,9 +85,8 @@ def test_every_order_scores_as_its_verdicts_do(
     assert best["rank_by_people"] == 1
 
 
-def test_an_order_is_charged_for_what_earlier_sources_leave_open(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
+def test_an_order_is_charged_for_what_earlier_sources_leave_open(ask: Callable[..., Any]) -> None:
+    costs = "SELECT mode, source_order, n_calls, cost_usd FROM source_benchmark"
     votes = {
         "a": {f"a{n}": {"ref": "s" if n < 3 else "n", "wiki": "r"} for n in range(4)},
         "b": {"b0": {"ref": "s", "wiki": "s"}},
@@ -107,9 +100,7 @@ def test_an_order_is_charged_for_what_earlier_sources_leave_open(
         request("b", "wiki", 7.0, coalesced=True),  # charged to who asked first
         request("b", "ref", 0.0, cached=True),  # it would have been needed
     ]
-    found = ask(rows, "all")
-    costs = found("SELECT mode, source_order, n_calls, cost_usd FROM source_benchmark")
-    assert {row[:2]: row[2:] for row in costs} == {
+    assert {row[:2]: row[2:] for row in ask(rows, "all")(costs)} == {
         ("single", "ref"): (2, pytest.approx(0.4)),
         ("single", "wiki"): (9, pytest.approx(2.5)),
         ("mv", "ref,wiki"): (11, pytest.approx(2.9)),
@@ -117,15 +108,10 @@ def test_an_order_is_charged_for_what_earlier_sources_leave_open(
         ("seq", "ref,wiki"): (4, pytest.approx(0.9)),
         ("seq", "wiki,ref"): (9, pytest.approx(2.5)),
     }
-
-
-def test_a_cost_that_nobody_knows_is_not_a_sum(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
+    # A cost that nobody knows is not a sum.
     rows = rows_of({"a": {"a0": {"ref": "s", "wiki": "s"}}}, mode="all")
-    rows["usage"] = [request("a", "ref", 0.5), replace(request("a", "wiki", 0.5), cost_usd=None)]
-    costs = ask(rows, "all")("SELECT mode, source_order, cost_usd FROM source_benchmark")
-    assert {row[:2]: row[2] for row in costs} == {
+    rows["usage"] = [request("a", "ref", 0.5), request("a", "wiki", 0.5, cost_usd=None)]
+    assert {row[:2]: row[3] for row in ask(rows, "all")(costs)} == {
         ("single", "ref"): 0.5,
         ("single", "wiki"): None,
         ("mv", "ref,wiki"): None,
@@ -134,20 +120,13 @@ def test_a_cost_that_nobody_knows_is_not_a_sum(
     }
 
 
-def test_the_orders_of_seven_sources_are_refused_with_a_remedy(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
-    names = "abcdefg"
-    found = ask(rows_of({"r": {"u": dict.fromkeys(names, "s")}}, names, mode="all"), "all")
-    with pytest.raises(UsageError, match=r"^the orders of 7 sources .*ufo benchmark DIR --order"):
-        found("FROM source_benchmark")
-
-
-def test_six_sources_have_all_their_orders(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
+def test_six_sources_have_all_their_orders_and_seven_are_refused(ask: Callable[..., Any]) -> None:
     names = "abcdef"
     votes = {"r": {"u": {name: "s" if name == "f" else "n" for name in names}}}
-    found = ask(rows_of(votes, names, mode="all"), "all")
     sql = "SELECT mode, count(*), min(coverage) FROM source_benchmark GROUP BY ALL"
-    assert set(found(sql)) == {("seq", 720, 1.0), ("single", 6, 0.0), ("mv", 1, 1.0)}
+    found = ask(rows_of(votes, names, mode="all"), "all")(sql)
+    assert set(found) == {("seq", 720, 1.0), ("single", 6, 0.0), ("mv", 1, 1.0)}
+    votes["r"]["u"]["g"] = "n"
+    refused = ask(rows_of(votes, "abcdefg", mode="all"), "all")
+    with pytest.raises(UsageError, match=r"^the orders of 7 sources .*ufo benchmark DIR --order"):
+        refused(sql)

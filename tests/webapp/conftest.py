@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -52,14 +53,14 @@ def read_events(lines: Iterator[str] | Sequence[str]) -> Iterator[Event]:
             yield Event(name, json.loads(line.removeprefix("data: ")))
 
 
-@pytest.fixture(name="events", scope="session")
-def _events() -> Callable[[httpx.Response], list[Event]]:
-    return events
-
-
-@pytest.fixture(name="read_events", scope="session")
-def _read_events() -> Callable[..., Iterator[Event]]:
-    return read_events
+@contextmanager
+def opened(made: Setup) -> Iterator[httpx.Client]:
+    """Serve a set-up, and give a client of it."""
+    with (
+        served(made) as url,
+        httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="session")
@@ -99,16 +100,9 @@ def base(results: Path, index: Path) -> Setup:
 
 
 @pytest.fixture(scope="session")
-def address(base: Setup) -> Iterator[str]:
-    """Where the service is."""
-    with served(base) as url:
-        yield url
-
-
-@pytest.fixture(scope="session")
-def client(address: str) -> Iterator[httpx.Client]:
+def client(base: Setup) -> Iterator[httpx.Client]:
     """A client of the service."""
-    with httpx.Client(base_url=address, timeout=60, trust_env=False) as found:
+    with opened(base) as found:
         yield found
 
 

@@ -1,7 +1,8 @@
+"""Runs and their responses, reports and downloads over HTTP; what is not there or damaged."""
+
 import csv
 import io
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
+from tests.conftest import rows_of, write_run
+from tests.webapp.conftest import opened
 from ufo.schemas.tables import TABLES
-from ufo.webapp.desk import OpenRuns, Setup
-from ufo.webapp.server import served
+from ufo.webapp.desk import Setup
 
 
 def listed(client: httpx.Client, **params: Any) -> list[str]:
@@ -21,38 +23,47 @@ def listed(client: httpx.Client, **params: Any) -> list[str]:
     return [row["response_id"] for row in found["rows"]]
 
 
-def test_runs_are_listed_the_newest_first(client: httpx.Client) -> None:
+def test_runs_are_listed_the_newest_first_with_what_they_can_be_filtered_by(
+    client: httpx.Client,
+) -> None:
     runs = client.get("/runs").json()
     assert [run["run"] for run in runs] == ["newer", "older"]
     assert runs[1]["counts"] == {"responses": 4, "units": 5, "failures": 0}
-
-
-def test_runs_one_folder_down_are_found(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
-    rows = rows_of({"r1": {"u1": {"ref": "s"}}}, sources=("ref",))
-    write_run(tmp_path, rows, name="a")
-    write_run(tmp_path / "first", rows, name="a", finished_at="2026-01-01T12:00:00+00:00")
-    (tmp_path / "empty").mkdir()
-    runs = OpenRuns(tmp_path)
-    assert [run.name for run in runs.listed()] == ["first:a", "a"]
-    found = runs.results("first:a").query("SELECT run, response_id FROM scores").to_pylist()
-    assert found == [{"run": "first:a", "response_id": "r1"}]
-    runs.close()
-
-
-def test_a_run_tells_what_it_can_be_filtered_by(client: httpx.Client) -> None:
     run = client.get("/runs/older").json()
     assert run["headline"] == "2 of 5 claims supported, 2 contradicted, 1 not judged"
     assert (run["models"], run["datasets"]) == (["m1", "m2"], ["d1"])
 
 
-def test_responses_are_sorted_and_those_without_a_score_are_last(client: httpx.Client) -> None:
-    assert listed(client) == ["r2", "r1", "a/b ü?", "empty"]
-    assert listed(client, sort="-score") == ["a/b ü?", "r1", "r2", "empty"]
-    assert listed(client, sort="errors")[0] == "r2"
-    assert listed(client, sort="contradicted")[0] == "r1"
-    assert listed(client, sort="disagreements")[0] == "r1"
+def test_runs_one_folder_down_are_found(tmp_path: Path, base: Setup) -> None:
+    rows = rows_of({"r1": {"u1": {"ref": "s"}}}, sources=("ref",))
+    write_run(tmp_path, rows, name="a")
+    write_run(tmp_path / "first", rows, name="a", finished_at="2026-01-01T12:00:00+00:00")
+    (tmp_path / "empty").mkdir()
+    with opened(replace(base, results=tmp_path)) as client:
+        assert [run["run"] for run in client.get("/runs").json()] == ["first:a", "a"]
+        (found,) = client.get("/runs/first:a/responses").json()["rows"]
+    assert found["response_id"] == "r1"
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("", ["r2", "r1", "a/b ü?", "empty"]),
+        ("-score", ["a/b ü?", "r1", "r2", "empty"]),
+        *(("errors", ["r2"]), ("contradicted", ["r1"]), ("disagreements", ["r1"])),
+    ],
+)
+def test_responses_are_sorted_and_those_without_a_score_are_last(
+    client: httpx.Client, sort: str, order: list[str]
+) -> None:
+    given = {"sort": sort} if sort else {}
+    assert listed(client, **given)[: len(order)] == order
+    pages = [
+        client.get("/runs/older/responses", params={"limit": 1, "offset": at, **given}).json()
+        for at in range(5)
+    ]
+    assert [row["response_id"] for page in pages for row in page["rows"]] == listed(client, **given)
+    assert {page["total"] for page in pages} == {4}
 
 
 @pytest.mark.parametrize(
@@ -79,15 +90,6 @@ def test_responses_are_filtered(
     assert set(listed(client, **params)) == expected
 
 
-def test_pages_hold_together(client: httpx.Client) -> None:
-    pages = [
-        client.get("/runs/older/responses", params={"limit": 1, "offset": at}) for at in range(5)
-    ]
-    rows = [row["response_id"] for page in pages for row in page.json()["rows"]]
-    assert rows == listed(client)
-    assert {page.json()["total"] for page in pages} == {4}
-
-
 def test_a_response_whole(client: httpx.Client) -> None:
     found = client.get(f"/runs/older/responses/{quote('a/b ü?', safe='')}").json()
     assert found["response"]["response_id"] == "a/b ü?"
@@ -95,11 +97,8 @@ def test_a_response_whole(client: httpx.Client) -> None:
     assert found["scores"]["scores"][0]["factuality_score"] == 1.0
     first = client.get("/runs/older/responses/r1").json()
     assert [unit["unit_id"] for unit in first["fact_units"]] == ["u1", "u2"]
-    row = next(
-        row
-        for row in client.get("/runs/older/responses").json()["rows"]
-        if row["response_id"] == "r1"
-    )
+    rows = client.get("/runs/older/responses").json()["rows"]
+    (row,) = (row for row in rows if row["response_id"] == "r1")
     assert first["scores"]["passage"]["credibility"] == row["credibility"]
     assert first["scores"]["scores"][0]["factuality_score"] == row["factuality_score"]
     names = ("unit_id", "mode", "source", "label")
@@ -110,10 +109,9 @@ def test_a_response_whole(client: httpx.Client) -> None:
     assert told == follows
     assert first["scores"]["headline"] == "1 of 2 claims supported, 1 contradicted"
     assert first["basis"]["sources"]
-    ends = [
-        (block["cells"][0][0]["start"], block["cells"][-1][-1]["end"]) for block in first["layout"]
-    ]
-    assert ends == [(0, len(first["response"]["text"]))]
+    (block,) = first["layout"]
+    ends = (block["cells"][0][0]["start"], block["cells"][-1][-1]["end"])
+    assert ends == (0, len(first["response"]["text"]))
 
 
 def test_a_run_is_shown_and_compared_as_html(client: httpx.Client) -> None:
@@ -128,7 +126,7 @@ def test_a_run_is_shown_and_compared_as_html(client: httpx.Client) -> None:
     assert client.get("/runs/older/compare.html").json()["status"] == 422
 
 
-def test_reports_and_tables_as_csv(client: httpx.Client) -> None:
+def test_reports_and_tables_as_csv_and_the_run_as_parquet(client: httpx.Client) -> None:
     def rows(name: str, **params: str) -> list[dict[str, str]]:
         answer = client.get(f"/reports/{name}", params=params)
         assert answer.status_code == 200, answer.text
@@ -144,11 +142,7 @@ def test_reports_and_tables_as_csv(client: httpx.Client) -> None:
     for name in TABLES:
         rows(name, run="older")
     assert client.get("/reports/scores", params={"format": "json"}).status_code == 422
-
-
-def test_a_run_is_downloaded_as_its_manifest_lists_it(client: httpx.Client) -> None:
-    response = client.get("/runs/older/parquet")
-    archive = zipfile.ZipFile(io.BytesIO(response.content))
+    archive = zipfile.ZipFile(io.BytesIO(client.get("/runs/older/parquet").content))
     assert "run=older/manifest.json" in archive.namelist()
     table = pq.read_table(io.BytesIO(archive.read("run=older/responses/part-00000.parquet")))
     assert table.num_rows == 4
@@ -157,15 +151,9 @@ def test_a_run_is_downloaded_as_its_manifest_lists_it(client: httpx.Client) -> N
 @pytest.mark.parametrize(
     "path",
     [
-        "/runs/nothing",
-        "/runs/nothing/responses",
-        "/runs/older/responses/nothing",
-        "/runs/nothing/parquet",
-        "/reports/nothing",
-        "/reports/scores?run=nothing",
-        "/upload/0123456789abcdef",
-        "/nothing",
-        "/page/nothing.js",
+        *("/nothing", "/page/nothing.js", "/upload/0123456789abcdef"),
+        *("/runs/nothing", "/runs/nothing/responses", "/runs/nothing/parquet"),
+        *("/runs/older/responses/nothing", "/reports/nothing", "/reports/scores?run=nothing"),
     ],
 )
 def test_what_there_is_not_says_what_there_is(client: httpx.Client, path: str) -> None:
@@ -175,17 +163,12 @@ def test_what_there_is_not_says_what_there_is(client: httpx.Client, path: str) -
     assert response.json()["remedy"]
 
 
-def test_a_part_file_that_cannot_be_read_is_named(
-    tmp_path: Path, base: Setup, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> None:
+def test_a_part_file_that_cannot_be_read_is_named(tmp_path: Path, base: Setup) -> None:
     part = write_run(tmp_path, rows_of({"r": {"u": {"ref": "s"}}})) / "verdicts/part-00000.parquet"
     data = bytearray(part.read_bytes())
     data[4:200] = bytes(byte ^ 0xFF for byte in data[4:200])
     part.write_bytes(data)
-    with (
-        served(replace(base, results=tmp_path)) as url,
-        httpx.Client(base_url=url, timeout=60, trust_env=False) as client,
-    ):
+    with opened(replace(base, results=tmp_path)) as client:
         for address in ("/runs/r1", "/runs/r1/responses", "/runs/r1/responses/r"):
             answer = client.get(address)
             assert answer.status_code == 500, address

@@ -1,3 +1,6 @@
+"""Checking a text over HTTP: the stream, what ends it, and texts that are kept."""
+
+import asyncio
 import json
 import threading
 from collections.abc import Callable
@@ -10,11 +13,12 @@ import pytest
 
 import ufo
 from tests.llm_server import LlmServer
+from tests.webapp.conftest import events, opened, read_events
 from ufo.schemas.records import FactUnit, Passage
 from ufo.transforms.job import Job
 from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.desk import Setup
-from ufo.webapp.server import served
+from ufo.webapp.limits import ServiceLimits
 
 TEXT = "Oslo is the capital of Norway. Oslo was founded in 1600. Trams in Oslo are green. 🛸!"
 REFERENCE = "Oslo was founded in 1049."
@@ -30,25 +34,41 @@ def ask(client: httpx.Client, **more: Any) -> httpx.Response:
 
 @pytest.mark.parametrize("mode", ["seq", "mv", "all"])
 def test_the_stream_says_what_the_python_interface_returns(
-    client: httpx.Client, events: Callable[..., Any], index: Any, mode: str
+    client: httpx.Client, index: Any, mode: str
 ) -> None:
-    found = events(ask(client, mode=mode))
-    told: dict[str, list[Any]] = {name: [] for name in TABLES}
-    for event in found:
-        for name in TABLES:
-            if event.name in ("extracted", "checked"):
-                told[name] += event.data.get(name, [])
+    response = ask(client, mode=mode)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    found = events(response)
+    names = [event.name for event in found]
+    assert (names[:3], names[-2:]) == (["started", "extracted", "asking"], ["scores", "done"])
+    asking = [event.data for event in found if event.name == "asking"]
+    assert {one["source"] for one in asking} == set(ORDER)
+    if mode == "seq":
+        assert len(asking[1]["unit_ids"]) < len(asking[0]["unit_ids"])
+    sentence = found[1].data["sentences"][1]
+    assert TEXT[sentence["start"] : sentence["end"]] == "Oslo was founded in 1600."
+    told = {
+        name: [
+            row
+            for event in found
+            if event.name in ("extracted", "checked")
+            for row in event.data.get(name, [])
+        ]
+        for name in TABLES
+    }
     same = ufo.check_sync(
         TEXT, references=[REFERENCE], sources=ORDER, mode=mode, index=str(index), judge="offline"
     )
     for name in TABLES:
         expected = [asdict(row) for row in getattr(same, name)]
         assert sorted(map(repr, told[name])) == sorted(map(repr, expected)), name
-    scores = next(event.data for event in found if event.name == "scores")
-    states: dict[Any, Any] = {}
-    for event in found:
-        if event.name == "checked":
-            states |= {one["sentence_index"]: one["state"] for one in event.data["sentence_scores"]}
+    scores = found[-2].data
+    states: dict[Any, Any] = {
+        one["sentence_index"]: one["state"]
+        for event in found
+        if event.name == "checked"
+        for one in event.data["sentence_scores"]
+    }
     said = {one["sentence_index"]: one["state"] for one in scores["sentences"]}
     assert said == {**said, **states}
     assert set(said.values()) >= {"supported", "contradicted"}
@@ -57,22 +77,18 @@ def test_the_stream_says_what_the_python_interface_returns(
     assert sorted(map(repr, scores["verdicts"])) == sorted(map(repr, told["verdicts"]))
 
 
-def test_a_checked_text_is_reported_as_a_page(
-    client: httpx.Client, events: Callable[[httpx.Response], list[Any]]
-) -> None:
+def test_a_checked_text_is_reported_as_a_page(client: httpx.Client) -> None:
     asked = {"text": "Oslo was founded in 1049. Lima is the capital of Chile.", "mode": "all"}
     told = events(client.post("/check", json=asked))
-    extracted = next(one.data for one in told if one.name == "extracted")
+    extracted = told[1].data
     body: dict[str, Any] = {
         **{name: extracted[name] for name in ("response", "sentences", "fact_units")},
         **{name: told[0].data[name] for name in ("sources", "mode", "tie")},
-        "evidence": [],
-        "passages": [],
+        **{
+            name: [row for one in told if one.name == "checked" for row in one.data[name]]
+            for name in ("evidence", "passages")
+        },
     }
-    for one in told:
-        if one.name == "checked":
-            body["evidence"] += one.data["evidence"]
-            body["passages"] += one.data["passages"]
     assert extracted["basis"]["judge"].startswith("Judge offline (overlap@")
     assert extracted["basis"]["trust"].startswith("Verifier overlap (a first look")
     page = client.post("/check/report.html", json=body)
@@ -84,12 +100,17 @@ def test_a_checked_text_is_reported_as_a_page(
     assert refused.status_code == 422
 
 
+@pytest.mark.parametrize("text", ["Hello!", "Die Stadt ist schön und liegt nicht weit vom Meer."])
+def test_a_text_that_nobody_judges_has_no_score(client: httpx.Client, text: str) -> None:
+    found = {event.name: event.data for event in events(ask(client, text=text))}
+    assert found["extracted"]["basis"]["trust"] == ""
+    assert found["scores"]["scores"][0]["factuality_score"] is None
+    assert found["extracted"]["fact_units"] or found["scores"]["passage"]["band"] == "grey"
+
+
 def test_a_text_is_kept_under_a_name_that_is_a_function_of_it(base: Setup, tmp_path: Path) -> None:
     draft = {"text": "Oslo. 🛸", "question": "Where?", "references": ["Oslo."]}
-    with (
-        served(replace(base, results=tmp_path / "results")) as url,
-        httpx.Client(base_url=url, timeout=60, trust_env=False) as client,
-    ):
+    with opened(replace(base, results=tmp_path / "results")) as client:
         name = client.post("/drafts", json=draft).json()["id"]
         assert client.post("/drafts", json=draft).json()["id"] == name
         assert client.post("/drafts", json=draft | {"question": ""}).json()["id"] != name
@@ -99,35 +120,14 @@ def test_a_text_is_kept_under_a_name_that_is_a_function_of_it(base: Setup, tmp_p
         assert client.get("/runs").json() == []
 
 
-def test_events_come_in_the_order_of_the_steps(
-    client: httpx.Client, events: Callable[..., Any]
-) -> None:
-    response = ask(client)
-    assert response.headers["content-type"].startswith("text/event-stream")
-    names = [event.name for event in events(response)]
-    assert names[:3] == ["started", "extracted", "asking"]
-    assert names[-2:] == ["scores", "done"]
-    asking = [event.data for event in events(response) if event.name == "asking"]
-    assert [one["source"] for one in asking] == ORDER
-    assert len(asking[1]["unit_ids"]) < len(asking[0]["unit_ids"])
-    (start, end) = (events(response)[1].data["sentences"][1][key] for key in ("start", "end"))
-    assert TEXT[start:end] == "Oslo was founded in 1600."
-
-
-def test_a_text_without_a_claim_has_no_score(
-    client: httpx.Client, events: Callable[..., Any]
-) -> None:
-    found = {event.name: event.data for event in events(ask(client, text="Well, hello!"))}
-    assert found["scores"]["scores"][0]["factuality_score"] is None
-    assert found["scores"]["passage"]["band"] == "grey"
-
-
 @pytest.mark.parametrize(
     ("change", "word"),
     [
         ({"text": " "}, "empty"),
         ({"sources": ["wikipeda"]}, "wikipedia"),
         ({"sources": ["examples/own_source.py:Glossary"]}, "allowed"),
+        ({"judge": "examples/own_judge.py:Contained"}, "unknown judge"),
+        ({"verifier": "someone/model"}, "unknown verifier"),
         ({"mode": "single"}, "single"),
         ({"model": "m"}, "offline"),
         ({"sources": ["web"]}, "SERPER_API_KEY"),
@@ -156,8 +156,6 @@ class Slow(FactSource):
         self.asked, self.cancelled = threading.Event(), threading.Event()
 
     async def find(self, unit: FactUnit) -> list[Passage]:
-        import asyncio
-
         self.asked.set()
         try:
             await asyncio.Event().wait()
@@ -167,21 +165,30 @@ class Slow(FactSource):
         return []
 
 
-def test_who_hangs_up_cancels_what_is_under_way(
-    with_source: Callable[..., Any], read_events: Callable[..., Any]
-) -> None:
+def test_a_check_keeps_its_place_until_who_asked_hangs_up(with_source: Callable[..., Any]) -> None:
     source = Slow()
-    with served(with_source(source)) as url, httpx.Client(trust_env=False, timeout=60) as client:
-        with client.stream("POST", f"{url}/check", json={"text": TEXT}) as response:
-            for event in read_events(response.iter_lines()):
-                if event.name == "asking":
-                    break
+    with opened(with_source(source, limits=ServiceLimits(checks=1))) as client:
+        with client.stream("POST", "/check", json={"text": TEXT}) as response:
+            told = read_events(response.iter_lines())
+            next(event for event in told if event.name == "asking")
             assert source.asked.wait(30)
+            other = client.post("/check", json={"text": TEXT})
+            assert (other.status_code, other.json()["status"]) == (429, 429)
+            assert int(other.headers["retry-after"]) >= 1
+            assert not source.cancelled.is_set()
         assert source.cancelled.wait(30)
 
 
+def test_a_check_that_takes_too_long_says_so(with_source: Callable[..., Any]) -> None:
+    source = Slow()
+    with opened(with_source(source, limits=ServiceLimits(check_seconds=0.2))) as client:
+        response = client.post("/check", json={"text": TEXT})
+    assert events(response)[-1].data["status"] == 422
+    assert source.cancelled.is_set()
+
+
 def test_an_endpoint_that_does_not_answer_is_named_while_it_is_waited_for(
-    base: Setup, llm_server: LlmServer, read_events: Callable[..., Any]
+    base: Setup, llm_server: LlmServer
 ) -> None:
     llm_server.latency = lambda: 3_600.0
     prompt = replace(base.limits, pulse_seconds=0.01, silent_seconds=0.05)
@@ -191,14 +198,11 @@ def test_an_endpoint_that_does_not_answer_is_named_while_it_is_waited_for(
         return base.job_of({**values, "base_url": llm_server.base_url}, sources)
 
     with (
-        served(replace(base, limits=prompt, job_of=job_of)) as url,
-        httpx.Client(trust_env=False, timeout=60) as client,
-        client.stream("POST", f"{url}/check", json={"text": TEXT, **told}) as response,
+        opened(replace(base, limits=prompt, job_of=job_of)) as client,
+        client.stream("POST", "/check", json={"text": TEXT, **told}) as response,
     ):
-        silent: list[Any] = []
-        for event in read_events(response.iter_lines()):
-            if event.name == "waiting" and (silent := event.data["silent"]):
-                break
+        waits = (one for one in read_events(response.iter_lines()) if one.name == "waiting")
+        silent = next(one.data["silent"] for one in waits if one.data["silent"])
     assert silent[0]["endpoint"] == llm_server.base_url
     assert silent[0]["seconds"] >= 0.05
 
@@ -212,45 +216,8 @@ class Broken(FactSource):
 
 @pytest.mark.parametrize("mode", ["seq", "mv"])
 def test_an_error_that_ends_the_check_is_its_last_event(
-    with_source: Callable[..., Any], events: Callable[..., Any], mode: str
+    with_source: Callable[..., Any], mode: str
 ) -> None:
-    with served(with_source(Broken())) as url:
-        response = httpx.post(f"{url}/check", json={"text": TEXT, "mode": mode}, trust_env=False)
-    last = events(response)[-1]
+    with opened(with_source(Broken())) as client:
+        last = events(client.post("/check", json={"text": TEXT, "mode": mode}))[-1]
     assert (last.name, last.data["detail"]) == ("error", "the disk is gone")
-
-
-def test_one_more_check_than_there_are_places_is_refused(
-    with_source: Callable[..., Any], read_events: Callable[..., Any]
-) -> None:
-    from ufo.webapp.limits import ServiceLimits
-
-    source = Slow()
-    one = with_source(source, limits=ServiceLimits(checks=1))
-    with served(one) as url, httpx.Client(trust_env=False, timeout=60) as client:
-        with client.stream("POST", f"{url}/check", json={"text": TEXT}):
-            assert source.asked.wait(30)
-            other = httpx.post(f"{url}/check", json={"text": TEXT}, trust_env=False)
-        assert (other.status_code, other.json()["status"]) == (429, 429)
-        assert int(other.headers["retry-after"]) >= 1
-
-
-def test_a_check_that_takes_too_long_says_so(
-    with_source: Callable[..., Any], events: Callable[..., Any]
-) -> None:
-    from ufo.webapp.limits import ServiceLimits
-
-    source = Slow()
-    with served(with_source(source, limits=ServiceLimits(check_seconds=0.2))) as url:
-        response = httpx.post(f"{url}/check", json={"text": TEXT}, trust_env=False, timeout=60)
-    assert events(response)[-1].data["status"] == 422
-    assert source.cancelled.is_set()
-
-
-@pytest.mark.parametrize("text", ["Hello!", "Die Stadt ist schön und liegt nicht weit vom Meer."])
-def test_nothing_is_said_of_a_verifier_that_judges_nothing(
-    client: httpx.Client, events: Callable[[httpx.Response], list[Any]], text: str
-) -> None:
-    told = events(client.post("/check", json={"text": text}))
-    (extracted,) = (one.data for one in told if one.name == "extracted")
-    assert extracted["basis"]["trust"] == ""

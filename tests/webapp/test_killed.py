@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.llm_server import LlmServer
 from tests.llm_server.faults import fixed
+from tests.webapp.conftest import read_events
 
 LINES = 24
 CONCURRENCY = 2
@@ -68,11 +68,7 @@ def service(
 
 
 def test_an_upload_ends_with_a_service_that_is_killed_and_is_resumed(
-    tmp_path: Path,
-    index: Path,
-    llm_server: LlmServer,
-    read_events: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, index: Path, llm_server: LlmServer
 ) -> None:
     results = tmp_path / "results"
     lines = [

@@ -1,3 +1,5 @@
+"""What people say of verdicts on the page: kept beside the run, changed, read back."""
+
 import csv
 import io
 import shutil
@@ -9,10 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.webapp.conftest import opened
 from ufo.pipelines.labels import import_sheet
 from ufo.schemas.results import open_results
 from ufo.webapp.desk import Setup
-from ufo.webapp.server import served
 
 
 @pytest.fixture
@@ -25,35 +27,34 @@ def runs(base: Setup, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(base: Setup, runs: Path) -> Iterator[httpx.Client]:
-    with (
-        served(replace(base, results=runs)) as url,
-        httpx.Client(base_url=url, timeout=60, trust_env=False) as found,
-    ):
+    with opened(replace(base, results=runs)) as found:
         yield found
 
 
 def say(client: httpx.Client, unit: str, run: str = "older", **said: Any) -> Any:
-    response = client.post(
-        f"/runs/{run}/labels", json={"response_id": "r1", "unit_id": unit, **said}
-    )
+    body = {"response_id": "r1", "unit_id": unit, **said}
+    response = client.post(f"/runs/{run}/labels", json=body)
     assert response.status_code == 200, response.text
     return {row["unit_id"]: (row["label"], row["note"]) for row in response.json()}
 
 
-def corrected(client: httpx.Client, run: str = "older") -> Any:
+def corrected(client: httpx.Client, run: str = "older") -> str | None:
+    """How many labels correct the score."""
     found = client.get("/reports/corrected_scores", params={"run": run}).text
     rows = csv.DictReader(io.StringIO(found))
-    return next((row for row in rows if row["level"] == "run" and row["mode"] == "seq"), None)
+    labelled = (r["n_labelled"] for r in rows if (r["level"], r["mode"]) == ("run", "seq"))
+    return next(labelled, None)
 
 
-def test_what_is_said_is_kept_beside_the_run_and_corrects_its_score(
+def test_what_is_said_is_kept_changed_taken_back_and_corrects_the_score(
     client: httpx.Client, runs: Path
 ) -> None:
     assert corrected(client) is None
+    assert say(client, "u1", label=0) == {"u1": (0, None)}
     assert say(client, "u1", label=1) == {"u1": (1, None)}
     told = say(client, "u2", label=1, note="=read it")
     assert told == {"u1": (1, None), "u2": (1, "=read it")}
-    assert corrected(client)["n_labelled"] == "2"
+    assert corrected(client) == "2"
     whole = client.get("/runs/older/responses/r1").json()
     assert {row["unit_id"]: row["label"] for row in whole["labels"]} == {"u1": 1, "u2": 1}
     with open_results(runs, "older") as results:
@@ -62,20 +63,14 @@ def test_what_is_said_is_kept_beside_the_run_and_corrects_its_score(
             "WHERE mode = 'seq' AND part = 'all' AND metric = 'accuracy'"
         )
     assert agreement.to_pylist() == [{"value": 0.5, "n": 2}]
-
-
-def test_what_is_said_is_changed_and_taken_back(client: httpx.Client) -> None:
-    say(client, "u1", label=1)
-    assert say(client, "u1", label=0) == {"u1": (0, None)}
-    assert say(client, "u1") == {}
-    assert corrected(client) is None
-
-
-def test_a_run_one_folder_down_has_labels_of_its_own(client: httpx.Client, runs: Path) -> None:
+    # A run one folder down has labels of its own.
+    assert corrected(client, "inner:older") is None
     say(client, "u1", "inner:older", label=0)
-    assert corrected(client, "inner:older")["n_labelled"] == "1"
-    assert corrected(client) is None
+    assert corrected(client, "inner:older") == "1"
     assert (runs / "inner" / "labels" / "page.parquet").exists()
+    for unit in ("u1", "u2"):
+        told = say(client, unit)
+    assert (told, corrected(client)) == ({}, None)
 
 
 def test_the_sheet_is_read_back_by_the_command(
@@ -85,13 +80,13 @@ def test_the_sheet_is_read_back_by_the_command(
     say(client, "u2", label=1, note="=1+1")
     text = client.get("/runs/older/labels.csv").text
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert [(row["unit_id"], row["verdict"], row["label"]) for row in rows] == [
-        ("u1", "supported", "1"),
-        ("u2", "refuted", "1"),
+    assert [(row["unit_id"], row["verdict"], row["label"], row["note"]) for row in rows] == [
+        ("u1", "supported", "1", ""),
+        ("u2", "refuted", "1", "'=1+1"),
     ]
-    assert rows[1]["note"] == "'=1+1"
-    (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
-    found = import_sheet(str(runs), str(tmp_path / "labels.csv"), "again")
+    sheet = tmp_path / "labels.csv"
+    sheet.write_text(text, encoding="utf-8")
+    found = import_sheet(str(runs), str(sheet), "again")
     assert (found["true"], found["false"]) == (2, 0)
 
 
@@ -104,23 +99,15 @@ def test_a_sheet_that_was_drawn_keeps_its_weights(
     say(client, "u2", label=1)
     with open_results(runs, "older") as results:
         found = results.query("SELECT unit_id, weight FROM human_labels ORDER BY unit_id")
-    assert [tuple(row.values()) for row in found.to_pylist()] == [
-        ("u1", 2.0),
-        ("u2", None),
-        ("u3", 2.0),
-    ]
+    assert found.to_pydict() == {"unit_id": ["u1", "u2", "u3"], "weight": [2.0, None, 2.0]}
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [
-        ("older", {"response_id": "r1", "unit_id": "nothing", "label": 1}, 404),
-        ("nothing", {"response_id": "r1", "unit_id": "u1", "label": 1}, 404),
-        ("older", {"response_id": "r1", "unit_id": "u1", "label": 2}, 422),
-        ("older", {"response_id": "r1", "unit_id": "u1", "tag": "wrong_claim"}, 422),
-    ],
-)
-def test_what_cannot_be_kept_is_refused(
-    client: httpx.Client, path: str, body: dict[str, Any], status: int
-) -> None:
-    assert client.post(f"/runs/{path}/labels", json=body).status_code == status
+def test_what_cannot_be_kept_is_refused(client: httpx.Client) -> None:
+    for run, unit, more, status in (
+        ("older", "nothing", {"label": 1}, 404),
+        ("nothing", "u1", {"label": 1}, 404),
+        ("older", "u1", {"label": 2}, 422),
+        ("older", "u1", {"tag": "wrong_claim"}, 422),
+    ):
+        body = {"response_id": "r1", "unit_id": unit, **more}
+        assert client.post(f"/runs/{run}/labels", json=body).status_code == status

@@ -1,23 +1,14 @@
-import json
+"""The steps of a check one by one, and what can be chosen."""
+
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.webapp.conftest import events, opened
 from ufo.pipelines.commands.serve import setup
 from ufo.webapp.desk import Setup
-from ufo.webapp.server import served
-
-
-def test_extract(client: httpx.Client) -> None:
-    text = "🛸 Oslo is the capital of Norway. Lima was founded in 1535."
-    found = client.post("/extract", json={"text": text}).json()
-    assert [unit["sentence_index"] for unit in found["fact_units"]] == [0, 1]
-    for sentence in found["sentences"]:
-        assert text[sentence["start"] : sentence["end"]] == sentence["text"]
-    whole = client.post("/extract", json={"text": text, "units": "sentence"}).json()
-    assert len(whole["fact_units"]) == 2
 
 
 def test_search(client: httpx.Client) -> None:
@@ -36,10 +27,7 @@ def test_passages(client: httpx.Client) -> None:
     }
     answers = client.post("/passages", json=body).json()["answers"]
     assert [(one["source"], len(one["hits"]) > 0) for one in answers] == [
-        ("reference", False),
-        ("reference", False),
-        ("wikipedia", True),
-        ("wikipedia", False),
+        *(("reference", False), ("reference", False), ("wikipedia", True), ("wikipedia", False)),
     ]
     assert answers[0]["reason"] == "no_references"
     assert answers[2]["query"]
@@ -51,44 +39,25 @@ def test_verify(client: httpx.Client) -> None:
         "claims": [{"claim": "Oslo was founded in 1049."}, {"claim": "Oslo was founded in 1300."}],
         "passages": [{"text": text, "title": "Oslo"} for text in passages],
     }
-    found = client.post("/verify", json=body).json()
-    assert [row["label"] for row in found["verdicts"]] == [1, 0]
-    assert len(found["evidence"]) == 6
-    assert {row["citation_found"] for row in found["evidence"] if row["citation"]} == {True}
-
-
-def test_a_nul_in_a_request_is_one_other_character(client: httpx.Client) -> None:
+    for name in ("overlap", "bundled"):
+        found = client.post("/verify", json=body | {"verifier": name}).json()
+        assert [row["label"] for row in found["verdicts"]] == [1, 0]
+        assert len(found["evidence"]) == 6
+        assert {row["citation_found"] for row in found["evidence"] if row["citation"]} == {True}
+        assert all(row["model"].startswith(f"{name}@") for row in found["evidence"])
+    # A NUL is one other character.
     body = {"claims": [{"claim": "Oslo\0 is old."}], "passages": [{"text": "Oslo\0 is old."}]}
     found = client.post("/verify", json=body).json()
     assert [row["label"] for row in found["verdicts"]] == [1]
     assert "\ufffd" in found["evidence"][0]["citation"]
+    # A source that failed in the step before is an error in this one.
+    answer = {"source": "web", "claim": "Oslo is big.", "outcome": "error", "reason": "transport"}
+    failed = {"fact_units": [{"claim": "Oslo is big."}], "answers": [answer]}
+    (row,) = client.post("/verify", json=failed).json()["evidence"]
+    assert (row["source"], row["outcome"], row["reason"]) == ("web", "error", "transport")
 
 
-def test_with_a_model_there_are_the_judges_that_ask_one(base: Setup) -> None:
-    with served(replace(base, model="m")) as url:
-        found = httpx.get(f"{url}/judges", trust_env=False, timeout=60).json()
-    asks = {one["judge"]: one["needs_endpoint"] for one in found}
-    assert {"offline": False, "llm": True}.items() <= asks.items()
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("judge", "examples/own_judge.py:Contained"), ("verifier", "someone/model")],
-)
-def test_a_plug_in_is_one_that_is_installed(client: httpx.Client, field: str, value: str) -> None:
-    answer = client.post("/extract", json={"text": "Oslo is large.", field: value})
-    assert answer.status_code == 422
-    assert f"unknown {field}" in answer.json()["detail"]
-
-
-def test_a_request_chooses_its_verifier(client: httpx.Client) -> None:
-    body = {"claims": [{"claim": "Oslo is old."}], "passages": [{"text": "Oslo is old."}]}
-    for name in ("overlap", "bundled"):
-        (row,) = client.post("/verify", json=body | {"verifier": name}).json()["evidence"]
-        assert row["model"].startswith(f"{name}@")
-
-
-def test_what_can_be_chosen(client: httpx.Client) -> None:
+def test_what_can_be_chosen(client: httpx.Client, base: Setup) -> None:
     found = client.get("/options").json()
     assert (found["judge"], found["retrievers"]) == ("offline", ["bm25"])
     assert {"news", "other"} <= set(found["categories"])
@@ -107,6 +76,10 @@ def test_what_can_be_chosen(client: httpx.Client) -> None:
     assert "web_retriever" in sources["web"]["options"]
     assert sources["web"]["reason"] is None or "SERPER" in sources["web"]["reason"]
     assert len(client.get("/examples").json()) == 38
+    # With a model there are the judges that ask one.
+    with opened(replace(base, model="m")) as other:
+        asks = {one["judge"]: one["needs_endpoint"] for one in other.get("/judges").json()}
+    assert {"offline": False, "llm": True}.items() <= asks.items()
 
 
 def test_a_service_is_started_with_an_embedder(results: Path, index: Path) -> None:
@@ -116,46 +89,27 @@ def test_a_service_is_started_with_an_embedder(results: Path, index: Path) -> No
     assert list(made.web_retrievers) == ["bm25", "dense"]
 
 
-def test_the_page_is_served_and_not_sent_twice(client: httpx.Client) -> None:
-    first = client.get("/")
-    assert first.headers["content-type"].startswith("text/html")
-    again = client.get("/", headers={"If-None-Match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
-
-
 def test_what_a_step_gives_goes_into_the_next_unchanged(client: httpx.Client) -> None:
     text = "🛸 Oslo was founded in 1049. I like it. Lima is the capital of Chile. Oslo is zzz."
     asked = {"text": text, "question": "What is where?"}
     extracted = client.post("/extract", json=asked).json()
+    for sentence in extracted["sentences"]:
+        assert text[sentence["start"] : sentence["end"]] == sentence["text"]
+    whole = client.post("/extract", json=asked | {"units": "sentence"}).json()
+    assert [unit["sentence_index"] for unit in whole["fact_units"]] == [0, 2, 3]
     passages = client.post("/passages", json=extracted).json()
     verified = client.post("/verify", json=passages)
     assert verified.status_code == 200, verified.text
     found = verified.json()
     assert found["fact_units"] == passages["fact_units"] == extracted["fact_units"]
-    stream = client.post("/check", json=asked).text
-    checked = [
-        json.loads(line.removeprefix("data: "))
-        for line in stream.splitlines()
-        if line.startswith("data: ")
-    ]
-    whole = next(one for one in checked if "headline" in one)
-    assert found["verdicts"] == whole["verdicts"]
+    checked = events(client.post("/check", json=asked))[-2].data
+    assert found["verdicts"] == checked["verdicts"]
     assert [row["source"] for row in found["verdicts"]][:1] == ["wikipedia"]
-
-
-def test_a_text_without_a_claim_passes_through_the_steps(client: httpx.Client) -> None:
+    # A text without a claim passes through.
     extracted = client.post("/extract", json={"text": "Hello!"}).json()
     passages = client.post("/passages", json=extracted).json()
     assert passages["answers"] == []
     assert client.post("/verify", json=passages).json()["verdicts"] == []
-
-
-def test_a_source_that_failed_is_an_error_in_the_next_step(client: httpx.Client) -> None:
-    answer = {"source": "web", "claim": "Oslo is big.", "outcome": "error", "reason": "transport"}
-    body = {"fact_units": [{"claim": "Oslo is big."}], "answers": [answer]}
-    found = client.post("/verify", json=body).json()
-    (row,) = found["evidence"]
-    assert (row["source"], row["outcome"], row["reason"]) == ("web", "error", "transport")
 
 
 @pytest.mark.parametrize(

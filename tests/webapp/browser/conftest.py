@@ -1,6 +1,6 @@
 """A real Chromium, the real service, and a folder of runs with every state."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,20 +8,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
+from tests.conftest import rows_of, write_run
 from tests.parts import PATIENCE
 from tests.webapp.browser.demo_run import SOURCES, demo_rows
 from ufo.pipelines.commands.serve import setup
 from ufo.transforms.votes import tally, verdicts
-from ufo.webapp.desk import Setup
 from ufo.webapp.server import served
 
 
 @pytest.fixture(scope="session")
-def runs(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows_of: Callable[..., Any],
-    write_run: Callable[..., Path],
-) -> Path:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     rows: dict[str, Any] = demo_rows(rows_of({}, sources=SOURCES))
     asked: dict[tuple[str, str], dict[str, list[Any]]] = {}
@@ -48,13 +44,11 @@ def service(runs: Path) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         for key in keys:
             patch.delenv(key, raising=False)
-        with served(unhurried(setup(str(runs)))) as address:
+        usual = setup(str(runs))
+        # As many requests are taken as tests send at once.
+        unhurried = replace(usual.limits, reads_per_minute=10**6)
+        with served(replace(usual, limits=unhurried)) as address:
             yield address
-
-
-def unhurried(found: Setup) -> Setup:
-    """Return a set-up that takes as many requests as tests send at once."""
-    return replace(found, limits=replace(found.limits, reads_per_minute=10**6))
 
 
 @pytest.fixture
@@ -67,7 +61,8 @@ def page(browser: Browser, service: str) -> Iterator[Page]:
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
 
     def logged(said: ConsoleMessage) -> None:
-        if _is_wrong(said):
+        # Chromium logs every refusal of the service; the page's own files are looked at apart.
+        if said.type == "error" and not said.text.startswith("Failed to load resource"):
             wrong.append(f"log: {said.text}")
 
     def answered(answer: Response) -> None:
@@ -84,11 +79,6 @@ def page(browser: Browser, service: str) -> Iterator[Page]:
     yield page
     context.close()
     assert wrong == []
-
-
-def _is_wrong(said: ConsoleMessage) -> bool:
-    # Chromium logs every refusal of the service; those of the page's own files are looked at apart.
-    return said.type == "error" and not said.text.startswith("Failed to load resource")
 
 
 @pytest.fixture(scope="session")

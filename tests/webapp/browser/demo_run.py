@@ -1,7 +1,8 @@
 """A run with a response in every state that the page shows, and a hostile one."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 from ufo.schemas.records import Evidence, FactUnit, Failure, Passage, Response, Sentence, Usage
 from ufo.schemas.tables import TABLES
@@ -20,29 +21,15 @@ QUOTE = "The Nile is a river in Africa"
 LONG = "A map of rivers was drawn long ago. " * 20 + f"{QUOTE}, and a long one. " + "More. " * 80
 HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
 
+_NOTHING: dict[str, Any] = dict.fromkeys(field.name for field in fields(Evidence))
 _EVIDENCE = Evidence(
-    response_id="alder-1",
-    unit_id="",
-    source="reference",
-    passage_id=None,
-    rank=None,
-    retrieval_score=None,
-    answer=None,
-    outcome="noans",
-    reason=None,
-    label=None,
-    raw_verdict=None,
-    probability=None,
-    rationale=None,
-    citation=None,
-    citation_found=None,
-    judge="llm",
-    model="judge-7b",
-    prompt_version="0123abcd",
+    **_NOTHING
+    | {"response_id": "alder-1", "unit_id": "", "source": "reference", "outcome": "noans"}
+    | {"judge": "llm", "model": "judge-7b", "prompt_version": "0123abcd"}
 )
 
 
-def _said(unit: str, source: str, outcome: str, n: int = 1, **more: object) -> Evidence:
+def _said(unit: str, source: str, outcome: str, n: int = 1, **more: Any) -> Evidence:
     return replace(
         _EVIDENCE,
         unit_id=unit,
@@ -51,7 +38,7 @@ def _said(unit: str, source: str, outcome: str, n: int = 1, **more: object) -> E
         passage_id=f"{source}:{unit}-{n}",
         rank=n,
         label={"supported": 1, "refuted": 0}.get(outcome),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
@@ -59,23 +46,19 @@ def _nothing(unit: str, source: str) -> Evidence:
     return replace(_EVIDENCE, unit_id=unit, source=source, reason="no_passages")
 
 
+_NILE: dict[str, Any] = {
+    "citation": QUOTE,
+    "citation_found": True,
+    "rationale": "The passage says so.",
+}
+_NILE |= {"answer": "in Africa", "probability": 0.9, "request_id": "r1"}
 EVIDENCE = (
     _said("boils", "reference", "supported"),
     _said("boils", "reference", "refuted", 2),
     _said("boils", "reference", "supported", 3),
     _said("cheese", "reference", "refuted", rationale="It is rock."),
     _nothing("nile", "reference"),
-    _said(
-        "nile",
-        "wiki",
-        "supported",
-        citation=QUOTE,
-        citation_found=True,
-        rationale="The passage says so.",
-        answer="in Africa",
-        probability=0.9,
-        request_id="r1",
-    ),
+    _said("nile", "wiki", "supported", **_NILE),
     _said("nile", "wiki", "noans", 2),
     _nothing("dragons", "reference"),
     _nothing("dragons", "wiki"),
@@ -149,19 +132,12 @@ def _passage(row: Evidence) -> Passage:
 
 
 def _add_hostile(rows: dict[str, list[object]]) -> None:
-    _add_response(rows, "hostile/<b>", HOSTILE, [HOSTILE], HOSTILE)
-    rows["fact_units"].append(FactUnit("hostile/<b>", "evil", 0, HOSTILE, HOSTILE, None))
-    rows["evidence"].append(
-        replace(
-            _said("evil", "wiki", "supported"),
-            response_id="hostile/<b>",
-            rationale=HOSTILE,
-            citation=HOSTILE,
-            citation_found=True,
-            model=HOSTILE,
-            answer=HOSTILE,
-        )
-    )
+    name = "hostile/<b>"
+    _add_response(rows, name, HOSTILE, [HOSTILE], HOSTILE)
+    rows["fact_units"].append(FactUnit(name, "evil", 0, HOSTILE, HOSTILE, None))
+    texts: dict[str, Any] = dict.fromkeys(("rationale", "citation", "model", "answer"), HOSTILE)
+    evil = _said("evil", "wiki", "supported", citation_found=True, **texts)
+    rows["evidence"].append(replace(evil, response_id=name))
     rows["passages"].append(
         Passage(
             f"{HOSTILE} and more",

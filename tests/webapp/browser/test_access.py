@@ -75,17 +75,13 @@ def test_everything_is_reached_by_keys(page: Page) -> None:
     assert page.evaluate(f"{focused}.type") == "checkbox"
 
 
-def test_the_first_key_leads_past_the_head(page: Page) -> None:
+def test_the_first_key_leads_past_the_head_and_the_theme_is_kept(page: Page) -> None:
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.goto("/")
     expect(page.get_by_label("Text to check")).to_be_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
-
-
-def test_the_theme_is_switched_and_kept(page: Page) -> None:
-    page.emulate_media(color_scheme="light")
-    page.goto("/")
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     page.get_by_role("button", name="Colours: as the system").click()
     light = page.evaluate(ground)
@@ -96,37 +92,28 @@ def test_the_theme_is_switched_and_kept(page: Page) -> None:
     page.reload()
     expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
     assert page.evaluate(ground) == dark
-
-
-def test_nothing_moves_where_motion_is_not_wanted(page: Page) -> None:
-    page.emulate_media(reduced_motion="reduce")
-    page.goto(f"{ALDER}")
+    # Nothing moves where motion is not wanted.
+    page.goto(ALDER)
     expect(page.locator("#sentence-0")).to_be_visible()
     seconds = "getComputedStyle(document.querySelector('#sentence-0')).transitionDuration"
     assert page.evaluate(seconds) == "0s"
 
 
-WINDOWS = {
-    "1280": (1280, 900),
-    "1920": (1920, 1080),
-    "phone": (390, 844),
-    # What a window of 1280 x 900 has at a zoom of 200 %.
-    "zoomed": (640, 450),
-}
+# The last is what a window of 1280 x 900 has at a zoom of 200 %.
+WINDOWS = {"1280": (1280, 900), "1920": (1920, 1080), "phone": (390, 844), "zoomed": (640, 450)}
 LONG = " ".join(f"Town {n} has {n} old stone bridges over the river Sava." for n in range(120))
 
 
-def _resize(page: Page, window: str) -> None:
+@pytest.mark.parametrize("window", WINDOWS)
+def test_each_window_leads_from_what_is_given_to_the_result_and_back(
+    page: Page, window: str
+) -> None:
     width, height = WINDOWS[window]
     page.set_viewport_size({"width": width, "height": height})
-
-
-@pytest.mark.parametrize("window", WINDOWS)
-def test_what_is_given_and_the_button_are_in_the_first_window(page: Page, window: str) -> None:
-    _resize(page, window)
     page.goto("/")
+    text = page.get_by_label("Text to check")
     page.get_by_label("Start from an example").select_option(index=1)
-    expect(page.get_by_label("Text to check")).to_be_in_viewport(ratio=1)
+    expect(text).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Check", exact=True)).to_be_in_viewport(ratio=1)
     if window != "zoomed":
         expect(page.get_by_label("Reference 2", exact=True)).to_be_in_viewport(ratio=1)
@@ -139,13 +126,6 @@ def test_what_is_given_and_the_button_are_in_the_first_window(page: Page, window
     expect(page.get_by_label("Judge", exact=True)).to_be_hidden()
     line.click()
     expect(page.get_by_label("Judge", exact=True)).to_be_visible()
-
-
-@pytest.mark.parametrize("window", WINDOWS)
-def test_a_check_leads_to_its_result_and_back(page: Page, window: str) -> None:
-    _resize(page, window)
-    page.goto("/")
-    text = page.get_by_label("Text to check")
     text.fill(LONG)
     page.get_by_text("What happens behind the scenes").click()
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")

@@ -17,6 +17,12 @@ def _ids(page: Page) -> list[str]:
     return page.locator(".excerpt .link").all_inner_texts()
 
 
+def _downloaded(page: Page, name: str) -> str:
+    with page.expect_download() as file:
+        page.get_by_role("link", name=name).click()
+    return file.value.path().read_text(encoding="utf-8")
+
+
 def _file(page: Page, name: str, text: str) -> None:
     page.goto("/#/runs")
     page.get_by_label("A file of responses").set_input_files(
@@ -24,8 +30,9 @@ def _file(page: Page, name: str, text: str) -> None:
     )
 
 
-def test_a_file_is_evaluated_followed_and_opened(page: Page) -> None:
-    line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."], "model": "m"}
+def test_a_file_is_evaluated_followed_opened_and_corrected_by_a_label(page: Page) -> None:
+    text = "Oslo is big. Oslo is old."
+    line = {"response": text, "reference_answers": ["Oslo is big."], "model": "m"}
     _file(page, "mine.jsonl", json.dumps(line) + "\n")
     expect(page.get_by_label("model (optional)")).to_have_value("model")
     page.get_by_role("button", name="Evaluate", exact=True).click()
@@ -33,22 +40,11 @@ def test_a_file_is_evaluated_followed_and_opened(page: Page) -> None:
     expect(row).to_contain_text("finished")
     row.get_by_role("button", name="Open").click()
     overview = page.get_by_role("region", name="Overview")
-    expect(overview.get_by_role("heading")).to_have_text("1 of 1 claim supported")
-    expect(overview.get_by_role("img", name="who decided: reference 100 %")).to_be_visible()
-    responses = page.get_by_role("region", name="Responses of the run")
-    expect(responses.get_by_role("row").nth(1)).to_contain_text("1 of 1 supported")
-
-
-def test_a_label_corrects_the_score(page: Page) -> None:
-    text = "Oslo is big. Oslo is old."
-    line = {"response": text, "reference_answers": ["Oslo is big."], "model": "m"}
-    _file(page, "labelled.jsonl", json.dumps(line) + "\n")
-    page.get_by_role("button", name="Evaluate", exact=True).click()
-    row = page.get_by_role("region", name="Uploads").get_by_role("row", name="labelled.jsonl")
-    row.get_by_role("button", name="Open").click()
-    overview = page.get_by_role("region", name="Overview")
-    expect(overview.get_by_role("heading")).to_be_visible()
+    expect(overview.get_by_role("heading")).to_have_text("1 of 2 claims supported, 1 not found")
+    expect(overview.get_by_role("img", name="who decided: reference 50 %")).to_be_visible()
     expect(overview).not_to_contain_text("Corrected by people")
+    responses = page.get_by_role("region", name="Responses of the run")
+    expect(responses.get_by_role("row").nth(1)).to_contain_text("1 of 2 supported")
     page.locator(".excerpt .link").click()
     asked = page.get_by_role("group", name="Is the verdict right?")
     asked.get_by_role("button", name="Wrong").click()
@@ -60,9 +56,7 @@ def test_a_label_corrects_the_score(page: Page) -> None:
     expect(asked.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="←").click()
     expect(overview).to_contain_text("Corrected by people 0.000, from 1 label")
-    with page.expect_download() as sheet:
-        page.get_by_role("link", name="Download your labels").click()
-    assert ',0,"\'=not so big"' in sheet.value.path().read_text(encoding="utf-8")
+    assert ',0,"\'=not so big"' in _downloaded(page, "Download your labels")
 
 
 def test_a_file_may_be_dropped_anywhere(page: Page) -> None:
@@ -130,8 +124,15 @@ def test_a_run_is_filtered_sorted_and_paged(page: Page) -> None:
     expect(page.locator(".excerpt .link").first).to_have_text("What of r01?")
 
 
-def test_disagreement_and_failures_are_found_and_opened(page: Page) -> None:
+def test_contradictions_disagreement_and_failures_are_found_and_opened(page: Page) -> None:
     page.goto("/#/runs/demo")
+    overview = page.get_by_role("region", name="Overview")
+    expect(overview.get_by_role("heading", name="claims supported")).to_be_visible()
+    doubtful = overview.get_by_role("listitem").filter(has_text="What is so?")
+    doubtful.get_by_role("link").first.click()
+    expect(page.get_by_role("list", name="Contradicted claims")).to_be_visible()
+    page.go_back()
+    expect(overview.get_by_role("img", name="factuality score")).to_be_visible()
     count = page.get_by_label("Responses", exact=True).first.get_by_role("status")
     expect(count).to_have_text("3 responses, page 1 of 1")
     page.get_by_label("Sources disagree").check()
@@ -147,33 +148,14 @@ def test_disagreement_and_failures_are_found_and_opened(page: Page) -> None:
     assert page.get_by_label("Text to check").input_value().startswith("😀 Water boils")
 
 
-def test_a_contradicted_claim_is_one_click_away(page: Page) -> None:
-    page.goto("/#/runs/demo")
-    overview = page.get_by_role("region", name="Overview")
-    expect(overview.get_by_role("heading", name="claims supported")).to_be_visible()
-    overview.get_by_role("listitem").filter(has_text="What is so?").get_by_role(
-        "link"
-    ).first.click()
-    expect(page.get_by_role("list", name="Contradicted claims")).to_be_visible()
-    page.go_back()
-    expect(overview.get_by_role("img", name="factuality score")).to_be_visible()
-
-
 def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
     folder = tmp_path / ".uploads" / "0123456789abcdef"
     folder.mkdir(parents=True)
     line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
     (folder / "input").mkdir()
     (folder / "input" / "mine").write_text(json.dumps(line) + "\n")
-    left: dict[str, Any] = {
-        "id": folder.name,
-        "name": "mine",
-        "state": "running",
-        "exit_code": None,
-        "done": 0,
-        "total": 1,
-        "log": [],
-    }
+    left: dict[str, Any] = {"id": folder.name, "name": "mine", "state": "running"}
+    left |= {"exit_code": None, "done": 0, "total": 1, "log": []}
     flags = ["--sources=reference", "--judge=offline", "--workers=1"]
     (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
     with served(setup(str(tmp_path))) as address:
@@ -201,7 +183,7 @@ def test_two_models_and_two_runs_are_compared(page: Page) -> None:
     expect(shown.get_by_role("heading").first).to_contain_text("birch scores")
 
 
-def test_reports_stand_in_groups_and_have_rows_and_csv(page: Page) -> None:
+def test_reports_stand_in_groups_and_are_downloaded(page: Page) -> None:
     page.goto("/#/runs/demo/reports/scores")  # as it was once called
     scores = page.get_by_role("region", name="Scores", exact=True)
     expect(scores).to_contain_text("Each response: score, coverage and counts of claims")
@@ -211,18 +193,5 @@ def test_reports_stand_in_groups_and_have_rows_and_csv(page: Page) -> None:
     with page.expect_download() as csv:
         report.get_by_role("link", name="All rows as CSV").click()
     assert "alder-1" in csv.value.path().read_text(encoding="utf-8")
-
-
-def test_the_report_of_a_run_is_downloaded(page: Page) -> None:
     page.goto("/#/runs/demo")
-    with page.expect_download() as report:
-        page.get_by_role("link", name="Download the report").click()
-    assert "<h1" in report.value.path().read_text(encoding="utf-8")
-
-
-def test_a_run_that_there_is_not_is_an_error_with_its_remedy(page: Page) -> None:
-    failed: list[int] = []
-    page.on("response", lambda answer: failed.append(answer.status))
-    page.goto("/#/runs")
-    expect(page.get_by_role("button", name="many")).to_be_visible()
-    assert set(failed) == {200}
+    assert "<h1" in _downloaded(page, "Download the report")

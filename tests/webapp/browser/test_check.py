@@ -3,14 +3,15 @@
 import csv
 import json
 import re
-from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.llm_server import LlmServer
+from tests.parts import PATIENCE
 from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
@@ -25,32 +26,34 @@ def _fill(page: Page, text: str = TEXT, reference: str = REFERENCE) -> None:
     page.get_by_label("Reference 1", exact=True).fill(reference)
 
 
-def _open_settings(page: Page) -> None:
-    page.locator(".settings > summary").click()
+def _settings(page: Page) -> Locator:
+    return page.locator(".settings > summary")
+
+
+def _start(page: Page) -> None:
+    page.get_by_role("button", name="Check", exact=True).click()
 
 
 def _check(page: Page) -> None:
-    page.get_by_role("button", name="Check", exact=True).click()
+    _start(page)
     expect(page.get_by_text("Done in")).to_be_visible()
+
+
+def _asked(page: Page) -> Any:
+    """Check, and return what the service is asked."""
+    with page.expect_request("**/check") as asked:
+        _start(page)
+    return asked.value.post_data_json
 
 
 def _sources(page: Page) -> list[str]:
     return page.locator(".order-item:has(:checked) .order-name").all_inner_texts()
 
 
-def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None:
-    page.goto("/")
-    page.get_by_label("Start from an example").select_option(index=1)
-    text = page.get_by_label("Text to check").input_value()
-    assert "Marie Curie" in text
-    _open_settings(page)
-    page.get_by_label("Passages of each source").fill("3")
-    _check(page)
-    assert page.locator(".sentence").count() > 3
-    page.get_by_role("button", name="Edit text").click()
-    assert page.get_by_label("Text to check").input_value() == text
-    assert page.get_by_label("Passages of each source").input_value() == "3"
-    assert page.get_by_label("Reference 2", exact=True).input_value() != ""
+def _downloaded(page: Page, name: str) -> str:
+    with page.expect_download() as file:
+        page.get_by_role("button", name=name).click()
+    return file.value.path().read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -76,18 +79,20 @@ def test_a_text_has_the_score_of_its_response(
 
 def test_markdown_is_shown_as_it_is_read_and_evidence_takes_one_click(page: Page) -> None:
     table = "| City | Country | Founded in |\n|---|---|---|\n| Oslo | Norway | 1048 |"
-    text = f"### Oslo\n\n{table}\n\n- Oslo is **not** large. It lies in Norway and has a harbour."
+    text = f"### Oslo 🏔\n\n{table}\n\n- Oslo is **not** large. It lies in Norway and has a harbour."
     _fill(page, text, "Oslo is a city in Norway. It was founded in 1040 and has a harbour.")
     _check(page)
-    expect(page.locator(".sentences h3")).to_contain_text("Oslo")
-    expect(page.locator(".sentences li strong")).to_have_text("not")
+    shown = page.locator(".sentences")
+    expect(shown.get_by_role("heading", name="Oslo 🏔")).to_be_visible()
+    expect(shown.locator("li strong")).to_have_text("not")
+    expect(shown).not_to_contain_text("|")
     # The row is one button, called by the whole row, and each of its cells opens it.
     row = page.locator(".sentences tr").last
     expect(row.get_by_role("cell")).to_have_count(3)
     expect(row.get_by_role("button")).to_have_count(1)
     whole = row.get_by_role("button", name=re.compile("Oslo.*Norway.*1048"))
-    for shown in ("true", "false"):
-        expect(whole).to_have_attribute("aria-expanded", shown)
+    for opens in ("true", "false"):
+        expect(whole).to_have_attribute("aria-expanded", opens)
         row.get_by_text("Norway").click()
     claims = page.locator("#detail .claim-open")
     assert claims.count() > 1
@@ -110,38 +115,41 @@ def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> Non
     expect(check).to_be_disabled()
     page.get_by_label("Text to check").fill("Water boils.")
     expect(check).to_be_enabled()
-    _open_settings(page)
+    _settings(page).click()
     for name in ("reference", "wikipedia"):
         page.get_by_role("checkbox", name=name).uncheck()
     expect(why).to_have_text("Tick a source to ask")
-    expect(page.locator(".settings > summary")).to_have_text(
-        "Settings no source · offline · Multi-Seq"
-    )
+    expect(_settings(page)).to_have_text("Settings no source · offline · Multi-Seq")
     expect(check).to_be_disabled()
+    # What the page cannot know is an error with its remedy.
+    page.goto("/#/check?text=Water+boils.&sources=nobody")
+    _start(page)
+    expect(page.get_by_role("alert")).to_contain_text("What to do:")
+    expect(page.get_by_role("alert")).to_contain_text("nobody")
 
 
-def test_labels_of_a_checked_text_are_downloaded_as_a_sheet(page: Page) -> None:
+def test_a_pasted_text_is_labelled_and_downloaded(page: Page) -> None:
     _fill(page)
     _check(page)
+    assert page.locator(".sentence .words").all_inner_texts() == [
+        "😀 Marie Curie was born in Warsaw in 1871.",
+        *("She liked tea!", "Marie Curie was a physicist."),
+    ]
+    expect(page.get_by_label("Progress").locator(".stage").nth(1)).to_contain_text("4 of 4")
+    found = json.loads(_downloaded(page, "Download as JSON"))
+    assert found["response"]["text"] == TEXT
+    said = "2 of 4 claims supported, 1 contradicted, 1 not found"
+    assert found["scores"]["headline"] == said
+    assert "Marie Curie was a physicist" in _downloaded(page, "Download as a report")
     page.locator("#sentence-2").click()
     asked = page.get_by_role("group", name="Is the verdict right?")
     asked.get_by_role("button", name="Agree").click()
     expect(page.locator("#detail")).to_contain_text("you agree")
     page.reload()
-    with page.expect_download() as sheet:
-        page.get_by_role("button", name="Download your labels").click()
-    (row,) = csv.DictReader(StringIO(sheet.value.path().read_text(encoding="utf-8")))
+    (row,) = csv.DictReader(StringIO(_downloaded(page, "Download your labels")))
     assert [row[name] for name in ("verdict", "label")] == ["supported", "1"]
     asked.get_by_role("button", name="Agree").click()
     expect(page.get_by_role("button", name="Download your labels")).to_have_count(0)
-
-
-def test_a_result_is_downloaded_as_a_report(page: Page) -> None:
-    _fill(page)
-    _check(page)
-    with page.expect_download() as file:
-        page.get_by_role("button", name="Download as a report").click()
-    assert "Marie Curie was a physicist" in file.value.path().read_text(encoding="utf-8")
 
 
 def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
@@ -165,37 +173,15 @@ def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
     expect(page.locator(".settings")).to_contain_text("reference, wikipedia")
 
 
-def test_kinds_of_web_pages_and_their_retriever_are_chosen(page: Page) -> None:
-    page.goto("/#/check?text=Water+boils.")
-    _open_settings(page)
-    expect(page.get_by_label("How web pages are searched")).to_be_disabled()
-    page.get_by_text("Kinds of web pages: all").click()
-    page.get_by_role("checkbox", name="social media").uncheck()
-    page.get_by_role("checkbox", name="news").uncheck()
-    expect(page.get_by_text("Kinds of web pages: all but social media, news")).to_be_visible()
-    with page.expect_request("**/check") as asked:
-        page.get_by_role("button", name="Check", exact=True).click()
-    body: Any = asked.value.post_data_json
-    assert body["exclude_categories"] == ["social_media", "news"]
-
-
-def test_a_result_is_downloaded(page: Page) -> None:
-    _fill(page)
-    _check(page)
-    with page.expect_download() as file:
-        page.get_by_role("button", name="Download as JSON").click()
-    found = json.loads(file.value.path().read_text(encoding="utf-8"))
-    assert found["response"]["text"] == TEXT
-    said = "2 of 4 claims supported, 1 contradicted, 1 not found"
-    assert found["scores"]["headline"] == said
-
-
-def test_every_example_opens_with_all_its_claims(page: Page) -> None:
+def test_every_example_opens_with_all_its_claims_and_is_kept(page: Page) -> None:
     page.goto("/")
     picker = page.get_by_label("Start from an example")
     expect(picker.get_by_role("option")).not_to_have_count(1)
     for at in range(1, picker.get_by_role("option").count()):
         picker.select_option(index=at)
+        given = [page.get_by_label("Text to check"), page.get_by_label("Reference 1", exact=True)]
+        texts = [one.input_value() for one in given]
+        assert texts[0]
         _check(page)
         if page.locator(".headline").inner_text() != "No claim to check":
             page.get_by_role("button", name="Open all").click()
@@ -203,21 +189,10 @@ def test_every_example_opens_with_all_its_claims(page: Page) -> None:
         empty = page.locator(".claim:not(:has(.claim-body .evidence))")
         expect(empty).to_have_count(0)
         page.get_by_role("button", name="Edit text").click()
+        assert [one.input_value() for one in given] == texts
 
 
-def test_a_pasted_text_keeps_every_character_in_its_sentence(page: Page) -> None:
-    _fill(page)
-    _check(page)
-    words = page.locator(".sentence .words").all_inner_texts()
-    assert words[0] == "😀 Marie Curie was born in Warsaw in 1871."
-    assert words[1:] == ["She liked tea!", "Marie Curie was a physicist."]
-    stages = page.get_by_label("Progress").locator(".stage").all_inner_texts()
-    assert [re.split(r"\s+", stage)[-4:] for stage in stages[1:2]] == [
-        ["reference", "4", "of", "4"]
-    ]
-
-
-def test_a_retriever_is_offered_where_the_index_has_vectors(page: Page) -> None:
+def test_kinds_of_web_pages_and_retrievers_are_chosen(page: Page) -> None:
     retrievers = ["bm25"]
 
     def offered(route: Route) -> None:
@@ -226,27 +201,34 @@ def test_a_retriever_is_offered_where_the_index_has_vectors(page: Page) -> None:
             one["status"] = "used"
         route.fulfill(json=found | {"retrievers": retrievers})
 
+    page.goto("/#/check?text=Water+boils.")
+    _settings(page).click()
+    expect(page.get_by_label("How web pages are searched")).to_be_disabled()
+    page.get_by_text("Kinds of web pages: all").click()
+    page.get_by_role("checkbox", name="social media").uncheck()
+    page.get_by_role("checkbox", name="news").uncheck()
+    expect(page.get_by_text("Kinds of web pages: all but social media, news")).to_be_visible()
+    assert _asked(page)["exclude_categories"] == ["social_media", "news"]
     page.route("**/options", offered)
+    page.goto("about:blank")
     page.goto("/")
-    _open_settings(page)
+    _settings(page).click()
     expect(page.get_by_label("How the index is searched")).to_be_disabled()
     expect(page.get_by_text("the index has no vectors")).to_be_visible()
     retrievers += ["dense", "hybrid"]
     page.goto("about:blank")
     _fill(page)
-    _open_settings(page)
+    _settings(page).click()
     page.get_by_label("How the index is searched").select_option("hybrid")
     page.get_by_label("Temperature of these answers").fill("0.7")
     page.get_by_label("Passages of each page").fill("2")
-    with page.expect_request("**/check") as asked:
-        page.get_by_role("button", name="Check", exact=True).click()
-    body: Any = asked.value.post_data_json
+    body = _asked(page)
     assert (body["retriever"], body["temperature"], body["passages_per_page"]) == ("hybrid", 0.7, 2)
 
 
 def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     _fill(page)
-    _open_settings(page)
+    _settings(page).click()
     page.get_by_label("Mode", exact=True).select_option("mv")
     page.get_by_label("A tie counts as").select_option("factual")
     expect(page.get_by_label("Sentences of context")).to_be_disabled()
@@ -256,21 +238,19 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     page.get_by_label("Passages of each source").press("Tab")
     page.get_by_text("What happens behind the scenes").click()
     said = "offline · Multi-MV · A tie counts as: factual · Passages of each source: 3"
-    expect(page.locator(".settings > summary")).to_have_text(
-        f"Settings reference, wikipedia · {said}"
-    )
+    expect(_settings(page)).to_have_text(f"Settings reference, wikipedia · {said}")
     expect(page.get_by_text("how many pages of a web search are read")).to_be_visible()
-    with page.expect_request("**/check") as asked:
-        _check(page)
-    body: Any = asked.value.post_data_json
-    assert (body["mode"], body["tie"]) == ("mv", "factual")
-    assert body["passages"] == 3
+    body = _asked(page)
+    assert (body["mode"], body["tie"], body["passages"]) == ("mv", "factual", 3)
     expect(page.get_by_role("heading", name="Share of the votes")).to_be_visible()
+    page.get_by_role("button", name="Edit text").click()
+    expect(page.get_by_label("Text to check")).to_have_value(TEXT)
+    expect(page.get_by_label("Passages of each source")).to_have_value("3")
 
 
 def test_sources_are_ordered_by_buttons_keys_and_drag(page: Page) -> None:
     _fill(page)
-    _open_settings(page)
+    _settings(page).click()
     status = page.get_by_role("status")
     # The sources are listed once the service has told which can serve.
     expect(page.get_by_role("button", name="Move wikipedia up")).to_be_visible()
@@ -287,10 +267,7 @@ def test_sources_are_ordered_by_buttons_keys_and_drag(page: Page) -> None:
     assert _sources(page) == ["wikipedia", "reference"]
     page.get_by_role("checkbox", name="reference").uncheck()
     expect(status).to_have_text("reference is not asked")
-    with page.expect_request("**/check") as asked:
-        _check(page)
-    body: Any = asked.value.post_data_json
-    assert body["sources"] == ["wikipedia"]
+    assert _asked(page)["sources"] == ["wikipedia"]
 
 
 def test_reload_back_and_a_link_to_a_claim(page: Page) -> None:
@@ -323,40 +300,24 @@ def test_a_link_spends_nothing_by_itself(page: Page, sources: str) -> None:
     assert not any(url.endswith("/check") for url in asked)
 
 
-def test_an_option_that_cannot_be_is_an_error_with_its_remedy(page: Page) -> None:
-    page.goto("/#/check?text=Water+boils.&sources=nobody")
-    page.get_by_role("button", name="Check", exact=True).click()
-    alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("What to do:")
-    expect(alert).to_contain_text("nobody")
-
-
-def _verifying(server: LlmServer) -> bool:
-    return server.chats[-1].body["tools"][0]["function"]["name"] == "verify_facts"
-
-
-@pytest.fixture
-def slow(
-    llm_server: LlmServer,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[str]:
-    """A service whose model extracts at once, and is very slow to judge."""
-    llm_server.latency = lambda: 60.0 if _verifying(llm_server) else 0.0
-    monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
-    with served(setup(str(tmp_path_factory.mktemp("none")))) as address:
-        yield address
-
-
 def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
-    browser: Browser, slow: str
+    browser: Browser, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    page = browser.new_page(base_url=slow)
-    try:
+    def verifies() -> bool:
+        return llm_server.chats[-1].body["tools"][0]["function"]["name"] == "verify_facts"
+
+    llm_server.latency = lambda: 60.0 if verifies() else 0.0
+    monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
+    with (
+        served(setup(str(tmp_path))) as address,
+        browser.new_context(base_url=address) as context,
+    ):
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
         _fill(page)
-        _open_settings(page)
+        _settings(page).click()
         page.get_by_label("Model", exact=True).fill("offline-judge")
-        page.get_by_role("button", name="Check", exact=True).click()
+        _start(page)
         progress = page.get_by_label("Progress")
         expect(progress.locator(".stage.done")).to_contain_text("Claims")
         expect(progress.locator(".stage.running")).to_contain_text("reference 0 of 4")
@@ -364,5 +325,3 @@ def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator(".headline")).to_have_text("Cancelled: 0 of 4 claims judged")
         expect(page.get_by_role("button", name="Check again")).to_be_visible()
-    finally:
-        page.close()

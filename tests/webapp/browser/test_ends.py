@@ -18,6 +18,7 @@ from ufo.webapp.server import served
 
 CLAIMS = 100
 SENTENCES = [f"The river Sava has {n} old stone bridges." for n in range(CLAIMS)]
+SHORT = "Town 1 has 7 old stone bridges."
 REFERENCE = "The river Sava has 500 old stone bridges. Town 1 has 7 old stone bridges."
 
 
@@ -44,20 +45,18 @@ class Service:
         self.process: subprocess.Popen[str] | None = None
         self.port = "0"
 
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
+    def start(self) -> str:
+        """Start it where it does not run, and return its address."""
+        address = f"http://127.0.0.1:{self.port}"
         if self.process is not None:
-            return
+            return address
         words = ["-m", "tests.webapp.browser.patient_service", str(self.folder), self.port]
         self.process = subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True)
         assert self.process.stderr
         for line in self.process.stderr:
-            if found := re.search(r"serving at \S+:(\d+)", line):
-                self.port = found[1]
-                return
+            if found := re.search(r"serving at (\S+:(\d+))", line):
+                self.port = found[2]
+                return found[1]
         raise AssertionError("the service did not start")
 
     def kill(self) -> None:
@@ -112,9 +111,9 @@ def _ended(page: Page, said: str) -> None:
         expect(page.locator(f"#sentence-{CLAIMS} .chip").first).to_have_text("… not judged")
 
 
-def _lives_on(page: Page) -> None:
-    page.get_by_role("button", name="Edit text").click()
-    _check(page, "Town 1 has 7 old stone bridges.")
+def _lives_on(page: Page, back: str = "Edit text") -> None:
+    page.get_by_role("button", name=back).click()
+    _check(page, SHORT)
     expect(page.get_by_text("Done in")).to_be_visible()
     expect(page.locator(".headline")).to_have_text("1 of 1 claim supported")
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -152,8 +151,7 @@ def test_a_service_that_is_killed_leaves_what_was_found(
     visit: Callable[[str], Page], process: Service, moment: str
 ) -> None:
     text, going, said = MOMENTS[moment]
-    process.start()
-    page = visit(process.address)
+    page = visit(process.start())
 
     def killed(route: Route) -> None:
         process.kill()
@@ -176,42 +174,34 @@ def test_a_service_that_is_killed_leaves_what_was_found(
     _lives_on(page)
 
 
-def test_a_stream_that_is_damaged_ends_in_a_message(
-    visit: Callable[[str], Page], address: str
-) -> None:
-    page = visit(address)
-    broken = 'event: started\ndata: {"mode": "seq", "tie": "factual", "sources"\n\n'
-    page.route(
-        "**/check", lambda route: route.fulfill(content_type="text/event-stream", body=broken)
-    )
-    _check(page, "Town 1 has 7 old stone bridges.")
-    expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
-    page.unroute("**/check")
-    _lives_on(page)
+STARTED = 'event: started\ndata: {"mode": "seq", "tie": "factual", "sources"'
+EMPTY = '{"response": null, "sentences": [{}], "fact_units": [], "failures": [], "usage": []}'
 
 
-def test_what_cannot_be_rendered_ends_in_a_message(
-    visit: Callable[[str], Page], address: str
+@pytest.mark.parametrize(
+    ("stream", "message", "back"),
+    [
+        (f"{STARTED}\n\n", "The service does not answer", "Edit text"),
+        (
+            f"{STARTED}: []}}\n\nevent: extracted\ndata: {EMPTY}\n\n",
+            "The page cannot show this",
+            "Back to the text",
+        ),
+    ],
+)
+def test_a_damaged_stream_ends_in_a_message(
+    visit: Callable[[str], Page], address: str, stream: str, message: str, back: str
 ) -> None:
     page = visit(address)
-    extracted = (
-        '{"response": null, "sentences": [{}], "fact_units": [], "failures": [], "usage": []}'
-    )
-    broken = (
-        'event: started\ndata: {"mode": "seq", "tie": "factual", "sources": []}\n\n'
-        f"event: extracted\ndata: {extracted}\n\n"
-    )
-    page.route(
-        "**/check", lambda route: route.fulfill(content_type="text/event-stream", body=broken)
-    )
-    _check(page, "Town 1 has 7 old stone bridges.")
+    kind = "text/event-stream"
+    page.route("**/check", lambda route: route.fulfill(content_type=kind, body=stream))
+    _check(page, SHORT)
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("The page cannot show this")
-    expect(alert.get_by_role("button", name="Download what was found")).to_be_visible()
+    expect(alert).to_contain_text(message)
+    if back != "Edit text":
+        expect(alert.get_by_role("button", name="Download what was found")).to_be_visible()
     page.unroute("**/check")
-    page.get_by_role("button", name="Back to the text").click()
-    _check(page, "Town 1 has 7 old stone bridges.")
-    expect(page.get_by_text("Done in")).to_be_visible()
+    _lives_on(page, back)
 
 
 def test_who_does_not_answer_is_named(
@@ -228,7 +218,7 @@ def test_who_does_not_answer_is_named(
     assert found.limits.pulse_seconds + found.limits.silent_seconds < 5
     with served(replace(found, limits=limits)) as address:
         page = visit(address)
-        _check(page, "Town 1 has 7 old stone bridges.")
+        _check(page, SHORT)
         progress = page.get_by_label("Progress")
         expect(progress).to_contain_text(f"No answer from {llm_server.base_url} for")
         expect(page.get_by_role("status")).to_contain_text(f"No answer from {llm_server.base_url}")
@@ -241,7 +231,7 @@ def test_a_service_that_falls_silent_is_named(visit: Callable[[str], Page], addr
     page.clock.install()
     held: list[Route] = []
     page.route("**/check", lambda route: held.append(route))
-    _check(page, "Town 1 has 7 old stone bridges.")
+    _check(page, SHORT)
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     page.clock.fast_forward(4_000)
     progress = page.get_by_label("Progress")

@@ -1,9 +1,7 @@
 """A checked text: states, headline, scores, claims and evidence in every state."""
 
 from pathlib import Path
-from urllib.parse import quote
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.webapp.browser.demo_run import LONG, QUOTE, SENTENCES
@@ -19,39 +17,27 @@ def _open(page: Page, sentence: int) -> Locator:
     return page.locator(".claim")
 
 
-def test_each_sentence_has_symbol_label_and_its_own_line(page: Page) -> None:
+def test_each_sentence_has_the_state_of_the_view_and_its_own_line(page: Page, runs: Path) -> None:
     page.goto(ALDER)
     sentences = page.locator(".sentence")
     expect(sentences).to_have_count(6)
     said = [
-        text.removeprefix(sentence).split()
+        " ".join(text.removeprefix(sentence).split())
         for text, sentence in zip(sentences.all_inner_texts(), SENTENCES, strict=True)
     ]
-    assert said[0] == ["✓", "supported", "≠", "Sources", "disagree"]
-    assert said[1] == ["✗", "contradicted"]
-    assert said[2] == ["✓", "supported"]
-    assert said[3] == ["?", "not", "found"]
-    assert " ".join(said[4]) == "⚠ error ⊘ Refused by the model ⚠ Error"
-    assert said[5] == ["·", "no", "claim"]
+    assert said == [
+        *("✓ supported ≠ Sources disagree", "✗ contradicted", "✓ supported", "? not found"),
+        *("⚠ error ⊘ Refused by the model ⚠ Error", "· no claim"),
+    ]
+    sql = "SELECT state FROM sentence_scores WHERE response_id = ? ORDER BY sentence_index"
+    with Results(finished_runs(runs)) as results:
+        states = results.query(sql, ["alder-1"])["state"].to_pylist()
+    assert all(state in text for state, text in zip(states, said, strict=True))
     lines = page.evaluate(
         "[...document.querySelectorAll('.sentence .words')].slice(0, 4)"
         ".map((one) => getComputedStyle(one).textDecorationStyle)"
     )
     assert lines == ["solid", "wavy", "solid", "dotted"]
-
-
-def test_the_states_are_those_of_the_view(page: Page, runs: Path) -> None:
-    page.goto(ALDER)
-    expect(page.locator(".sentence").first).to_be_visible()
-    with Results(finished_runs(runs)) as results:
-        rows = results.query(
-            "SELECT state FROM sentence_scores WHERE response_id = 'alder-1' "
-            "ORDER BY sentence_index"
-        )
-    names = [sentence.locator(".chip").first for sentence in page.locator(".sentence").all()]
-    assert [name.inner_text().split(" ", 1)[1] for name in names] == [
-        row["state"] for row in rows.to_pylist()
-    ]
 
 
 def test_colours_by_evidence_support_on_request(page: Page) -> None:
@@ -66,6 +52,11 @@ def test_colours_by_evidence_support_on_request(page: Page) -> None:
 
 def test_the_headline_comes_first_with_what_is_contradicted(page: Page) -> None:
     page.goto(ALDER)
+    # The first contradiction is open until it is closed.
+    expect(page.locator(".sentence.bad").first).to_have_attribute("aria-expanded", "true")
+    expect(page.locator("#detail .evidence").first).to_be_visible()
+    page.get_by_role("button", name="Close ×").click()
+    expect(page.locator(".claim")).to_have_count(0)
     result = page.get_by_role("region", name="Result")
     expect(result.get_by_role("heading")).to_have_text(
         "2 of 6 claims supported, 1 contradicted, 1 not found, 2 not judged"
@@ -138,22 +129,23 @@ def test_the_scores_of_the_whole(page: Page) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "labels"),
-    [
-        (0, [["✓ Supported", "≠ Sources disagree"]]),
-        (1, [["✗ Contradicted"]]),
-        (3, [["○ Not found"]]),
-        (4, [["⚠ Error"], ["⊘ Refused by the model"]]),
-    ],
-)
-def test_a_claim_looks_like_what_it_is(page: Page, sentence: int, labels: list[list[str]]) -> None:
-    claims = _open(page, sentence)
-    found = [claim.locator(".claim-facts .chip").all_inner_texts() for claim in claims.all()]
-    assert found == labels
-    if sentence > 2:
+def test_a_claim_looks_like_what_it_is(page: Page) -> None:
+    for sentence, labels in (
+        (0, ["✓ Supported ≠ Sources disagree"]),
+        (1, ["✗ Contradicted"]),
+        (3, ["○ Not found"]),
+        (4, ["⚠ Error", "⊘ Refused by the model"]),
+    ):
+        page.goto("about:blank")
+        claims = _open(page, sentence)
+        expect(claims).to_have_count(len(labels))
+        chips = [claim.locator(".claim-facts .chip").all_inner_texts() for claim in claims.all()]
+        assert [" ".join(of_one) for of_one in chips] == labels
         # Nothing of what failed or is missing looks refuted.
-        expect(page.locator("#detail .bad")).to_have_count(0)
+        assert sentence < 3 or page.locator("#detail .bad").count() == 0
+    claims.nth(1).get_by_role("button", name="Gold glows.").click()
+    refused = page.locator(".evidence", has_text="Refused by the model")
+    expect(refused).to_contain_text("I cannot help with that.")
 
 
 def test_evidence_says_who_says_what(page: Page) -> None:
@@ -181,13 +173,6 @@ def test_evidence_says_who_says_what(page: Page) -> None:
     assert len(nile.locator("blockquote").inner_text()) < 400
 
 
-def test_a_refusal_shows_the_reply(page: Page) -> None:
-    claims = _open(page, 4)
-    claims.nth(1).get_by_role("button", name="Gold glows.").click()
-    refused = page.locator(".evidence", has_text="Refused by the model")
-    expect(refused).to_contain_text("I cannot help with that.")
-
-
 def test_nothing_of_a_run_is_markup(page: Page) -> None:
     page.goto("/#/runs/demo/responses/hostile%2F%3Cb%3E?all=1")
     evidence = page.locator(".evidence")
@@ -195,31 +180,3 @@ def test_nothing_of_a_run_is_markup(page: Page) -> None:
     expect(evidence.get_by_role("link")).to_have_count(0)
     expect(evidence.locator("img, script")).to_have_count(0)
     assert page.evaluate("window.hacked") is None
-
-
-def test_markdown_is_shown_as_it_is_read(page: Page) -> None:
-    text = (
-        "## Oslo 🏔\n\nOslo is **very big**. It is old.\n\n- Founded in 1040\n\n"
-        "| City | River |\n|---|---|\n| Oslo | Akerselva |\n"
-    )
-    page.goto(f"/#/check?text={quote(text)}")
-    page.get_by_role("button", name="Check", exact=True).click()
-    shown = page.locator(".sentences")
-    expect(shown.get_by_role("heading", name="Oslo 🏔")).to_be_visible()
-    expect(shown.locator("strong")).to_have_text("very big")
-    expect(shown.get_by_role("listitem")).to_contain_text("Founded in 1040")
-    expect(shown.get_by_role("columnheader")).to_have_count(2)
-    expect(shown).not_to_contain_text("|")
-    sentence = shown.locator("#sentence-1")
-    expect(sentence).to_contain_text("Oslo is very big.")
-    sentence.click()
-    sentence.click()
-    expect(sentence).to_have_attribute("aria-controls", "detail")
-
-
-def test_the_first_contradiction_is_open_until_it_is_closed(page: Page) -> None:
-    page.goto(ALDER)
-    expect(page.locator(".sentence.bad").first).to_have_attribute("aria-expanded", "true")
-    expect(page.locator("#detail .evidence").first).to_be_visible()
-    page.get_by_role("button", name="Close ×").click()
-    expect(page.locator(".claim")).to_have_count(0)
