@@ -124,11 +124,12 @@ def test_kill_9(scene: Scene, expected: Any) -> None:
     scene.log.unlink()
 
     process = scene.start("--workers", 2)
-    (running,) = ufo("status", scene.output, "--json").json
+    _, running = ufo("status", scene.output, "--json").json  # the earlier run is there, too
     assert (running["state"], running["pid"]) == ("running", process.pid)
-    assert (running["lines"], running["of_lines"], running["of_chunks"]) == (2, 6, 3)
+    # The other worker may have finished a second chunk.
+    assert (running["lines"] in (2, 4), running["of_lines"], running["of_chunks"]) == (True, 6, 3)
     assert running["started_at"] <= running["changed_at"]
-    assert "1 of 3 chunks" in ufo("status", scene.output).out
+    assert " of 3 chunks" in ufo("status", scene.output).out
     (note,) = scene.run.glob(".attempt-*/process.json")
     told = note.read_text()
     for found, state, said in (
@@ -136,7 +137,7 @@ def test_kill_9(scene: Scene, expected: Any) -> None:
         (None, "stopped", "the same command"),
     ):
         note.unlink() if found is None else note.write_text(json.dumps(found))
-        (status,) = ufo("status", scene.output, "--json").json
+        _, status = ufo("status", scene.output, "--json").json
         assert (status["state"], said in status["next"]) == (state, True)
     note.write_text(told)
     second = ufo_process(*scene.arguments("--workers", 1), timeout=60)
@@ -157,13 +158,13 @@ def test_kill_9(scene: Scene, expected: Any) -> None:
     assert set(CITIES) == set(scene.asked())
     assert tables(scene.output) == before
     shutil.rmtree(scene.output)
-    shutil.copytree(left, scene.output)
+    shutil.move(left, scene.output)
 
     finished = [city for number, city in enumerate(CITIES) if scene.done(number // 2)]
     assert "Rome" in finished
     scene.log.unlink()
     # What the status says that completes the run does.
-    (stopped,) = ufo("status", scene.output, "--json").json
+    _, stopped = ufo("status", scene.output, "--json").json
     assert (stopped["state"], stopped["chunks"]) == ("stopped", len(set(finished)) // 2)
     ok(*stopped["next"].split()[1:])
     assert set(scene.asked()) == set(CITIES) - set(finished), "what was finished is not done again"
