@@ -326,7 +326,7 @@ def test_sentences_below_the_threshold_are_called_not_factual(results: Results) 
 
 @given(df=st.floats(1, 1e6), t=st.floats(-50, 50))
 def test_shares_and_bounds_of_t(df: float, t: float) -> None:
-    assert t_share(t, df) == pytest.approx(special.stdtr(df, t), rel=1e-8, abs=1e-14)
+    assert t_share(t, df) == pytest.approx(special.stdtr(df, t), rel=1e-7, abs=1e-14)
     assert t_bound(df) == pytest.approx(special.stdtrit(df, 0.975), rel=1e-9)
 
 
