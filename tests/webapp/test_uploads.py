@@ -217,21 +217,15 @@ def test_columns_are_those_that_the_readers_find(
     assert found == {"columns": columns, "fields": fields}
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"sources": "examples/own_source.py:Glossary"},
-        {"sources": "nobody"},
-        {"mode": "--input=/etc/passwd"},
-        {"output": "/tmp"},
-        {"name": ""},
+def test_wrong_options_are_reported_before_anything_is_kept(empty: Setup) -> None:
+    wrong: list[dict[str, str]] = [
+        *({"sources": name} for name in ("examples/own_source.py:Glossary", "nobody")),
+        *({"mode": "--input=/etc/passwd"}, {"output": "/tmp"}, {"name": ""}),
         {"judge": "offline", "model": "m", "sources": "reference"},
-    ],
-)
-def test_wrong_options_are_reported_before_anything_is_kept(
-    base: Setup, client: httpx.Client, params: dict[str, str]
-) -> None:
-    response = client.post("/upload", params=params, content=LINES)
-    assert response.status_code == 422
-    assert response.headers["content-type"] == "application/problem+json"
-    assert not list(base.results.glob(".uploads/*"))
+    ]
+    with opened(empty) as client:
+        for params in wrong:
+            response = client.post("/upload", params=params, content=LINES)
+            assert response.status_code == 422, params
+            assert response.headers["content-type"] == "application/problem+json"
+    assert not list(empty.results.glob(".uploads/*"))
