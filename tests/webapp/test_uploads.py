@@ -14,7 +14,7 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
-from tests.webapp.conftest import opened, read_events
+from tests.webapp.conftest import leave_upload, opened, read_events
 from ufo.pipelines.runs.inputs import columns_of
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
@@ -55,14 +55,7 @@ def waiting(empty: Setup) -> Setup:
 @pytest.fixture
 def stopped(empty: Setup) -> str:
     """An upload whose service was killed."""
-    folder = empty.results / ".uploads" / "0123456789abcdef"
-    (folder / "input").mkdir(parents=True)
-    (folder / "input" / "n").write_text(LINES)
-    left: dict[str, Any] = {"id": folder.name, "name": "n", "state": "running", "exit_code": None}
-    left |= {"done": 2, "total": 5, "log": []}
-    flags = ["--sources=reference", "--judge=offline", "--workers=1"]
-    (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
-    return f"/upload/{folder.name}"
+    return f"/upload/{leave_upload(empty.results, LINES)}"
 
 
 def sent(client: httpx.Client, content: Any = LINES, **params: str) -> str:
