@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.parts import PATIENCE
@@ -148,6 +149,7 @@ def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
         page.goto("/#/runs")
         row = page.get_by_role("region", name="Uploads").get_by_role("row", name="mine")
         expect(row).to_contain_text("stopped")
+        assert Axe().run(page).violations_count == 0
         row.get_by_role("button", name="Resume").click()
         expect(row).to_contain_text("finished")
         row.get_by_role("button", name="Open").click()
