@@ -42,22 +42,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.flink.cluster import cluster as cluster
 from tests.parts import MARKERS, PATIENCE, missing
 
-# Every run draws the same examples, however slow the machine is that draws them.
-hypothesis.settings.register_profile(
-    "same",
-    max_examples=30,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
+# Every run draws the same examples, however slow the machine is that draws them;
 # --hypothesis-profile=fresh draws new ones, as a step of CI does.
-hypothesis.settings.register_profile(
-    "fresh",
-    max_examples=50,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
+_PATIENT: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [hypothesis.HealthCheck.too_slow],
+}
+for _name, _settings in {
+    "same": {"max_examples": 30, "derandomize": True},
+    "fresh": {"max_examples": 50, "print_blob": True},
+}.items():
+    hypothesis.settings.register_profile(_name, **_PATIENT, **_settings)
 hypothesis.settings.load_profile("same")
 
 # Files are given out in this order, the longest first, so that the processes end at the same time.
@@ -133,29 +128,32 @@ Rows = dict[str, list[Any]]
 
 _OUTCOMES = {"s": SUPPORTED, "r": REFUTED, "n": NOANS, "e": ERROR, "-": NOANS}
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
+NOTHING: Mapping[str, Any] = {}
+
+
+def blank(kind: Any, **fields: Any) -> Any:
+    """Return a record with these fields, and with nothing in the others."""
+    return kind(**dict.fromkeys(kind.__dataclass_fields__) | fields)
 
 
 def _evidence(response_id: str, unit_id: str, source: str, letter: str, rank: int) -> Evidence:
     outcome = _OUTCOMES[letter]
-    missing = letter == "-"
-    return Evidence(
-        response_id=response_id,
-        unit_id=unit_id,
-        source=source,
-        passage_id=None if missing else f"{source}:{response_id}-{unit_id}-{rank}",
-        rank=None if missing else rank,
-        retrieval_score=None if missing else 1.0 / (rank + 1),
-        answer=None,
-        outcome=outcome,
-        reason=NO_PASSAGES if missing else TRANSPORT if outcome == ERROR else None,
-        label=_LABELS.get(outcome),
-        raw_verdict=None,
-        probability=None,
-        rationale=None if missing else f"{source} {outcome} {unit_id}",
-        citation=None if missing else f"what {source} says of {unit_id}",
-        citation_found=None if missing else True,
-        judge="offline",
+    found: dict[str, Any] = {"reason": NO_PASSAGES}
+    if letter != "-":
+        found = {
+            "passage_id": f"{source}:{response_id}-{unit_id}-{rank}",
+            "rank": rank,
+            "retrieval_score": 1.0 / (rank + 1),
+            "reason": TRANSPORT if outcome == ERROR else None,
+            "rationale": f"{source} {outcome} {unit_id}",
+            "citation": f"what {source} says of {unit_id}",
+            "citation_found": True,
+        }
+    found |= {"outcome": outcome, "label": _LABELS.get(outcome), "judge": "offline"}
+    row: Evidence = blank(
+        Evidence, response_id=response_id, unit_id=unit_id, source=source, **found
     )
+    return row
 
 
 def rows_of(
@@ -163,10 +161,16 @@ def rows_of(
     sources: Sequence[str] = ("ref", "wiki"),
     mode: str = "seq",
     tie: str = "not_factual",
-    models: Mapping[str, str] | None = None,
-    datasets: Mapping[str, str] | None = None,
+    models: Mapping[str, str] = NOTHING,
+    datasets: Mapping[str, str] = NOTHING,
+    questions: Mapping[str, str] = NOTHING,
+    scores: Mapping[str, float | None] = NOTHING,
+    labels: Mapping[str, int | None] = NOTHING,
 ) -> Rows:
-    """Return the rows of a run: response → unit → source → votes; each unit is one sentence."""
+    """Return the rows of a run: response → unit → source → votes; each unit is one sentence.
+
+    Models, datasets, questions and people's scores are by response, people's labels by unit.
+    """
     rows: Rows = {table: [] for table in TABLES}
     rows["sources"] = [
         SourceStatus(position, source, "test", "used", None, "{}")
@@ -174,25 +178,23 @@ def rows_of(
     ]
     for response_id, units in votes.items():
         rows["responses"].append(
-            Response(
+            blank(
+                Response,
                 response_id=response_id,
-                model=(models or {}).get(response_id),
-                dataset=(datasets or {}).get(response_id),
-                question=f"What of {response_id}?",
-                language=None,
+                model=models.get(response_id),
+                dataset=datasets.get(response_id),
+                question=questions.get(response_id, f"What of {response_id}?"),
                 text=f"Text of {response_id}.",
                 n_references=0,
-                human_score=None,
-                metadata=None,
+                human_score=scores.get(response_id),
             )
         )
         for index, (unit_id, by_source) in enumerate(units.items()):
             rows["sentences"].append(
                 Sentence(response_id, index, index * 10, index * 10 + 9, f"S {unit_id}.", 1, None)
             )
-            rows["fact_units"].append(
-                FactUnit(response_id, unit_id, index, f"Claim {unit_id}.", f"Q {unit_id}?", None)
-            )
+            claim, query, label = f"Claim {unit_id}.", f"Q {unit_id}?", labels.get(unit_id)
+            rows["fact_units"].append(FactUnit(response_id, unit_id, index, claim, query, label))
             evidence = {
                 source: [
                     _evidence(response_id, unit_id, source, letter, rank)

@@ -32,12 +32,12 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     """90 responses of three models to 40 questions, with labels of claims, sentences and responses
     that some verdicts follow; cedar has questions of its own, and clusters differ in size."""
     draw = random.Random(11)
-    votes, truth, models, questions = {}, {}, {}, {}
-    for n in range(90):
-        name, model = f"r{n:02d}", MODELS[n % 3]
-        models[name] = model
+    votes: dict[str, dict[str, Any]] = {f"r{n:02d}": {} for n in range(90)}
+    models = {name: MODELS[n % 3] for n, name in enumerate(votes)}
+    truth, questions = {}, {}
+    for n, (name, units) in enumerate(votes.items()):
+        model = models[name]
         questions[name] = f"own {n}" if model == "cedar" else f"q{n // 3}"
-        units = {}
         for u in range(draw.randrange(1, 6)):
             label = int(draw.random() < {"alder": 0.8, "birch": 0.6, "cedar": 0.5}[model])
             truth[f"{n}-{u}"] = label if draw.random() < 0.9 else None
@@ -46,22 +46,12 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
                 "ref": draw.choice([right, right * 2, wrong, "n", "-"]),
                 "wiki": draw.choice([right * 3, wrong + right, wrong, "n", right + "n"]),
             }
-        votes[name] = units
-    rows = rows_of(votes, mode="all", models=models)
-    rows["fact_units"] = [
-        replace(row, human_label=truth[row.unit_id]) for row in rows["fact_units"]
-    ]
+    scores = {name: round(draw.random(), 1) if n % 7 else None for n, name in enumerate(votes)}
+    of_people = {"questions": questions, "scores": scores, "labels": truth}
+    rows = rows_of(votes, mode="all", models=models, **of_people)
     rows["sentences"] = [
         replace(row, human_label=truth[row.text.removeprefix("S ").removesuffix(".")])
         for row in rows["sentences"]
-    ]
-    rows["responses"] = [
-        replace(
-            row,
-            question=questions[row.response_id],
-            human_score=round(draw.random(), 1) if n % 7 else None,
-        )
-        for n, row in enumerate(rows["responses"])
     ]
     folder = tmp_path_factory.mktemp("statistics")
     write_run(folder, rows, mode="all")
@@ -96,26 +86,23 @@ def test_the_interval_of_a_mean_is_clustered_by_question(
 
 def test_more_models_over_the_same_questions_narrow_no_interval(tmp_path: Path) -> None:
     def interval(n_models: int) -> list[list[float]]:
-        names = [(m, q) for m in range(n_models) for q in range(12)]
+        names = {f"{m}-{q}": q for m in range(n_models) for q in range(12)}
         votes = {
-            f"m{m}-{q}": {"u": {"ref": "ssrs"[q % 4]}, "v": {"ref": "rs"[q % 2]}} for m, q in names
+            name: {f"u{name}": {"ref": "ssrs"[q % 4]}, f"v{name}": {"ref": "rs"[q % 2]}}
+            for name, q in names.items()
         }
-        rows = rows_of(votes, models={name: name.split("-")[0] for name in votes})
-        rows["responses"] = [
-            replace(row, question=str(q), human_score=q % 5 / 4)
-            for row, (_, q) in zip(rows["responses"], names, strict=True)
-        ]
-        rows["fact_units"] = [
-            replace(row, human_label=int(int(row.response_id[-1]) % 3 > 0))
-            for row in rows["fact_units"]
-        ]
+        rows = rows_of(
+            votes,
+            models={name: name.split("-")[0] for name in names},
+            questions={name: str(q) for name, q in names.items()},
+            scores={name: q % 5 / 4 for name, q in names.items()},
+            labels={unit: int(int(unit[-1]) % 3 > 0) for units in votes.values() for unit in units},
+        )
         write_run(tmp_path / str(n_models), rows)
         with open_results(tmp_path / str(n_models)) as opened:
-            mean = opened.query("SELECT low, high FROM scores_by_run").to_pylist()
-            agreed = opened.query(
-                "SELECT low, high FROM agreement WHERE part = 'all' ORDER BY level, metric"
-            ).to_pylist()
-        return [[row["low"], row["high"]] for row in mean + agreed]
+            agreed = "SELECT low, high FROM agreement WHERE part = 'all' ORDER BY level, metric"
+            sqls = ("SELECT low, high FROM scores_by_run", agreed)
+            return [[*row.values()] for sql in sqls for row in opened.query(sql).to_pylist()]
 
     once, tenfold = interval(1), interval(10)
     assert len(once) == 15
@@ -156,12 +143,9 @@ def compared(folder: Path, units: list[str], questions: list[str]) -> Any:
     votes = {
         f"r{i}": {f"u{i}-{j}": {"ref": v} for j, v in enumerate(u)} for i, u in enumerate(units)
     }
-    rows = rows_of(votes, models={f"r{i}": MODELS[i % 2] for i in range(len(units))})
-    rows["responses"] = [
-        replace(row, question=question)
-        for row, question in zip(rows["responses"], questions, strict=True)
-    ]
-    write_run(folder, rows)
+    models = {name: MODELS[i % 2] for i, name in enumerate(votes)}
+    asked = dict(zip(votes, questions, strict=True))
+    write_run(folder, rows_of(votes, models=models, questions=asked))
     with open_results(folder) as opened:
         (row,) = opened.query("FROM model_comparison").to_pylist()
     return row
@@ -307,18 +291,14 @@ def test_scores_are_correlated_as_scipy_does(results: Results, model: str | None
 
 def test_sentences_below_the_threshold_are_called_not_factual(results: Results) -> None:
     found = results.query(
-        "SELECT human_label AS human, coalesce(credibility < 0.3, false) AS flagged "
+        "SELECT human_label AS human, CAST(coalesce(credibility >= 0.3, true) AS INT) AS called "
         "FROM sentence_scores WHERE human_label IS NOT NULL"
     )
-    human, flagged = (found[name].to_numpy(zero_copy_only=False) for name in ("human", "flagged"))
-    called = (~flagged.astype(bool)).astype(int)
+    human, called = (found[name].to_numpy() for name in ("human", "called"))
     rows = values(results, "sentence", None)
-    expected = {
-        "f1_not_factual": metrics.f1_score(human, called, **false),
-        "precision_not_factual": metrics.precision_score(human, called, **false),
-        "recall_not_factual": metrics.recall_score(human, called, **false),
-    }
-    assert {name: rows[name]["value"] for name in expected} == pytest.approx(expected)
+    for name in ("f1", "precision", "recall"):
+        measured = getattr(metrics, f"{name}_score")(human, called, **false)
+        assert rows[f"{name}_not_factual"]["value"] == pytest.approx(measured)
     f1 = rows["f1_not_factual"]
     assert f1["n"] == len(human)
     assert 0 < f1["low"] < f1["high"] < 1
