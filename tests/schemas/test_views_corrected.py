@@ -123,21 +123,13 @@ def test_intervals_cover_the_truth_in_93_of_100_simulations(
     assert np.mean(high - low) < 0.3
 
 
-# judge_score, corrected_score, low, high and power by seed, from a plain loop over the labels.
-KNOWN = [
-    (0.658333, 0.634957, 0.441501, 0.828412, 0.509324),
-    (0.683333, 0.752437, 0.600642, 0.904233, 0.316684),
-    (0.65, 0.757163, 0.589157, 0.925168, 0.366331),
-]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_view_is_the_formula(seed: int) -> None:
-    population = Population(seed, 1, 30, 4, (0.3, 0.1, 0.1))
+def test_the_view_is_the_formula() -> None:
+    population = Population(1, 1, 30, 4, (0.3, 0.1, 0.1))
     population.sample(40)
     (row,) = population.corrected()
     names = ("judge_score", "corrected_score", "low", "high", "power")
-    assert [row[name] for name in names] == pytest.approx(KNOWN[seed], abs=1e-6)
+    known = (0.683333, 0.752437, 0.600642, 0.904233, 0.316684)  # from a plain loop over the labels
+    assert [row[name] for name in names] == pytest.approx(known, abs=1e-6)
     assert (row["n_responses"], row["n_units"], row["n_labelled"]) == (30, 120, 40)
 
 

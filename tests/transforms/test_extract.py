@@ -1,13 +1,16 @@
+"""The sentences and claims of a response, their places, and their labels."""
+
 import asyncio
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import ANY, AsyncMock, Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.scripted import ScriptedJudge
-from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
+from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, Response
 from ufo.transforms.extract import (
     LABELS_LEFT_OUT,
     OUT_OF_RANGE,
@@ -23,21 +26,19 @@ from ufo.transforms.sentences import Span
 TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
 
 
-def run(
-    judge: Judge | None = None, units: str = "claim", text: str = TEXT, **fields: Any
-) -> Extracted:
-    record = InputRecord("f:1", "r", text, **fields)
-    return asyncio.run(extract(record, judge or ScriptedJudge(), units))
+JUDGE = ScriptedJudge()
+
+
+def run(judge: Judge = JUDGE, units: str = "claim", text: str = TEXT, **given: Any) -> Extracted:
+    return asyncio.run(extract(InputRecord("f:1", "r", text, **given), judge, units))
 
 
 def test_sentences_are_numbered_and_the_response_holds_what_the_input_said() -> None:
     said: Any = {"model": "m", "dataset": "d", "question": "q", "language": "en", "metadata": "{}"}
-    found = run(
-        text="Ätna 😀 erupts.  Etna is high.", **said, human_score=0.5, references=["a", "b"]
-    )
-    row = found.response
-    assert {name: getattr(row, name) for name in said} == said
-    assert (row.response_id, row.human_score, row.n_references) == ("r", 0.5, 2)
+    text = "Ätna 😀 erupts.  Etna is high."
+    found = run(text=text, **said, human_score=0.5, references=["a", "b"])
+    said |= {"text": text, "n_references": 2, "human_score": 0.5, "record_hash": ANY}
+    assert found.response == Response("r", **said)
     assert found.open_units.references == ["a", "b"]
     sentences = [(s.sentence_index, s.start, s.end) for s in found.sentences]
     assert sentences == [(0, 0, 14), (1, 16, 29)]
@@ -54,27 +55,25 @@ def test_the_judge_extracts_from_any_text_whose_sentences_are_stretches_of_it(te
     assert {unit.claim for unit in by_sentence.open_units.units} <= {"whole sentence"}
 
 
-# What is given, and the units of it: claim, query, human label and place.
+# What is given, and the place of its unit.
 GIVEN = [
-    (GivenClaim("Etna is in Sicily.", "Where?", 1, None), ("Etna is in Sicily.", "Where?", 1, 0)),
+    (GivenClaim("Etna is in Sicily.", "Where?", 1, None), 0),
     # Equal ones are all kept. A query that was not given is made by the extractor that is in use.
-    (
-        GivenClaim("Etna is in Sicily.", None, 0, 0),
-        ("Etna is in Sicily.", "Is it so: Etna is in Sicily.", 0, 0),
-    ),
-    (GivenClaim("The volcano erupts often."), ("The volcano erupts often.", None, None, 1)),
-    (GivenClaim("Xylophones resonate.", "?"), ("Xylophones resonate.", "?", None, None)),
+    (GivenClaim("Etna is in Sicily.", None, 0, 0), 0),
+    (GivenClaim("The volcano erupts often."), 1),
+    (GivenClaim("Xylophones resonate.", "?"), None),
     # The number 7 is of another segmentation than ours.
-    (GivenClaim("An island.", "?", None, 7), ("An island.", "?", None, None)),
+    (GivenClaim("An island.", "?", None, 7), None),
 ]
 
 
 def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_counted() -> None:
     found = run(given=True, claims=[claim for claim, _ in GIVEN])
     units = found.open_units.units
-    for unit, (claim, query, label, place) in zip(units, (row for _, row in GIVEN), strict=True):
-        assert (unit.claim, unit.human_label, unit.sentence_index) == (claim, label, place)
-        assert unit.query == (query or f"Is it so: {claim}")
+    for unit, (claim, place) in zip(units, GIVEN, strict=True):
+        assert (unit.claim, unit.sentence_index) == (claim.claim, place)
+        assert unit.query == (claim.query or f"Is it so: {claim.claim}")
+        assert unit.human_label == claim.label
     assert len({unit.unit_id for unit in units}) == len(GIVEN)
     assert [s.n_units for s in found.sentences] == [2, 1, 0]
     assert found.doubts == {OUT_OF_RANGE: 1, REPEATED: 1}
@@ -123,28 +122,20 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
 
 
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
-    class Breaks(ScriptedJudge):
-        async def extract(self, *_: object) -> Any:
-            raise ValueError("no model")
-
-    found = run(Breaks())
+    broken = Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model")))
+    found = run(broken)
     assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
     assert (len(found.sentences), found.open_units.units) == (3, [])
 
 
-@pytest.mark.parametrize(
-    ("spans", "are_errors", "labels"),
-    [
+def test_labels_of_sentences() -> None:
+    for spans, are_errors, labels in (
         ([LabelledSpan(16, 20, 0)], True, [0, 0, 1]),  # any part of an error is wrong
         ([], True, [1, 1, 1]),
         ([], False, [None] * 3),
-    ],
-)
-def test_labels_of_sentences(
-    spans: list[LabelledSpan], are_errors: bool, labels: list[int | None]
-) -> None:
-    found = run(spans=spans, spans_are_errors=are_errors)
-    assert [s.human_label for s in found.sentences] == labels
+    ):
+        found = run(spans=spans, spans_are_errors=are_errors)
+        assert [s.human_label for s in found.sentences] == labels
 
 
 def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:

@@ -1,13 +1,12 @@
 """From votes to labels, to the states of sentences and the headline of a response."""
 
 import random
-from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import blank
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
 from ufo.transforms.scores import headline, state_of
 from ufo.transforms.votes import (
@@ -29,14 +28,9 @@ VOTES = st.lists(st.sampled_from(OUTCOMES), min_size=1, max_size=7)
 BY_SOURCE = st.lists(VOTES, min_size=1, max_size=4)
 
 
-def rows(outcomes: list[str], source: str = "s") -> list[Evidence]:
-    fields: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__)
-    empty = Evidence(**fields | {"unit_id": "u", "source": source})
-    return [replace(empty, outcome=outcome) for outcome in outcomes]
-
-
 def tallies(by_source: list[list[str]]) -> list[Tally]:
-    return [tally("u", f"s{n}", rows(votes)) for n, votes in enumerate(by_source)]
+    rows = [[blank(Evidence, outcome=outcome) for outcome in votes] for votes in by_source]
+    return [tally("u", f"s{n}", votes) for n, votes in enumerate(rows)]
 
 
 @pytest.mark.parametrize(
