@@ -19,16 +19,8 @@ def test_names_as_mediawiki_writes_them() -> None:
     assert [base_name(title) for title in titles] == ["Big Stone Gap", "Danube", "(a)", ""]
 
 
-TITLES = [
-    "Marie Curie",
-    "Curie (unit)",
-    "Danube",
-    "It",
-    "Black Sea",
-    "Österreich",
-    "3M",
-    "St. Ives",
-]
+TITLES = ["Marie Curie", "Curie (unit)", "Danube", "It", "Black Sea"]
+TITLES += ["Österreich", "3M", "St. Ives"]
 
 
 @pytest.fixture
@@ -47,20 +39,17 @@ def test_every_title_is_found_and_nothing_else(table: NameTable) -> None:
     assert (table.pages("Ulm")[0], len(table.pages("Ulm"))) == (39, 20)
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("Marie Curie's work", ["Marie Curie"]),
-        ("The Danube ends in the Black Sea.", ["Danube", "Black Sea"]),
-        ("It is marie curie and danube", []),
-        ("He saw (Österreich), 3M and “Danube”; the Danube", ["Österreich", "3M", "Danube"]),
-        ("Black Sea, Black, Sea", ["Black Sea"]),
-        ("He lived in St. Ives", ["St. Ives"]),
-        ("", []),
-    ],
-)
-def test_names_in_a_text(table: NameTable, text: str, names: list[str]) -> None:
-    assert table.names_in(text) == tuple(names)
+def test_names_in_a_text(table: NameTable) -> None:
+    for text, names in {
+        "Marie Curie's work": ("Marie Curie",),
+        "The Danube ends in the Black Sea.": ("Danube", "Black Sea"),
+        "It is marie curie and danube": (),
+        "He saw (Österreich), 3M and “Danube”; the Danube": ("Österreich", "3M", "Danube"),
+        "Black Sea, Black, Sea": ("Black Sea",),
+        "He lived in St. Ives": ("St. Ives",),
+        "": (),
+    }.items():
+        assert table.names_in(text) == names
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
