@@ -8,16 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
+from tests.indexes.conftest import page
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
 from ufo.indexes.reader import Block, RawDocument, RawPage, Wiki
-
-
-def _page(title: str, text: str, ns: int = 0, redirect: str = "") -> RawPage:
-    leads = f'<redirect title="{redirect}" />' if redirect else ""
-    return RawPage(
-        f"<page><title>{title}</title><ns>{ns}</ns><id>5</id>{leads}<revision><id>6</id>"
-        f"<timestamp>2025-02-03T04:05:06Z</timestamp><text>{text}</text></revision></page>".encode()
-    )
 
 
 def _process(*items: RawPage | RawDocument, **more: str) -> BlockResult:
@@ -26,13 +19,13 @@ def _process(*items: RawPage | RawDocument, **more: str) -> BlockResult:
 
 def test_every_page_is_counted_once() -> None:
     result = _process(
-        _page("Ulm", "Lead.\n== History ==\nMore."),
-        _page("Empty", ""),
-        _page("ulm City", "#REDIRECT [[Ulm]]", redirect="Ulm#History"),
-        _page("Old", "#REDIRECT [[ulm_(city)]]", redirect="ulm_(city)"),
-        _page("U", "* [[Ulm]]\n{{disambiguation}}"),
-        _page("Talk:Ulm", "Talk.", ns=1),
-        _page("WP:U", "#REDIRECT [[x]]", ns=4, redirect="x"),
+        page("Ulm", "Lead.\n== History ==\nMore."),
+        page("Empty", ""),
+        page("ulm City", "#REDIRECT [[Ulm]]", redirect="Ulm#History"),
+        page("Old", "#REDIRECT [[ulm_(city)]]", redirect="ulm_(city)"),
+        page("U", "* [[Ulm]]\n{{disambiguation}}"),
+        page("Talk:Ulm", "Talk.", ns=1),
+        page("WP:U", "#REDIRECT [[x]]", ns=4, redirect="x"),
         RawPage(b"<page><title>Bad</title>", "the page has no </page>"),
     )
     assert dict(result.counts) == {
@@ -51,7 +44,7 @@ def test_every_page_is_counted_once() -> None:
 
 
 def test_a_passage_knows_where_it_is_from() -> None:
-    first, second = _process(_page("Ulm Minster", "Lead.\n== A ==\n=== B ===\nMore.")).passages
+    first, second = _process(page("Ulm Minster", "Lead.\n== A ==\n=== B ===\nMore.")).passages
     assert (first.title, first.section, first.text) == ("Ulm Minster", "", "Lead.")
     assert (first.ordinal, second.ordinal, second.section) == (0, 1, "A > B")
     assert second.url == "https://en.wikipedia.org/wiki/Ulm_Minster"
@@ -68,7 +61,7 @@ def test_a_passage_knows_where_it_is_from() -> None:
 
 def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
     broken = "<page><title>Bad &amp; so</title><x></page>"
-    result = _process(RawPage(broken.encode()), RawPage(b"<page></page>"), _page("Good", "x"))
+    result = _process(RawPage(broken.encode()), RawPage(b"<page></page>"), page("Good", "x"))
     first, second = result.failures
     assert (first.step, first.key, first.error_type) == ("index", "Bad &amp; so", "PageBroken")
     assert "not readable as XML" in first.message

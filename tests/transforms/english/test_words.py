@@ -7,15 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.transforms.english.words import (
-    TOKEN,
-    Quantity,
-    agree,
-    differ,
-    is_english,
-    quantities,
-    read,
-)
+from ufo.transforms.english.words import TOKEN, agree, differ, is_english, quantities, read
 
 HERE = Path(__file__).parent
 QUANTITIES = cases(HERE / "quantities.txt")
@@ -71,13 +63,10 @@ def test_what_words_can_be() -> None:
     assert rare > frequent > function == 0
 
 
-def told(one: Quantity) -> str:
-    return f"{one.kind} {one.low:g}–{one.high:g} {one.unit}".strip()
-
-
 @pytest.mark.parametrize(("text", "found"), [row for row in QUANTITIES if len(row) == 2])
 def test_quantities_are_read(text: str, found: str) -> None:
-    assert " | ".join(map(told, quantities(read(text)))) == found
+    told = (f"{q.kind} {q.low:g}–{q.high:g} {q.unit}".strip() for q in quantities(read(text)))
+    assert " | ".join(told) == found
 
 
 @pytest.mark.parametrize(
