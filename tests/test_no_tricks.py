@@ -57,14 +57,14 @@ def tricks(code: str) -> Iterator[str]:
 
 
 def test_no_file_of_the_product_has_tricks() -> None:
-    found = {}
-    for top in PRODUCT:
-        for path in sorted((ROOT / top).rglob("*.py")):
-            name = path.relative_to(ROOT).as_posix()
-            lines = [] if name in ALLOWED else list(tricks(path.read_text(encoding="utf-8")))
-            if lines:
-                found[name] = lines
-    assert found == {}
+    paths = [path for top in PRODUCT for path in (ROOT / top).rglob("*.py")]
+    assert len(paths) > 200
+    assert not {
+        f"{path}:{line}"
+        for path in paths
+        if path.relative_to(ROOT).as_posix() not in ALLOWED
+        for line in tricks(path.read_text(encoding="utf-8"))
+    }
 
 
 def test_tricks_are_seen_and_what_is_ordinary_is_not() -> None:
