@@ -2,15 +2,13 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from tests.airflow.conftest import EXAMPLES, Airflow
 from tests.llm_server import LlmServer
 from ufo.schemas.results import open_results
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-Airflow = Callable[..., Any]
+RESPONSES = EXAMPLES / "responses.jsonl"
 
 # Kills the command as soon as its first chunk is finished, the first time.
 KILLED_ONCE = """#!/usr/bin/env bash
@@ -34,10 +32,6 @@ exit 137
 """
 
 
-def conf(**settings: object) -> str:
-    return json.dumps({name: str(value) for name, value in settings.items()})
-
-
 def test_they_are_parsed_and_survive_serialisation(airflow_beam: Airflow) -> None:
     found = airflow_beam(UFO_RUNNER="DataflowRunner")
     assert found["errors"] == {}
@@ -54,22 +48,21 @@ def test_they_are_parsed_and_survive_serialisation(airflow_beam: Airflow) -> Non
 
 def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
     root, out = tmp_path / "indexes", tmp_path / "out"
-    built = airflow("ufo_index", conf(dump=EXAMPLES / "encyclopaedia.xml", index_root=root))
+    built = airflow("ufo_index", {"dump": EXAMPLES / "encyclopaedia.xml", "index_root": root})
     assert built["state"] == "success", built["log"][-3000:]
     assert (root / "current").is_symlink()
 
-    responses = (EXAMPLES / "responses.jsonl").read_text().splitlines()
+    responses = RESPONSES.read_text().splitlines()
     given = tmp_path / "in.jsonl"
     given.write_text("\n".join(responses[:30]))
-    night = conf(input=given, output=out, index_root=root, fail_under=0.5)
+    night = {"input": given, "output": out, "index_root": root, "fail_under": "0.5"}
     first = airflow("ufo_nightly", night)
     assert first["state"] == "success", first["log"][-3000:]
     assert set(first["tasks"].values()) == {"success"}
     (event,) = first["events"]
-    assert event["asset"] == "ufo_runs"
+    counted = (event["asset"], event["responses"], event["cost_usd"])
+    assert counted == ("ufo_runs", 30, 0)
     assert event["score"] > 0.5
-    assert event["responses"] == 30
-    assert event["cost_usd"] == 0
 
     given.write_text("\n".join(responses))
     second = airflow("ufo_nightly", night)
@@ -81,9 +74,10 @@ def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
 
 def test_a_bad_night_does_not_pass_the_gate(airflow: Airflow, tmp_path: Path) -> None:
     given = tmp_path / "in.jsonl"
-    good = (EXAMPLES / "responses.jsonl").read_text().splitlines()[:5]
+    good = RESPONSES.read_text().splitlines()[:5]
     given.write_text("\n".join([*good, "not json", "not json"]))
-    found = airflow("ufo_nightly", conf(input=given, output=tmp_path / "out", fail_under=0.99))
+    night = {"input": given, "output": tmp_path / "out", "fail_under": "0.99"}
+    found = airflow("ufo_nightly", night)
     assert found["state"] == "failed"
     expected = {"evaluate": "success", "gate": "failed", "report": "success"}
     assert found["tasks"] == {"plan": "success", **expected, "publish": "upstream_failed"}
@@ -100,8 +94,8 @@ def test_a_killed_attempt_is_gone_on_with(airflow: Airflow, tmp_path: Path) -> N
     ufo.chmod(0o755)
     config = tmp_path / "ufo.yaml"
     config.write_text("sources: [reference]\nchunk_size: 10\nworkers: 1\n")
-    settings = {"input": EXAMPLES / "responses.jsonl", "output": tmp_path / "out"}
-    found = airflow("ufo_nightly", conf(**settings, config=config), UFO_BIN=str(ufo))
+    night = {"input": RESPONSES, "output": tmp_path / "out", "config": config}
+    found = airflow("ufo_nightly", night, UFO_BIN=str(ufo))
     assert found["state"] == "success", found["log"][-3000:]
     assert found["tries"]["evaluate"] == 2
     kept = (tmp_path / "done").read_text()
@@ -125,9 +119,9 @@ def test_a_night_by_batches_looks_again_until_all_are_done(
             "sources: [reference]\njudge: llm\nmodel: offline-judge\n"
             f"base_url: {server.base_url}\ncache: {tmp_path}/cache.sqlite\n"
         )
-        night = {"input": EXAMPLES / "responses.jsonl", "output": tmp_path / "out"}
+        night = {"input": RESPONSES, "output": tmp_path / "out", "config": config}
         variables = {"UFO_BIN": str(ufo), "UFO_BATCH_SECONDS": "0", "OPENAI_API_KEY": server.key}
-        found = airflow("ufo_batch", conf(**night, config=config), **variables)
+        found = airflow("ufo_batch", night, **variables)
     assert found["state"] == "success", found["log"][-3000:]
     assert set(found["tasks"].values()) == {"success"}
     assert (tmp_path / "was-lost").read_text() == "ended with 5\n"

@@ -76,17 +76,16 @@ def _same_weights() -> None:
     torch.manual_seed(3)
 
 
-@pytest.mark.parametrize("labels", [("neutral", "entailment", "contradiction")])
+ROBERTA = (RobertaConfig, RobertaForSequenceClassification)
+DEBERTA = (DebertaV2Config, DebertaV2ForSequenceClassification)
+
+
 @pytest.mark.parametrize(
-    ("config", "kind"),
-    [
-        (BertConfig, BertForSequenceClassification),
-        (RobertaConfig, RobertaForSequenceClassification),
-        (DebertaV2Config, DebertaV2ForSequenceClassification),
-    ],
+    ("config", "kind"), [(BertConfig, BertForSequenceClassification), ROBERTA, DEBERTA]
 )
-def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any, labels: list[str]) -> None:
-    made = config(**SMALL, num_labels=3, id2label=dict(enumerate(labels)), pad_token_id=0)
+def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any) -> None:
+    labels = dict(enumerate(("neutral", "entailment", "contradiction")))
+    made = config(**SMALL, num_labels=3, id2label=labels, pad_token_id=0)
     folder = kept(kind(made), tmp_path / "nli")
     verifier = opened(usable(str(folder)))
     neutral, entailed, contradicted = by_itself(folder, "it is yes yes .", "so it is")
@@ -97,27 +96,23 @@ def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any, labels: lis
     assert torch.get_num_threads() == 1
 
 
+FACTCG = """it is yes yes .
+
+Choose your answer: based on the paragraph above can we conclude that "so it is"?
+
+OPTIONS:
+- Yes
+- No
+I think the answer is """
+
+
 @pytest.mark.parametrize(
-    ("name", "config", "kind", "text"),
-    [
-        (
-            "minicheck",
-            RobertaConfig,
-            RobertaForSequenceClassification,
-            "it is yes yes .[SEP]so it is",
-        ),
-        (
-            "factcg",
-            DebertaV2Config,
-            DebertaV2ForSequenceClassification,
-            "it is yes yes .\n\nChoose your answer: based on the paragraph above can we conclude "
-            'that "so it is"?\n\nOPTIONS:\n- Yes\n- No\nI think the answer is ',
-        ),
-    ],
+    ("name", "kinds", "text"),
+    [("minicheck", ROBERTA, "it is yes yes .[SEP]so it is"), ("factcg", DEBERTA, FACTCG)],
+    ids=["minicheck", "factcg"],
 )
-def test_a_fact_checking_model(
-    tmp_path: Path, name: str, config: Any, kind: Any, text: str
-) -> None:
+def test_a_fact_checking_model(tmp_path: Path, name: str, kinds: Any, text: str) -> None:
+    config, kind = kinds
     made = config(**SMALL, **RELATIVE, num_labels=2, pad_token_id=0)
     folder = kept(kind(made), tmp_path / name)
     found = opened(usable(str(folder))).predict(PAIRS)
@@ -150,12 +145,11 @@ def hhem(folder: Path) -> tuple[Path, T5ForTokenClassification]:
     TEXTS.save_pretrained(folder / "foundation")
     model = T5ForTokenClassification(made).eval()
     (folder / "hhem").mkdir()
+    name = "HHEMv2ForSequenceClassification"
     config = {
         "model_type": "HHEMv2",
-        "architectures": ["HHEMv2ForSequenceClassification"],
-        "auto_map": {
-            "AutoModelForSequenceClassification": "modeling.HHEMv2ForSequenceClassification"
-        },
+        "architectures": [name],
+        "auto_map": {"AutoModelForSequenceClassification": f"modeling.{name}"},
         "foundation": str(folder / "foundation"),
         "prompt": "<pad> hypothesis it is so?\n\nPremise: {text1}\n\nHypothesis: {text2}",
     }
@@ -183,12 +177,8 @@ def test_hhem_without_its_own_code(tmp_path: Path) -> None:
 def test_code_of_a_model_is_never_run(tmp_path: Path) -> None:
     made = RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
     own = {"AutoConfig": "modeling.Config", "AutoModelForSequenceClassification": "modeling.Own"}
-    folder = kept(
-        RobertaForSequenceClassification(made),
-        tmp_path / "minicheck",
-        model_type="own",
-        auto_map=own,
-    )
+    model, path = RobertaForSequenceClassification(made), tmp_path / "minicheck"
+    folder = kept(model, path, model_type="own", auto_map=own)
     (folder / "modeling.py").write_text("raise AssertionError('this must not be run')")
     with pytest.raises(PluginError, match="does not load: ValueError"):
         opened(usable(str(folder)))
