@@ -15,20 +15,8 @@ import hypothesis
 import pyarrow.parquet as pq
 import pytest
 
-from ufo.schemas.records import (
-    ERROR,
-    NO_PASSAGES,
-    NOANS,
-    REFUTED,
-    SUPPORTED,
-    TRANSPORT,
-    Evidence,
-    FactUnit,
-    Passage,
-    Response,
-    Sentence,
-    SourceStatus,
-)
+from ufo.schemas import records
+from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, Evidence, Response
 from ufo.schemas.tables import TABLES, to_arrow
 from ufo.transforms.votes import tally, verdicts
 
@@ -138,13 +126,13 @@ def blank(kind: Any, **fields: Any) -> Any:
 
 def _evidence(response_id: str, unit_id: str, source: str, letter: str, rank: int) -> Evidence:
     outcome = _OUTCOMES[letter]
-    found: dict[str, Any] = {"reason": NO_PASSAGES}
+    found: dict[str, Any] = {"reason": records.NO_PASSAGES}
     if letter != "-":
         found = {
             "passage_id": f"{source}:{response_id}-{unit_id}-{rank}",
             "rank": rank,
             "retrieval_score": 1.0 / (rank + 1),
-            "reason": TRANSPORT if outcome == ERROR else None,
+            "reason": records.TRANSPORT if outcome == ERROR else None,
             "rationale": f"{source} {outcome} {unit_id}",
             "citation": f"what {source} says of {unit_id}",
             "citation_found": True,
@@ -173,7 +161,7 @@ def rows_of(
     """
     rows: Rows = {table: [] for table in TABLES}
     rows["sources"] = [
-        SourceStatus(position, source, "test", "used", None, "{}")
+        records.SourceStatus(position, source, "test", "used", None, "{}")
         for position, source in enumerate(sources)
     ]
     for response_id, units in votes.items():
@@ -191,10 +179,14 @@ def rows_of(
         )
         for index, (unit_id, by_source) in enumerate(units.items()):
             rows["sentences"].append(
-                Sentence(response_id, index, index * 10, index * 10 + 9, f"S {unit_id}.", 1, None)
+                records.Sentence(
+                    response_id, index, index * 10, index * 10 + 9, f"S {unit_id}.", 1, None
+                )
             )
             claim, query, label = f"Claim {unit_id}.", f"Q {unit_id}?", labels.get(unit_id)
-            rows["fact_units"].append(FactUnit(response_id, unit_id, index, claim, query, label))
+            rows["fact_units"].append(
+                records.FactUnit(response_id, unit_id, index, claim, query, label)
+            )
             evidence = {
                 source: [
                     _evidence(response_id, unit_id, source, letter, rank)
@@ -212,7 +204,7 @@ def rows_of(
             found = [row for one in evidence.values() for row in one]
             rows["evidence"] += found
             rows["passages"] += [
-                Passage(
+                records.Passage(
                     text=f"Passage {row.passage_id}.",
                     title=f"Page {row.unit_id}",
                     source_category="wiki" if row.source == "wiki" else None,

@@ -9,20 +9,8 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import save_file
-from transformers import (
-    AutoModelForSequenceClassification,
-    BertConfig,
-    BertForSequenceClassification,
-    DebertaV2Config,
-    DebertaV2ForSequenceClassification,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForSequenceClassification,
-    T5Config,
-    T5ForTokenClassification,
-)
 
 from tests.transforms.verifiers.tiny import SPECIAL, WORDS, tokenizer
 from ufo.schemas.errors import PluginError
@@ -47,12 +35,12 @@ PAIRS = [
     Pair("so it is", "it is " * 100 + "yes ."),
 ]
 RELATIVE = {"position_biased_input": False, "relative_attention": True}
-TEXTS = PreTrainedTokenizerFast(
+TEXTS = transformers.PreTrainedTokenizerFast(
     tokenizer_object=tokenizer(), eos_token="[SEP]", pad_token="[PAD]", model_max_length=64
 )
 
 
-def kept(model: PreTrainedModel, folder: Path, **more: object) -> Path:
+def kept(model: transformers.PreTrainedModel, folder: Path, **more: object) -> Path:
     """Write a model and its tokenizer as transformers does."""
     model.save_pretrained(folder)
     TEXTS.save_pretrained(folder)
@@ -63,7 +51,7 @@ def kept(model: PreTrainedModel, folder: Path, **more: object) -> Path:
 
 def by_itself(folder: Path, *texts: str) -> list[float]:
     """What transformers alone says, by its own tokenizer."""
-    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     types = model.config.model_type == "bert"
     inputs = TEXTS(*texts, return_tensors="pt", return_token_type_ids=types)
     with torch.no_grad():
@@ -76,12 +64,14 @@ def _same_weights() -> None:
     torch.manual_seed(3)
 
 
-ROBERTA = (RobertaConfig, RobertaForSequenceClassification)
-DEBERTA = (DebertaV2Config, DebertaV2ForSequenceClassification)
+BERT = (transformers.BertConfig, transformers.BertForSequenceClassification)
+ROBERTA = (transformers.RobertaConfig, transformers.RobertaForSequenceClassification)
+DEBERTA = (transformers.DebertaV2Config, transformers.DebertaV2ForSequenceClassification)
 
 
 @pytest.mark.parametrize(
-    ("config", "kind"), [(BertConfig, BertForSequenceClassification), ROBERTA, DEBERTA]
+    ("config", "kind"),
+    [(transformers.BertConfig, transformers.BertForSequenceClassification), ROBERTA, DEBERTA],
 )
 def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any) -> None:
     labels = dict(enumerate(("neutral", "entailment", "contradiction")))
@@ -123,8 +113,8 @@ def test_a_fact_checking_model(tmp_path: Path, name: str, kinds: Any, text: str)
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
 def test_the_heads_of_alignscore(tmp_path: Path, labels: int) -> None:
-    made = RobertaConfig(**SMALL, num_labels=labels, pad_token_id=0)
-    folder = kept(RobertaForSequenceClassification(made), tmp_path / "alignscore")
+    made = transformers.RobertaConfig(**SMALL, num_labels=labels, pad_token_id=0)
+    folder = kept(transformers.RobertaForSequenceClassification(made), tmp_path / "alignscore")
     (found,) = opened(usable(str(folder))).predict(PAIRS[:1])
     assert sum(found) == pytest.approx(1.0)
     said = by_itself(folder, "it is yes yes .", "so it is")
@@ -136,14 +126,14 @@ def test_the_heads_of_alignscore(tmp_path: Path, labels: int) -> None:
         assert found.refuted == 0.0
 
 
-def hhem(folder: Path) -> tuple[Path, T5ForTokenClassification]:
+def hhem(folder: Path) -> tuple[Path, transformers.T5ForTokenClassification]:
     """A model as HHEM-2.1-open is published: weights under `t5.`, all else at its foundation."""
-    made = T5Config(
+    made = transformers.T5Config(
         vocab_size=VOCABULARY, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, num_labels=2
     )
     made.save_pretrained(folder / "foundation")
     TEXTS.save_pretrained(folder / "foundation")
-    model = T5ForTokenClassification(made).eval()
+    model = transformers.T5ForTokenClassification(made).eval()
     (folder / "hhem").mkdir()
     name = "HHEMv2ForSequenceClassification"
     config = {
@@ -175,9 +165,12 @@ def test_hhem_without_its_own_code(tmp_path: Path) -> None:
 
 
 def test_code_of_a_model_is_never_run(tmp_path: Path) -> None:
-    made = RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
-    own = {"AutoConfig": "modeling.Config", "AutoModelForSequenceClassification": "modeling.Own"}
-    model, path = RobertaForSequenceClassification(made), tmp_path / "minicheck"
+    made = transformers.RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
+    own = {
+        "AutoConfig": "modeling.Config",
+        "AutoModelForSequenceClassification": "modeling.Own",
+    }
+    model, path = transformers.RobertaForSequenceClassification(made), tmp_path / "minicheck"
     folder = kept(model, path, model_type="own", auto_map=own)
     (folder / "modeling.py").write_text("raise AssertionError('this must not be run')")
     with pytest.raises(PluginError, match="does not load: ValueError"):

@@ -1,6 +1,7 @@
 """Names of pages, their keys, and redirects."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.case_files import cases
 from ufo.indexes.names import NameTable, base_name, follow, keys_in, name_keys, normal_name
 
 
@@ -40,16 +42,8 @@ def test_every_title_is_found_and_nothing_else(table: NameTable) -> None:
 
 
 def test_names_in_a_text(table: NameTable) -> None:
-    for text, names in {
-        "Marie Curie's work": ("Marie Curie",),
-        "The Danube ends in the Black Sea.": ("Danube", "Black Sea"),
-        "It is marie curie and danube": (),
-        "He saw (Österreich), 3M and “Danube”; the Danube": ("Österreich", "3M", "Danube"),
-        "Black Sea, Black, Sea": ("Black Sea",),
-        "He lived in St. Ives": ("St. Ives",),
-        "": (),
-    }.items():
-        assert table.names_in(text) == names
+    for text, names in cases(Path(__file__).with_name("names.txt")):
+        assert " | ".join(table.names_in(text)) == names
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

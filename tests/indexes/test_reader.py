@@ -13,23 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes.reader import (
-    MAX_PAGE_BYTES,
-    Block,
-    InputDamaged,
-    PageBroken,
-    RawDocument,
-    RawPage,
-    Slice,
-    Wiki,
-    is_stream_index,
-    parse_page,
-    read_blocks,
-    read_chunks,
-    read_pages,
-    slices_of,
-    title_in,
-)
+from ufo.indexes import reader
+from ufo.indexes.reader import Block, RawDocument, RawPage, Slice, parse_page, slices_of, title_in
 
 PAGE = """<page><title>{}</title><ns>0</ns><id>7</id>
 <revision><id>70</id><timestamp>2025-03-01T10:00:00Z</timestamp>
@@ -44,13 +29,13 @@ END = b"</mediawiki>"
 DUMP = (HEAD + PAGE.format("A", "a &lt;page&gt;") + PAGE.format("B", "é")).encode() + END
 
 
-def pages_of(*chunks: bytes, max_bytes: int = MAX_PAGE_BYTES) -> list[RawPage]:
-    return [item for item in read_pages(chunks, max_bytes) if isinstance(item, RawPage)]
+def pages_of(*chunks: bytes, max_bytes: int = reader.MAX_PAGE_BYTES) -> list[RawPage]:
+    return [item for item in reader.read_pages(chunks, max_bytes) if isinstance(item, RawPage)]
 
 
 def test_site_and_pages() -> None:
-    site, *raw = read_pages([DUMP])
-    assert isinstance(site, Wiki)
+    site, *raw = reader.read_pages([DUMP])
+    assert isinstance(site, reader.Wiki)
     assert site.language == "de"
     assert site.url_of("Ulm Minster?") == "https://de.example.org/wiki/Ulm_Minster%3F"
     assert {"datei", "kategorie", "file", "category"} <= set(site.dropped_links)
@@ -59,14 +44,19 @@ def test_site_and_pages() -> None:
     assert (page.timestamp, page.redirect) == ("2025-03-01T10:00:00Z", None)
     assert (page.text, other.text) == ("a <page>", "é")
     # Without siteinfo it is the English Wikipedia.
-    assert next(iter(read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END]))) == Wiki()
-    assert Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
+    assert (
+        next(iter(reader.read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END])))
+        == reader.Wiki()
+    )
+    assert reader.Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
 
 
 @given(st.lists(st.integers(0, len(DUMP)), max_size=12), st.integers(0, len(DUMP) - 1))
 def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> None:
     edges = [0, *sorted(cuts), len(DUMP)]
-    assert list(read_pages([DUMP[a:b] for a, b in pairwise(edges)])) == list(read_pages([DUMP]))
+    assert list(reader.read_pages([DUMP[a:b] for a, b in pairwise(edges)])) == list(
+        reader.read_pages([DUMP])
+    )
     *whole, last = pages_of(DUMP[:cut])
     assert last.problem
     assert [parse_page(page).title for page in whole] == ["A", "B"][: len(whole)]
@@ -91,7 +81,7 @@ BROKEN = "<unclosed> <ns>zero</ns> <id>x</id> <id>99999999999999999999</id>"
 def test_a_page_that_is_none_says_why() -> None:
     broken = [f"<title>A</title>{xml}" for xml in BROKEN.split()]
     for xml in (*broken, "<title></title>", "<title>&undefined;</title>", ""):
-        with pytest.raises(PageBroken, match=r"\w"):
+        with pytest.raises(reader.PageBroken, match=r"\w"):
             parse_page(RawPage(f"<page>{xml}</page>".encode()))
 
 
@@ -111,9 +101,9 @@ def test_what_is_no_export_and_damage_are_one_problem() -> None:
 
     def chunks() -> Iterator[bytes]:
         yield DUMP.removesuffix(END)
-        raise InputDamaged("the bzip2 file is truncated")
+        raise reader.InputDamaged("the bzip2 file is truncated")
 
-    *_, last = read_pages(chunks())
+    *_, last = reader.read_pages(chunks())
     assert isinstance(last, RawPage)
     assert last.problem == "the bzip2 file is truncated; reading stopped after 2 whole pages"
 
@@ -127,7 +117,7 @@ LINES = "\n".join(map(json.dumps, RECORDS)).encode()
 
 def _blocks(path: Path, data: bytes, **options: int) -> list[Block]:
     path.write_bytes(data)
-    return list(read_blocks(Slice(3, str(path)), **options))
+    return list(reader.read_blocks(Slice(3, str(path)), **options))
 
 
 def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
@@ -146,7 +136,7 @@ def test_dumps_and_documents_are_told_apart(tmp_path: Path) -> None:
         [block] = _blocks(tmp_path / "x", data)
         assert [(type(item), item.problem) for item in block.items] == [(RawDocument, "")] * 5
     pq.write_table(pa.Table.from_pylist([*RECORDS, {"title": None, "text": "x"}]), tmp_path / "x")
-    [block] = read_blocks(Slice(0, str(tmp_path / "x")))
+    [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
     rows = [json.loads(item.json) for item in block.items if isinstance(item, RawDocument)]
     assert [row["title"] for row in rows] == ["T0", "T1", "T2", "T3", "T4", None]
 
@@ -185,7 +175,7 @@ def dump(tmp_path: Path) -> Path:
 
 def _sliced(path: Path) -> list[Block]:
     slices = slices_of(path, 0, 1, slice_bytes=1)
-    return [block for part in slices for block in read_blocks(part, 2)]
+    return [block for part in slices for block in reader.read_blocks(part, 2)]
 
 
 def test_each_slice_is_a_document_of_its_own(dump: Path) -> None:
@@ -200,8 +190,8 @@ def test_each_slice_is_a_document_of_its_own(dump: Path) -> None:
     numbers = [block.number for block in blocks]
     assert numbers == sorted(set(numbers))
     assert {block.name for block in blocks} == {f"{dump.name}@{s.start}" for s in slices[1:-1]}
-    assert is_stream_index(Path("xwiki-20240601-pages-articles-multistream-index1.txt.bz2"))
-    assert not is_stream_index(dump)
+    assert reader.is_stream_index(Path("xwiki-20240601-pages-articles-multistream-index1.txt.bz2"))
+    assert not reader.is_stream_index(dump)
 
 
 @pytest.mark.parametrize(("harm", "kept"), [("damaged bzip2", 15), ("truncated", 18)])
@@ -222,10 +212,10 @@ def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
     monkeypatch.setattr("ufo.indexes.reader.SHARED_BYTES", 10)
-    parts = [list(read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
+    parts = [list(reader.read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
     assert all(parts)
     found = sorted((block for part in parts for block in part), key=lambda block: block.number)
-    assert found == list(read_blocks(Slice(2, str(path)), 4))
+    assert found == list(reader.read_blocks(Slice(2, str(path)), 4))
 
 
 TEXT = bytes(range(256)) * 600
@@ -235,9 +225,9 @@ def _read(path: Path, data: bytes) -> tuple[bytes, str]:
     path.write_bytes(data)
     found = b""
     try:
-        for chunk in read_chunks(path):
+        for chunk in reader.read_chunks(path):
             found += chunk
-    except InputDamaged as damage:
+    except reader.InputDamaged as damage:
         return found, str(damage)
     return found, ""
 

@@ -1,7 +1,7 @@
 """The sentences and claims of a response, their places, and their labels."""
 
 import asyncio
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from unittest.mock import ANY, AsyncMock, Mock
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.case_files import cases
 from tests.transforms.scripted import ScriptedJudge
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, Response
 from ufo.transforms.extract import (
@@ -27,6 +28,7 @@ TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
 
 
 JUDGE = ScriptedJudge()
+PLACES = Path(__file__).with_name("places.txt")
 
 
 def run(judge: Judge = JUDGE, units: str = "claim", text: str = TEXT, **given: Any) -> Extracted:
@@ -82,24 +84,15 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
     assert (nothing.open_units.units, len(nothing.sentences)) == ([], 3)
 
 
-class Saying(Judge):
-    """Extracts these claims of the first sentences, and takes all but the first for checkable."""
-
-    verifies = True
-
-    def __init__(self, *claims: str) -> None:
-        self._claims = claims
-
-    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        return Drafts([Draft(at, claim, f"Q{at}?") for at, claim in enumerate(self._claims)])
-
-    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        texts = [record.text[span.start : span.end] for span in sentences]
-        return Drafts([Draft(at, text, "?") for at, text in enumerate(texts) if at])
+def saying(*drafts: Draft) -> Any:
+    """Return a judge that extracts these claims, or sentences."""
+    extracts = AsyncMock(return_value=Drafts([*drafts]))
+    return Mock(JUDGE, extract=extracts, extract_sentences=extracts)
 
 
 def test_equal_claims_of_a_response_are_one_whoever_extracts() -> None:
-    found = run(Saying("Etna is in Sicily.", "etna is  in Sicily", "It erupts often."))
+    claims = ("Etna is in Sicily.", "etna is  in Sicily", "It erupts often.")
+    found = run(saying(*(Draft(at, claim, f"Q{at}?") for at, claim in enumerate(claims))))
     units = [(unit.claim, unit.query) for unit in found.open_units.units]
     assert units == [("Etna is in Sicily.", "Q0?"), ("It erupts often.", "Q2?")]
     assert [sentence.n_units for sentence in found.sentences] == [1, 0, 1]
@@ -114,11 +107,12 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
         GivenClaim("Etna is in Sicily.", None, 0, 0),
         GivenClaim("Xylophones resonate.", None, 1),
     ]
-    found = run(Saying(), units="sentence", given=True, claims=claims)
+    sentences = [Draft(1, "It erupts often.", "?"), Draft(2, "Sicily is an island.", "?")]
+    found = run(saying(*sentences), units="sentence", given=True, claims=claims)
     labels = [(unit.claim, unit.human_label) for unit in found.open_units.units]
     assert labels == [("It erupts often.", 0), ("Sicily is an island.", 1)]
     assert found.doubts == {LABELS_LEFT_OUT: 2}
-    assert run(Saying(), units="sentence", given=True).open_units.units == []
+    assert run(saying(), units="sentence", given=True).open_units.units == []
 
 
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
@@ -144,32 +138,10 @@ def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:
         assert human_label(Span(start, end), labelled, are_errors=False) == label
 
 
-BERG = """Ada Berg was born in Oslo in 1950. | She studied chemistry and moved to Bergen.
-    | In 1990 she won the Holm Prize."""
-TOWERS = "The tower stands. | The bridge is old. | The tower fell."
-
-
-@pytest.mark.parametrize(
-    ("claims", "sentences", "places"),
-    [
-        ("Ada was born in Oslo. | Ada was born in 1950. | Ada studied chemistry.", BERG, [0, 0, 1]),
-        ("Ada Berg moved to Bergen. | Ada Berg won the Holm Prize.", BERG, [1, 2]),
-        ("Whales sing. | She won the Holm Prize.", BERG, [None, 2]),
-        ("It is the one.", "It was the one that is.", [0]),
-        ("He is.", "She was.", [None]),
-        ("1950", "", [None]),
-        ("The tower is tall.", TOWERS, [0]),  # a tie goes to the earlier
-        ("The tower is there. | The bridge is old. | The tower is gone.", TOWERS, [0, 1, 2]),
-        ("She won the Holm Prize in 1990. | Born in Oslo in 1950", BERG, [2, 0]),
-        ("Moving was hard.", "It rained. | She moved.", [1]),
-        ("Ada publishes.", "It rained. | She published much.", [1]),
-    ],
-)  # fmt: skip
-def test_a_claim_goes_to_its_sentence(
-    claims: str, sentences: str, places: list[int | None]
-) -> None:
-    given = [one.strip() for one in sentences.split("|")] if sentences else []
-    assert align(claims.split(" | "), given) == places
+@pytest.mark.parametrize(("sentences", "claims", "places"), cases(PLACES))
+def test_a_claim_goes_to_its_sentence(sentences: str, claims: str, places: str) -> None:
+    found = align(claims.split(" | "), [one for one in sentences.split(" | ") if one])
+    assert " | ".join("-" if place is None else str(place) for place in found) == places
 
 
 TEXTS = st.lists(st.text(max_size=30) | st.text("abcdefgh ", min_size=3, max_size=30), max_size=8)

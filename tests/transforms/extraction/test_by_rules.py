@@ -56,17 +56,17 @@ OPENINGS = """Still First Last Then Today Now Soon Only Often Perhaps Once Nearb
     Meanwhile Originally Internationally Subsequently Afterwards Although When Hello"""
 
 
+def test_what_opens_a_sentence_is_not_part_of_the_subject() -> None:
+    for word in ("Then", "Today", "Now", "Soon", "In", "When", "Subsequently"):
+        found = said(f"{word} Oslo was lost, and the king left. He was sad.")
+        assert found[-1] in ("He was sad.", "Oslo was sad.")
+
+
 @pytest.mark.parametrize("word", OPENINGS.split())
 def test_what_only_opens_a_sentence_is_no_subject(word: str) -> None:
     assert word not in said(f"{word} was the prize. It was in Oslo.")[-1]
     assert word not in said(f"{word} came the album. He was praised.")[-1]
     assert word not in said(f"{word}, the prize was lost. He was sad.")[-1]
-
-
-@pytest.mark.parametrize("word", ["Then", "Today", "Now", "Soon", "In", "When", "Subsequently"])
-def test_what_opens_a_sentence_is_not_part_of_the_subject(word: str) -> None:
-    found = said(f"{word} Oslo was lost, and the king left. He was sad.")
-    assert found[-1] in ("He was sad.", "Oslo was sad.")
 
 
 BIOGRAPHY = """Sure! Here is a short biography:
