@@ -36,10 +36,11 @@ _PATIENT: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow],
 }
-for _name, _settings in {
+_PROFILES: dict[str, dict[str, Any]] = {
     "same": {"max_examples": 30, "derandomize": True},
     "fresh": {"max_examples": 50, "print_blob": True},
-}.items():
+}
+for _name, _settings in _PROFILES.items():
     hypothesis.settings.register_profile(_name, **_PATIENT, **_settings)
 hypothesis.settings.load_profile("same")
 
@@ -178,15 +179,12 @@ def rows_of(
             )
         )
         for index, (unit_id, by_source) in enumerate(units.items()):
-            rows["sentences"].append(
-                records.Sentence(
-                    response_id, index, index * 10, index * 10 + 9, f"S {unit_id}.", 1, None
-                )
-            )
-            claim, query, label = f"Claim {unit_id}.", f"Q {unit_id}?", labels.get(unit_id)
-            rows["fact_units"].append(
-                records.FactUnit(response_id, unit_id, index, claim, query, label)
-            )
+            at, text = index * 10, f"S {unit_id}."
+            sentence = records.Sentence(response_id, index, at, at + 9, text, 1, None)
+            texts = f"Claim {unit_id}.", f"Q {unit_id}?"
+            unit = records.FactUnit(response_id, unit_id, index, *texts, labels.get(unit_id))
+            rows["sentences"].append(sentence)
+            rows["fact_units"].append(unit)
             evidence = {
                 source: [
                     _evidence(response_id, unit_id, source, letter, rank)

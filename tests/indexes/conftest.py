@@ -39,8 +39,8 @@ def build_folder(tmp_path: Path) -> Build:
         wiki: Sequence[RawPage] = (),
     ) -> Path:
         rows = ({"title": title, "text": text} for title, text in pages.items())
-        documents = (RawDocument(json.dumps(row).encode()) for row in rows)
-        items = tuple(wiki) or tuple(documents)
+        documents = tuple(RawDocument(json.dumps(row).encode()) for row in rows)
+        items: tuple[RawPage | RawDocument, ...] = tuple(wiki) or documents
         block = Block(file=0, number=0, first=0, name="pages", items=items)
         output = tmp_path / name
         with folder.building(output) as building:

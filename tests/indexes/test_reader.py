@@ -44,19 +44,16 @@ def test_site_and_pages() -> None:
     assert (page.timestamp, page.redirect) == ("2025-03-01T10:00:00Z", None)
     assert (page.text, other.text) == ("a <page>", "é")
     # Without siteinfo it is the English Wikipedia.
-    assert (
-        next(iter(reader.read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END])))
-        == reader.Wiki()
-    )
-    assert reader.Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
+    site, *_ = reader.read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END])
+    assert site == reader.Wiki()
+    assert site.url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
 
 
 @given(st.lists(st.integers(0, len(DUMP)), max_size=12), st.integers(0, len(DUMP) - 1))
 def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> None:
     edges = [0, *sorted(cuts), len(DUMP)]
-    assert list(reader.read_pages([DUMP[a:b] for a, b in pairwise(edges)])) == list(
-        reader.read_pages([DUMP])
-    )
+    found = reader.read_pages([DUMP[a:b] for a, b in pairwise(edges)])
+    assert list(found) == list(reader.read_pages([DUMP]))
     *whole, last = pages_of(DUMP[:cut])
     assert last.problem
     assert [parse_page(page).title for page in whole] == ["A", "B"][: len(whole)]

@@ -149,7 +149,7 @@ def test_unit_ids_are_unique_and_a_function_of_the_content(
 
 
 def test_a_passage_id_names_its_source_and_tells_repeats_apart() -> None:
-    plain = ("wiki", "https://e.org/a", "text")
+    plain: Any = ("wiki", "https://e.org/a", "text")
     others = [(*plain, 1), ("wiki", None, "text"), ("web", *plain[1:]), (*plain[:2], "text!")]
     assert len({passage_id(*one) for one in [plain, *others]}) == 5
     assert re.fullmatch("wiki:[0-9a-f]{16}", passage_id(*plain))

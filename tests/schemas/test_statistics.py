@@ -47,7 +47,7 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
                 "wiki": draw.choice([right * 3, wrong + right, wrong, "n", right + "n"]),
             }
     scores = {name: round(draw.random(), 1) if n % 7 else None for n, name in enumerate(votes)}
-    of_people = {"questions": questions, "scores": scores, "labels": truth}
+    of_people: dict[str, Any] = {"questions": questions, "scores": scores, "labels": truth}
     rows = rows_of(votes, mode="all", models=models, **of_people)
     rows["sentences"] = [
         replace(row, human_label=truth[row.text.removeprefix("S ").removesuffix(".")])
