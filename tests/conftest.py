@@ -287,16 +287,8 @@ def llm_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+_ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync"""
 
 
 # One a file, not one a session: while Playwright is open its event loop runs in this thread, and a
@@ -311,6 +303,6 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS.split())
         yield browser
         browser.close()

@@ -52,13 +52,6 @@ class Frame:
         return iter(self.columns)
 
 
-@pytest.fixture(scope="module")
-def result() -> Iterable[ufo.Evaluation]:
-    evaluation = ufo.evaluate(RECORDS, sources=["reference"], quiet=True)
-    yield evaluation
-    evaluation.close()
-
-
 def test_the_examples_in_the_docstrings() -> None:
     failed, tried = doctest.testmod(ufo)
     assert (failed, tried > 5) == (0, True)
@@ -71,7 +64,8 @@ def test_every_public_name_is_described_and_in_the_reference() -> None:
     assert [name for name in ufo.__all__ if not getattr(ufo, name).__doc__] == []
 
 
-def test_what_an_evaluation_has(result: ufo.Evaluation, tmp_path: Path) -> None:
+def test_what_an_evaluation_has(tmp_path: Path) -> None:
+    result = ufo.evaluate(RECORDS, sources=["reference"], quiet=True)
     assert isinstance(result.contributions, pa.Table)
     assert result.scores["response_id"].to_pylist() == ["a", "b"]
     assert result.scores["factuality_score"].to_pylist() == [1.0, 0.0]
@@ -90,6 +84,7 @@ def test_what_an_evaluation_has(result: ufo.Evaluation, tmp_path: Path) -> None:
     assert "<script" not in html
     result.report(path)
     assert "1 of 2 claims supported, 1 not found" in path.read_text(encoding="utf-8")
+    result.close()
 
 
 def test_texts_alone_and_what_is_left_out(tmp_path: Path) -> None:

@@ -166,10 +166,7 @@ def test_hhem_without_its_own_code(tmp_path: Path) -> None:
 
 def test_code_of_a_model_is_never_run(tmp_path: Path) -> None:
     made = transformers.RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
-    own = {
-        "AutoConfig": "modeling.Config",
-        "AutoModelForSequenceClassification": "modeling.Own",
-    }
+    own = {"AutoConfig": "modeling.Config", "AutoModelForSequenceClassification": "modeling.Own"}
     model, path = transformers.RobertaForSequenceClassification(made), tmp_path / "minicheck"
     folder = kept(model, path, model_type="own", auto_map=own)
     (folder / "modeling.py").write_text("raise AssertionError('this must not be run')")

@@ -3,7 +3,7 @@
 import bz2
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -92,17 +92,13 @@ def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> No
     assert (page.title, page.redirect, page.revision_id, page.text) == ("A b", "C", 2, "new")
 
 
-def test_what_is_no_export_and_damage_are_one_problem() -> None:
+def test_what_is_no_export_and_damage_are_one_problem(tmp_path: Path) -> None:
     [page] = pages_of(b"<html><body>Not found</body></html>")
     assert "not a MediaWiki XML export" in page.problem
-
-    def chunks() -> Iterator[bytes]:
-        yield DUMP.removesuffix(END)
-        raise reader.InputDamaged("the bzip2 file is truncated")
-
-    *_, last = reader.read_pages(chunks())
-    assert isinstance(last, RawPage)
-    assert last.problem == "the bzip2 file is truncated; reading stopped after 2 whole pages"
+    (tmp_path / "x.bz2").write_bytes(bz2.compress(DUMP.removesuffix(END)) + bz2.compress(END)[:-9])
+    [block] = reader.read_blocks(Slice(0, str(tmp_path / "x.bz2")))
+    stopped = "the bzip2 file is truncated; reading stopped after 2 whole pages"
+    assert [item.problem for item in block.items] == ["", "", stopped]
 
 
 # --- blocks ---------------------------------------------------------------------------------------

@@ -202,6 +202,13 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(
     place: Path, waiting: tuple[subprocess.Popen[str], Path]
 ) -> None:
     other, folder = waiting
+    # What is locked stays whatever its number, as that of a process of another container.
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    shown = folder.parent.rename(place / f"ufo-own-{ended.pid}-x")
+    with own_folder():
+        assert (shown / folder.name).exists()
+    shown.rename(folder.parent)
     left = [folder, place / f"ufo-duckdb-{other.pid}"]
     left[1].mkdir()
     if SHARED_MEMORY.is_dir():
@@ -215,18 +222,6 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(
     with own_folder():
         assert not any(path.exists() for path in left)
     assert not list(place.iterdir())
-
-
-def test_a_folder_that_is_locked_stays_whatever_its_number(
-    place: Path, waiting: tuple[subprocess.Popen[str], Path]
-) -> None:
-    # As of a process of another container, which is not among ours.
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    _, folder = waiting
-    shown = folder.parent.rename(place / f"ufo-own-{ended.pid}-x")
-    with own_folder():
-        assert (shown / folder.name).exists()
 
 
 def test_without_a_place_to_write_nothing_changes(

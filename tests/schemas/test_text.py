@@ -10,17 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.schemas.text import (
-    escaped_json,
-    host_in,
-    host_named,
-    host_of,
-    storable,
-    visible,
-    with_formula,
-    without_formula,
-    without_nul,
-)
+from ufo.schemas import text as texts
+from ufo.schemas.text import host_named, storable, visible, with_formula, without_formula
 
 
 @given(st.text(st.characters()))
@@ -35,7 +26,7 @@ def test_any_text_can_be_stored_with_the_same_offsets(text: str) -> None:
 def test_every_text_of_a_value() -> None:
     given_value = {"a\0": ["\0", 1, None, {"b": "c\0"}], "d": "\ud800\0"}
     expected = {"a\ufffd": ["\ufffd", 1, None, {"b": "c\ufffd"}], "d": "\ud800\ufffd"}
-    assert without_nul(given_value) == expected
+    assert texts.without_nul(given_value) == expected
 
 
 def test_a_formula_has_an_apostrophe_in_front() -> None:
@@ -49,7 +40,7 @@ def test_a_formula_has_an_apostrophe_in_front() -> None:
 @given(st.text(st.one_of(st.sampled_from("'=-5\r"), st.characters(codec="utf-8"))))
 def test_every_text_comes_back(text: str) -> None:
     assert with_formula(without_formula(text)) == text
-    written = escaped_json(json.dumps(text, ensure_ascii=False))
+    written = texts.escaped_json(json.dumps(text, ensure_ascii=False))
     assert json.loads(written) == text
     assert visible(written) == written
 
@@ -64,8 +55,8 @@ def test_what_steers_a_terminal_is_written_out() -> None:
 READ: dict[str, Callable[..., str]] = {
     "name": host_named,
     "wild": partial(host_named, wild=True),
-    "url": host_of,
-    "header": host_in,
+    "url": texts.host_of,
+    "header": texts.host_in,
 }
 
 
@@ -76,7 +67,7 @@ def test_a_name_a_url_or_a_header_names_a_host_or_none(kind: str, text: str, hos
 
 def test_what_is_too_long_or_not_there_names_no_host() -> None:
     for text in ("a" * 64 + ".org", "ü" * 64 + ".org", "a." * 200 + "org", None):
-        assert host_named(text) == host_of(text) == ""
+        assert host_named(text) == texts.host_of(text) == ""
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[a-z0-9.ü]{0,12}", fullmatch=True))

@@ -12,15 +12,8 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from tests.transforms.scripted import ScriptedJudge
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, Response
-from ufo.transforms.extract import (
-    LABELS_LEFT_OUT,
-    OUT_OF_RANGE,
-    REPEATED,
-    Extracted,
-    align,
-    extract,
-    human_label,
-)
+from ufo.transforms import extract as step
+from ufo.transforms.extract import Extracted, align, extract
 from ufo.transforms.judges.judge import Draft, Drafts, Judge
 from ufo.transforms.sentences import Span
 
@@ -78,7 +71,7 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
         assert unit.human_label == claim.label
     assert len({unit.unit_id for unit in units}) == len(GIVEN)
     assert [s.n_units for s in found.sentences] == [2, 1, 0]
-    assert found.doubts == {OUT_OF_RANGE: 1, REPEATED: 1}
+    assert found.doubts == {step.OUT_OF_RANGE: 1, step.REPEATED: 1}
     assert run(given=True, claims=[GIVEN[0][0]]).doubts == {}
     nothing = run(given=True)
     assert (nothing.open_units.units, len(nothing.sentences)) == ([], 3)
@@ -111,7 +104,7 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
     found = run(saying(*sentences), units="sentence", given=True, claims=claims)
     labels = [(unit.claim, unit.human_label) for unit in found.open_units.units]
     assert labels == [("It erupts often.", 0), ("Sicily is an island.", 1)]
-    assert found.doubts == {LABELS_LEFT_OUT: 2}
+    assert found.doubts == {step.LABELS_LEFT_OUT: 2}
     assert run(saying(), units="sentence", given=True).open_units.units == []
 
 
@@ -135,7 +128,7 @@ def test_labels_of_sentences() -> None:
 def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:
     labelled = [LabelledSpan(0, 6, 1), LabelledSpan(6, 30, 0), LabelledSpan(30, 40, None)]
     for (start, end), label in (((0, 10), 1), ((4, 12), 0), ((31, 40), None), ((40, 50), None)):
-        assert human_label(Span(start, end), labelled, are_errors=False) == label
+        assert step.human_label(Span(start, end), labelled, are_errors=False) == label
 
 
 @pytest.mark.parametrize(("sentences", "claims", "places"), cases(PLACES))

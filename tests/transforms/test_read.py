@@ -109,8 +109,7 @@ def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: st
 
 
 @pytest.mark.parametrize(
-    ("claim", "message"),
-    [(line[6:], told) for line, told in UNUSABLE if line.startswith("claim ")],
+    ("claim", "message"), [(line[6:], told) for line, told in UNUSABLE if line.startswith("claim ")]
 )
 def test_a_claim_that_cannot_be_used_costs_that_claim_alone(claim: str, message: str) -> None:
     failures: list[Failure] = []

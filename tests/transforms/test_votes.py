@@ -8,20 +8,9 @@ from hypothesis import strategies as st
 
 from tests.conftest import blank
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
+from ufo.transforms import votes as rules
 from ufo.transforms.scores import headline, state_of
-from ufo.transforms.votes import (
-    ALL,
-    MODES,
-    MV,
-    SEQ,
-    SINGLE,
-    TIES,
-    decides,
-    majority,
-    only_errors,
-    tally,
-    verdicts,
-)
+from ufo.transforms.votes import MV, SEQ, SINGLE, majority, only_errors, tally, verdicts
 
 OUTCOMES = [SUPPORTED, REFUTED, NOANS, ERROR]
 VOTES = st.lists(st.sampled_from(OUTCOMES), min_size=1, max_size=7)
@@ -48,7 +37,12 @@ def test_majority(supported: int, refuted: int, tie: str, expected: tuple[object
     assert majority(Tally("u", "s", supported, refuted, 9, 9), tie) == expected
 
 
-@given(BY_SOURCE, st.sampled_from(MODES), st.sampled_from(TIES), st.randoms(use_true_random=False))
+@given(
+    BY_SOURCE,
+    st.sampled_from(rules.MODES),
+    st.sampled_from(rules.TIES),
+    st.randoms(use_true_random=False),
+)
 def test_labels_are_of_valid_votes_in_any_order_and_all_is_the_rows_of_the_others(
     by_source: list[list[str]], mode: str, tie: str, chance: random.Random
 ) -> None:
@@ -64,15 +58,15 @@ def test_labels_are_of_valid_votes_in_any_order_and_all_is_the_rows_of_the_other
     shuffled = tallies(chance.sample(by_source, len(by_source)))
     assert verdicts("r", shuffled, MV, tie) == verdicts("r", votes, MV, tie)
     separate = [row for one in (SEQ, MV, SINGLE) for row in verdicts("r", votes, one, tie)]
-    assert verdicts("r", votes, ALL, tie) == separate
+    assert verdicts("r", votes, rules.ALL, tie) == separate
     assert len(separate) == 2 + len(by_source)
 
 
-@given(BY_SOURCE, st.sampled_from(TIES))
+@given(BY_SOURCE, st.sampled_from(rules.TIES))
 def test_the_first_source_with_a_valid_answer_decides(by_source: list[list[str]], tie: str) -> None:
     votes = tallies(by_source)
     (row,) = verdicts("r", votes, SEQ, tie)
-    deciding = next((v for v in votes if decides(v)), None)
+    deciding = next((v for v in votes if rules.decides(v)), None)
     if deciding is None:
         assert (row.source, row.label, row.tied) == (NO_SOURCE, None, False)
         assert row.n_noans + row.n_error == sum(map(len, by_source))
