@@ -139,10 +139,7 @@ def _evidence(response_id: str, unit_id: str, source: str, letter: str, rank: in
             "citation_found": True,
         }
     found |= {"outcome": outcome, "label": _LABELS.get(outcome), "judge": "offline"}
-    row: Evidence = blank(
-        Evidence, response_id=response_id, unit_id=unit_id, source=source, **found
-    )
-    return row
+    return blank(Evidence, response_id=response_id, unit_id=unit_id, source=source, **found)
 
 
 def rows_of(

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,15 +41,6 @@ class Waits(Knows):
     async def find(self, unit: ufo.FactUnit) -> Iterable[ufo.Passage]:  # type: ignore[override]
         await asyncio.sleep(0)
         return super().find(unit)
-
-
-class Frame:
-    """What iterates over the names of its columns, as pandas' data frame does."""
-
-    columns = ("response",)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
 
 
 def test_the_examples_in_the_docstrings() -> None:
@@ -169,6 +160,9 @@ def test_objects_as_sources_in_several_processes() -> None:
     found.close()
 
 
+MIXED = pd.DataFrame({"response": [ETNA, 5]})
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -176,7 +170,7 @@ def test_objects_as_sources_in_several_processes() -> None:
         ((None,), "responses is a path, a list .* or a table, not NoneType"),
         (({"response": ETNA},), "responses is a path, a list .* or a table, not dict"),
         ((b"text",), "not bytes"),
-        ((Frame(),), r"no table that Arrow can hold: .*frame.to_dict\('records'\)"),
+        ((MIXED,), r"no table that Arrow can hold: .*frame.to_dict\('records'\)"),
         ((pa.table({"response": []}),), "responses is empty; there is nothing to evaluate"),
         (([5],), r"responses\[0\] is neither a text nor a record"),
         (([{"response": object()}],), r"responses\[0\]"),

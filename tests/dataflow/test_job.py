@@ -6,6 +6,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +46,10 @@ def texts(pipeline: Any) -> Iterator[bytes]:
 
 def unpacked(payload: bytes) -> bytes:
     """The pickle in a payload, which Beam compresses."""
-    try:
-        data = base64.b64decode(payload, validate=True)
-    except ValueError:
-        return payload
     for unpack in (bz2.decompress, zlib.decompress):
-        try:
-            return unpack(data)
-        except (OSError, zlib.error):
-            continue
-    return data
+        with suppress(OSError, ValueError, zlib.error):
+            return unpack(base64.b64decode(payload, validate=True))
+    return payload
 
 
 def test_a_job_has_the_chain_of_sources_and_no_secret(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.conftest import blank, rows_of, write_run
 from ufo.schemas.records import Evidence, FactUnit, Passage, Sentence, Verdict
-from ufo.schemas.results import Results, open_results
+from ufo.schemas.results import open_results
 from ufo.transforms.scores import Selection
 
 CASES = json.loads(Path(__file__).with_name("scoring.json").read_text(encoding="utf-8"))["cases"]
@@ -43,33 +44,28 @@ def run_of(given: Row) -> dict[str, list[Any]]:
     return rows
 
 
-class Runs:
-    """Every case as a run, in one database, so that each view is made once."""
-
-    def __init__(self, results: Results) -> None:
-        self._results = results
-        self._known: dict[str, list[Row]] = {}
-
-    def of(self, name: str, columns: str, view: str) -> list[Row]:
-        """Return the rows that a view has of one case's run."""
-        sql = f"SELECT run, {columns} FROM {view}"
-        if sql not in self._known:
-            self._known[sql] = self._results.query(sql).to_pylist()
-        found = [dict(row) for row in self._known[sql] if row["run"] == name]
-        return [row for row in found if row.pop("run")]
+# What gives, of a case, these columns of a view. All cases are runs of one database.
+Rows = Callable[[str, str, str], list[Row]]
 
 
 @contextmanager
-def written(folder: Path, rows_of_case: Callable[[Row], dict[str, list[Any]]]) -> Iterator[Runs]:
+def written(folder: Path, rows_of_case: Callable[[Row], dict[str, list[Any]]]) -> Iterator[Rows]:
     for case in CASES:
         given = case["input"]
         write_run(folder, rows_of_case(case), case["name"], mode=given["mode"], tie=given["tie"])
     with open_results(folder, all_runs=True) as results:
-        yield Runs(results)
+        queried = cache(lambda sql: results.query(sql).to_pylist())
+
+        def rows(case: str, columns: str, view: str) -> list[Row]:
+            found = queried(f"SELECT run, {columns} FROM {view}")
+            names = columns.split(", ")
+            return [{name: row[name] for name in names} for row in found if row["run"] == case]
+
+        yield rows
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows]:
     """Runs with all evidence of their cases."""
     with written(tmp_path_factory.mktemp("whole"), lambda case: run_of(case["input"])) as runs:
         yield runs
@@ -85,7 +81,7 @@ def what_is_left(case: Row) -> dict[str, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows]:
     """Runs with what the selections of their cases leave: the views say of it what those do."""
     with written(tmp_path_factory.mktemp("rest"), what_is_left) as runs:
         yield runs
@@ -96,23 +92,23 @@ def as_set(rows: list[Row]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_categories_are_those_of_all_evidence(case: Row, whole: Runs) -> None:
+def test_categories_are_those_of_all_evidence(case: Row, whole: Rows) -> None:
     columns = "source_category, n_evidence, n_supported, n_refuted, share"
-    shares = whole.of(case["name"], columns, "category_shares")
+    shares = whole(case["name"], columns, "category_shares")
     shares.sort(key=lambda row: (-row["n_evidence"], row["source_category"]))
     wanted = case["expected"]["categories"]
     assert shares == [{k: row[k] for k in columns.split(", ")} for row in wanted]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_views_of_what_is_left_give_the_same(case: Row, rest: Runs) -> None:
+def test_views_of_what_is_left_give_the_same(case: Row, rest: Rows) -> None:
     expected, name = case["expected"], case["name"]
     names = "n_supported, n_refuted, n_noans, n_error, credibility, band"
-    sentences = rest.of(name, f"sentence_index, {names}, state", "sentence_scores")
+    sentences = rest(name, f"sentence_index, {names}, state", "sentence_scores")
     sentences.sort(key=lambda row: row["sentence_index"])
     assert sentences == expected["sentences"]
-    (passage,) = rest.of(name, names, "passage_credibility")
+    (passage,) = rest(name, names, "passage_credibility")
     assert {"sentence_index": None, **passage, "state": None} == expected["passage"]
     for view in ("scores", "source_contributions"):
         wanted = expected[view.removeprefix("source_")]
-        assert as_set(rest.of(name, ", ".join(wanted[0]), view)) == as_set(wanted)
+        assert as_set(rest(name, ", ".join(wanted[0]), view)) == as_set(wanted)

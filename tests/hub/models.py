@@ -69,10 +69,7 @@ ROBERTA = (transformers.RobertaConfig, transformers.RobertaForSequenceClassifica
 DEBERTA = (transformers.DebertaV2Config, transformers.DebertaV2ForSequenceClassification)
 
 
-@pytest.mark.parametrize(
-    ("config", "kind"),
-    [(transformers.BertConfig, transformers.BertForSequenceClassification), ROBERTA, DEBERTA],
-)
+@pytest.mark.parametrize(("config", "kind"), [BERT, ROBERTA, DEBERTA])
 def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any) -> None:
     labels = dict(enumerate(("neutral", "entailment", "contradiction")))
     made = config(**SMALL, num_labels=3, id2label=labels, pad_token_id=0)

@@ -4,6 +4,7 @@ import pickle
 import re
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import huggingface_hub
 import pytest
@@ -58,9 +59,7 @@ def test_names_of_a_hub() -> None:
 def test_a_model_that_cannot_be_fetched_is_reported_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def unreachable(*_: object, **__: object) -> str:
-        raise ConnectionError("no route to the hub\nand more")
-
+    unreachable = Mock(side_effect=ConnectionError("no route to the hub\nand more"))
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
     unknown = r"no folder 'organisation/model'.*no route to the hub. Without a network"
     with pytest.raises(UsageError, match=unknown):

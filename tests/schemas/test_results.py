@@ -147,40 +147,34 @@ def test_a_missing_or_broken_part_file_is_named(tmp_path: Path, run: Path) -> No
         results.query("FROM scores")
 
 
-def test_only_one_select_is_taken(tmp_path: Path, run: Path) -> None:
-    path = tmp_path / "written"
+def test_what_is_no_select_or_fails_is_a_usage_error(tmp_path: Path, run: Path) -> None:
+    path, local_name = tmp_path / "written", 1
+    statements = (
+        f"COPY (SELECT 1) TO '{path}'",
+        f"COPY (PIVOT (SELECT 1 a, 2 b) ON a USING sum(b)) TO '{path}'",
+        f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{path}'",
+        f"ATTACH '{path}'",
+        *("CREATE TABLE t AS SELECT 1", "INSTALL httpfs", "SET threads = 1"),
+        *("DROP VIEW scores", "SELECT 1; SELECT 2", "", "-- nothing"),
+    )
+    messages = dict.fromkeys(statements, "expected one SELECT") | {
+        "selec 1": "syntax error",
+        "SELECT nope FROM scores": "nope",
+        "SELECT CAST('x' AS INT)": "Could not convert",
+        "FROM local_name": "local_name",
+        "FROM read_parquet('http://127.0.0.1:9/x.parquet')": "httpfs",
+    }
     with open_results(tmp_path) as results:
-        for sql in (
-            f"COPY (SELECT 1) TO '{path}'",
-            f"COPY (PIVOT (SELECT 1 a, 2 b) ON a USING sum(b)) TO '{path}'",
-            f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{path}'",
-            f"ATTACH '{path}'",
-            *("CREATE TABLE t AS SELECT 1", "INSTALL httpfs", "SET threads = 1"),
-            *("DROP VIEW scores", "SELECT 1; SELECT 2", "", "-- nothing"),
-        ):
-            with pytest.raises(UsageError, match="expected one SELECT"):
-                results.query(sql)
-            assert results.query("SELECT 1 AS x").to_pydict() == {"x": [1]}
-    assert not path.exists()
-
-
-def test_sql_errors_are_usage_errors_with_duckdb_s_message(tmp_path: Path, run: Path) -> None:
-    local_name = 1
-    with open_results(tmp_path) as results:
-        for sql, message in [
-            ("selec 1", "syntax error"),
-            ("SELECT nope FROM scores", "nope"),
-            ("SELECT CAST('x' AS INT)", "Could not convert"),
-            ("FROM local_name", "local_name"),
-            ("FROM read_parquet('http://127.0.0.1:9/x.parquet')", "httpfs"),
-        ]:
+        for sql, message in messages.items():
             with pytest.raises(UsageError, match=message):
                 results.query(sql)
+            assert results.query("SELECT 1 AS x").to_pydict() == {"x": [1]}
         with pytest.raises(RunError, match="No files found"):
             results.query("FROM read_parquet('/nonexistent/x.parquet')")
         bad = "SELECT CASE WHEN range = 50000 THEN error('late') ELSE 1 END FROM range(60000)"
         with pytest.raises(UsageError, match="late"), results.stream(bad) as reader:
             list(reader)
+    assert not path.exists()
     assert local_name == 1
 
 

@@ -129,10 +129,8 @@ def test_models_are_compared_by_question_where_they_share_them(results: Results)
         ("alder", "cedar", "unpaired", 60),
         ("birch", "cedar", "unpaired", 60),
     ]
-    sql = (
-        "SELECT factuality_score AS x FROM scores WHERE mode = 'seq' AND model = ? "
-        "ORDER BY response_id"
-    )
+    where = "WHERE mode = 'seq' AND model = ? ORDER BY response_id"
+    sql = f"SELECT factuality_score AS x FROM scores {where}"
     x = {model: results.query(sql, [model])["x"].to_numpy() for model in MODELS}
     for row in rows:
         a, b = x[row["model_a"]], x[row["model_b"]]
@@ -193,11 +191,7 @@ def claims(
 
 
 def values(
-    results: Results,
-    level: str,
-    mode: str | None = "seq",
-    source: str | None = None,
-    model: str | None = None,
+    results: Results, level: str, mode: Any = "seq", source: Any = None, model: Any = None
 ) -> dict[str, Any]:
     found = results.query(
         "SELECT metric, value, low, high, n, interval_method FROM agreement WHERE level = ? "

@@ -1,17 +1,20 @@
 """From votes to labels, to the states of sentences and the headline of a response."""
 
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.case_files import cases
 from tests.conftest import blank
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
 from ufo.transforms import votes as rules
 from ufo.transforms.scores import headline, state_of
 from ufo.transforms.votes import MV, SEQ, SINGLE, majority, only_errors, tally, verdicts
 
+HERE = Path(__file__).parent
 OUTCOMES = [SUPPORTED, REFUTED, NOANS, ERROR]
 VOTES = st.lists(st.sampled_from(OUTCOMES), min_size=1, max_size=7)
 BY_SOURCE = st.lists(VOTES, min_size=1, max_size=4)
@@ -96,31 +99,14 @@ def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:
     assert not only_errors(Tally("u", "s"))
 
 
-@pytest.mark.parametrize(
-    ("labels", "failed", "state"),
-    [
-        ([1, 1], False, "supported"),
-        ([1, 0, None], True, "contradicted"),
-        ([1, None], True, "partly supported"),
-        ([None, None], False, "not found"),
-        ([None], True, "error"),
-        ([], False, "no claim"),
-        ([], True, "error"),
-    ],
-)
-def test_the_state_of_a_sentence(labels: list[int | None], failed: bool, state: str) -> None:
-    assert state_of(labels, failed) == state
+@pytest.mark.parametrize(("labels", "state"), cases(HERE / "states.txt"))
+def test_the_state_of_a_sentence(labels: str, state: str) -> None:
+    known = {"1": 1, "0": 0, "-": None}
+    given = [known[label] for label in labels.replace("failed", "").split()]
+    assert state_of(given, "failed" in labels) == state
 
 
-@pytest.mark.parametrize(
-    ("states", "failed", "words"),
-    [
-        (["supported"], False, "1 of 1 claim supported"),
-        (["not found", "error"], False, "0 of 2 claims supported, 1 not found, 1 not judged"),
-        (["error", "error"], False, "Not scored: none of 2 claims could be judged"),
-        ([], False, "No claim to check"),
-        ([], True, "Not scored: the claims could not be extracted"),
-    ],
-)
-def test_a_headline_tells_of_the_claims(states: list[str], failed: bool, words: str) -> None:
-    assert headline(states, failed) == words
+@pytest.mark.parametrize(("states", "words"), cases(HERE / "headlines.txt"))
+def test_a_headline_tells_of_the_claims(states: str, words: str) -> None:
+    given = [state for state in states.split(", ") if state not in ("", "failed")]
+    assert headline(given, states == "failed") == words

@@ -35,9 +35,7 @@ RULES = st.builds(
 def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
     """Return {source: (label, votes for, votes against)} of one unit, given rows by source."""
 
-    def kept(category: str) -> bool:
-        left_out = category in rule.selection.without_categories
-        return not left_out and category in (rule.selection.only_categories or [category])
+    only, without = rule.selection.only_categories, rule.selection.without_categories
 
     def label(s: int, r: int) -> int | None:
         if s == r:
@@ -46,8 +44,8 @@ def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
 
     counts = {}
     for source in rule.sources:
-        rows = unit[SOURCES.index(source)]
-        found = [letter for letter, category in rows if kept(category or "other")]
+        rows = [(letter, category or "other") for letter, category in unit[SOURCES.index(source)]]
+        found = [letter for letter, of in rows if of not in without and of in (only or [of])]
         counts[source] = (found.count("s"), found.count("r"))
     valid = [source for source, n in counts.items() if sum(n)]
     pooled = tuple(map(sum, zip(*counts.values(), strict=True)))
