@@ -103,9 +103,7 @@ def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_pat
         assert word in report
 
 
-def test_a_project_has_files_with_the_names_of_our_packages(
-    installed: Path, tmp_path: Path
-) -> None:
+def test_a_project_has_files_named_as_our_packages(installed: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "tests/project", tmp_path / "project")
     said = run(installed / "bin/python", "main.py", cwd=tmp_path / "project")
     assert said == "answers indexes [1.0, 1.0, 1.0, 1.0]\n"

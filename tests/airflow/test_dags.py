@@ -101,9 +101,7 @@ def test_a_killed_attempt_is_gone_on_with(airflow: Airflow, tmp_path: Path) -> N
     assert manifest["counts"]["responses"] == 38
 
 
-def test_a_night_by_batches_looks_again_until_all_are_done(
-    airflow: Airflow, tmp_path: Path
-) -> None:
+def test_a_night_by_batches_looks_until_all_are_done(airflow: Airflow, tmp_path: Path) -> None:
     ufo = tmp_path / "ufo"
     ufo.write_text(LOST_ONCE.format(folder=tmp_path, ufo=Path(sys.executable).parent / "ufo"))
     ufo.chmod(0o755)

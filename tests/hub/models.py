@@ -96,7 +96,6 @@ I think the answer is """
 @pytest.mark.parametrize(
     ("name", "kinds", "text"),
     [("minicheck", ROBERTA, "it is yes yes .[SEP]so it is"), ("factcg", DEBERTA, FACTCG)],
-    ids=["minicheck", "factcg"],
 )
 def test_a_fact_checking_model(tmp_path: Path, name: str, kinds: Any, text: str) -> None:
     config, kind = kinds

@@ -86,9 +86,7 @@ def built(build_folder: Build) -> Path:
     return build_folder({"Oslo": "Oslo has 5 bridges."})
 
 
-def test_it_is_downloaded_once_for_each_build(
-    built: Path, build_folder: Build, cache: Path
-) -> None:
+def test_each_build_is_downloaded_once(built: Path, build_folder: Build, cache: Path) -> None:
     first = open_index(f"file://{built}")
     assert first.path.is_relative_to(cache)
     assert first.search(["bridges"], 1)[0][0].passage.title == "Oslo"

@@ -56,9 +56,7 @@ def test_names_of_a_hub() -> None:
     assert not any(map(is_hub_name, ("", "model", "a/b/c", "./model", "/a/b", "o/m@", "o m/x")))
 
 
-def test_a_model_that_cannot_be_fetched_is_reported_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_a_model_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     unreachable = Mock(side_effect=ConnectionError("no route to the hub\nand more"))
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
     unknown = r"no folder 'organisation/model'.*no route to the hub. Without a network"

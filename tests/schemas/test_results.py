@@ -40,9 +40,7 @@ def test_newest_run_is_opened_unless_another_is_named(tmp_path: Path) -> None:
         assert found.to_pydict() == {"run": ["old", "z", "new"], "n_units": [1, 1, 1]}
 
 
-def test_tables_and_views_have_the_run_first_and_no_rows_where_a_run_has_none(
-    tmp_path: Path,
-) -> None:
+def test_an_empty_run_has_every_table_and_view_with_the_run_first(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({}, mode="all"), mode="all")
     with open_results(tmp_path) as results:
         assert {*TABLES, "scores", "source_contributions", "runs"} <= set(results.names)

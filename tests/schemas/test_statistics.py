@@ -77,9 +77,7 @@ def clustered(x: Any, clusters: list[str]) -> Any:
 
 
 @pytest.mark.parametrize("model", [None, *MODELS])
-def test_the_interval_of_a_mean_is_clustered_by_question(
-    results: Results, model: str | None
-) -> None:
+def test_intervals_of_means_are_clustered_by_question(results: Results, model: str | None) -> None:
     where = "WHERE mode = 'seq'" + (f" AND model = '{model}'" if model else "")
     found = results.query(f"SELECT factuality_score AS x, question FROM scores {where}")
     x = found["x"].to_numpy()
@@ -202,15 +200,14 @@ def values(
     return {row.pop("metric"): row for row in found.to_pylist()}
 
 
-@pytest.mark.parametrize(
-    ("mode", "source", "model"),
-    [("seq", None, None), ("mv", None, "birch"), ("single", "ref", None)],
-)
-def test_claims_are_measured_as_scikit_learn_does(
-    results: Results, mode: str, source: str | None, model: str | None
-) -> None:
-    _, human, found = claims(results, mode, source, model)
-    row = values(results, "claim", mode, source, model)
+# A mode, a source and a model.
+PARTS = [("seq", None, None), ("mv", None, "birch"), ("single", "ref", None)]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=["all", "a model", "a source"])
+def test_claims_are_measured_as_scikit_learn_does(results: Results, part: Any) -> None:
+    _, human, found = claims(results, *part)
+    row = values(results, "claim", *part)
     answered = found != NOBODY
     assert not answered.all()
     right = human[answered], found[answered]

@@ -94,9 +94,7 @@ def test_patterns_of_a_uri(tmp_path: Path) -> None:
     assert storage.matches(f"{tmp_path}/?b") == [f"{tmp_path}/ab"]
 
 
-def test_a_file_system_that_is_not_there_is_reported_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_file_system_that_is_not_there_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("gcsfs", "adlfs", "paramiko"):
         monkeypatch.setitem(sys.modules, package, None)
     for uri, remedy in {

@@ -13,6 +13,7 @@ from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import to_arrow
 from ufo.schemas.views import load_views
 
+NEEDED = ("cluster_of", "run_modes", "scores", "human_labels", "corrected_scores")
 # A label holds for its unit in every run, so units of different runs have different ids.
 TABLES = """
 CREATE TABLE units AS SELECT 'run-' || run AS run, run || '-' || response AS response_id,
@@ -66,11 +67,6 @@ class Population:
 
     def corrected(self, level: str = "run") -> list[Any]:
         """The rows of corrected_scores, by run."""
-        views = {view.name: view for view in load_views()}
-
-        def needed(name: str) -> list[str]:
-            return [*(n for need in views[name].needs for n in needed(need)), name]
-
         columns = dict(zip(("run", "response", "unit"), np.indices(self.truth.shape), strict=True))
         columns |= {name: getattr(self, name) for name in ("verdict", "label", "weight", "stratum")}
         given = pa.table(
@@ -83,8 +79,9 @@ class Population:
             connection.execute(TABLES)
             connection.register("none", evidence)
             connection.execute("CREATE TABLE evidence AS FROM none")
-            for name in dict.fromkeys(needed("corrected_scores")):
-                connection.execute(views[name].definition)
+            for view in load_views():
+                if view.name in NEEDED:
+                    connection.execute(view.definition)
             found = connection.sql(
                 "FROM corrected_scores WHERE level = $level "
                 "ORDER BY CAST(split_part(run, '-', 2) AS INTEGER), name",

@@ -61,11 +61,9 @@ def test_full_stops_and_abbreviations_are_those_of_the_language() -> None:
     assert len(pieces("Er wurde am 14. März geboren. Dr. Müller kam.", "de-AT")) == 2
 
 
-@pytest.mark.parametrize(
-    "unit", ["“", '"a. ', "(", "a. ", "1.\n", "-\n", "```\n", "\n", "|\n", "a"]
-)
-def test_long_input_is_cut_into_windows(unit: str) -> None:
-    check_invariants(unit * (60_000 // len(unit)))
+def test_long_input_is_cut_into_windows() -> None:
+    for unit in ("“", '"a. ', "(", "a. ", "1.\n", "-\n", "```\n", "\n", "|\n", "a"):
+        check_invariants(unit * (60_000 // len(unit)))
 
 
 def test_a_long_text_is_cut_at_sentence_ends() -> None:
