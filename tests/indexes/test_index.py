@@ -2,21 +2,19 @@
 
 import json
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.indexes.conftest import Build
 from ufo.indexes import folder
 from ufo.indexes.index import Index, open_index
 from ufo.indexes.manifest import is_index, read_manifest
 from ufo.indexes.store import PassageStore
 from ufo.schemas.errors import IndexUnusable, UsageError
 from ufo.schemas.records import Passage, passage_id
-
-Build = Callable[..., Path]
 
 
 def _titles(index: Index, query: str, k: int, named: list[str] | None = None) -> list[str]:

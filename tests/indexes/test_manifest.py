@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.indexes.conftest import Build
 from ufo.indexes.index import open_index
 from ufo.indexes.manifest import MANIFEST, VERSION, is_index, local_index, read_manifest
 from ufo.schemas.errors import IndexUnusable
 
-Build = Callable[..., Path]
 Harm = Callable[[Path], object]
 
 

@@ -1,7 +1,7 @@
 """How passages are ranked: by words, by vectors, by both, and for what the first ones lack."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from tests.indexes.conftest import page
+from tests.indexes.conftest import Build, page
 from ufo.indexes import dense
 from ufo.indexes.bm25 import Bm25
 from ufo.indexes.dense import Dense
@@ -21,8 +21,6 @@ from ufo.indexes.index import open_index
 from ufo.indexes.retriever import NOT_RANKED, Hit, Hybrid, Ranked, ranked_passages
 from ufo.indexes.tokens import query_terms, terms_of, words_of
 from ufo.schemas.errors import IndexUnusable
-
-Build = Callable[..., Path]
 
 
 def rows(found: list[list[Hit]]) -> list[list[int]]:

@@ -16,7 +16,6 @@ from ufo.schemas.results import finished_runs, open_results
 from ufo.schemas.tables import TABLES
 
 ONE = {"a": {"u": {"ref": "s"}}}
-TWO = {"a": {"u": {"ref": "s"}, "v": {"ref": "r"}}}
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def test_folder_names_are_only_names(tmp_path: Path, folder: str) -> None:
 
 
 def test_only_files_of_the_manifest_are_read(tmp_path: Path) -> None:
-    folder = write_run(tmp_path, rows_of(TWO), parts=2)
+    folder = write_run(tmp_path, rows_of({"a": {**ONE["a"], "v": {"ref": "r"}}}), parts=2)
     stale = folder / "evidence" / "part-00009.parquet"
     stale.write_bytes((folder / "evidence" / "part-00000.parquet").read_bytes())
     (folder / ".attempt-x").mkdir()

@@ -109,8 +109,7 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
 
 
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
-    broken = Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model")))
-    found = run(broken)
+    found = run(Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model"))))
     assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
     assert (len(found.sentences), found.open_units.units) == (3, [])
 
