@@ -34,7 +34,6 @@ RULES = st.builds(
 
 def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
     """Return {source: (label, votes for, votes against)} of one unit, given rows by source."""
-
     only, without = rule.selection.only_categories, rule.selection.without_categories
 
     def label(s: int, r: int) -> int | None:
