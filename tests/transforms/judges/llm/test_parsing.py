@@ -2,6 +2,7 @@
 
 import copy
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -76,21 +77,23 @@ def test_nothing_a_model_says_raises(text: str) -> None:
     for choice in (Choice(text), Choice(arguments=text)):
         arguments_of(choice, ["f1", "f2"])
     for passages in ([1], [1, 2]):
-        function = FactFunction([Fact("c", "q", passages)] * 2, Control())
-        function.invoke(xml_arguments(Choice(text), function))
+        xml(text, passages, passages)
     assert by_last_line(text, "tfn")[0] is None or "erdict" in text
     by_word(text, "tfn")
 
 
 @given(st.text(alphabet='{}[]",: \n', max_size=300))
 def test_signs_alone_are_no_verdict(text: str) -> None:
-    function = FactFunction([Fact("c", "q", [1])], Control())
-    assert function.invoke(found(text, "f1")) == {}
+    assert function([1]).invoke(found(text, "f1")) == {}
+
+
+def function(*passages: list[int], **control: Any) -> FactFunction:
+    return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
 
 
 def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, FactCheck]:
-    function = FactFunction([Fact("c", "q", list(p)) for p in passages], Control(**control))
-    return function.invoke(xml_arguments(Choice(text), function))
+    asked = function(*passages, **control)
+    return asked.invoke(xml_arguments(Choice(text), asked))
 
 
 def test_tags_are_the_same_function() -> None:
@@ -148,23 +151,12 @@ def test_tf_has_no_third_verdict() -> None:
     assert by_last_line("Rationale: x\nVerdict: Not clear", "tf")[0] is None
 
 
-def function(*passages: list[int], **control: Any) -> FactFunction:
-    return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
-
-
 def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
     numbered = {} if passage is None else {"passage": passage}
     return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
 
 
-CONTROLS = [
-    Control(options, explain, citation)
-    for options in ("tfn", "tf")
-    for explain in ("short", "none")
-    for citation in (False, True)
-]
-
-
+CONTROLS = [Control(*way) for way in product(("tfn", "tf"), ("short", "none"), (False, True))]
 SAME, NOANS = FactCheck("T", "T", "a", None, "r"), FactCheck("N", "NOANS")
 FALSE = FactCheck("F", "F", "a", None, "r")
 

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -44,14 +43,6 @@ def verified(
     return asyncio.run(judge.verify(asked, "reference", found))
 
 
-@pytest.fixture
-def calls() -> Any:
-    """What the verifier is asked."""
-    calls = opened(STATED).calls  # type: ignore[attr-defined]
-    calls.clear()
-    return calls
-
-
 def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
     other = "Oslo was founded in 1905."
     texts = [f"0.6 0.3 0.1 : {CLAIM}", f"0.2 0.7 0.1 : {other}", f"0.3 0.3 0.4 : {CLAIM}"]
@@ -71,19 +62,18 @@ def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported
     assert "could not convert" in (rows[4].rationale or "")
 
 
-def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once(calls: Any) -> None:
+def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() -> None:
+    calls = opened(STATED).calls  # type: ignore[attr-defined]
+    calls.clear()
     titled = Passage("1 0 0", title="Oslo")
     rows = verified(OfflineJudge(STATED), ["1 0 0", titled], [], ["1 0 0"]).evidence
     assert calls == [[Pair(CLAIM, "1 0 0"), Pair(CLAIM, "1 0 0", "Oslo")]]
     assert [row.unit_id for row in rows] == ["u0", "u0", "u1", "u2"]
     assert (rows[2].reason, rows[2].passage_id) == (NO_PASSAGES, None)
-
-
-def test_another_language_asks_no_verifier(calls: Any) -> None:
     (row,) = verified(OfflineJudge(STATED), ["1 0 0"], language="fi").evidence
     told = (row.outcome, row.reason, row.probability, row.model)
     assert told == (NOANS, UNSUPPORTED_LANGUAGE, None, None)
-    assert calls == []
+    assert len(calls) == 1  # another language asks no verifier
 
 
 def test_a_verifier_is_loaded_once_in_a_process_or_ends_the_run() -> None:
