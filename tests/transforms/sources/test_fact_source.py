@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,19 +48,6 @@ class Waiting(FactSource):
         return Plain().find(unit)
 
 
-class Below(Waiting):
-    pass
-
-
-class BackToPlain(Waiting):
-    def find(self, unit: FactUnit) -> Iterable[Passage]:  # type: ignore[override]
-        return []
-
-
-class SaysSo(BackToPlain):
-    remote = True
-
-
 def ask(source: FactSource, *claims: str) -> list[Found]:
     return asyncio.run(source.look_up(opened(claims)))
 
@@ -83,19 +70,11 @@ def test_one_method_is_a_source_plain_or_async(kind: type[FactSource]) -> None:
     assert (kind().unavailable(), kind().fingerprint()) == (None, "")
 
 
-def test_who_waits_for_something_is_distinguished_from_who_does_not() -> None:
-    remote = [kind.remote for kind in (FactSource, Plain, Waiting, Below, BackToPlain, SaysSo)]
-    assert remote == [False, False, True, True, False, True]
-
-
 def found_of(passages: Any) -> Found:
-    class Fixed(FactSource):
-        name = "fixed"
-
-        def find(self, unit: FactUnit) -> Any:
-            return passages
-
-    (found,) = ask(Fixed(), "x")
+    source = Plain()
+    source.name = "fixed"
+    source.find = lambda unit: passages  # type: ignore[method-assign]
+    (found,) = ask(source, "x")
     return found
 
 
@@ -127,11 +106,8 @@ def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguishe
     [
         "text",
         None,
-        Passage(None),  # type: ignore[arg-type]
-        Passage(b"bytes"),  # type: ignore[arg-type]
-        Passage("a", title=5),  # type: ignore[arg-type]
-        Passage("a", url=5),  # type: ignore[arg-type]
-        Passage("half a character \ud83d"),
+        *(Passage(text) for text in (None, b"bytes", "half a character \ud83d")),
+        *(Passage("a", **{field: 5}) for field in ("title", "url")),
         Passage("a", section="\ud83d"),
     ],
     ids=repr,
@@ -161,8 +137,6 @@ class Strict(FactSource):
 not_a_class = 5
 """
 
-Package = Callable[..., None]
-
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
@@ -175,9 +149,9 @@ def mine(tmp_path: Path) -> Path:
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Puts a distribution with entry points and a module on the path, as an installer would."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins._declared.cache_clear()
 
     def make(name: str, entry_points: str, code: str | None = None) -> None:
+        plugins._declared.cache_clear()
         info = tmp_path / f"{name}-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -191,35 +165,32 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     sys.modules.pop("acme_module", None)
 
 
-def test_a_third_party_s_package_is_declared_like_the_built_in_sources(package: Package) -> None:
+def test_a_third_party_s_package_is_declared_like_the_built_in_sources(package: Any) -> None:
     assert {"reference", "wikipedia"} <= set(SOURCES.types())
     assert SOURCES.about("reference")["package"] == "ufo-factuality"
     assert SOURCES.load("reference") is ReferenceSource
-    plugins._declared.cache_clear()
     package("acme", "acme = acme_module:Mine\nsame = acme_module:Mine", SOURCE)
     assert "acme" in SOURCES.types()
     assert SOURCES.about("acme")["package"] == "acme"
     made: Any = make_source(SourceSpec("a", "acme", {"limit": 5}))
     assert made.limit == 5
-    plugins._declared.cache_clear()
     package("brand", "same = brand_module:Mine")
     with pytest.raises(PluginError, match=r"'acme'.*'brand'"):
         SOURCES.types()
 
 
 @pytest.mark.parametrize(
-    ("module", "code", "message"),
+    ("code", "message"),
     [
-        ("acme_module", "import a_module_that_is_not_there", "a_module_that_is_not_there"),
-        ("acme_module", "class Other: ...", "Mine"),
-        ("acme_module", "class Mine: ...", "subclass of ufo.FactSource"),
-        ("acme_module", "this is no Python", "SyntaxError"),
-        ("acme_module", "1 / 0", "ZeroDivisionError"),
-        ("nowhere_module", None, "nowhere_module"),
+        ("import a_module_that_is_not_there", "a_module_that_is_not_there"),
+        ("class Other: ...", "Mine"),
+        ("class Mine: ...", "subclass of ufo.FactSource"),
+        ("this is no Python", "SyntaxError"),
+        (None, "acme_module"),
     ],
 )
-def test_a_broken_plug_in(package: Package, module: str, code: str | None, message: str) -> None:
-    package("acme", f"broken = {module}:Mine", code)
+def test_a_broken_plug_in(package: Any, code: str | None, message: str) -> None:
+    package("acme", "broken = acme_module:Mine", code)
     # Listing the names loads nothing.
     assert "broken" in SOURCES.types()
     with pytest.raises(PluginError, match=message) as raised:
@@ -230,20 +201,15 @@ def test_a_broken_plug_in(package: Package, module: str, code: str | None, messa
 @pytest.mark.parametrize(
     ("content", "name", "error", "message"),
     [
-        (None, "Mine", UsageError, "no file"),
         (SOURCE, "Yours", UsageError, "no class 'Yours'"),
         (SOURCE, "not_a_class", PluginError, "subclass of ufo.FactSource"),
-        ("1 / 0", "Mine", PluginError, "does not load: ZeroDivisionError"),
         ("from ufo import Nothing", "Mine", PluginError, "does not load: ImportError"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
-    mine: Path, content: str | None, name: str, error: type[UsageError], message: str
+    mine: Path, content: str, name: str, error: type[UsageError], message: str
 ) -> None:
-    if content is None:
-        mine.unlink()
-    else:
-        mine.write_text(content)
+    mine.write_text(content)
     with pytest.raises(error, match=message) as raised:
         SOURCES.load(f"{mine}:{name}")
     assert str(mine) in raised.value.message
@@ -251,6 +217,9 @@ def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
     kind = SOURCES.load(f"{mine}:Mine")
     assert issubclass(kind, FactSource)
     assert SOURCES.load(f"{mine}:Mine") is kind
+    mine.unlink()
+    with pytest.raises(UsageError, match="no file"):
+        SOURCES.load(f"{mine}:{name}")
 
 
 def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:

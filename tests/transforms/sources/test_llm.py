@@ -16,20 +16,17 @@ from ufo.schemas.records import (
     TRANSPORT,
     TRUNCATED,
     UNPARSABLE,
-    Evidence,
     FactUnit,
     OpenUnits,
 )
-from ufo.transforms.check import Checked, check
-from ufo.transforms.judges.judge import Judge, JudgeContext
-from ufo.transforms.judges.llm.llm_judge import LlmJudge
-from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.check import check
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError, Request
+from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts.data import read
 from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
@@ -55,32 +52,15 @@ def source_of(client: Callable[[], Any], **options: Any) -> LlmSource:
     return source
 
 
-def run(client: Any, work: Callable[[], Any]) -> Any:
-    """What the work comes to, by a client that lives on the loop of the test."""
-
-    async def whole() -> Any:
-        found = await work()
-        await client().aclose()
+def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
+    async def whole() -> list[Found]:
+        client = OpenAiClient(ClientSettings(endpoints("offline-judge", server.base_url)))
+        source = source_of(lambda: client, model="offline-judge", **options)
+        found = await source.look_up(opened(*queries))
+        await client.aclose()
         return found
 
     return asyncio.run(whole())
-
-
-def over_http(server: LlmServer) -> Callable[[], OpenAiClient]:
-    settings = ClientSettings(endpoints("offline-judge", server.base_url))
-    made: list[OpenAiClient] = []
-
-    def client() -> OpenAiClient:
-        made[:] = made or [OpenAiClient(settings)]
-        return made[0]
-
-    return client
-
-
-def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
-    client = over_http(server)
-    source = source_of(client, model="offline-judge", **options)
-    return run(client, lambda: source.look_up(opened(*queries)))
 
 
 def scripted(script: Any, *queries: str, **options: Any) -> tuple[list[Found], list[Request]]:
@@ -96,18 +76,6 @@ def asked(server: LlmServer) -> list[dict[str, Any]]:
 
 def texts(found: Found) -> list[str]:
     return [hit.passage.text for hit in found.passages]
-
-
-def test_a_request_holds_the_query_alone(llm_server: LlmServer) -> None:
-    found = look_up(llm_server, *QUERIES)
-    bodies = asked(llm_server)
-    messages = [body["messages"] for body in bodies]
-    assert all([*one.values()] == ["user", one["content"]] for (one,) in messages)
-    assert {one["content"] for (one,) in messages} == set(QUERIES)
-    told = {(body["n"], body["temperature"], body["logprobs"]) for body in bodies}
-    assert told == {(5, 1.0, True)}
-    assert not any("tools" in body or "response_format" in body for body in bodies)
-    assert [len(one.passages) for one in found] == [5, 5, 5]
 
 
 @pytest.mark.parametrize(
@@ -142,9 +110,16 @@ def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmSe
     assert [read(line[4:-5]) for line in user.splitlines()] == list(QUERIES)
     schema = body["tools"][0]["function"]["parameters"]
     assert list(schema["properties"]) == schema["required"] == ["q1", "q2", "q3"]
-    # An answer is its query's, whichever way it was asked.
+    # An answer is its query's, whichever way it was asked: alone, it holds nothing but the query.
     alone = look_up(llm_server, *QUERIES, samples=3)
     assert [set(texts(one)) for one in found] == [set(texts(one)) for one in alone]
+    _, *bodies = asked(llm_server)
+    assert [body["messages"][0] for body in bodies] == [
+        {"role": "user", "content": query} for query in QUERIES
+    ]
+    told = {(body["n"], body["temperature"], body["logprobs"]) for body in bodies}
+    assert told == {(3, 1.0, True)}
+    assert not any("tools" in body or "response_format" in body for body in bodies)
 
 
 def test_samples_are_passages_with_what_is_known_of_them(llm_server: LlmServer) -> None:
@@ -239,8 +214,7 @@ def test_a_bundle_that_lacks_answers_costs_these_alone(reply: Any, expected: lis
 
 @BOTH
 def test_what_does_not_get_through_is_an_error_of_its_queries(sampling: str) -> None:
-    rows = FakeClient(["x"])
-    sent = asyncio.run(rows.complete(Request("knowledge", "m", []))).usage
+    sent = [usage_row("knowledge", "knows", "m", "r1")]
 
     def script(request: Request) -> Any:
         if QUERIES[0] in request.messages[-1].content:
@@ -279,47 +253,12 @@ def test_a_filtered_prompt_has_its_reason(llm_server: LlmServer) -> None:
 # --- with a judge ---------------------------------------------------------------------------------
 
 
-def checked(source: LlmSource, judge: Judge, client: Callable[[], Any]) -> Checked:
-    return run(client, lambda: check(opened(QUERIES[0], claims=[CLAIM]), source, judge))
-
-
-def _told(row: Evidence) -> tuple[Any, ...]:
-    return row.rank, row.sample_index, row.outcome
-
-
-def test_the_model_of_knowledge(llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with LlmServer(models=["wise"], keys=["sk-of-the-wise-0123456789"]) as other:
-        monkeypatch.setenv("KNOWLEDGE_API_KEY", other.key)
-        other.knowledge.texts[QUERIES[0]] = [CLAIM]
-        wise: Any = {"knowledge_model": "wise", "knowledge_base_url": other.base_url}
-        client = OpenAiClient(
-            ClientSettings(endpoints("offline-judge", llm_server.base_url, **wise))
-        )
-        here = {"model": "offline-judge", "base_url": llm_server.base_url}
-        source = source_of(lambda: client, samples=2, **here, **wise)
-        judge = LlmJudge(JudgeContext(LlmSettings("offline-judge"), lambda: client))
-        result = checked(source, judge, lambda: client)
-        assert {entry.body["model"] for entry in other.chats} == {"wise"}
-        assert {entry.step for entry in other.chats} == {"probe", "knowledge"}
-        assert {entry.step for entry in llm_server.chats} == {"probe", "verify_facts"}
-    assert [_told(row) for row in result.evidence] == [(1, 0, SUPPORTED), (2, 1, SUPPORTED)]
-    assert {(row.judge, row.model) for row in result.evidence} == {("llm", "offline-judge")}
-    assert all(row.logprob_mean is not None for row in result.evidence)
-    judged = {row.request_id for row in result.usage if row.step == "verify"}
-    assert {row.request_id for row in result.evidence} == judged
-    assert {row.model for row in result.usage} == {"wise", "offline-judge"}
-
-
-SAID = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
-
-
 @BOTH
 def test_what_came_is_judged_and_what_did_not_is_an_error_row(sampling: str) -> None:
-    def script(_: Any) -> Any:
-        came = [SAID[sampling]] * 3
-        raise LlmError("the line broke", TRANSPORT, choices=came, request_id="req-1")
-
-    client = FakeClient(script)
+    said = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
+    came = [said[sampling]] * 3
+    broke = LlmError("the line broke", TRANSPORT, choices=came, request_id="req-1")
+    client = FakeClient([broke])
     source = source_of(lambda: client, model="m", sampling=sampling)
     result = asyncio.run(check(opened(QUERIES[0], claims=[CLAIM]), source, OfflineJudge()))
     *samples, missing = result.evidence
