@@ -1,7 +1,13 @@
-"""Pages as they come from the web, for tests."""
+"""Pages as they come from the web, and tables of what is made of the web, for tests."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from ufo.transforms.sources.web.documents import FetchedPage
 
+TABLES: Any = yaml.safe_load(Path(__file__).with_name("web.yaml").read_text(encoding="utf-8"))
 RETRIEVED = "2026-03-01T12:00:00+00:00"
 PARAGRAPHS = (
     "Lake Veyra lies in the north of the province, at a height of 1,204 metres above the sea. "

@@ -112,8 +112,8 @@ def test_robots_are_asked_once_and_before_every_redirect(web: LocalWeb, at_once:
     web.pages["/to-diary"] = Reply(b"", 302, {"location": "/private/diary"})
     pages = get(*map(web.url, ("/lighthouse", "/to-diary", "/ferry")), at_once=at_once)
     assert [page.reason for page in pages] == [None, reasons.BLOCKED_BY_ROBOTS, None]
-    assert [asked.path for asked in web.requests].count("/robots.txt") == 1
     assert web.requests[0].path == "/robots.txt"
+    assert [asked.path for asked in web.requests].count("/robots.txt") == 1
     assert "/private/diary" not in web.paths()
 
 
