@@ -15,6 +15,7 @@ from protego import Protego
 
 from tests.case_files import cases
 from tests.local_web import LocalWeb, Reply
+from tests.transforms.sources.web.pages import TABLES
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
@@ -117,26 +118,13 @@ def test_robots_are_asked_once_and_before_every_redirect(web: LocalWeb, at_once:
     assert "/private/diary" not in web.paths()
 
 
-@pytest.mark.parametrize(
-    ("robots", "allowed"),
-    [
-        (Reply(b"", 404), True),
-        (Reply(b"", 403), True),
-        (Reply(b"", 503), False),
-        (Reply(b"", 302, {"location": "/loop"}), True),
-        (Reply(b"", headers=PLAIN), True),
-        (Reply(b"User-agent: ufo\nDisallow: /", headers={"content-type": "x/y"}), False),
-        (Reply(b"User-agent: *\nDisallow: /", headers=PLAIN), False),
-        (Reply(b"\x00\xffno rules\n", headers=PLAIN), True),
-        (Reply(b"<html>a page</html>", headers={"content-type": "text/html"}), True),
-    ],
-    ids=["none", "forbidden", "down", "loop", "empty", "odd type", "disallow", "nonsense", "page"],
-)
-def test_a_site_without_rules_allows_all(web: LocalWeb, robots: Reply, allowed: bool) -> None:
-    web.pages["/robots.txt"] = robots
+@pytest.mark.parametrize("reply", TABLES["robots"].values(), ids=TABLES["robots"])
+def test_a_site_without_rules_allows_all(web: LocalWeb, reply: dict[str, Any]) -> None:
+    body = reply.get("body", "").encode("latin-1")
+    web.pages["/robots.txt"] = Reply(body, reply.get("status", 200), reply.get("headers", PLAIN))
     (page,) = get(web.url("/lighthouse"))
-    assert page.reason == (None if allowed else reasons.BLOCKED_BY_ROBOTS)
-    assert web.paths().count("/lighthouse") == int(allowed)
+    assert page.reason == (None if reply["allowed"] else reasons.BLOCKED_BY_ROBOTS)
+    assert web.paths().count("/lighthouse") == int(reply["allowed"])
 
 
 @pytest.mark.parametrize("rule", ["Disallow: /*ab{}", "Disallow: /%41{}", "User-agent: a{}"])

@@ -180,34 +180,20 @@ def test_searches_and_pages_are_kept_for_a_day(engines: Engines, tmp_path: Path)
     assert {*reasons(refused)} == {"refused_address"}
 
 
-TOWER = html("Tower", ["The tower is tall."])
-LONG = html("Tower", ["The tower is tall. " * 70_000])
 
 
-@pytest.mark.parametrize(
-    ("reply", "kept"),
-    [
-        (Reply(TOWER, 200, {"cache-control": "max-age=5"}), True),
-        (Reply(TOWER, 200, {"cache-control": "No-Store"}), False),
-        (Reply(TOWER, 200, {"cache-control": "max-age=9, private"}), False),
-        (Reply(b"x", 302, {"cache-control": "no-store", "location": "/beacon"}), False),
-        (Reply(LONG), False),
-        (Reply(b"", 503), False),
-        (Reply(b"", 403), True),
-        (Reply(b"", 200, {"cache-control": "no-store"}), False),
-        (Reply(b"", 302, {"cache-control": "no-store", "location": "/gone"}), False),
-    ],
-    ids=["kept", "no-store", "private", "redirect", "long", "down", "forbidden", "empty", "gone"],
-)
-def test_what_lasts_is_kept(engines: Engines, tmp_path: Path, reply: Reply, kept: bool) -> None:
-    engines.web.pages["/it"] = Reply(reply.body, reply.status, {**TEXT, **reply.headers})
+@pytest.mark.parametrize("it", TABLES["lasting"].values(), ids=TABLES["lasting"])
+def test_what_lasts_is_kept(engines: Engines, tmp_path: Path, it: dict[str, Any]) -> None:
+    body = html("Tower", [it["body"] * it.get("times", 1)]) if "body" in it else b""
+    headers = {**TEXT, **it.get("headers", {})}
+    engines.web.pages["/it"] = Reply(body, it.get("status", 200), headers)
     query = listed(engines, "xyzzy tower", "/it")
     asked = set()
     for _ in range(2):
         assert look_up(query, cache=tmp_path / "cache.sqlite")[0].passages
         wait_for(end_run("test"))
         asked.add(len(engines.web.paths()))
-    assert (len(asked) == 1) == kept
+    assert (len(asked) == 1) == it["kept"]
 
 
 def test_what_no_rule_knows_is_asked(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
