@@ -106,24 +106,6 @@ def test_a_file_that_breaks_in_use_is_set_aside_then(path: Path) -> None:
     assert "damaged" in message
 
 
-def test_a_file_that_cannot_be_written_is_read(path: Path) -> None:
-    store = SqliteStore(str(path), silent)
-    store.put_many({A: b"1"})
-    store._connection.execute("PRAGMA max_page_count = 10")  # as a full disk is to SQLite
-    with pytest.raises(StoreError, match="full"):
-        store.put_many(MANY)
-    store.put_many({B: b"2"})
-    store.close()
-    lock = path.with_name("cache.sqlite.lock")
-    lock.unlink(missing_ok=True)
-    lock.mkdir()  # stands in for a folder without permission
-    store = SqliteStore(str(path), silent)
-    assert store.get_many([A, B]) == {A: b"1", B: b"2"}
-    with pytest.raises(StoreError, match="readonly"):
-        store.put_many({C: b"3"})
-    store.close()
-
-
 @pytest.mark.parametrize("uri", ["{file}/cache.sqlite", "{file}/folder/", "nosuch://bucket/x/"])
 def test_no_place_for_a_store(tmp_path: Path, uri: str) -> None:
     file = tmp_path / "file"

@@ -4,7 +4,7 @@ import io
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
-from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, BatchStore, Reply
+from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.usage import usage_row
 
 LONG_AGO = 0.0
 
@@ -123,46 +122,6 @@ def test_no_secret_is_in_an_error(submit: Submitting, llm_server: LlmServer) -> 
     error = submit.error(body(0))
     assert error.final
     assert llm_server.key not in str(error)
-
-
-PLACE = Endpoint("m", "http://localhost/v1", headers=(("X-Team", "TEAM"),))
-BODY = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
-ROW = usage_row("verify", "reference", "m", "r1")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[BatchStore]:
-    with closing(BatchStore(str(tmp_path / "b.batches"), "run")) as opened:
-        yield opened
-
-
-def test_a_request_is_asked_for_until_it_has_a_reply(store: BatchStore) -> None:
-    for _ in range(2):
-        assert store.ask("k-1", PLACE, BODY, ROW) == (None, ROW)
-    store.take_back(store.plan(PLACE, 1, {"k-1": 0.0}))  # a batch that was not accepted
-    assert (store.under_way(), store.new()) == ([], [PLACE])
-    assert list(store.bodies(PLACE, 9)) == [("k-1", BODY)]
-    batch = store.plan(PLACE, 1, {"k-1": 0.5})
-    assert (store.under_way(), store.new(), store.reserved()) == ([batch], [], 0.5)
-    assert store.sent(batch) == {"k-1": (0, ROW)}
-    lost = Reply("expired", None, "b/k-1", "the batch expired")
-    store.put("k-1", AGAIN, lost, replace(ROW, request_id="b/k-1"))
-    assert store.note(batch, ended=True, id="batch_1", done=1).id == "batch_1"
-    assert store.counts(1) == (1, 1)
-    assert (store.under_way(), store.new()) == ([], [])  # until a pass asks for it again
-    store.ask("k-2", PLACE, BODY, ROW)
-    store.begin_pass()  # forgets what none asks for any more, but not how often it was tried
-    assert store.ask("k-1", PLACE, BODY, ROW)[0] is None
-    again = store.plan(PLACE, 2, {key: 0.5 for key, _ in store.bodies(PLACE, 9)})
-    assert [tries for tries, _ in store.sent(again).values()] == [1]
-    reply, paid = Reply("200", {"choices": []}, "req_1"), replace(ROW, request_id="req_1")
-    store.put("k-1", ANSWERED, reply, paid)
-    other = usage_row("verify", "reference", "m", "r2")
-    assert store.ask("k-1", PLACE, BODY, other) == (reply, paid)
-    assert store.last_round() == 2
-    assert (store.held()["batch_requests"], store.held()["batch_replies"]) == (0, 1)
-    store.forget()
-    assert store.last_round() == 0
 
 
 def test_a_file_of_another_kind_is_refused_with_its_name(tmp_path: Path) -> None:

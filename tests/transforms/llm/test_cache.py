@@ -77,17 +77,6 @@ def run(tmp_path: Path) -> Iterator[Run]:
         store.close()
 
 
-def test_what_was_answered_is_not_asked_again(run: Run) -> None:
-    (cold,) = run(Model(), ASKED)
-    (warm,) = run(Model(LlmError("asked")), replace(ASKED, step="other", response_id="r2"))
-    assert warm.choices == cold.choices
-    assert warm.request_id == cold.request_id == "fake-1"
-    (row,) = warm.usage
-    assert (row.cached, row.coalesced, row.status) == (True, False, "ok")
-    assert (row.step, row.response_id, row.model) == ("other", "r2", "m")
-    assert (row.prompt_tokens, row.completion_tokens, row.cost_usd) == (10, 3, 0.0)
-
-
 @pytest.mark.parametrize(
     ("change", "settings", "asked"),
     [

@@ -14,11 +14,10 @@ import pytest
 from tests.llm_server import IGNORED, PROFILES, REJECTED, Chat, LlmServer, Reply, Switches, faults
 from tests.llm_server.chat import LONG, LONG_APART, THOUGHTS
 from tests.llm_server.errors import ApiError
-from tests.llm_server.profiles import of_example, refusals
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRANSPORT, TRUNCATED
 from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
-from ufo.transforms.llm.request import Function, LlmError, Message, Request
+from ufo.transforms.llm.request import LlmError, Message, Request
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:
@@ -227,35 +226,12 @@ def test_final_errors_come_at_once_with_the_remedy(
     assert known or sent == 1
 
 
-WORD = {"type": "string", "enum": ["x", "y"]}
-SCHEMA = {
-    "type": "object",
-    "properties": {"words": {"type": "array", "items": {"$ref": "#/$defs/word"}, "maxItems": 2}},
-    "required": ["words"],
-    "additionalProperties": False,
-    "$defs": {"word": WORD},
-}
-ASKED = call(function=Function("choose", "Chooses words.", SCHEMA), max_tokens=600, expects=100)
-SAID = '{"words": ["x"]}'
-GRAMMARS = [one for row in refusals() if row["kind"] == "schema" for one in row["examples"]]
+ASKED = call(max_tokens=600, expects=100)
+SAID = '{"word": "x"}'
 
 
 def said(asked: Asked) -> list[str]:
     return [one.choices[0].arguments or one.choices[0].text for one in asked.results]
-
-
-@pytest.mark.parametrize("example", GRAMMARS, ids=lambda one: one["says"][:30])
-def test_a_schema_is_written_out_before_a_form_is_given_up(
-    llm_server: LlmServer, example: Any
-) -> None:
-    llm_server.switches = of_example("schema", example)
-    assert said(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
-    assert [entry.status for entry in llm_server.chats][1:] == [200, 200]
-    (tool,) = llm_server.chats[-1].body["tools"]
-    assert "strict" not in tool["function"]
-    words = {"type": "array", "items": WORD}
-    written_out = {"type": "object", "properties": {"words": words}, "required": ["words"]}
-    assert tool["function"]["parameters"] == written_out
 
 
 def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) -> None:

@@ -165,24 +165,6 @@ def events(*chunks: Any) -> str:
     return f": waiting\n\n{''.join(lines)}data: [DONE]\n\n"
 
 
-def test_a_stream_is_read_as_one_reply() -> None:
-    def chunk(finish: str | None = None, arguments: str = "", **delta: Any) -> dict[str, Any]:
-        if arguments:
-            delta["tool_calls"] = [{"index": 0, "function": {"arguments": arguments}}]
-        return {"id": "c1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-    call = {"index": 0, "id": "t1", "type": "function", "function": {"name": "f", "arguments": ""}}
-    begun = chunk(role="assistant", content=None, tool_calls=[call])
-    parts = [begun, chunk(arguments='{"a":'), chunk(arguments=" 1}", reasoning="I ")]
-    usage, error = {"prompt_tokens": 5}, {"message": "overloaded"}
-    ended = [chunk("tool_calls", reasoning="think"), {"choices": [], "usage": usage}]
-    whole = completion_of(events(*parts, *ended, {"error": error}))
-    ((choice,), (made,)) = whole["choices"], whole["choices"][0]["message"]["tool_calls"]
-    assert (made["id"], made["function"]) == ("t1", {"name": "f", "arguments": '{"a": 1}'})
-    assert (choice["message"]["reasoning"], choice["finish_reason"]) == ("I think", "tool_calls")
-    assert (whole["usage"], whole["id"], whole["error"]) == (usage, "c1", error)
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.text(max_size=5)), max_size=12))
 def test_pieces_of_choices_are_put_together(pieces: list[tuple[int, str]]) -> None:
     chunks = [{"choices": [{"index": at, "delta": {"content": text}}]} for at, text in pieces]

@@ -39,23 +39,6 @@ def test_what_is_known_of_a_context_limits_prompt_and_reply() -> None:
     assert (window.fits(330, 40), window.fits(250, 40)) == (False, True)
 
 
-def test_an_error_without_numbers_leaves_three_quarters_and_that_grows_with_what_is_taken() -> None:
-    window = ContextWindow()
-    window.refused(1600, 300, Overflow())
-    window.refused(100_000, 300, Overflow())  # that it was too much says less
-    guesses = [window.context]
-    assert not window.hopeless(10_000)  # a guess keeps nothing from being tried
-    assert window.limit(1100, 300, 40) == 300
-    for tokens in (700, 1200, 900):
-        window.took(tokens)
-        guesses.append(window.context)
-    assert guesses == [1200, 1200, 1400, 1400]
-    window.ended(1300)  # a reply that ends early tells the context
-    window.took(1250)
-    window.ended(4096)
-    assert window.context == 1300
-
-
 def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:
     window = ContextWindow()
     limits: list[int] = []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
+from tests.llm_server import LlmServer
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import (
     ERROR,
@@ -78,30 +78,6 @@ def texts(found: Found) -> list[str]:
     return [hit.passage.text for hit in found.passages]
 
 
-@pytest.mark.parametrize(
-    ("switches", "requests"),
-    [
-        (Switches(), 1),
-        (Switches(n=2), 3),
-        (Switches(n=IGNORED), 5),
-        (Switches(n=REJECTED, logprobs=REJECTED, temperature_fixed=True), 5),
-        (Switches(logprobs=IGNORED), 1),
-    ],
-    ids=str,
-)
-@BOTH
-def test_all_samples_come_whatever_the_endpoint_does_with_n(
-    llm_server: LlmServer, switches: Switches, requests: int, sampling: str
-) -> None:
-    llm_server.switches = switches
-    llm_server.knowledge.texts[QUERIES[0]] = [f"Sample {n}." for n in range(5)]
-    (found,) = look_up(llm_server, QUERIES[0], sampling=sampling)
-    assert sorted(texts(found)) == [f"Sample {n}." for n in range(5)]
-    assert [hit.sample_index for hit in found.passages] == list(range(5))
-    # What is not known of `n` yet may take one request more.
-    assert requests <= len(asked(llm_server)) <= requests + 1
-
-
 def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmServer) -> None:
     found = look_up(llm_server, *QUERIES, sampling=BUNDLED, samples=3)
     (body,) = asked(llm_server)
@@ -122,24 +98,11 @@ def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmSe
     assert not any("tools" in body or "response_format" in body for body in bodies)
 
 
-def test_samples_are_passages_with_what_is_known_of_them(llm_server: LlmServer) -> None:
-    llm_server.knowledge.texts[QUERIES[0]] = ["In 1932.", "In 1932.", "Never."]
-    (found,) = look_up(llm_server, QUERIES[0], samples=3)
-    ids = [hit.passage.passage_id for hit in found.passages]
-    assert len(set(ids)) == 3
-    assert all(one.startswith("knows:") for one in ids)
-    assert {hit.passage.source for hit in found.passages} == {"knows"}
-    assert all(hit.logprob_mean is not None and hit.logprob_mean < 0 for hit in found.passages)
-    sent = {row.request_id for row in found.usage if row.step == "knowledge"}
-    assert {hit.request_id for hit in found.passages} <= sent
-    again = look_up(llm_server, QUERIES[0], samples=3)
-    assert [hit.passage.passage_id for hit in again[0].passages] == ids
-
-
 @BOTH
 def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: str) -> None:
+    llm_server.knowledge.texts[QUERIES[0]] = ["In 1932.", "In 1932.", "Never."]
     queries = [QUERIES[0], QUERIES[2], QUERIES[0]]
-    first, second, again = look_up(llm_server, *queries, sampling=sampling)
+    first, second, again = look_up(llm_server, *queries, sampling=sampling, samples=3)
     assert texts(again) == texts(first) != texts(second)
     assert again.usage == ()
     told = [row for one in (first, second) for row in one.usage]
@@ -148,6 +111,13 @@ def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: 
     assert whose == {("r1", "knows")}
     paid = sum(row.prompt_tokens or 0 for row in told)
     assert paid == sum(entry.prompt_tokens for entry in llm_server.chats)
+    # Samples are passages, each with its place and with what is known of its request.
+    assert [hit.sample_index for hit in first.passages] == [0, 1, 2]
+    assert len({hit.passage.passage_id for hit in first.passages}) == 3
+    assert {hit.passage.source for hit in first.passages} == {"knows"}
+    assert {hit.request_id for hit in first.passages} <= {row.request_id for row in told}
+    known = [hit.logprob_mean is not None for hit in first.passages]
+    assert known == [sampling == PER_QUERY] * 3
 
 
 def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,13 +211,6 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
     found, sent = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
     assert [texts(one) for one in found] == [["In 1932."]] * len(QUERIES)
     assert len(sent) == 2 * len(QUERIES) - 1
-
-
-def test_a_filtered_prompt_has_its_reason(llm_server: LlmServer) -> None:
-    llm_server.faults.extend([None, faults.filtered_prompt()])  # the first is the probe's
-    (found,) = look_up(llm_server, QUERIES[0])
-    assert (found.outcome, found.reason) == (ERROR, FILTERED)
-    assert found.usage[-1].status == "400"
 
 
 # --- with a judge ---------------------------------------------------------------------------------
