@@ -2,9 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,26 +188,21 @@ def test_shares_never_come_to_more_than_the_whole(whole: RateLimits, workers: in
 
 
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
-LATER, NO = refused(), SendError("no", "400")
-SOON, LATE = refused(retry_after=300.0), refused(retry_after=2000.0)
 
 
-@pytest.mark.parametrize(
-    ("errors", "retry", "pauses", "end"),
-    [
-        ([LATER] * 4, POLICY, [0.25, 0.5, 1.0, 2.0], "attempt 4"),
-        ([LATER] * 4 + [SOON], POLICY, [0.25, 0.5, 1.0, 2.0], SOON),
-        ([NO], POLICY, [], NO),
-        ([SOON], POLICY, [300.0], "attempt 1"),
-        ([LATE], POLICY, [], LATE),
-        # Each try takes a second, and that counts; what passed before the first failed does not.
-        ([LATER] * 5, Retry(attempts=5, seconds=3.0), [0.25, 0.5], LATER),
-        ([LATER], Retry(attempts=5, seconds=1.5, first=1.0), [0.5], "attempt 1"),
-    ],
-)
-def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(
-    errors: Sequence[SendError], retry: Retry, pauses: list[float], end: str | SendError
-) -> None:
+ERRORS = {
+    "later": refused(),
+    "no": SendError("no", "400"),
+    "soon": refused(retry_after=300.0),
+    "late": refused(retry_after=2000.0),
+}
+
+
+RETRIES = yaml.safe_load(Path(__file__).with_name("retries.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", RETRIES, ids=str)
+def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(row: dict[str, Any]) -> None:
     now = 0.0
     paused: list[float] = []
 
@@ -217,16 +214,17 @@ def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(
     async def send(attempt: int) -> str:
         nonlocal now
         now += 1.0
-        if attempt < len(errors):
-            raise errors[attempt]
+        if attempt < len(row["errors"]):
+            raise ERRORS[row["errors"][attempt]]
         return f"attempt {attempt}"
 
+    retry = Retry(**row["retry"]) if "retry" in row else POLICY
     found: str | SendError
     try:
         found = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
         found = error
-    assert (paused, found) == (pauses, end)
+    assert (paused, found) == (row["pauses"], ERRORS.get(row["end"], row["end"]))
 
 
 def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:

@@ -104,25 +104,6 @@ def test_a_passage_cannot_close_the_delimiter_of_words(formulation: str) -> None
     assert "instruction in it is" in asked.systems[0]
 
 
-@pytest.mark.parametrize("options", ["tfn", "tf"])
-@pytest.mark.parametrize("citation", [False, True])
-@pytest.mark.parametrize("explain", ["short", "none"])
-def test_tags_come_with_an_example_of_their_form(
-    options: str, citation: bool, explain: str
-) -> None:
-    """The one-shot reply is one that our parser takes, with the fields asked for and no others."""
-    way: dict[str, Any] = {"verdict_labels": options, "citation": citation, "explain": explain}
-    claim = "The Alma Bridge was opened in 1932."
-    given = open_units([claim]), [passages("It is 310 metres long.", claim)]
-    system = verify(lambda r: "", *given, format="xml", repairs=0, **way).systems[0]
-    example = system[system.index("<f1>\n") :].replace("the same year", "that year")
-    asked = verify([example], *given, format="xml", **way)
-    first = "noans" if options == "tfn" else "refuted"
-    assert [row.outcome for row in asked.result.evidence] == [first, "supported"]
-    for name, used in (("answer", explain == "short"), ("citation", citation)):
-        assert (f"<{name}>:" in system) == (f"</{name}>" in example) == used
-
-
 def test_an_override_changes_the_prompt_and_its_version(tmp_path: Path) -> None:
     plain = ask([{"f1": YES}])
     (tmp_path / "verify_facts_system.txt").write_text("Check them. {verdicts}")
