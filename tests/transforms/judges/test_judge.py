@@ -6,14 +6,7 @@ from typing import Any
 
 import pytest
 
-from ufo.schemas.records import (
-    ERROR,
-    NO_PASSAGES,
-    NOANS,
-    SUPPORTED,
-    OpenUnits,
-    Passage,
-)
+from ufo.schemas.records import OpenUnits, Passage
 from ufo.transforms.judges.judge import Judge, Judged, Judgement, citation_found
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sources.fact_source import Found, Retrieved
@@ -21,13 +14,13 @@ from ufo.transforms.sources.fact_source import Found, Retrieved
 
 class Plain(Judge):
     def outcome(self, unit: Any, passage: Passage) -> Any:
-        return Judgement(SUPPORTED, 1, "half a \ud83d character", passage.text[:4])
+        return Judgement("supported", 1, "half a \ud83d character", passage.text[:4])
 
 
 class Waits(Plain):
     async def outcome(self, unit: Any, passage: Passage) -> Any:
         await asyncio.sleep(0)
-        return Judgement(NOANS)
+        return Judgement("noans")
 
 
 class Whole(Judge):
@@ -64,15 +57,15 @@ def test_its_outcomes_are_rows_that_a_table_can_hold(
         return asyncio.run(judge.verify(units, "here", found))
 
     one, other = judged(Plain()).evidence
-    assert (one.outcome, one.label, one.probability, one.rank) == (SUPPORTED, 1, 1.0, 1)
+    assert (one.outcome, one.label, one.probability, one.rank) == ("supported", 1, 1.0, 1)
     assert (one.judge, one.source, one.retrieval_score) == ("mine", "here", 0.5)
     assert (one.citation, one.citation_found, one.answer) == ("They", True, "They")
     assert one.rationale == "half a \ufffd character"
-    assert (other.outcome, other.reason, other.passage_id) == (NOANS, NO_PASSAGES, None)
-    assert [row.outcome for row in judged(Waits()).evidence] == [NOANS, NOANS]
-    monkeypatch.setattr(Plain, "outcome", lambda *_: SUPPORTED)
+    assert (other.outcome, other.reason, other.passage_id) == ("noans", "no_passages", None)
+    assert [row.outcome for row in judged(Waits()).evidence] == ["noans", "noans"]
+    monkeypatch.setattr(Plain, "outcome", lambda *_: "supported")
     found = judged(Plain())
-    assert [row.outcome for row in found.evidence] == [ERROR, NOANS]
+    assert [row.outcome for row in found.evidence] == ["error", "noans"]
     (failure,) = found.failures
     assert failure.message == "outcome must return a ufo.Judgement, not str"
 

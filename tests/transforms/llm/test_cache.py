@@ -15,20 +15,12 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.memory import Memory, packed
-from ufo.transforms.llm.request import (
-    KNOWLEDGE,
-    VERIFIER,
-    Choice,
-    Completion,
-    LlmError,
-    Message,
-    Request,
-)
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Message, Request
 from ufo.transforms.llm.usage import usage_row
 
-SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
-THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
-ASKED = Request(VERIFIER, "m", [Message("user", "One?")], step="verify", response_id="r1")
+SETTINGS = ClientSettings({"verifier": Endpoint("m", "http://localhost:1/v1")})
+THERE = ClientSettings({"verifier": Endpoint("m", "http://localhost:2/v1")})
+ASKED = Request("verifier", "m", [Message("user", "One?")], step="verify", response_id="r1")
 Run = Callable[..., Any]
 
 
@@ -88,7 +80,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         ({}, THERE, 2),
         ({"response_id": "r2"}, replace(SETTINGS, share=False), 2),
         ({"max_tokens": 5, "expects": 3}, SETTINGS, 1),
-        ({"role": KNOWLEDGE}, SETTINGS, 1),
+        ({"role": "knowledge"}, SETTINGS, 1),
     ],
 )
 def test_another_request_is_another_answer(

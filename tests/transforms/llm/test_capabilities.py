@@ -9,16 +9,7 @@ from tests.golden.tables import tables
 from tests.llm_server import PROFILES, LlmServer, Switches
 from tests.llm_server.profiles import refusals
 from tests.transforms.llm.asked import call
-from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
-from ufo.transforms.llm.capabilities import (
-    CALL,
-    FORMS,
-    JSON_SCHEMA,
-    SAMPLE,
-    Capabilities,
-    learned,
-    probe_call,
-)
+from ufo.transforms.llm.capabilities import FORMS, JSON_SCHEMA, Capabilities, learned, probe_call
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
@@ -63,7 +54,7 @@ def test_probe(llm_server: LlmServer, row: dict[str, Any]) -> None:
     llm_server.switches = (
         PROFILES[row["profile"]] if "profile" in row else Switches(**row["switches"])
     )
-    found = probe(llm_server, *row.get("shapes", (CALL, SAMPLE)))
+    found = probe(llm_server, *row.get("shapes", ("call", "sample")))
     assert found == Capabilities(**changes(row.get("found", {})))
     assert row.get("requests") in (None, len(llm_server.chats))
 
@@ -74,7 +65,7 @@ def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up(
     async def ask(request: Request, known: Capabilities, n: int) -> Any:
         limits.append(request.max_tokens)
         if (request.max_tokens or 0) > 256:
-            raise SendError("maximum context length is 512 tokens", "400", reason=TRUNCATED)
+            raise SendError("maximum context length is 512 tokens", "400", reason="truncated")
         return [Choice(finish_reason="length")], known  # it was thinking
 
     assert asyncio.run(probe_call(ask, Capabilities())) == Capabilities()
@@ -157,7 +148,7 @@ def test_what_each_provider_says_is_known(kind: str, example: Any) -> None:
     assert found.overflow == (numbers if kind == "overflow" else None)
     assert found.final == (kind in ("quota", "key", "unloaded", "model"))
     assert found.transient == (kind == "busy")
-    assert found.reason == {"overflow": TRUNCATED, "filtered": FILTERED}.get(kind, TRANSPORT)
+    assert found.reason == {"overflow": "truncated", "filtered": "filtered"}.get(kind, "transport")
 
 
 def test_a_request_that_is_too_long_is_known_by_fields_before_words() -> None:

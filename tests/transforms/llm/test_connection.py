@@ -15,15 +15,7 @@ from tests.golden.tables import tables
 from tests.llm_server import LlmServer, Switches
 from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.connection import Transport, completion_of
-from ufo.transforms.llm.endpoint import (
-    DEFAULT_MODEL,
-    NO_KEY,
-    OPENAI_URL,
-    Azure,
-    Endpoint,
-    azure_of,
-    endpoints,
-)
+from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
@@ -45,8 +37,8 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (Endpoint().url, Endpoint().configured) == (OPENAI_URL, False)
-    assert endpoints()[VERIFIER].model == DEFAULT_MODEL
+    assert (Endpoint().url, Endpoint().configured) == ("https://api.openai.com/v1", False)
+    assert endpoints()[VERIFIER].model == "gpt-4o-mini"
     monkeypatch.setenv("OPENAI_BASE_URL", LOCAL + "/")
     assert (Endpoint().url, Endpoint().configured) == (LOCAL, True)
     assert Endpoint(base_url="http://far/v1").url == "http://far/v1"
@@ -63,7 +55,7 @@ def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPa
 
 def test_a_key_is_needed_at_openai_alone_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint = Endpoint("m", LOCAL)
-    assert endpoint.key() == NO_KEY
+    assert endpoint.key() == "none"
     with pytest.raises(LlmError, match=r"set OPENAI_API_KEY, or name another .* --base_url") as e:
         Endpoint().key()
     assert e.value.final

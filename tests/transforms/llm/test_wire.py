@@ -10,19 +10,11 @@ from hypothesis import strategies as st
 from tests.golden.tables import tables
 from tests.transforms.llm.asked import ALL, FUNCTION, call
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.capabilities import (
-    FORMS,
-    JSON_OBJECT,
-    JSON_OBJECT_SCHEMA,
-    JSON_SCHEMA,
-    PROBE,
-    REQUIRED,
-    WORDS,
-    Capabilities,
-)
+from ufo.transforms.llm.capabilities import FORMS, PROBE, Capabilities
 from ufo.transforms.llm.request import Choice, Function, Message
 
 TABLES = tables("replies")
+_, REQUIRED, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS = FORMS
 SCHEMA = FUNCTION.parameters
 LEAST = Capabilities((WORDS,), n=False, logprobs=False, temperature_one=False, limit_fields=())
 

@@ -9,25 +9,11 @@ from typing import Any
 import pytest
 
 from tests.transforms.scripted import opened
+from ufo import FactSource, Passage, Retrieved
 from ufo.schemas.errors import PluginError, UsageError
-from ufo.schemas.records import (
-    ERROR,
-    NO_PASSAGES,
-    NOANS,
-    TRANSPORT,
-    FactUnit,
-    Passage,
-    passage_id,
-)
+from ufo.schemas.records import FactUnit, passage_id
 from ufo.transforms import plugins
-from ufo.transforms.sources.fact_source import (
-    SOURCES,
-    FactSource,
-    Found,
-    Retrieved,
-    SourceSpec,
-    make_source,
-)
+from ufo.transforms.sources.fact_source import SOURCES, Found, SourceSpec, make_source
 from ufo.transforms.sources.reference import ReferenceSource
 
 
@@ -65,7 +51,7 @@ def test_one_method_is_a_source_plain_or_async(kind: type[FactSource]) -> None:
         source=kind.name,
         passage_id=passage_id(kind.name, "https://example.org/page", "about Etna"),
     )
-    assert (bad.passages, bad.outcome, bad.reason) == ((), ERROR, TRANSPORT)
+    assert (bad.passages, bad.outcome, bad.reason) == ((), "error", "transport")
     assert (bad.error_type, bad.message) == ("LookupError", "not today")
     assert (kind().unavailable(), kind().fingerprint()) == (None, "")
 
@@ -86,7 +72,7 @@ def test_scores_are_kept_and_nothing_found_is_noans() -> None:
     found = found_of([Retrieved(Passage("a"), 2.5), Passage("b")])
     assert [(hit.passage.text, hit.score) for hit in found.passages] == [("a", 2.5), ("b", None)]
     for nothing in (found_of([]), found_of(None)):
-        assert (*nothing.passages, nothing.outcome, nothing.reason) == (NOANS, NO_PASSAGES)
+        assert (*nothing.passages, nothing.outcome, nothing.reason) == ("noans", "no_passages")
         assert nothing.error_type == ""
     (found,) = ask(FactSource(), "x")
     assert "FactSource implements neither find nor look_up" in found.message
@@ -115,7 +101,7 @@ def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguishe
 def test_what_no_table_could_hold_is_an_error_beside_the_others(garbage: Any) -> None:
     found = found_of(iter([Passage("fine"), garbage, Passage("too")]))
     assert [hit.passage.text for hit in found.passages] == ["fine", "too"]
-    assert (found.outcome, bool(found.error_type)) == (ERROR, True)
+    assert (found.outcome, bool(found.error_type)) == ("error", True)
     said = "a source must return ufo.Passage objects, not str"
     assert (found.message == said) == (garbage == "text")
 

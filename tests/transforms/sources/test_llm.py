@@ -8,17 +8,7 @@ import pytest
 
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import (
-    ERROR,
-    FILTERED,
-    REFUSED,
-    SUPPORTED,
-    TRANSPORT,
-    TRUNCATED,
-    UNPARSABLE,
-    FactUnit,
-    OpenUnits,
-)
+from ufo.schemas.records import FactUnit, OpenUnits
 from ufo.transforms.check import check
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client import OpenAiClient
@@ -143,16 +133,16 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("choice", "reason"),
     [
-        (Choice(finish_reason="stop", refusal="I can't help with that."), REFUSED),
-        (Choice("Half of it", refusal="I can't go on."), REFUSED),
-        (Choice(finish_reason="content_filter"), FILTERED),
-        (Choice(), UNPARSABLE),
-        (Choice(" \n"), UNPARSABLE),
+        (Choice(finish_reason="stop", refusal="I can't help with that."), "refused"),
+        (Choice("Half of it", refusal="I can't go on."), "refused"),
+        (Choice(finish_reason="content_filter"), "filtered"),
+        (Choice(), "unparsable"),
+        (Choice(" \n"), "unparsable"),
     ],
 )
 def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sampling: str) -> None:
     (found,), _ = scripted([choice], QUERIES[0], sampling=sampling)
-    assert (found.passages, found.outcome, found.reason) == ((), ERROR, reason)
+    assert (found.passages, found.outcome, found.reason) == ((), "error", reason)
     assert reason in found.message
     assert len(found.usage) == 1
     if sampling == PER_QUERY:  # one leaves the others
@@ -166,14 +156,14 @@ def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sam
     ("reply", "expected"),
     [
         ({"q1": "One.", "q2": "Two."}, ["One.", "Two."]),
-        ({"q1": "One.", "q2": 2, "q3": "Three."}, ["One.", UNPARSABLE]),
-        ({"q2": "Two."}, [UNPARSABLE, "Two."]),
+        ({"q1": "One.", "q2": 2, "q3": "Three."}, ["One.", "unparsable"]),
+        ({"q2": "Two."}, ["unparsable", "Two."]),
         (Choice('{"q1": "One.", "q2": "Two."}'), ["One.", "Two."]),
-        (Choice(arguments='{"q1": "One.", "q2": "Tw'), ["One.", TRUNCATED]),
-        (Choice(arguments="[" * 100_000), [TRUNCATED, TRUNCATED]),
-        (Choice("I know both."), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="[1, 2]"), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="null", finish_reason="tool_calls"), [UNPARSABLE, UNPARSABLE]),
+        (Choice(arguments='{"q1": "One.", "q2": "Tw'), ["One.", "truncated"]),
+        (Choice(arguments="[" * 100_000), ["truncated", "truncated"]),
+        (Choice("I know both."), ["unparsable", "unparsable"]),
+        (Choice(arguments="[1, 2]"), ["unparsable", "unparsable"]),
+        (Choice(arguments="null", finish_reason="tool_calls"), ["unparsable", "unparsable"]),
     ],
     ids=lambda value: str(value)[:50],
 )
@@ -188,14 +178,14 @@ def test_what_does_not_get_through_is_an_error_of_its_queries(sampling: str) -> 
 
     def script(request: Request) -> Any:
         if QUERIES[0] in request.messages[-1].content:
-            raise LlmError("the line is dead", TRANSPORT, usage=sent)
+            raise LlmError("the line is dead", "transport", usage=sent)
         return "Fine."
 
     found, _ = scripted(script, *QUERIES, sampling=sampling)
-    failed = [one for one in found if one.outcome == ERROR]
+    failed = [one for one in found if one.outcome == "error"]
     assert [len(one.usage) for one in failed] == ([1, 0, 0] if sampling == BUNDLED else [1])
     told = {(one.reason, one.error_type, one.message) for one in failed}
-    assert told == {(TRANSPORT, "LlmError", "the line is dead")}
+    assert told == {("transport", "LlmError", "the line is dead")}
     error = LlmError("wrong key", final=True)  # one that every query would meet
     with pytest.raises(LlmError, match="wrong key"):
         scripted(lambda _: error, *QUERIES, sampling=sampling)
@@ -205,7 +195,7 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
     def reply(request: Request) -> Any:
         names = request.function.parameters["properties"] if request.function else {}
         if len(names) > 1:
-            return LlmError("too long", TRUNCATED)
+            return LlmError("too long", "truncated")
         return dict.fromkeys(names, "In 1932.")
 
     found, sent = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
@@ -220,13 +210,13 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
 def test_what_came_is_judged_and_what_did_not_is_an_error_row(sampling: str) -> None:
     said = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
     came = [said[sampling]] * 3
-    broke = LlmError("the line broke", TRANSPORT, choices=came, request_id="req-1")
+    broke = LlmError("the line broke", "transport", choices=came, request_id="req-1")
     client = FakeClient([broke])
     source = source_of(lambda: client, model="m", sampling=sampling)
     result = asyncio.run(check(opened(QUERIES[0], claims=[CLAIM]), source, OfflineJudge()))
     *samples, missing = result.evidence
-    assert [(row.outcome, row.request_id) for row in samples] == [(SUPPORTED, "req-1")] * 3
-    assert (missing.outcome, missing.reason, missing.passage_id) == (ERROR, TRANSPORT, None)
+    assert [(row.outcome, row.request_id) for row in samples] == [("supported", "req-1")] * 3
+    assert (missing.outcome, missing.reason, missing.passage_id) == ("error", "transport", None)
     assert missing.rationale == "3 of 5 samples came; the line broke"
     (votes,) = result.tallies
     assert (votes.n_supported, votes.n_error) == (3, 1)

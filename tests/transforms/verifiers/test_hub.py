@@ -12,17 +12,9 @@ import yaml
 
 from tests.transforms.verifiers.tiny import LABELS, write_onnx, write_texts
 from ufo.schemas.errors import PluginError, UsageError
+from ufo.transforms.verifiers import hub
 from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
-from ufo.transforms.verifiers.hub import (
-    FAMILIES,
-    HubVerifier,
-    Outputs,
-    best,
-    family_of,
-    filled,
-    outputs_of,
-    probabilities,
-)
+from ufo.transforms.verifiers.hub import HubVerifier, Outputs
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 TABLES = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
@@ -162,9 +154,9 @@ def config(said: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("labels", [LABELS, ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")])
 def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[int, ...]) -> None:
     said = config([labels[place] for place in order])
-    outputs = outputs_of("any", family_of("any", said), said)
+    outputs = hub.outputs_of("any", hub.family_of("any", said), said)
     assert outputs == Outputs(order.index(0), order.index(1))
-    found = probabilities([[2.0, 1.0, 0.0][place] for place in order], outputs)
+    found = hub.probabilities([[2.0, 1.0, 0.0][place] for place in order], outputs)
     assert found == pytest.approx((0.66524, 0.24473, 0.09003), abs=1e-5)
 
 
@@ -172,31 +164,31 @@ def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[in
 def test_known_families(row: list[Any]) -> None:
     name, told, family, *outputs = row
     said = config(told)
-    found = family_of(name, said)
+    found = hub.family_of(name, said)
     assert found.name == family
-    assert outputs_of(name, found, said) == Outputs(*outputs)
+    assert hub.outputs_of(name, found, said) == Outputs(*outputs)
 
 
 @pytest.mark.parametrize(("said", "words"), TABLES["unusable"])
 def test_what_is_no_verifier_is_said(said: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        outputs_of("mine", family_of("mine", config(said)), config(said))
+        hub.outputs_of("mine", hub.family_of("mine", config(said)), config(said))
 
 
 def test_scores_templates_and_the_window_that_counts() -> None:
     # Of two labels the other one is no answer, and a single output is a score.
-    assert probabilities([0.0, 0.0], Outputs(0)) == Probabilities(0.5, 0.0, 0.5)
-    scores = [probabilities([one], Outputs(0)) for one in (0.8, 1.3, -0.2)]
+    assert hub.probabilities([0.0, 0.0], Outputs(0)) == Probabilities(0.5, 0.0, 0.5)
+    scores = [hub.probabilities([one], Outputs(0)) for one in (0.8, 1.3, -0.2)]
     assert scores == [pytest.approx((0.8, 0.0, 0.2)), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
     own = {"model_type": "HHEMv2", "prompt": "<pad> {text2} of {text1}?"}
-    assert family_of("mine", own).template == "<pad> {claim} of {passage}?"
+    assert hub.family_of("mine", own).template == "<pad> {claim} of {passage}?"
     # What looks like a gap in a text stays.
-    template = FAMILIES["factcg"].template
-    text = filled(template, passage="{claim} {x} {0}", claim='"{passage}"', eos="")
+    template = hub.FAMILIES["factcg"].template
+    text = hub.filled(template, passage="{claim} {x} {0}", claim='"{passage}"', eos="")
     assert text.startswith("{claim} {x} {0}\n\nChoose")
     assert 'conclude that ""{passage}""?' in text
     supports, surer = Probabilities(0.6, 0.1, 0.3), Probabilities(0.7, 0.0, 0.3)
     refutes, silent = Probabilities(0.05, 0.9, 0.05), Probabilities(0.1, 0.1, 0.8)
-    assert best([silent, supports, refutes, surer]) == surer
-    assert best([silent, refutes]) == refutes
-    assert best([Probabilities(0.0, 0.1, 0.9), silent]) == silent
+    assert hub.best([silent, supports, refutes, surer]) == surer
+    assert hub.best([silent, refutes]) == refutes
+    assert hub.best([Probabilities(0.0, 0.1, 0.9), silent]) == silent

@@ -8,14 +8,8 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.overlap import (
-    WEIGHTS,
-    OverlapVerifier,
-    explain,
-    features,
-    grounds,
-    ruled,
-)
+from ufo.transforms.verifiers import overlap
+from ufo.transforms.verifiers.overlap import OverlapVerifier, explain, grounds, ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
@@ -102,8 +96,8 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
     for pair, said in zip(pairs, together, strict=True):
         assert sum(said) == pytest.approx(1)
         assert all(0 <= one <= 1 for one in said)
-        found = features(pair)
-        assert len(found) == len(WEIGHTS)
+        found = overlap.features(pair)
+        assert len(found) == len(overlap.WEIGHTS)
         assert all(-1 < value < 20 for value in found)
         told = explain(match(pair), outcome)
         assert told.citation is None or told.citation in pair.passage

@@ -19,11 +19,7 @@ from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources import web
-from ufo.transforms.sources.web.categories import (
-    category_of,
-    hosts_chosen,
-    kind_of,
-)
+from ufo.transforms.sources.web.categories import category_of, hosts_chosen, kind_of
 from ufo.transforms.sources.web.source import Visit
 
 HOSTS = cases(Path(__file__).with_name("hosts.txt"))

@@ -180,8 +180,6 @@ def test_searches_and_pages_are_kept_for_a_day(engines: Engines, tmp_path: Path)
     assert {*reasons(refused)} == {"refused_address"}
 
 
-
-
 @pytest.mark.parametrize("it", TABLES["lasting"].values(), ids=TABLES["lasting"])
 def test_what_lasts_is_kept(engines: Engines, tmp_path: Path, it: dict[str, Any]) -> None:
     body = html("Tower", [it["body"] * it.get("times", 1)]) if "body" in it else b""
