@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.transforms.scripted import opened
 from ufo import FactSource, Passage, Retrieved
-from ufo.schemas.errors import PluginError, UsageError
+from ufo.schemas import errors
+from ufo.schemas.errors import PluginError
 from ufo.schemas.records import FactUnit, passage_id
 from ufo.transforms import plugins
 from ufo.transforms.sources.fact_source import SOURCES, Found, SourceSpec, make_source
@@ -106,22 +108,8 @@ def test_what_no_table_could_hold_is_an_error_beside_the_others(garbage: Any) ->
     assert (found.message == said) == (garbage == "text")
 
 
-SOURCE = """
-from ufo import FactSource, Passage
-
-class Mine(FactSource):
-    def __init__(self, limit: int = 3, passages: int = 1, **more):
-        self.limit, self.passages, self.more = limit, passages, more
-
-    def find(self, unit):
-        return [Passage(unit.claim)]
-
-class Strict(FactSource):
-    def __init__(self, limit: int):
-        self.limit = limit + 0
-
-not_a_class = 5
-"""
+TABLES = yaml.safe_load(Path(__file__).with_name("plug_ins.yaml").read_text(encoding="utf-8"))
+SOURCE: str = TABLES["source"]
 
 
 @pytest.fixture
@@ -165,16 +153,7 @@ def test_a_third_party_s_package_is_declared_like_the_built_in_sources(package: 
         SOURCES.types()
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("import a_module_that_is_not_there", "a_module_that_is_not_there"),
-        ("class Other: ...", "Mine"),
-        ("class Mine: ...", "subclass of ufo.FactSource"),
-        ("this is no Python", "SyntaxError"),
-        (None, "acme_module"),
-    ],
-)
+@pytest.mark.parametrize(("code", "message"), TABLES["packages"])
 def test_a_broken_plug_in(package: Any, code: str | None, message: str) -> None:
     package("acme", "broken = acme_module:Mine", code)
     # Listing the names loads nothing.
@@ -184,19 +163,12 @@ def test_a_broken_plug_in(package: Any, code: str | None, message: str) -> None:
     assert "'acme'" in raised.value.message
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "error", "message"),
-    [
-        (SOURCE, "Yours", UsageError, "no class 'Yours'"),
-        (SOURCE, "not_a_class", PluginError, "subclass of ufo.FactSource"),
-        ("from ufo import Nothing", "Mine", PluginError, "does not load: ImportError"),
-    ],
-)
+@pytest.mark.parametrize(("added", "name", "error", "message"), TABLES["files"])
 def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
-    mine: Path, content: str, name: str, error: type[UsageError], message: str
+    mine: Path, added: str, name: str, error: str, message: str
 ) -> None:
-    mine.write_text(content)
-    with pytest.raises(error, match=message) as raised:
+    mine.write_text(SOURCE + added)
+    with pytest.raises(getattr(errors, error), match=message) as raised:
         SOURCES.load(f"{mine}:{name}")
     assert str(mine) in raised.value.message
     mine.write_text(SOURCE)
@@ -204,7 +176,7 @@ def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
     assert issubclass(kind, FactSource)
     assert SOURCES.load(f"{mine}:Mine") is kind
     mine.unlink()
-    with pytest.raises(UsageError, match="no file"):
+    with pytest.raises(errors.UsageError, match="no file"):
         SOURCES.load(f"{mine}:{name}")
 
 
@@ -223,17 +195,9 @@ def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:
     assert (source.name, source.passages) == ("mine", 2)
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "error", "message"),
-    [
-        ("reference", {"pasages": 2}, UsageError, "'its'.*Did you mean 'passages'"),
-        ("MINE:Strict", {}, PluginError, "'its'.*cannot be made.*TypeError"),
-        ("MINE:Strict", {"limit": "many"}, PluginError, "'its'.*cannot be made.*TypeError"),
-        ("referense", {}, UsageError, "path/to/file.py:Class. Did you mean 'reference'"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "options", "error", "message"), TABLES["specs"])
 def test_what_cannot_be_made_names_the_source_and_the_nearest(
-    mine: Path, kind: str, options: dict[str, Any], error: type[UsageError], message: str
+    mine: Path, kind: str, options: dict[str, Any], error: str, message: str
 ) -> None:
-    with pytest.raises(error, match=message):
-        make_source(SourceSpec("its", kind.replace("MINE", str(mine)), options))
+    with pytest.raises(getattr(errors, error), match=message):
+        make_source(SourceSpec("its", kind.replace("@", str(mine)), options))

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import UsageError
@@ -24,6 +26,9 @@ from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")
 CLAIM = "The Alma Bridge was opened in 1932."
 BOTH = pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
+
+
+TABLES = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text(encoding="utf-8"))
 
 
 def opened(*queries: str, claims: Sequence[str] = ()) -> OpenUnits:
@@ -130,17 +135,9 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        (Choice(finish_reason="stop", refusal="I can't help with that."), "refused"),
-        (Choice("Half of it", refusal="I can't go on."), "refused"),
-        (Choice(finish_reason="content_filter"), "filtered"),
-        (Choice(), "unparsable"),
-        (Choice(" \n"), "unparsable"),
-    ],
-)
-def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sampling: str) -> None:
+@pytest.mark.parametrize(("said", "reason"), TABLES["samples"], ids=str)
+def test_samples_without_an_answer_are_an_error(said: Any, reason: str, sampling: str) -> None:
+    choice = Choice(**said)
     (found,), _ = scripted([choice], QUERIES[0], sampling=sampling)
     assert (found.passages, found.outcome, found.reason) == ((), "error", reason)
     assert reason in found.message
@@ -152,23 +149,10 @@ def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sam
         assert told == [("In 1932.", 0), ("In 1933.", 2)]
 
 
-@pytest.mark.parametrize(
-    ("reply", "expected"),
-    [
-        ({"q1": "One.", "q2": "Two."}, ["One.", "Two."]),
-        ({"q1": "One.", "q2": 2, "q3": "Three."}, ["One.", "unparsable"]),
-        ({"q2": "Two."}, ["unparsable", "Two."]),
-        (Choice('{"q1": "One.", "q2": "Two."}'), ["One.", "Two."]),
-        (Choice(arguments='{"q1": "One.", "q2": "Tw'), ["One.", "truncated"]),
-        (Choice(arguments="[" * 100_000), ["truncated", "truncated"]),
-        (Choice("I know both."), ["unparsable", "unparsable"]),
-        (Choice(arguments="[1, 2]"), ["unparsable", "unparsable"]),
-        (Choice(arguments="null", finish_reason="tool_calls"), ["unparsable", "unparsable"]),
-    ],
-    ids=lambda value: str(value)[:50],
-)
+@pytest.mark.parametrize(("reply", "expected"), TABLES["bundles"], ids=str)
 def test_a_bundle_that_lacks_answers_costs_these_alone(reply: Any, expected: list[str]) -> None:
-    found, _ = scripted([reply], *QUERIES[:2], sampling=BUNDLED, samples=1)
+    said = Choice(**reply) if {"text", "arguments"} & set(reply) else reply
+    found, _ = scripted([said], *QUERIES[:2], sampling=BUNDLED, samples=1)
     assert [texts(one)[0] if one.passages else one.reason for one in found] == expected
 
 
