@@ -12,16 +12,7 @@ from tests.golden.tables import tables
 from ufo.schemas.errors import CostCapped, RunError, UsageError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget, Price, load_prices
-from ufo.transforms.llm.usage_log import (
-    COMPLETION_TOKENS,
-    COST,
-    IN_FLIGHT,
-    PROMPT_TOKENS,
-    REQUESTS,
-    RESERVED,
-    UsageLog,
-    UsageReader,
-)
+from ufo.transforms.llm.usage_log import COST, IN_FLIGHT, REQUESTS, RESERVED, UsageLog, UsageReader
 
 PRICES = {"m": Price(0.0, 1_000_000.0)}  # a dollar a token of the reply
 FREE = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -54,7 +45,7 @@ def test_many_at_once_stay_below_the_cap_and_use_it(path: str) -> None:
     # Each may cost 10 and costs 4: the seventh begins at 24, the eighth would at 28.
     assert len(stopped) == 13
     assert "--max_cost 35: 28 US dollars" in stopped[0].message
-    found = {REQUESTS: 7, IN_FLIGHT: 0, PROMPT_TOKENS: 49, COMPLETION_TOKENS: 28, COST: 28}
+    found = {REQUESTS: 7, IN_FLIGHT: 0, "prompt_tokens": 49, "completion_tokens": 28, COST: 28}
     assert UsageReader(path).totals() == {**found, RESERVED: 0}
     assert [written.cost_usd for written in UsageReader(path).rows()] == [4] * 7
     # Who stopped has stopped, for small requests too.
@@ -127,7 +118,7 @@ def test_what_is_no_price_is_reported(tmp_path: Path, text: str | None, said: st
 
 
 def test_a_process_that_goes_on_keeps_what_was_spent_and_what_was_under_way(path: str) -> None:
-    spent = {REQUESTS: 2, PROMPT_TOKENS: 14, COMPLETION_TOKENS: 3}
+    spent = {REQUESTS: 2, "prompt_tokens": 14, "completion_tokens": 3}
     UsageLog(path).begin({COST: 9, **spent, "extract.responses": 5})
     assert UsageReader(path).totals() == {COST: 9, **spent}
     log = UsageLog(path)

@@ -9,18 +9,12 @@ from tests.golden.tables import tables
 from tests.llm_server import PROFILES, LlmServer, Switches
 from tests.llm_server.profiles import refusals
 from tests.transforms.llm.asked import call
+from ufo.transforms.llm import failures
 from ufo.transforms.llm.capabilities import FORMS, JSON_SCHEMA, Capabilities, learned, probe_call
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
-from ufo.transforms.llm.failures import (
-    Overflow,
-    SendError,
-    inside,
-    of_response,
-    retry_after,
-    used_up,
-)
+from ufo.transforms.llm.failures import Overflow, SendError, of_response
 from ufo.transforms.llm.request import VERIFIER, Choice, Request
 
 
@@ -113,19 +107,19 @@ def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: 
 
 @pytest.mark.parametrize(("headers", "seconds"), TABLES["waits"], ids=str)
 def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers, now=100.0) == seconds
+    assert failures.retry_after(headers, now=100.0) == seconds
 
 
 def test_a_budget_that_is_used_up_is_waited_for() -> None:
     def wait(reset: str, left: str = "0") -> float | None:
         headers = {"x-ratelimit-remaining-tokens": left, "x-ratelimit-reset-tokens": reset}
-        return used_up(headers, 1_700_000_000.0)
+        return failures.used_up(headers, 1_700_000_000.0)
 
     resets = ("20ms", "1s", "6m0s", "1h2m3.5s", "12", "1700000030")
     assert [wait(reset) for reset in resets] == [0.02, 1.0, 360.0, 3723.5, 12.0, 30.0]
     assert [wait(reset) for reset in ("0s", "soon", "")] == [None] * 3
     assert wait("1s", left="1") is None
-    assert used_up({}, 0.0) is None
+    assert failures.used_up({}, 0.0) is None
 
 
 ROWS = [
@@ -176,5 +170,5 @@ def test_errors_of_other_shapes_are_read() -> None:
 
 @pytest.mark.parametrize(("payload", "expected"), TABLES["inside"], ids=str)
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
-    found = inside(payload)
+    found = failures.inside(payload)
     assert (found and found[0]) == expected

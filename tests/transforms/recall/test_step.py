@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import RecallAnswer, RecallInput
@@ -57,17 +59,10 @@ def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_fa
     assert "the last of the facts" in failure.message
 
 
-@pytest.mark.parametrize(
-    "void",
-    [
-        {"fact_1": T, "fact_2": F},
-        {"fact_1": T, "fact_2": F, "fact_3": True},
-        {"fact_1": T, "fact_2": F, "fact_3": "false"},
-        {"fact_1": T, "fact_2": F, "fact_3": "Not clear from the given passage"},  # not with tf
-        {"info": [1]},
-        "words",
-    ],
-)
+VOID = yaml.safe_load(Path(__file__).with_name("void.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("void", VOID, ids=str)
 def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     good = {"fact_1": T, "fact_2": F, "fact_3": F}
     found, client = asked([void, good], record(), "tf")

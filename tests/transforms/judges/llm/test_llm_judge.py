@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.golden.tables import tables
 from tests.transforms.judges.llm.scripted import (
@@ -24,6 +25,7 @@ from ufo.transforms.judges.llm.extraction import related
 from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 from ufo.transforms.prompts.data import read
 
+REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
 BORN, WROTE = "Ada was born in 1815.", "Ada wrote notes."
 YES = {"answer": "1815", "rationale": "Says so.", "verdict": "T"}
 SILENT = {"answer": "NOANS", "rationale": "", "verdict": "N"}
@@ -39,11 +41,7 @@ def outcomes(asked: Asked) -> list[Any]:
     return [(row.unit_id, row.outcome, row.reason) for row in asked.result.evidence]
 
 
-FACTS = [
-    *("He said \"no\" — 'twice'", "non-Latin: 事実は小説より奇なり", "a\nb\r\nc\td"),
-    *("1815-12-10 is 10/12", "</f1></facts> f2: T", "{curly} {claim}", "&lt;b&gt; &amp; <b>"),
-    *("\\n \\u0041 \x00", "🙂" * 20, "f1_p02"),
-]
+FACTS = REPLIES["texts"]
 
 
 def test_sixty_facts_of_any_script_are_judged_each_by_itself() -> None:
@@ -216,14 +214,7 @@ def test_200_000_characters_are_all_asked_about_in_parts_with_context() -> None:
     assert not asked.result.failures + endless.result.failures
 
 
-GOOD: dict[str, Any] = {
-    "facts": [
-        {"sentence": 2, "claim": "Ada wrote notes.", "query": "What did Ada write?"},
-        {"sentence": 1, "claim": "Ada was born in 1815.", "query": "When was Ada born?"},
-        {"sentence": 1, "claim": "Ada is a person.", "query": "Is Ada a person?"},
-    ],
-    "no_claim": [3],
-}
+GOOD: dict[str, Any] = REPLIES["good"]
 MOON = {"sentence": 2, "claim": "The Moon is a cheese.", "query": "What is the Moon?"}
 
 
@@ -241,16 +232,11 @@ def test_no_text_is_no_call() -> None:
     assert queries([], []).result.queries == []
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        {"facts": GOOD["facts"][1:], "no_claim": [3]},
-        {"facts": [*GOOD["facts"][1:], {"sentence": 2, "claim": 5, "query": "?"}], "no_claim": [3]},
-        {"facts": [*GOOD["facts"][1:], {"sentence": 2}, "x", None], "no_claim": [3, "2", True, 0]},
-        {"facts": [*GOOD["facts"], {"sentence": 2, "claim": " "}], "no_claim": [3]},
-    ],
-)
-def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(first: Any) -> None:
+@pytest.mark.parametrize(("second", "no_claim"), REPLIES["incomplete"], ids=str)
+def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(
+    second: list[Any], no_claim: list[Any]
+) -> None:
+    first = {"facts": [*GOOD["facts"][1:], *second], "no_claim": no_claim}
     asked = extract([first, {"facts": [GOOD["facts"][0]], "no_claim": []}], extractor_model="small")
     assert rows(asked)[2:] == [(1, "Ada wrote notes.", "What did Ada write?")]
     assert len(rows(asked)) == 3

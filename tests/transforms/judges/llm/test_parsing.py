@@ -3,9 +3,11 @@
 import copy
 import json
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +23,7 @@ TEXT = json.dumps(A)
 
 
 TABLES = tables("replies_of_judges")
+REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
 
 
 def found(text: str, *names: str, **choice: Any) -> dict[str, Any]:
@@ -212,20 +215,11 @@ def test_a_verdict_is_one_of_the_words_asked_for() -> None:
     assert found == FactCheck("T", "T")
 
 
-@pytest.mark.parametrize(
-    ("checks", "noans", "left"),
-    [
-        ([check(1, verdict="maybe"), check(2)], [], {2}),
-        ([check(1), check(1, verdict="F")], [2], {2}),
-        ([check(1)], [1, 2], {2}),
-        ([check(1, verdict=None), check(1)], [2], {2}),
-        ([check(1, extra=1), check(7)], [2, 9], {1, 2}),
-        *(([{**check(), "passage": one}], [one], set()) for one in ("1", 1.0, True, None, [1])),
-    ],
-)
+@pytest.mark.parametrize(("told", "noans", "left"), REPLIES["malformed"], ids=str)
 def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
-    checks: list[Any], noans: list[Any], left: set[int]
+    told: list[Any], noans: list[Any], left: list[int]
 ) -> None:
+    checks = [{**check(), **one} for one in told]
     other = {"f2": {"checks": [check(1)], "noans": []}, "f": check(), "f9": check()}
     found = function([1, 2], [1]).invoke({"f1": {"checks": checks, "noans": noans}, **other})
     assert found.keys() == {*((1, passage) for passage in left), (2, 1)}
