@@ -24,17 +24,10 @@ FACTS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
 
 
 def record(given: bool = True, **fields: Any) -> RecallInput:
-    answers = {"rag": "Ada was born in 1815."}
-    return RecallInput(
-        "file:1",
-        "r1",
-        "Who was Ada?",
-        "Ada was born in 1815. She wrote notes.",
-        [RecallAnswer("r1", *item) for item in fields.pop("answers", answers).items()],
-        given,
-        FACTS if given else [],
-        **fields,
-    )
+    texts = fields.pop("answers", {"rag": "Ada was born in 1815."})
+    answers = [RecallAnswer("r1", *item) for item in texts.items()]
+    told = ("file:1", "r1", "Who was Ada?", "Ada was born in 1815. She wrote notes.")
+    return RecallInput(*told, answers, given, FACTS if given else [], **fields)
 
 
 def asked(

@@ -82,15 +82,8 @@ def test_a_long_passage_is_cut_at_sentence_ends_and_the_best_window_counts(tmp_p
     assert outcomes(verifier.predict([*pairs, Pair("", "")]))[:2] == [0, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "labels", "words"),
-    [
-        ("minicheck-tiny", TWO, "it is [SEP] so"),
-        ("factcg-tiny", TWO, "it is [UNK]"),
-        ("alignscore-tiny", (*TWO, "LABEL_2"), "it is [SEP] so"),
-    ],
-)
-def test_forms_of_families(tmp_path: Path, name: str, labels: tuple[str, ...], words: str) -> None:
+@pytest.mark.parametrize(("name", "labels", "words"), TABLES["forms"])
+def test_forms_of_families(tmp_path: Path, name: str, labels: list[str], words: str) -> None:
     verifier = verifier_of(write_onnx(tmp_path / name, labels))
     (window,) = tokens(verifier, "so", "it is")
     assert " ".join(window[1:]).startswith(words)

@@ -1,10 +1,12 @@
 """Pages as they come from the web, and tables of what is made of the web, for tests."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ufo.schemas.records import FactUnit, OpenUnits
 from ufo.transforms.sources.web.documents import FetchedPage
 
 TABLES: Any = yaml.safe_load(Path(__file__).with_name("web.yaml").read_text(encoding="utf-8"))
@@ -31,3 +33,9 @@ def fetched(
     """A page as `fetch` gives it."""
     raw = body.encode() if isinstance(body, str) else body
     return FetchedPage(url, url, 200, content_type, raw, charset, RETRIEVED, reason)
+
+
+def opened(queries: Sequence[str], response_id: str = "r") -> OpenUnits:
+    """A response with a claim for each query."""
+    units = [FactUnit(response_id, f"u{n}", None, q, q, None) for n, q in enumerate(queries)]
+    return OpenUnits(response_id, "Claims.", None, None, [], [], units)

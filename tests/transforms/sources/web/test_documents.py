@@ -38,12 +38,8 @@ def test_the_date_is_what_the_page_states(head: str, path: str, date: str | None
     assert document_of(page).published_at == date
 
 
-TEXTS = {
-    "german": "Über Größe: 12 € für „Bücher“. " * 20,
-    "russian": "Москва является столицей России с тысяча девятьсот восемнадцатого года. " * 10,
-    "japanese": "東京は日本の首都です。人口は千四百万人です。" * 10,
-    "chinese": "中文网页的内容",
-}
+TEXTS = {name: text * 20 for name, text in TABLES["languages"].items()}
+TEXTS["chinese"] = "中文网页的内容"
 
 
 def test_the_title_is_the_heading_that_the_head_names() -> None:

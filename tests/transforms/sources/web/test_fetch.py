@@ -20,7 +20,7 @@ from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import LONGEST_DELAY, Fetcher, Hosts, rules_of
+from ufo.transforms.sources.web.fetch import Fetcher, Hosts, rules_of
 from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -197,16 +197,7 @@ def test_thousands_of_robots_with_thousands_of_rules_are_read() -> None:
     assert not rules.can_fetch("https://a.example/private/page", ROBOT)
 
 
-@pytest.mark.parametrize(
-    ("workers", "delay", "names", "moments"),
-    [
-        (1, None, "aaba", [0.0, 0.1, 0.1, 0.2]),
-        (4, None, "aa", [0.0, 0.4]),  # the processes of a run share the pace
-        (1, 3.0, "aa", [0.0, 3.0]),
-        (1, 86_400.0, "aa", [0.0, LONGEST_DELAY]),
-        (1, -5.0, "aa", [0.0, 0.1]),
-    ],
-)
+@pytest.mark.parametrize(("workers", "delay", "names", "moments"), TABLES["paces"])
 def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
     workers: int, delay: float | None, names: str, moments: list[float]
 ) -> None:

@@ -14,11 +14,7 @@ from ufo.indexes.embedders import unit_rows
 from ufo.transforms.sources.web.documents import Document, sentences_of
 from ufo.transforms.sources.web.pages import DenseRanking, PageText, SentenceRanking
 
-TEXT = (
-    "Lake Veyra lies in the north. It is 214 metres deep. Marta Olsen surveyed the lake in 1887. "
-    "She used a line of hemp. Her map hangs in the town hall. Boats with engines are forbidden. "
-    "The reserve admits 400 visitors a day."
-)
+TEXT: str = TABLES["lake"]
 SENTENCES = [TEXT[start:end] for start, end in sentences_of(TEXT)]
 LUND = "Oda Lund was a painter. She was born in 1902. Oda Lund had a studio."
 

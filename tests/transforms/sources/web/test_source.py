@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.local_web.engines import RESET, Engines, result, snippet
-from tests.transforms.sources.web.pages import TABLES
+from tests.transforms.sources.web.pages import TABLES, opened
 from ufo.schemas.errors import RunError
-from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits
+from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
@@ -32,11 +32,6 @@ def serper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
         wait_for(end_run("test"))  # close what a test opened
 
 
-def opened(*queries: str) -> OpenUnits:
-    units = [FactUnit("r1", f"u{n}", None, f"Claim {n}.", q, None) for n, q in enumerate(queries)]
-    return OpenUnits("r1", "Claims.", None, None, [], [], units)
-
-
 def source(pauses: list[float] | None = None, pages: int = 5) -> WebSource:
     async def sleep(seconds: float) -> None:
         (pauses if pauses is not None else []).append(seconds)
@@ -51,7 +46,7 @@ def source(pauses: list[float] | None = None, pages: int = 5) -> WebSource:
 
 
 def look_up(*queries: str, **options: Any) -> list[Found]:
-    return wait_for(source(**options).look_up(opened(*queries)))
+    return wait_for(source(**options).look_up(opened(queries)))
 
 
 def texts(found: Found) -> list[str]:
@@ -137,7 +132,7 @@ def test_a_search_that_fails(serper: Engines, fault: Any, times: int, says: str)
     assert len(found[0].usage) == serper.requests <= times
     assert found[1].usage == ()
     rows = [(row.step, row.source, row.response_id) for row in found[0].usage]
-    assert {*rows} == {("search", "web", "r1")}
+    assert {*rows} == {("search", "web", "r")}
 
 
 class Fragile(Serper):

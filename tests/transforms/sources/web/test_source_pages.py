@@ -1,7 +1,7 @@
 """The source `web` over the local web: the passages of pages, and what each response is told."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,8 @@ import pytest
 from tests.embedder import write_embedder
 from tests.local_web import BEACON, Engines, Listed, LocalWeb, Reply, html
 from tests.local_web.documents import hostile
-from tests.transforms.sources.web.pages import TABLES
+from tests.transforms.sources.web.pages import TABLES, opened
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import FactUnit, OpenUnits
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.fake import FakeClient
@@ -49,11 +48,6 @@ def made(day: datetime = NOW, resolve: Any = None, cache: Any = None, **options:
     return source
 
 
-def opened(queries: Sequence[str], response_id: str = "r") -> OpenUnits:
-    units = [FactUnit(response_id, f"u{n}", None, q, q, None) for n, q in enumerate(queries)]
-    return OpenUnits(response_id, "Claims.", None, None, [], [], units)
-
-
 def look_up(*queries: str, **options: Any) -> list[Found]:
     return wait_for(made(**options).look_up(opened(queries)))
 
@@ -79,6 +73,7 @@ def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_pa
     (wider,) = look_up(query, context_sentences=1)[0].passages
     assert wider.passage.text.startswith("Tarnholm Lighthouse was built in 1874.")
     assert granite in wider.passage.text
+    query = listed(engines, "xyzzy tower, or the steps?", "/lighthouse")
     found = look_up(query, context_sentences=0, passages_per_page=2)
     assert len(found[0].passages) == 2
     dense = {"web_retriever": "dense", "embedder": str(write_embedder(tmp_path, "paraffin"))}
