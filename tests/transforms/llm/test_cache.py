@@ -42,8 +42,10 @@ class Model(FakeClient):
         made = await super().complete(request)
         if self.gate is not None:
             await self.gate.wait()
-        paid = {"prompt_tokens": 10 * request.n, "completion_tokens": 3, "cost_usd": 0.01}
-        return replace(made, usage=[replace(made.usage[0], **paid)])
+        row = replace(
+            made.usage[0], prompt_tokens=10 * request.n, completion_tokens=3, cost_usd=0.01
+        )
+        return replace(made, usage=[row])
 
 
 def texts(completion: Completion) -> list[str]:

@@ -38,10 +38,6 @@ def test_the_date_is_what_the_page_states(head: str, path: str, date: str | None
     assert document_of(page).published_at == date
 
 
-TEXTS = {name: text * 20 for name, text in TABLES["languages"].items()}
-TEXTS["chinese"] = "中文网页的内容"
-
-
 def test_the_title_is_the_heading_that_the_head_names() -> None:
     body = f"<h1>The Lakes Magazine</h1><h1>Lake Veyra and its survey</h1>{ARTICLE}"
     head = "<title>Lake Veyra and its survey - The Lakes Magazine</title>"
@@ -134,6 +130,8 @@ def test_text_after_a_hidden_element_stays_and_other_styles_hide_nothing() -> No
 
 # --- bytes to text: the right declaration wins, a wrong one is passed over ------------------------
 
+TEXTS = {name: text * 20 for name, text in TABLES["languages"].items()}
+TEXTS["chinese"] = "中文网页的内容"
 WRONG = ["iso-8859-1", "windows-1251", "gbk", "utf-16", "ascii", "rot13", "no-such", "x\x00y", ""]
 
 

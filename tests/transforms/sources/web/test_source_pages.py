@@ -74,8 +74,8 @@ def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_pa
     assert wider.passage.text.startswith("Tarnholm Lighthouse was built in 1874.")
     assert granite in wider.passage.text
     query = listed(engines, "xyzzy tower, or the steps?", "/lighthouse")
-    found = look_up(query, context_sentences=0, passages_per_page=2)
-    assert len(found[0].passages) == 2
+    two = look_up(query, context_sentences=0, passages_per_page=2)[0].passages
+    assert len(two) == 2
     dense = {"web_retriever": "dense", "embedder": str(write_embedder(tmp_path, "paraffin"))}
     query = listed(engines, "xyzzy of paraffin", "/lighthouse")
     (found,) = look_up(query, context_sentences=0, **dense)
