@@ -149,7 +149,11 @@ def test_samples_without_an_answer_are_an_error(said: Any, reason: str, sampling
         assert told == [("In 1932.", 0), ("In 1933.", 2)]
 
 
-@pytest.mark.parametrize(("reply", "expected"), TABLES["bundles"], ids=str)
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [*TABLES["bundles"], ({"arguments": "[" * 100_000}, ["truncated"] * 2)],
+    ids=lambda value: str(value)[:50],
+)
 def test_a_bundle_that_lacks_answers_costs_these_alone(reply: Any, expected: list[str]) -> None:
     said = Choice(**reply) if {"text", "arguments"} & set(reply) else reply
     found, _ = scripted([said], *QUERIES[:2], sampling=BUNDLED, samples=1)

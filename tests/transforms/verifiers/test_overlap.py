@@ -66,6 +66,8 @@ def test_a_contradiction_needs_a_ground() -> None:
     assert explain(sharks, REFUTED).rationale == 'says "Sharks", "mammals"'
     unsettled = "says the words of the claim, but does not settle it"
     assert explain(sharks, NOANS).rationale == unsettled
+    nothing = match(Pair("It is not.", "It is not."))
+    assert explain(nothing, NOANS).rationale == "the claim has no content words"
 
 
 def test_supported_needs_a_half() -> None:
