@@ -18,15 +18,9 @@ FUNCTION = Function("choose", "Chooses a word.", SCHEMA)
 ALL = Capabilities()
 
 
-CALL = Request(
-    "verifier",
-    "",
-    [Message("system", "Choose."), Message("user", "One.")],
-    function=FUNCTION,
-    step="verify",
-    source="reference",
-    response_id="r1",
-)
+ASKED = [Message("system", "Choose."), Message("user", "One.")]
+WHOSE: dict[str, Any] = {"step": "verify", "source": "reference", "response_id": "r1"}
+CALL = Request("verifier", "", ASKED, function=FUNCTION, **WHOSE)
 QUESTION = [Message("user", "When was the bridge opened?")]
 SAMPLE = Request("knowledge", "", QUESTION, temperature=1.0, step="knowledge")
 
