@@ -19,7 +19,7 @@ from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources import web
-from ufo.transforms.sources.web.categories import category_of, hosts_chosen, kind_of
+from ufo.transforms.sources.web.categories import category_of, hostname_of, hosts_chosen, kind_of
 from ufo.transforms.sources.web.source import Visit
 
 HOSTS = cases(Path(__file__).with_name("hosts.txt"))
@@ -30,6 +30,11 @@ HOSTS = cases(Path(__file__).with_name("hosts.txt"))
 )
 def test_the_most_specific_rule_decides(kind: str, host: str) -> None:
     assert category_of(host) == category_of(host.upper() + ".") == {"unknown": None}.get(kind, kind)
+
+
+def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it() -> None:
+    assert hostname_of("https://WWW.Bücher.example./a") == "xn--bcher-kva.example"
+    assert hostname_of("https://user@WWW.Example.org:8080/a?b#c") == "example.org"
 
 
 def test_each_rule_is_a_domain_of_one_kind() -> None:
