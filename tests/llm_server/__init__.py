@@ -3,12 +3,11 @@
 from . import faults
 from .answerers import Answerer
 from .chat import IGNORED, REJECTED, WORKS, Chat, Reply, Switches
-from .limits import Limits
 from .log import Logged
 from .profiles import PROFILES
 from .server import KEY, MODELS, LlmServer
 
 __all__ = [
-    "IGNORED", "KEY", "MODELS", "PROFILES", "REJECTED", "WORKS", "Answerer", "Chat", "Limits",
+    "IGNORED", "KEY", "MODELS", "PROFILES", "REJECTED", "WORKS", "Answerer", "Chat",
     "LlmServer", "Logged", "Reply", "Switches", "faults",
 ]  # fmt: skip

@@ -22,7 +22,6 @@ from .answerers import Answerer, Anything, Knowledge, Probe, reply_to
 from .batches import Batches, LostReply
 from .errors import ApiError, bad, broken, no_key, unknown_model, unknown_path, wrong_key
 from .judge import OfflineAnswers
-from .limits import Limits, Meter
 from .log import Logged, by_step, most_in
 
 KEY = "sk-test-0123456789abcdef"
@@ -38,7 +37,6 @@ class LlmServer:
         switches: chats.Switches | None = None,
         models: Sequence[str] = MODELS,
         keys: Sequence[str] | None = (KEY,),
-        limits: Limits | None = None,
     ) -> None:
         """`keys` None takes any key and none. `answerers` go before those that the server has."""
         self.judge = OfflineAnswers()
@@ -58,7 +56,6 @@ class LlmServer:
         self.max_in_flight = 0
         self.connections = 0
         self.base_url = ""
-        self._meter = Meter(limits) if limits else None
         self._in_flight = 0
         self._answered = 0
         self._samples: Counter[str] = Counter()
@@ -211,7 +208,7 @@ class LlmServer:
     ) -> http.HttpResponse:
         headers = {"x-request-id": f"req_{len(self.requests):032x}"}
         try:
-            payload = self._payload(request, entry, fault, headers)
+            payload = self._payload(request, entry, fault)
             if isinstance(entry.body, dict) and entry.body.get("stream"):
                 return http.HttpResponse(200, http.Events(payload), headers)
             return http.HttpResponse(200, payload, headers)
@@ -227,13 +224,7 @@ class LlmServer:
                 raise
             return http.HttpResponse(500, broken(error).payload(), headers)
 
-    def _payload(
-        self,
-        request: http.HttpRequest,
-        entry: Logged,
-        fault: faults.Fault | None,
-        headers: dict[str, str],
-    ) -> Any:
+    def _payload(self, request: http.HttpRequest, entry: Logged, fault: faults.Fault | None) -> Any:
         self._authorise(request)
         route = (request.method, request.path)
         if route == ("GET", "/v1/models"):
@@ -248,13 +239,10 @@ class LlmServer:
             completions = f"/openai/deployments/{self.switches.azure}/chat/completions"
         if route != ("POST", completions) or bool(self.switches.azure) != bool(request.query):
             raise unknown_path(request.method, request.path)
-        self._check(entry.body, entry)
-        if self._meter:
-            headers |= self._meter.admit(time.monotonic())
-        return self._completion(entry.body, entry, fault)
+        return self.answer(entry.body, entry, fault)
 
     def answer(self, body: Any, entry: Logged, fault: faults.Fault | None) -> dict[str, Any]:
-        """Return the completion that a request of a batch gets."""
+        """Return the completion that a request, or a line of a batch, gets."""
         self._check(body, entry)
         return self._completion(body, entry, fault)
 
