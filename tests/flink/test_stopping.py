@@ -14,53 +14,11 @@ import pytest
 
 from tests.llm_server import LlmServer
 from tests.llm_server.faults import fixed
-from ufo.pipelines.commands.status import (
-    FINISHED,
-    RUNNING,
-    STOPPED,
-    Status,
-    lines_of,
-    statuses,
-)
+from ufo.pipelines.commands.status import FINISHED, RUNNING, STOPPED, Status, lines_of, statuses
 
 ROOT = Path(__file__).parents[2]
 RESPONSES = 60
 Start = Callable[[], "subprocess.Popen[str]"]
-
-
-class Gate:
-    """Holds back requests of the knowledge model, and so the job, until the test lets them go."""
-
-    def __init__(self, remembering: Any, endpoint: LlmServer) -> None:
-        self._remembering, self._endpoint = remembering, endpoint
-        self._reached = threading.Event()
-
-    def close(self) -> None:
-        """Answer half of the next requests, so that some are counted, and no further one."""
-        self._endpoint.latency = fixed(0.0)
-        self._reached.clear()
-        self._remembering.at[self._remembering.asked + RESPONSES // 2] = self._hold
-
-    def _hold(self) -> None:
-        self._endpoint.latency = fixed(3600.0)
-        self._reached.set()
-
-    def reached(self, command: "subprocess.Popen[str]") -> None:
-        """Wait until the job of a command waits."""
-        for _ in range(1200):
-            if self._reached.wait(0.1):
-                return
-            assert command.poll() is None, command.communicate()
-        raise AssertionError("the job asked for nothing")
-
-    def open(self) -> None:
-        """Answer all."""
-        self._endpoint.latency = fixed(0.0)
-
-
-@pytest.fixture
-def gate(remembering: Any, endpoint: LlmServer) -> Gate:
-    return Gate(remembering, endpoint)
 
 
 @pytest.fixture
@@ -103,17 +61,22 @@ def status_of(output: Path) -> Status:
 
 
 def test_a_command_that_is_stopped_ends_its_job(
-    cluster: Any, gate: Gate, start: Start, tmp_path: Path
+    cluster: Any, remembering: Any, endpoint: LlmServer, start: Start, tmp_path: Path
 ) -> None:
-    gate.close()
+    held = threading.Event()
+
+    def hold() -> None:
+        endpoint.latency = fixed(3600.0)
+        held.set()
+
+    # Half of the requests are answered, so that some are counted, and no further one.
+    remembering.at[RESPONSES // 2] = hold
     stopped = start()
-    gate.reached(stopped)
+    while not held.wait(0.1):
+        assert stopped.poll() is None, stopped.communicate()
     status = status_of(tmp_path / "out")
-    assert (status["state"], status["runner"], status["of_lines"]) == (
-        RUNNING,
-        "FlinkRunner",
-        RESPONSES,
-    )
+    told_of = (status["state"], status["runner"], status["of_lines"])
+    assert told_of == (RUNNING, "FlinkRunner", RESPONSES)
     assert status["job"] is not None
     assert f"{status['job']} on FlinkRunner" in "\n".join(lines_of(status))
     stopped.terminate()
@@ -127,7 +90,7 @@ def test_a_command_that_is_stopped_ends_its_job(
     assert state == "CANCELED"
     assert status_of(tmp_path / "out")["state"] == STOPPED
 
-    gate.open()
+    endpoint.latency = fixed(0.0)
     completed = start()
     _, told = completed.communicate(timeout=120)
     assert completed.returncode == 0, told
