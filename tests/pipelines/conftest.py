@@ -5,7 +5,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,10 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, at
 from ufo.pipelines.cli import main
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
+from ufo.pipelines.options.settings import Settings
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import TABLES
 
@@ -89,6 +93,13 @@ def ufo_process(*arguments: object, **options: Any) -> Outcome:
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
+def settings_of(*words: str) -> Settings:
+    """What these words of `ufo evaluate` set."""
+    parser = Parser(prog="ufo evaluate")
+    parser.add_options(GROUPS)
+    return settings(Settings, parser, words)
+
+
 def tables(output: Path, run: str | None = None) -> Tables:
     """The rows of every table of a run, sorted."""
     with open_results(output, run) as results:
@@ -113,8 +124,11 @@ def write_lines(path: Path, records: Iterable[Any]) -> Path:
     return path
 
 
-def response(number: int, text: str, **more: Any) -> Mapping[str, Any]:
-    return {"id": f"r{number}", "response": text, **more}
+def evaluation(folder: Path, records: Iterable[Any], *flags: object) -> tuple[object, ...]:
+    """The words that evaluate records by their references, into the folder `out`."""
+    path = write_lines(folder / "in.jsonl", records)
+    places = ("evaluate", "--input", path, "--output", folder / "out")
+    return (*places, "--sources", "reference", "--workers", 1, *flags)
 
 
 @pytest.fixture(scope="session")
@@ -131,34 +145,27 @@ REFERENCE = "{0} is a large city. The river of {0} is long."
 
 def city_records() -> list[dict[str, Any]]:
     """Twenty responses: claims that the reference, only the other source, or nobody knows."""
-    found: list[dict[str, Any]] = []
-    for number in range(20):
-        city, other = CITIES[number % 8], CITIES[(number + 3) % 8]
-        found.append(
-            {
-                "id": f"r{number}",
-                "model": f"m{number % 2}",
-                "response": f"{city} is a large city. {city} has 5 bridges. {other} was founded in "
-                f"{900 + number % 4}. The trams of {other} are green.",
-                "reference_answers": [REFERENCE.format(city)] if number % 3 else [],
-                "label": number % 5 / 4,
-                "metadata": {"n": number},
-            }
-        )
-    return found
+    return [
+        {
+            "id": f"r{number}",
+            "model": f"m{number % 2}",
+            "response": f"{city} is a large city. {city} has 5 bridges. {other} was founded in "
+            f"{900 + number % 4}. The trams of {other} are green.",
+            "reference_answers": [REFERENCE.format(city)] if number % 3 else [],
+            "label": number % 5 / 4,
+            "metadata": {"n": number},
+        }
+        for number in range(20)
+        for city, other in [(CITIES[number % 8], CITIES[(number + 3) % 8])]
+    ]
 
 
 @pytest.fixture(scope="session")
 def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty responses in 22 lines, of which the 8th is not JSON and the last repeats an id."""
-    path: Path = write_lines(
-        tmp_path_factory.mktemp("input") / "in.jsonl",
-        [
-            *(*city_records()[:7], "not json", *city_records()[7:]),
-            city_records()[3] | {"dataset": "again"},
-        ],
-    )
-    return path
+    found = city_records()
+    lines = [*found[:7], "not json", *found[7:], found[3] | {"dataset": "again"}]
+    return write_lines(tmp_path_factory.mktemp("input") / "in.jsonl", lines)
 
 
 @pytest.fixture(scope="session")
@@ -195,8 +202,7 @@ def server() -> Iterator[LlmServer]:
 @pytest.fixture(scope="session")
 def few(tmp_path_factory: pytest.TempPathFactory, records: Any) -> Path:
     """Six responses with facts that the reference, the index, the model or nobody settles."""
-    path: Path = write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
-    return path
+    return write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
 
 
 @pytest.fixture
@@ -220,5 +226,4 @@ TWO = [
 @pytest.fixture
 def two_responses(tmp_path: Path) -> tuple[object, ...]:
     """The words of a command over two responses with a reference."""
-    path = write_lines(tmp_path / "in.jsonl", TWO)
-    return ("evaluate", "--input", path, "--output", tmp_path / "out", "--sources", "reference")
+    return evaluation(tmp_path, TWO)
