@@ -75,11 +75,16 @@ def ufo(*arguments: object) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
+def ends(code: int, *arguments: object) -> Outcome:
+    """Run a command in this process that must end with this code."""
+    done = ufo(*arguments)
+    assert done.code == code, done
+    return done
+
+
 def ok(*arguments: object) -> Outcome:
     """Run a command in this process that must succeed."""
-    done = ufo(*arguments)
-    assert done.code == 0, done.err
-    return done
+    return ends(0, *arguments)
 
 
 def command(*arguments: object) -> list[str]:
@@ -179,12 +184,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "index"
 
 
-@pytest.fixture(scope="session")
-def records() -> list[dict[str, Any]]:
-    """What is in `responses` that can be used."""
-    return city_records()
-
-
 @pytest.fixture(autouse=True)
 def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever this machine has in its environment."""
@@ -200,9 +199,9 @@ def server() -> Iterator[LlmServer]:
 
 
 @pytest.fixture(scope="session")
-def few(tmp_path_factory: pytest.TempPathFactory, records: Any) -> Path:
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six responses with facts that the reference, the index, the model or nobody settles."""
-    return write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
+    return write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", city_records()[:6])
 
 
 @pytest.fixture
@@ -211,8 +210,9 @@ def recall(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     monkeypatch.setenv("OPENAI_API_KEY", server.key)
     server.requests.clear()
 
-    def run(output: Path, *flags: object, source: Path = EXAMPLE) -> Outcome:
-        return ufo("recall", "--input", source, "--output", output, *at(server, *flags))
+    def run(output: Path, *flags: object, source: Path = EXAMPLE, code: int = 0) -> Outcome:
+        words = ("recall", "--input", source, "--output", output)
+        return ends(code, *words, *at(server, *flags))
 
     return run
 

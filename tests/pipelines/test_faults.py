@@ -3,15 +3,14 @@
 What is given up is said: a judgement as `error`, a text that could not be extracted as a failure.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import evaluation, ok, tables, ufo
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo
 from tests.pipelines.llm_runs import at
 from ufo.schemas.tables import arrow_schema
 
@@ -93,11 +92,7 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> tuple[
     return found, len(chats)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [PASSING, [*PASSING, faults.ignored_n()]],
-    ids=["all but n ignored", "all"],
-)
+@pytest.mark.parametrize("given", [PASSING, [*PASSING, faults.ignored_n()]])
 def test_faults_that_a_retry_mends_change_no_row(
     undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:
@@ -146,8 +141,7 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     command = evaluation(tmp_path, RECORDS, *flags)
     # Extraction and verification of some responses, and then the quota is spent for all.
     llm_server.faults.extend([None] * 8 + [faults.quota_spent()] * 200)
-    done = ufo(*command)
-    assert done.code == 1
+    done = ends(1, *command)
     assert "top it up" in done.err
     assert "is kept" in done.err
     finished = list(tmp_path.glob("out/run=*/.attempt-*/chunks/*/done.json"))
@@ -173,11 +167,7 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     ids=["times out", "long pause", "goes away"],
 )  # fmt: skip
 def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
-    tmp_path: Path,
-    llm_server: LlmServer,
-    given: list[faults.Fault],
-    flags: tuple[object, ...],
-    said: list[str],
+    tmp_path: Path, llm_server: LlmServer, given: Any, flags: tuple[object, ...], said: list[str]
 ) -> None:
     claim = {"claim": "Oslo has 5 bridges.", "query": "How many bridges has Oslo?"}
     record = {"response": claim["claim"], "claims": [claim], "reference_answers": claim["claim"]}

@@ -13,7 +13,7 @@ import pytest
 
 import ufo as interface
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import evaluation, ok, tables, ufo, write_lines
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import EXAMPLE, rows
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_RECALL
@@ -45,7 +45,6 @@ def test_five_formulations_are_compared_in_one_run(
     recall: Ufo, server: LlmServer, tmp_path: Path, offline: Path
 ) -> None:
     done = recall(tmp_path, "--json")
-    assert done.code == 0, done.err
     assert (done.json["records"], done.json["facts"], done.json["failures"]) == (3, 8, 0)
     # The model answers as the offline judge does, so every formulation says what that one says.
     expected = labels(offline, "offline")
@@ -68,7 +67,7 @@ def test_five_formulations_are_compared_in_one_run(
 def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--as_published", "--repairs", 0, "--formulations", "prompt,tfn+citation+xml")
     done = recall(tmp_path, "--json", *flags)
-    assert (done.code, done.json["facts"], done.json["failures"]) == (0, 8, 0), done.err
+    assert (done.json["facts"], done.json["failures"]) == (8, 0)
     assert labels(tmp_path, "prompt") == labels(tmp_path, "tfn+citation+xml") != []
     errors = done.json["recall_errors"]
     variants = ("no_context", "poor", "rag")
@@ -88,8 +87,8 @@ def same_but_requests(*outputs: Path) -> None:
 
 def test_a_run_of_several_processes_and_chunks_is_the_same(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--formulations", "tfn,prompt", "--chunk_size", 1, "--workers", 2)
-    assert recall(tmp_path / "many", *flags).code == 0
-    assert recall(tmp_path / "one", "--formulations", "tfn,prompt").code == 0
+    recall(tmp_path / "many", *flags)
+    recall(tmp_path / "one", "--formulations", "tfn,prompt")
     same_but_requests(tmp_path / "many", tmp_path / "one")
 
 
@@ -109,13 +108,13 @@ def test_what_the_first_reply_left_out_is_counted(
     text = "Oslo is in Norway."
     record = {"id": "oslo", "question": "Where is Oslo?", "ground_truth": text, "facts": facts}
     path = write_lines(tmp_path / "given.jsonl", [{**record, "answers": {"rag": text}}])
-    assert recall(tmp_path / "warm", "--formulations", "tf", source=path).code == 0
+    recall(tmp_path / "warm", "--formulations", "tf", source=path)
     server.requests.clear()
     probes = rows(tmp_path / "warm", "FROM usage WHERE step = 'probe'")
     server.faults.extend([*[None] * len(probes), faults.missing_arguments()])
-    done = recall(tmp_path / "out", "--formulations", "tf", "--json", *flags, source=path)
+    words = ("--formulations", "tf", "--json", *flags)
+    done = recall(tmp_path / "out", *words, source=path, code=bool(na))  # 1: none was usable
     server.faults.clear()
-    assert done.code == bool(na), done.err  # 1: no judgement was usable
     assert len([entry for entry in server.chats if entry.step == "fact_checker"]) == calls
     (error,) = done.json["recall_errors"]
     assert (error["n_na"], error["n_na_before_repair"]) == (na, 2)
@@ -143,11 +142,10 @@ def test_a_run_that_was_stopped_goes_on_by_the_same_command(
     cost = sum(row["cost_usd"] for row in whole.json["recall_cost"])
     calls = sum(entry.step != "probe" for entry in server.chats)
     server.requests.clear()
-    stopped = recall(tmp_path / "out", *flags, "--max_cost", 0.7 * cost)
-    assert (stopped.code, "higher --max_cost" in stopped.err) == (4, True), stopped.err
+    stopped = recall(tmp_path / "out", *flags, "--max_cost", 0.7 * cost, code=4)
+    assert "higher --max_cost" in stopped.err
     assert not (tmp_path / "out/run=r/manifest.json").exists()
-    done = recall(tmp_path / "out", *flags, "--max_cost", 10 * cost)
-    assert done.code == 0, done.err
+    recall(tmp_path / "out", *flags, "--max_cost", 10 * cost)
     assert sum(entry.step != "probe" for entry in server.chats) == calls
     same_but_requests(tmp_path / "out", tmp_path / "whole")
 
@@ -164,8 +162,7 @@ def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
     assert not list(output.glob("run=e/recall_*/*.parquet"))
     ok(*recalled, "r")
     before = (output / "run=r/manifest.json").read_text()
-    left = ufo(*recalled, "r", "--if_finished", "skip")
-    assert (left.code, "finished" in left.err) == (0, True)
+    assert "finished" in ok(*recalled, "r", "--if_finished", "skip").err
     assert (output / "run=r/manifest.json").read_text() == before
     assert "3 records, 8 facts, 9 answers" in ok("report", output).out
     assert ufo("report", output, "--json").json["recall_scores"]
@@ -174,8 +171,7 @@ def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
         assert "no rows: it takes a run of" in ufo("report", output, view, "--run", "e").out
     scores = ufo("report", output, "scores", "--run", "r")
     assert "no rows: the run is of 'ufo recall': see recall_scores" in scores.out
-    refused = ufo("benchmark", output, "--run", "r")
-    assert (refused.code, "which asks no sources" in refused.err) == (2, True)
+    assert "which asks no sources" in ends(2, "benchmark", output, "--run", "r").err
     both = ufo("sql", output, "SELECT run, mode FROM runs ORDER BY run", "--json").json
     assert [row["mode"] for row in both] == ["seq", "recall"]
     with open_results(output, all_runs=True) as results:
@@ -328,9 +324,8 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
 
 def test_the_same_from_python() -> None:
     found = interface.recall(RECORDS, judge="offline", quiet=True)
-    assert found.facts.num_rows == 3
+    assert (found.facts.num_rows, found.verdicts.num_rows) == (3, 2 * 3 + 1)
     assert set(found.scores["formulation"].to_pylist()) == {"offline"}
-    assert found.verdicts.num_rows == 2 * 3 + 1
     assert (found.errors.num_rows, found.cost.num_rows, found.failures.num_rows) == (0, 1, 0)
     path = Path(found.path)
     assert json.loads((path / "manifest.json").read_text())["mode"] == "recall"

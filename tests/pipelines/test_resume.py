@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.pipelines.cities import CITIES, Scene, end
-from tests.pipelines.conftest import ok, ufo, ufo_process
+from tests.pipelines.conftest import ends, ok, ufo, ufo_process
 from ufo.schemas import storage
 
 
@@ -85,8 +85,7 @@ def test_kill_9(scene: Scene, expected: Any) -> None:
     assert end(process, signal.SIGKILL)[0] == -signal.SIGKILL
     assert scene.tables() == before, "the earlier run is readable until the new one is whole"
 
-    other = ufo(*scene.arguments("--tie", "factual"))
-    assert other.code == 2
+    other = ends(2, *scene.arguments("--tie", "factual"))
     assert 'options.tie: "not_factual" → "factual"' in other.err
     assert "--fresh" in other.err
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.pipelines.cities import CITIES, Scene, end
-from tests.pipelines.conftest import ok, ufo
+from tests.pipelines.conftest import ends, ok, ufo
 
 
 @pytest.fixture
@@ -50,25 +50,13 @@ def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
     assert not list(scene.output.glob("run=tuesday/.attempt-*"))
 
 
-def test_responses_with_errors_are_evaluated_again(scene: Scene) -> None:
-    scene.down.touch()
-    ok(*scene.arguments("--run", "one"))
-    scene.asked()
-    scene.down.unlink()
-    ok(*scene.arguments("--run", "two", "--since", "one"))
-    assert scene.asked() == {"Oslo"}
-    assert not [row for row in scene.tables("two")["evidence"] if "error" in row]
-
-
 def test_other_options_cannot_be_taken_over(scene: Scene) -> None:
     ok(*scene.arguments("--run", "one"))
-    done = ufo(*scene.arguments("--run", "two", "--since", "one", "--mode", "mv"))
-    assert done.code == 2
+    done = ends(2, *scene.arguments("--run", "two", "--since", "one", "--mode", "mv"))
     assert 'options.mode: "seq" → "mv"' in done.err
     assert "without --since" in done.err
     for since, said in (("onee", "Did you mean 'one'?"), ("../one", "../one")):
-        done = ufo(*scene.arguments("--run", "two", "--since", since))
-        assert (done.code, said in done.err) == (2, True)
+        assert said in ends(2, *scene.arguments("--run", "two", "--since", since)).err
     both = ("--since", "one", "--if_finished", "retry_errors")
     assert ufo(*scene.arguments("--run", "one", *both)).code == 2
     # How the work is cut changes no result.
@@ -82,8 +70,7 @@ def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
     scene.gate.unlink()
     end(scene.start("--run", "two", "--since", "one"), signal.SIGKILL)
     scene.gate.touch()
-    done = ufo(*scene.arguments("--run", "two"))
-    assert (done.code, 'reused_from: "one@' in done.err) == (2, True)
+    assert 'reused_from: "one@' in ends(2, *scene.arguments("--run", "two")).err
     scene.asked()
     ok(*scene.arguments("--run", "two", "--since", "one"))
     assert scene.asked() <= {"Vienna", "Paris"}
@@ -101,15 +88,14 @@ def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
     done = ufo(*scene.arguments("--if_finished", "skip", "--tie", "factual"))
     assert (done.code, "options.tie" in done.err, scene.asked()) == (0, True, set())
     assert scene.tables() == before
-    refused = ufo(*scene.arguments("--if_finished", "retry_errors", "--tie", "factual"))
-    assert refused.code == 2
+    refused = ends(2, *scene.arguments("--if_finished", "retry_errors", "--tie", "factual"))
     assert 'options.tie: "not_factual" → "factual"' in refused.err
     ok(*scene.arguments("--mode", "mv"))
     assert scene.asked() == set(CITIES)
     assert {row[2] for row in scene.tables()["verdicts"]} == {"mv"}
 
 
-def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(scene: Scene) -> None:
+def test_what_had_errors_is_evaluated_again_and_the_rest_is_kept(scene: Scene) -> None:
     ok(*scene.arguments())
     expected = scene.tables()
     scene.down.touch()
@@ -119,10 +105,12 @@ def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(scene: Scene)
     assert "error" in {row[7] for row in failed["evidence"]}
     scene.asked()
     # Still down: the error is asked for again, and recorded again.
-    for asked, found in (({"Oslo"}, failed), ({"Oslo"}, expected), (set(), expected)):
-        done = ufo(*scene.arguments("--if_finished", "retry_errors"))
-        assert (done.code, scene.asked()) == (0, asked)
-        assert scene.tables() == found
-        if scene.down.exists():
-            assert "5 responses kept, 1 with errors" in done.err
-        scene.down.unlink(missing_ok=True)
+    retry = scene.arguments("--if_finished", "retry_errors")
+    assert "5 responses kept, 1 with errors" in ok(*retry).err
+    assert (scene.asked(), scene.tables()) == ({"Oslo"}, failed)
+    scene.down.unlink()
+    ok(*scene.arguments("--run", "later", "--since", "r"))
+    assert (scene.asked(), scene.tables("later")) == ({"Oslo"}, expected)
+    for asked in ({"Oslo"}, set()):
+        ok(*retry)
+        assert (scene.asked(), scene.tables("r")) == (asked, expected)
