@@ -49,8 +49,8 @@ def _runs(tmp_path: Path) -> Path:
 
 @pytest.fixture(name="ask")
 def _ask(runs: Path) -> Callable[..., Any]:
-    def ask(sql: str, *run: str) -> list[Any]:
-        with open_results(runs, *run) as results:
+    def ask(sql: str, run: str | None = None) -> list[Any]:
+        with open_results(runs, run) as results:
             return [tuple(row.values()) for row in results.query(sql).to_pylist()]
 
     return ask

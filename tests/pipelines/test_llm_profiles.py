@@ -49,7 +49,7 @@ Seen = dict[str, list[dict[str, Any]]]
 def evaluated(
     server: LlmServer, output: Path, records: Any = LARGE, sources: Any = "reference", url: str = ""
 ) -> Seen:
-    places = {"output": output, "base_url": url or server.base_url}
+    places: dict[str, Any] = {"output": output, "base_url": url or server.base_url}
     found = ufo.evaluate(records, sources, **places, **OPTIONS)
     assert found.failures.num_rows == 0
     seen = {name: found.sql(query).to_pylist() for name, query in SEEN.items()}

@@ -88,8 +88,8 @@ def test_runs_there_are_asked_like_those_here(
     shutil.rmtree(bucket / "out/run=first")
     (left,) = ufo("sql", out, "SELECT DISTINCT run FROM verdicts", "--json").json
     assert left["run"] == "second"
-    for words, said in (
+    for asked, said in (
         ((out, "--run", "first"), "unknown run 'first'; allowed: second"),
         ((f"file://{bucket}/none",), f"no finished run in 'file://{bucket}/none'"),
     ):
-        assert said in ends(2, "report", *words).err
+        assert said in ends(2, "report", *asked).err
