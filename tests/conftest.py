@@ -15,20 +15,8 @@ import hypothesis
 import pyarrow.parquet as pq
 import pytest
 
-from ufo.schemas.records import (
-    ERROR,
-    NO_PASSAGES,
-    NOANS,
-    REFUTED,
-    SUPPORTED,
-    TRANSPORT,
-    Evidence,
-    FactUnit,
-    Passage,
-    Response,
-    Sentence,
-    SourceStatus,
-)
+from ufo.schemas import records
+from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, Evidence, Response
 from ufo.schemas.tables import TABLES, to_arrow
 from ufo.transforms.votes import tally, verdicts
 
@@ -42,22 +30,18 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.flink.cluster import cluster as cluster
 from tests.parts import MARKERS, PATIENCE, missing
 
-# Every run draws the same examples, however slow the machine is that draws them.
-hypothesis.settings.register_profile(
-    "same",
-    max_examples=30,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
+# Every run draws the same examples, however slow the machine is that draws them;
 # --hypothesis-profile=fresh draws new ones, as a step of CI does.
-hypothesis.settings.register_profile(
-    "fresh",
-    max_examples=50,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
+_PATIENT: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [hypothesis.HealthCheck.too_slow],
+}
+_PROFILES: dict[str, dict[str, Any]] = {
+    "same": {"max_examples": 30, "derandomize": True},
+    "fresh": {"max_examples": 50, "print_blob": True},
+}
+for _name, _settings in _PROFILES.items():
+    hypothesis.settings.register_profile(_name, **_PATIENT, **_settings)
 hypothesis.settings.load_profile("same")
 
 # Files are given out in this order, the longest first, so that the processes end at the same time.
@@ -133,29 +117,29 @@ Rows = dict[str, list[Any]]
 
 _OUTCOMES = {"s": SUPPORTED, "r": REFUTED, "n": NOANS, "e": ERROR, "-": NOANS}
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
+NOTHING: Mapping[str, Any] = {}
+
+
+def blank(kind: Any, **fields: Any) -> Any:
+    """Return a record with these fields, and with nothing in the others."""
+    return kind(**dict.fromkeys(kind.__dataclass_fields__) | fields)
 
 
 def _evidence(response_id: str, unit_id: str, source: str, letter: str, rank: int) -> Evidence:
     outcome = _OUTCOMES[letter]
-    missing = letter == "-"
-    return Evidence(
-        response_id=response_id,
-        unit_id=unit_id,
-        source=source,
-        passage_id=None if missing else f"{source}:{response_id}-{unit_id}-{rank}",
-        rank=None if missing else rank,
-        retrieval_score=None if missing else 1.0 / (rank + 1),
-        answer=None,
-        outcome=outcome,
-        reason=NO_PASSAGES if missing else TRANSPORT if outcome == ERROR else None,
-        label=_LABELS.get(outcome),
-        raw_verdict=None,
-        probability=None,
-        rationale=None if missing else f"{source} {outcome} {unit_id}",
-        citation=None if missing else f"what {source} says of {unit_id}",
-        citation_found=None if missing else True,
-        judge="offline",
-    )
+    found: dict[str, Any] = {"reason": records.NO_PASSAGES}
+    if letter != "-":
+        found = {
+            "passage_id": f"{source}:{response_id}-{unit_id}-{rank}",
+            "rank": rank,
+            "retrieval_score": 1.0 / (rank + 1),
+            "reason": records.TRANSPORT if outcome == ERROR else None,
+            "rationale": f"{source} {outcome} {unit_id}",
+            "citation": f"what {source} says of {unit_id}",
+            "citation_found": True,
+        }
+    found |= {"outcome": outcome, "label": _LABELS.get(outcome), "judge": "offline"}
+    return blank(Evidence, response_id=response_id, unit_id=unit_id, source=source, **found)
 
 
 def rows_of(
@@ -163,36 +147,41 @@ def rows_of(
     sources: Sequence[str] = ("ref", "wiki"),
     mode: str = "seq",
     tie: str = "not_factual",
-    models: Mapping[str, str] | None = None,
-    datasets: Mapping[str, str] | None = None,
+    models: Mapping[str, str] = NOTHING,
+    datasets: Mapping[str, str] = NOTHING,
+    questions: Mapping[str, str] = NOTHING,
+    scores: Mapping[str, float | None] = NOTHING,
+    labels: Mapping[str, int | None] = NOTHING,
 ) -> Rows:
-    """Return the rows of a run: response → unit → source → votes; each unit is one sentence."""
+    """Return the rows of a run: response → unit → source → votes; each unit is one sentence.
+
+    Models, datasets, questions and people's scores are by response, people's labels by unit.
+    """
     rows: Rows = {table: [] for table in TABLES}
     rows["sources"] = [
-        SourceStatus(position, source, "test", "used", None, "{}")
+        records.SourceStatus(position, source, "test", "used", None, "{}")
         for position, source in enumerate(sources)
     ]
     for response_id, units in votes.items():
         rows["responses"].append(
-            Response(
+            blank(
+                Response,
                 response_id=response_id,
-                model=(models or {}).get(response_id),
-                dataset=(datasets or {}).get(response_id),
-                question=f"What of {response_id}?",
-                language=None,
+                model=models.get(response_id),
+                dataset=datasets.get(response_id),
+                question=questions.get(response_id, f"What of {response_id}?"),
                 text=f"Text of {response_id}.",
                 n_references=0,
-                human_score=None,
-                metadata=None,
+                human_score=scores.get(response_id),
             )
         )
         for index, (unit_id, by_source) in enumerate(units.items()):
-            rows["sentences"].append(
-                Sentence(response_id, index, index * 10, index * 10 + 9, f"S {unit_id}.", 1, None)
-            )
-            rows["fact_units"].append(
-                FactUnit(response_id, unit_id, index, f"Claim {unit_id}.", f"Q {unit_id}?", None)
-            )
+            at, text = index * 10, f"S {unit_id}."
+            sentence = records.Sentence(response_id, index, at, at + 9, text, 1, None)
+            texts = f"Claim {unit_id}.", f"Q {unit_id}?"
+            unit = records.FactUnit(response_id, unit_id, index, *texts, labels.get(unit_id))
+            rows["sentences"].append(sentence)
+            rows["fact_units"].append(unit)
             evidence = {
                 source: [
                     _evidence(response_id, unit_id, source, letter, rank)
@@ -210,7 +199,7 @@ def rows_of(
             found = [row for one in evidence.values() for row in one]
             rows["evidence"] += found
             rows["passages"] += [
-                Passage(
+                records.Passage(
                     text=f"Passage {row.passage_id}.",
                     title=f"Page {row.unit_id}",
                     source_category="wiki" if row.source == "wiki" else None,
@@ -295,16 +284,8 @@ def llm_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+_ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync"""
 
 
 # One a file, not one a session: while Playwright is open its event loop runs in this thread, and a
@@ -319,6 +300,6 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS.split())
         yield browser
         browser.close()

@@ -33,12 +33,15 @@ def test_the_service_of_compose_has_flags_that_exist() -> None:
     assert flags - {"host"} <= {flag.name for group in GROUPS.values() for flag in group}
 
 
-def test_the_image_takes_what_a_wheel_is_built_from() -> None:
+def test_the_images_take_what_a_wheel_is_built_from() -> None:
     sent = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
     linked = {path.name for path in (ROOT / "ufo").iterdir() if path.is_symlink()}
     assert {"setup.py", "README.md", "LICENSE", "NOTICE", "constraints.txt", "ufo"} <= sent
     assert linked == {"schemas", "indexes", "transforms", "webapp", "pipelines", "examples"}
     assert linked <= sent
+    for file in ("Dockerfile", "scripts/dataflow/Dockerfile"):
+        copied = re.findall(r"^COPY (?!--)(.+) \S+$", (ROOT / file).read_text(), re.MULTILINE)
+        assert {".", "constraints.txt"} == set(copied), file
 
 
 def test_the_workflow_calls_what_a_person_calls() -> None:

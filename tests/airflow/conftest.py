@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import pytest
 from tests.parts import missing
 
 ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+Airflow = Callable[..., Any]
 PYTHON = Path(os.environ.get("UFO_AIRFLOW_VENV", ROOT / ".venv-airflow")) / "bin/python"
 REMEDY = f"Airflow is not installed in {PYTHON.parents[1]}: run scripts/airflow/setup"
 
 
 @pytest.fixture(scope="session")
-def airflow(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Run `run_dag.py` with these words and variables; returns what it printed last."""
+def airflow(tmp_path_factory: pytest.TempPathFactory) -> Airflow:
+    """Run `run_dag.py` with a DAG, its settings and variables; returns what it printed last."""
     if not PYTHON.exists():
         missing(REMEDY)
     environment = {
@@ -35,7 +38,8 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     made = subprocess.run(database, env=environment, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr[-2000:]
 
-    def run(*words: str, **variables: str) -> Any:
+    def run(dag: str = "", given: Any = None, **variables: str) -> Any:
+        words = [dag, json.dumps(given, default=str)] if dag else []
         program = [str(PYTHON), str(Path(__file__).parent / "run_dag.py"), *words]
         done = subprocess.run(
             program, env={**environment, **variables}, capture_output=True, text=True
@@ -48,12 +52,9 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def airflow_beam(airflow: Callable[..., Any]) -> Callable[..., Any]:
+def airflow_beam(airflow: Airflow) -> Airflow:
     """The same where Airflow finds its Beam operator and what that imports, too."""
     folder = PYTHON.parents[1] / "beam"
     assert folder.is_dir(), REMEDY
 
-    def run(*words: str, **variables: str) -> Any:
-        return airflow(*words, UFO_AIRFLOW_PATH=str(folder), **variables)
-
-    return run
+    return partial(airflow, UFO_AIRFLOW_PATH=str(folder))

@@ -22,17 +22,11 @@ from sqlalchemy import select
 
 bag = DagBag(settings.DAGS_FOLDER)
 if len(sys.argv) == 1:
-    found = {
-        name: {
-            "schedule": dag.schedule,
-            "tasks": list(
-                DagSerialization.deserialize_dag(
-                    json.loads(json.dumps(DagSerialization.serialize_dag(dag)))
-                ).task_dict
-            ),
-        }
-        for name, dag in bag.dags.items()
-    }
+    found = {}
+    for name, dag in bag.dags.items():
+        kept = json.loads(json.dumps(DagSerialization.serialize_dag(dag)))
+        tasks = list(DagSerialization.deserialize_dag(kept).task_dict)
+        found[name] = {"schedule": dag.schedule, "tasks": tasks}
     print(json.dumps({"errors": bag.import_errors, "dags": found}, default=str))
     sys.exit()
 run: DagRun = bag.dags[sys.argv[1]].test(run_conf=json.loads(sys.argv[2]))
@@ -41,14 +35,11 @@ with create_session() as session:
     events = [{"asset": event.name, **event.extra} for event in session.scalars(of_run)]
     tasks = run.get_task_instances()
     rescheduled = Counter(session.scalars(select(TaskReschedule.ti_id)))
-print(
-    json.dumps(
-        {
-            "state": run.state,
-            "tasks": {task.task_id: task.state for task in tasks},
-            "tries": {task.task_id: task.try_number for task in tasks},
-            "rescheduled": {task.task_id: rescheduled[task.id] for task in tasks},
-            "events": events,
-        }
-    )
-)
+came = {
+    "state": run.state,
+    "tasks": {task.task_id: task.state for task in tasks},
+    "tries": {task.task_id: task.try_number for task in tasks},
+    "rescheduled": {task.task_id: rescheduled[task.id] for task in tasks},
+    "events": events,
+}
+print(json.dumps(came))

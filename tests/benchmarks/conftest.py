@@ -1,9 +1,8 @@
 """A few invented records in the layout of the data that scripts of benchmarks/ read."""
 
-import csv
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -21,65 +20,43 @@ def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     for name in ("factcheck_gpt", "wice", "begin", "verifier", "hotpotqa", "html/pages"):
         (folder / name).mkdir(parents=True)
-    benchmark: list[Any] = []
-    stance: list[Any] = []
-    wice: list[Any] = []
-    begin: list[Any] = []
-    pairs: list[Any] = []
-    passages: list[Any] = []
-    questions: list[Any] = []
+    rows: dict[str, list[Any]] = defaultdict(list)
     truths: dict[str, Any] = {}
+    rain = "It rained."
     for number, town in enumerate(TOWNS):
-        true = number % 2 == 0
-        year = 1800 + number
+        true, year = number % 2 == 0, 1800 + number
         passage = f"{town} is a town on the river Wend. The bridge of {town} was built in {year}."
         claim = f"The bridge of {town} was built in {year if true else year + 7}."
-        sentence = {
-            "text": claim,
-            "decontext": claim,
-            "claims": [claim],
-            "auto_evidence": [[passage, "The weather was fine."]],
-            "claims_factuality_label": [true],
-        }
-        texts = {"prompt": f"When was the bridge of {town} built?", "response": claim}
-        benchmark.append({**texts, "sentences": {"0": sentence}})
+        known = {"claim": claim, "evidence": passage}
+        sentence: Any = {"text": claim, "decontext": claim, "claims": [claim]}
+        sentence |= {"auto_evidence": [[passage, rain]], "claims_factuality_label": [true]}
+        asked = {"prompt": f"When was the bridge of {town} built?", "response": claim}
+        rows["factcheck_gpt/benchmark"].append({**asked, "sentences": {"0": sentence}})
         label = "completely-support" if true else "refute"
-        stance.append({"claim": claim, "evidence": passage, "stance": label})
-        stance.append({"claim": claim, "evidence": "It rained.", "stance": "irrelevant"})
+        rows["factcheck_gpt/stance"].append({**known, "stance": label})
+        rows["factcheck_gpt/stance"].append({**known, "evidence": rain, "stance": "irrelevant"})
         label = "supported" if true else "not_supported"
-        evidence = [passage, "It rained."]
-        wice.append(
-            {"claim": claim, "evidence": evidence, "label": label, "supporting_sentences": [[0]]}
-        )
+        of_wice = {"evidence": [passage, rain], "label": label, "supporting_sentences": [[0]]}
+        rows["wice/dev"].append({"claim": claim, **of_wice})
         label = "Fully attributable" if true else "Generic"
-        begin.append({"response": claim, "knowledge": passage, "begin_label": label})
+        rows["begin"].append({"response": claim, "knowledge": passage, "begin_label": label})
         for answer in ("supported", "refuted", "noans"):
-            texts = {"claim": f"{answer} {town} {year}", "passage": f"{town} {year}"}
-            pair = dict[str, Any](
-                texts, label=answer, origin="invented", document=town, licensed=True
-            )
-            pairs += [pair] * 10
-        passages.append({"title": f"{town} town", "text": passage})
-        other = f"{TOWNS[number - 1]} town"
-        questions.append({"question": claim, "gold_titles": [f"{town} town", other]})
+            pair = {"claim": f"{answer} {town} {year}", "passage": f"{town} {year}"}
+            pair |= {"label": answer, "origin": "invented", "document": town}
+            rows["pairs"] += [{**pair, "licensed": True}] * 10
+        rows["hotpotqa/passages"].append({"title": f"{town} town", "text": passage})
+        gold = [f"{town} town", f"{TOWNS[number - 1]} town"]
+        rows["hotpotqa/questions"].append({"question": claim, "gold_titles": gold})
         page = PAGE.format(town, passage).encode()
         (folder / "html/pages" / f"{town}.html.gz").write_bytes(gzip.compress(page))
         truths[town] = {"url": f"https://{town}.example/", "articleBody": passage}
-    _write(folder / "factcheck_gpt" / "benchmark.jsonl", benchmark)
-    _write(folder / "factcheck_gpt" / "stance.jsonl", stance)
-    _write(folder / "wice" / "dev.jsonl", wice)
-    _write(folder / "hotpotqa" / "passages.jsonl", passages)
-    _write(folder / "hotpotqa" / "questions.jsonl", questions)
     (folder / "html/ground-truth.json").write_text(json.dumps(truths))
+    begin, pairs = rows.pop("begin"), rows.pop("pairs")
+    lines = "\n".join("\t".join(cells) for cells in (begin[0], *map(dict.values, begin)))
     for part in ("wow", "cmu"):
-        with (folder / "begin" / f"begin_dev_{part}.tsv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(begin[0]), delimiter="\t")
-            writer.writeheader()
-            writer.writerows(begin)
+        (folder / "begin" / f"begin_dev_{part}.tsv").write_text(lines)
+    for name, of_file in rows.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in of_file))
     with gzip.open(folder / "verifier" / "pairs.jsonl.gz", "wt") as packed:
         packed.writelines(json.dumps(pair) + "\n" for pair in pairs)
     return folder
-
-
-def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))

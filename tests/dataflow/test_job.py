@@ -6,6 +6,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +24,13 @@ GROUP = "beam:transform:group_by_key:v1"
 SOURCES = ("reference", "wikipedia", "llm")
 
 
-def submitted(folder: Path, monkeypatch: pytest.MonkeyPatch, *given: str) -> int:
-    """Submit a job with these flags; returns the exit code."""
-    monkeypatch.setenv(WHERE, str(folder / "pipeline.pb"))
-    job = (
-        *(f"--runner={RUNNER}", "--project=my-project", "--region=europe-west1"),
-        *("--job_name=ufo-night", "--temp_location=gs://staging/temp", "--max_num_workers=4"),
-        f"--sdk_container_image={IMAGE}",
-    )
-    places = (f"--input=file://{folder}/in.jsonl", f"--output=file://{folder}/out")
-    return main(["evaluate", *places, *given, *job])
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Path:
-    (tmp_path / "pages.jsonl").write_text('{"title": "Oslo", "text": "Oslo has 5 bridges."}')
-    return build(tmp_path / "pages.jsonl", tmp_path / "index").path
+OPTIONS = (
+    *("--run=night", f"--sources={','.join(SOURCES)}"),
+    *("--judge=llm", "--model=offline-judge", "--samples=2"),
+    *(f"--runner={RUNNER}", "--project=my-project", "--region=europe-west1"),
+    *("--job_name=ufo-night", "--temp_location=gs://staging/temp", "--max_num_workers=4"),
+    f"--sdk_container_image={IMAGE}",
+)
 
 
 def texts(pipeline: Any) -> Iterator[bytes]:
@@ -54,29 +46,26 @@ def texts(pipeline: Any) -> Iterator[bytes]:
 
 def unpacked(payload: bytes) -> bytes:
     """The pickle in a payload, which Beam compresses."""
-    try:
-        data = base64.b64decode(payload, validate=True)
-    except ValueError:
-        return payload
     for unpack in (bz2.decompress, zlib.decompress):
-        try:
-            return unpack(data)
-        except (OSError, zlib.error):
-            continue
-    return data
+        with suppress(OSError, ValueError, zlib.error):
+            return unpack(base64.b64decode(payload, validate=True))
+    return payload
 
 
 def test_a_job_has_the_chain_of_sources_and_no_secret(
-    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "pages.jsonl").write_text('{"title": "Oslo", "text": "Oslo has 5 bridges."}')
+    build(tmp_path / "pages.jsonl", tmp_path / "index")
     lines = [{"id": f"r{n}", "response": f"Oslo has {n} bridges."} for n in range(20)]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    places = {"input": "in.jsonl", "output": "out", "index": "index"}
+    flags = [f"--{name}=file://{tmp_path}/{place}" for name, place in places.items()]
+    monkeypatch.setenv(WHERE, str(tmp_path / "pipeline.pb"))
     with LlmServer() as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
-        models = ("--judge=llm", "--model=offline-judge", "--samples=2")
-        found = (f"--index=file://{index}", f"--sources={','.join(SOURCES)}")
-        assert submitted(tmp_path, monkeypatch, "--run=night", *models, *found) == 1
+        assert main(["evaluate", *flags, *OPTIONS]) == 1
     kept = (tmp_path / "pipeline.pb").read_bytes()
     pipeline = beam_runner_api_pb2.Pipeline.FromString(kept)
     assert "kept, not submitted" in capsys.readouterr().err

@@ -1,3 +1,5 @@
+"""The scores of a selection against the golden vectors of scoring."""
+
 import json
 from dataclasses import asdict
 from pathlib import Path

@@ -2,39 +2,31 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ufo.schemas.records import (
-    Evidence,
-    FactUnit,
-    Passage,
-    Response,
-    Sentence,
-    SourceStatus,
-    Verdict,
-)
-from ufo.schemas.results import Results, open_results
-from ufo.schemas.tables import TABLES
+from tests.conftest import blank, rows_of, write_run
+from ufo.schemas.records import Evidence, FactUnit, Passage, Sentence, Verdict
+from ufo.schemas.results import open_results
 from ufo.transforms.scores import Selection
 
 CASES = json.loads(Path(__file__).with_name("scoring.json").read_text(encoding="utf-8"))["cases"]
 LISTS = ("without_passages", "without_categories", "only_categories", "without_domains")
 SELECTION = (*LISTS, "only_domains")
+OF_PASSAGE = ("source_category", "hostname", "passage_id")
 LABELS = {"supported": 1, "refuted": 0}
 Row = dict[str, Any]
 
 
 def run_of(given: Row) -> dict[str, list[Any]]:
     """The rows of a run with one response, without verdicts."""
-    rows: dict[str, list[Any]] = {table: [] for table in TABLES}
-    rows["responses"] = [Response("r", None, None, None, None, "text", 0, None, None)]
-    rows["sources"] = [
-        SourceStatus(at, name, "test", "used", None, "{}")
-        for at, name in enumerate(given["sources"], 1)
-    ]
+    rows = rows_of({"r": {}}, given["sources"])
+    rows["sources"] = [replace(row, position=row.position + 1) for row in rows["sources"]]
     rows["sentences"] = [
         Sentence("r", at, at, at + 1, "t", 0, None) for at in range(given["n_sentences"])
     ]
@@ -43,82 +35,56 @@ def run_of(given: Row) -> dict[str, list[Any]]:
         for one in given["fact_units"]
     ]
     rows["passages"] = [
-        Passage(
-            "text",
-            source_category=one["source_category"],
-            hostname=one["hostname"],
-            passage_id=one["passage_id"],
-        )
-        for one in given["passages"]
+        Passage("text", **{name: one[name] for name in OF_PASSAGE}) for one in given["passages"]
     ]
-    nothing = dict.fromkeys(
-        (
-            *("rank", "retrieval_score", "answer", "reason", "raw_verdict", "probability"),
-            *("rationale", "citation", "citation_found"),
-        )
-    )
     rows["evidence"] = [
-        Evidence(
-            response_id="r", label=LABELS.get(one["outcome"]), judge="offline", **{**nothing, **one}
-        )
+        blank(Evidence, response_id="r", label=LABELS.get(one["outcome"]), judge="offline", **one)
         for one in given["evidence"]
     ]
     return rows
 
 
-class Runs:
-    """Every case as a run, in one database, so that each view is made once."""
-
-    def __init__(self, results: Results) -> None:
-        self._results = results
-        self._known: dict[str, list[Row]] = {}
-
-    def of(self, name: str, columns: str, view: str) -> list[Row]:
-        """Return the rows that a view has of one case's run."""
-        sql = f"SELECT run, {columns} FROM {view}"
-        if sql not in self._known:
-            self._known[sql] = self._results.query(sql).to_pylist()
-        return [
-            {column: value for column, value in row.items() if column != "run"}
-            for row in self._known[sql]
-            if row["run"] == name
-        ]
+# What gives, of a case, these columns of a view. All cases are runs of one database.
+Rows = Callable[[str, str, str], list[Row]]
 
 
-def gone(case: Row) -> set[str]:
-    """Return the passages that the selection of a case leaves out."""
-    given = case["input"]
-    selection = Selection(**{name: given[name] for name in SELECTION})
-    passages = run_of(given)["passages"]
-    return {one.passage_id for one in passages if not selection.keeps(one.passage_id, one)}
-
-
-@pytest.fixture(scope="module")
-def whole(
-    tmp_path_factory: pytest.TempPathFactory, write_run: Callable[..., Path]
-) -> Iterator[Runs]:
-    """Runs with all evidence of their cases."""
-    folder = tmp_path_factory.mktemp("whole")
+@contextmanager
+def written(folder: Path, rows_of_case: Callable[[Row], dict[str, list[Any]]]) -> Iterator[Rows]:
     for case in CASES:
         given = case["input"]
-        write_run(folder, run_of(given), case["name"], mode=given["mode"], tie=given["tie"])
+        write_run(folder, rows_of_case(case), case["name"], mode=given["mode"], tie=given["tie"])
     with open_results(folder, all_runs=True) as results:
-        yield Runs(results)
+        queried = cache(lambda sql: results.query(sql).to_pylist())
+
+        def rows(case: str, columns: str, view: str) -> list[Row]:
+            found = queried(f"SELECT run, {columns} FROM {view}")
+            names = columns.split(", ")
+            return [{name: row[name] for name in names} for row in found if row["run"] == case]
+
+        yield rows
 
 
 @pytest.fixture(scope="module")
-def rest(
-    tmp_path_factory: pytest.TempPathFactory, write_run: Callable[..., Path]
-) -> Iterator[Runs]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows]:
+    """Runs with all evidence of their cases."""
+    with written(tmp_path_factory.mktemp("whole"), lambda case: run_of(case["input"])) as runs:
+        yield runs
+
+
+def what_is_left(case: Row) -> dict[str, list[Any]]:
+    given, rows = case["input"], run_of(case["input"])
+    selection = Selection(**{name: given[name] for name in SELECTION})
+    kept = {one.passage_id: selection.keeps(one.passage_id, one) for one in rows["passages"]}
+    rows["evidence"] = [row for row in rows["evidence"] if kept.get(row.passage_id, True)]
+    rows["verdicts"] = [Verdict("r", **row) for row in case["expected"]["verdicts"]]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows]:
     """Runs with what the selections of their cases leave: the views say of it what those do."""
-    folder = tmp_path_factory.mktemp("rest")
-    for case in CASES:
-        given, rows, left_out = case["input"], run_of(case["input"]), gone(case)
-        rows["evidence"] = [row for row in rows["evidence"] if row.passage_id not in left_out]
-        rows["verdicts"] = [Verdict("r", **row) for row in case["expected"]["verdicts"]]
-        write_run(folder, rows, case["name"], mode=given["mode"], tie=given["tie"])
-    with open_results(folder, all_runs=True) as results:
-        yield Runs(results)
+    with written(tmp_path_factory.mktemp("rest"), what_is_left) as runs:
+        yield runs
 
 
 def as_set(rows: list[Row]) -> list[str]:
@@ -126,23 +92,23 @@ def as_set(rows: list[Row]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_categories_are_those_of_all_evidence(case: Row, whole: Runs) -> None:
+def test_categories_are_those_of_all_evidence(case: Row, whole: Rows) -> None:
     columns = "source_category, n_evidence, n_supported, n_refuted, share"
-    shares = whole.of(case["name"], columns, "category_shares")
+    shares = whole(case["name"], columns, "category_shares")
     shares.sort(key=lambda row: (-row["n_evidence"], row["source_category"]))
     wanted = case["expected"]["categories"]
     assert shares == [{k: row[k] for k in columns.split(", ")} for row in wanted]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_views_of_what_is_left_give_the_same(case: Row, rest: Runs) -> None:
+def test_views_of_what_is_left_give_the_same(case: Row, rest: Rows) -> None:
     expected, name = case["expected"], case["name"]
     names = "n_supported, n_refuted, n_noans, n_error, credibility, band"
-    sentences = rest.of(name, f"sentence_index, {names}, state", "sentence_scores")
+    sentences = rest(name, f"sentence_index, {names}, state", "sentence_scores")
     sentences.sort(key=lambda row: row["sentence_index"])
     assert sentences == expected["sentences"]
-    (passage,) = rest.of(name, names, "passage_credibility")
+    (passage,) = rest(name, names, "passage_credibility")
     assert {"sentence_index": None, **passage, "state": None} == expected["passage"]
     for view in ("scores", "source_contributions"):
         wanted = expected[view.removeprefix("source_")]
-        assert as_set(rest.of(name, ", ".join(wanted[0]), view)) == as_set(wanted)
+        assert as_set(rest(name, ", ".join(wanted[0]), view)) == as_set(wanted)

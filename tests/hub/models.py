@@ -9,20 +9,8 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import save_file
-from transformers import (
-    AutoModelForSequenceClassification,
-    BertConfig,
-    BertForSequenceClassification,
-    DebertaV2Config,
-    DebertaV2ForSequenceClassification,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForSequenceClassification,
-    T5Config,
-    T5ForTokenClassification,
-)
 
 from tests.transforms.verifiers.tiny import SPECIAL, WORDS, tokenizer
 from ufo.schemas.errors import PluginError
@@ -47,12 +35,12 @@ PAIRS = [
     Pair("so it is", "it is " * 100 + "yes ."),
 ]
 RELATIVE = {"position_biased_input": False, "relative_attention": True}
-TEXTS = PreTrainedTokenizerFast(
+TEXTS = transformers.PreTrainedTokenizerFast(
     tokenizer_object=tokenizer(), eos_token="[SEP]", pad_token="[PAD]", model_max_length=64
 )
 
 
-def kept(model: PreTrainedModel, folder: Path, **more: object) -> Path:
+def kept(model: transformers.PreTrainedModel, folder: Path, **more: object) -> Path:
     """Write a model and its tokenizer as transformers does."""
     model.save_pretrained(folder)
     TEXTS.save_pretrained(folder)
@@ -63,7 +51,7 @@ def kept(model: PreTrainedModel, folder: Path, **more: object) -> Path:
 
 def by_itself(folder: Path, *texts: str) -> list[float]:
     """What transformers alone says, by its own tokenizer."""
-    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     types = model.config.model_type == "bert"
     inputs = TEXTS(*texts, return_tensors="pt", return_token_type_ids=types)
     with torch.no_grad():
@@ -76,17 +64,15 @@ def _same_weights() -> None:
     torch.manual_seed(3)
 
 
-@pytest.mark.parametrize("labels", [("neutral", "entailment", "contradiction")])
-@pytest.mark.parametrize(
-    ("config", "kind"),
-    [
-        (BertConfig, BertForSequenceClassification),
-        (RobertaConfig, RobertaForSequenceClassification),
-        (DebertaV2Config, DebertaV2ForSequenceClassification),
-    ],
-)
-def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any, labels: list[str]) -> None:
-    made = config(**SMALL, num_labels=3, id2label=dict(enumerate(labels)), pad_token_id=0)
+BERT = (transformers.BertConfig, transformers.BertForSequenceClassification)
+ROBERTA = (transformers.RobertaConfig, transformers.RobertaForSequenceClassification)
+DEBERTA = (transformers.DebertaV2Config, transformers.DebertaV2ForSequenceClassification)
+
+
+@pytest.mark.parametrize(("config", "kind"), [BERT, ROBERTA, DEBERTA])
+def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any) -> None:
+    labels = dict(enumerate(("neutral", "entailment", "contradiction")))
+    made = config(**SMALL, num_labels=3, id2label=labels, pad_token_id=0)
     folder = kept(kind(made), tmp_path / "nli")
     verifier = opened(usable(str(folder)))
     neutral, entailed, contradicted = by_itself(folder, "it is yes yes .", "so it is")
@@ -97,27 +83,22 @@ def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any, labels: lis
     assert torch.get_num_threads() == 1
 
 
+FACTCG = """it is yes yes .
+
+Choose your answer: based on the paragraph above can we conclude that "so it is"?
+
+OPTIONS:
+- Yes
+- No
+I think the answer is """
+
+
 @pytest.mark.parametrize(
-    ("name", "config", "kind", "text"),
-    [
-        (
-            "minicheck",
-            RobertaConfig,
-            RobertaForSequenceClassification,
-            "it is yes yes .[SEP]so it is",
-        ),
-        (
-            "factcg",
-            DebertaV2Config,
-            DebertaV2ForSequenceClassification,
-            "it is yes yes .\n\nChoose your answer: based on the paragraph above can we conclude "
-            'that "so it is"?\n\nOPTIONS:\n- Yes\n- No\nI think the answer is ',
-        ),
-    ],
+    ("name", "kinds", "text"),
+    [("minicheck", ROBERTA, "it is yes yes .[SEP]so it is"), ("factcg", DEBERTA, FACTCG)],
 )
-def test_a_fact_checking_model(
-    tmp_path: Path, name: str, config: Any, kind: Any, text: str
-) -> None:
+def test_a_fact_checking_model(tmp_path: Path, name: str, kinds: Any, text: str) -> None:
+    config, kind = kinds
     made = config(**SMALL, **RELATIVE, num_labels=2, pad_token_id=0)
     folder = kept(kind(made), tmp_path / name)
     found = opened(usable(str(folder))).predict(PAIRS)
@@ -128,8 +109,8 @@ def test_a_fact_checking_model(
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
 def test_the_heads_of_alignscore(tmp_path: Path, labels: int) -> None:
-    made = RobertaConfig(**SMALL, num_labels=labels, pad_token_id=0)
-    folder = kept(RobertaForSequenceClassification(made), tmp_path / "alignscore")
+    made = transformers.RobertaConfig(**SMALL, num_labels=labels, pad_token_id=0)
+    folder = kept(transformers.RobertaForSequenceClassification(made), tmp_path / "alignscore")
     (found,) = opened(usable(str(folder))).predict(PAIRS[:1])
     assert sum(found) == pytest.approx(1.0)
     said = by_itself(folder, "it is yes yes .", "so it is")
@@ -141,21 +122,20 @@ def test_the_heads_of_alignscore(tmp_path: Path, labels: int) -> None:
         assert found.refuted == 0.0
 
 
-def hhem(folder: Path) -> tuple[Path, T5ForTokenClassification]:
+def hhem(folder: Path) -> tuple[Path, transformers.T5ForTokenClassification]:
     """A model as HHEM-2.1-open is published: weights under `t5.`, all else at its foundation."""
-    made = T5Config(
+    made = transformers.T5Config(
         vocab_size=VOCABULARY, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, num_labels=2
     )
     made.save_pretrained(folder / "foundation")
     TEXTS.save_pretrained(folder / "foundation")
-    model = T5ForTokenClassification(made).eval()
+    model = transformers.T5ForTokenClassification(made).eval()
     (folder / "hhem").mkdir()
+    name = "HHEMv2ForSequenceClassification"
     config = {
         "model_type": "HHEMv2",
-        "architectures": ["HHEMv2ForSequenceClassification"],
-        "auto_map": {
-            "AutoModelForSequenceClassification": "modeling.HHEMv2ForSequenceClassification"
-        },
+        "architectures": [name],
+        "auto_map": {"AutoModelForSequenceClassification": f"modeling.{name}"},
         "foundation": str(folder / "foundation"),
         "prompt": "<pad> hypothesis it is so?\n\nPremise: {text1}\n\nHypothesis: {text2}",
     }
@@ -181,14 +161,10 @@ def test_hhem_without_its_own_code(tmp_path: Path) -> None:
 
 
 def test_code_of_a_model_is_never_run(tmp_path: Path) -> None:
-    made = RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
+    made = transformers.RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
     own = {"AutoConfig": "modeling.Config", "AutoModelForSequenceClassification": "modeling.Own"}
-    folder = kept(
-        RobertaForSequenceClassification(made),
-        tmp_path / "minicheck",
-        model_type="own",
-        auto_map=own,
-    )
+    model, path = transformers.RobertaForSequenceClassification(made), tmp_path / "minicheck"
+    folder = kept(model, path, model_type="own", auto_map=own)
     (folder / "modeling.py").write_text("raise AssertionError('this must not be run')")
     with pytest.raises(PluginError, match="does not load: ValueError"):
         opened(usable(str(folder)))

@@ -1,3 +1,5 @@
+"""The manifest of an index, what is refused by it, and an index at another place."""
+
 import json
 import multiprocessing
 import shutil
@@ -6,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.indexes.conftest import Build
 from ufo.indexes.index import open_index
 from ufo.indexes.manifest import MANIFEST, VERSION, is_index, local_index, read_manifest
-from ufo.pipelines.build_index import build
 from ufo.schemas.errors import IndexUnusable
 
 Harm = Callable[[Path], object]
@@ -19,8 +21,9 @@ def _edit(path: Path, **changes: object) -> None:
     (path / MANIFEST).write_text(json.dumps({**manifest, **changes}))
 
 
-def _change(path: Path, change: Callable[[bytes], bytes]) -> None:
-    path.write_bytes(change(path.read_bytes()))
+def _end(path: Path, end: bytes) -> None:
+    """Replace the last byte of a file."""
+    path.write_bytes(path.read_bytes()[:-1] + end)
 
 
 def _replace(path: Path) -> None:
@@ -28,18 +31,10 @@ def _replace(path: Path) -> None:
     path.touch()
 
 
-def cut(data: bytes) -> bytes:
-    return data[:-1]
-
-
-def spoil(data: bytes) -> bytes:
-    return data[:-1] + bytes([data[-1] ^ 1])
-
-
 OUTSIDE = {"path": "../../outside", "bytes": 1, "sha256": ""}
 
 
-def test_a_whole_index_is_read(build_folder: Callable[[], Path]) -> None:
+def test_a_whole_index_is_read(build_folder: Build) -> None:
     path = build_folder()
     manifest, fingerprint = read_manifest(path, verify=True)
     assert manifest["counts"]["articles"] == 4
@@ -63,12 +58,12 @@ def test_a_whole_index_is_read(build_folder: Callable[[], Path]) -> None:
         (lambda path: _edit(path, files=[{"path": "x"}]), "entry is missing"),
         (lambda path: _edit(path, counts=None), "entry is missing"),
         (lambda path: (path / "pages.arrow").unlink(), "pages.arrow has no bytes"),
-        (lambda path: _change(path / "passages.arrow", cut), "passages.arrow has .* bytes"),
+        (lambda path: _end(path / "passages.arrow", b""), "passages.arrow has .* bytes"),
         (shutil.rmtree, "No such file"),
         (_replace, "Not a directory"),
     ],
 )
-def test_damage_is_refused(build_folder: Callable[[], Path], damage: Harm, reason: str) -> None:
+def test_damage_is_refused(build_folder: Build, damage: Harm, reason: str) -> None:
     path = build_folder()
     damage(path)
     with pytest.raises(IndexUnusable, match=reason) as raised:
@@ -87,18 +82,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> Path:
-    return build_of(tmp_path, "Oslo has 5 bridges.")
+def built(build_folder: Build) -> Path:
+    return build_folder({"Oslo": "Oslo has 5 bridges."})
 
 
-def build_of(folder: Path, text: str) -> Path:
-    documents = folder / "documents.jsonl"
-    documents.write_text(json.dumps({"title": text.split()[0], "text": text}))
-    build(documents, folder / "built")
-    return folder / "built"
-
-
-def test_it_is_downloaded_once_for_each_build(built: Path, tmp_path: Path, cache: Path) -> None:
+def test_each_build_is_downloaded_once(built: Path, build_folder: Build, cache: Path) -> None:
     first = open_index(f"file://{built}")
     assert first.path.is_relative_to(cache)
     assert first.search(["bridges"], 1)[0][0].passage.title == "Oslo"
@@ -106,7 +94,7 @@ def test_it_is_downloaded_once_for_each_build(built: Path, tmp_path: Path, cache
         if path.is_file() and path.name != MANIFEST:
             path.unlink()
     assert open_index(f"file://{built}/") is first
-    build_of(tmp_path, "Rome has 9 bridges.")
+    build_folder({"Rome": "Rome has 9 bridges."})
     assert local_index(f"file://{built}") != first.path
     again = open_index(f"file://{built}")
     assert again.search(["bridges"], 1)[0][0].passage.title == "Rome"
@@ -123,7 +111,7 @@ def test_processes_that_ask_at_once_get_the_same(built: Path, cache: Path) -> No
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (lambda path: _change(path / "passages.arrow", spoil), "the checksum of passages.arrow"),
+        (lambda path: _end(path / "passages.arrow", b"!"), "the checksum of passages.arrow"),
         (lambda path: _edit(path, files=[OUTSIDE]), "outside of its folder"),
         (lambda path: (path / "pages.arrow").unlink(), "pages.arrow"),
         (lambda path: (path / MANIFEST).write_text("{}"), "is not an index"),

@@ -1,7 +1,7 @@
 """How passages are ranked: by words, by vectors, by both, and for what the first ones lack."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 
@@ -12,18 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from ufo.indexes import dense, folder
-from ufo.indexes.blocks import process_block, write_block
+from tests.indexes.conftest import Build, page
+from ufo.indexes import dense
 from ufo.indexes.bm25 import Bm25
 from ufo.indexes.dense import Dense
 from ufo.indexes.embedders import Vectors, unit_rows
 from ufo.indexes.index import open_index
-from ufo.indexes.reader import Block, RawPage
 from ufo.indexes.retriever import NOT_RANKED, Hit, Hybrid, Ranked, ranked_passages
 from ufo.indexes.tokens import query_terms, terms_of, words_of
 from ufo.schemas.errors import IndexUnusable
-
-Build = Callable[..., Path]
 
 
 def rows(found: list[list[Hit]]) -> list[list[int]]:
@@ -62,11 +59,9 @@ def _random_pages(seed: int, count: int) -> dict[str, str]:
 @pytest.mark.parametrize(("seed", "count"), [(0, 300), (2, 1_500)])
 def test_scores_are_those_of_rank_bm25(build_folder: Build, seed: int, count: int) -> None:
     path = build_folder(_random_pages(seed, count))
-    engine = Bm25(path)
-    passages = [
-        terms_of(" ".join([one.title, one.title, one.text])) for one in ranked_passages(path) if one
-    ]
-    reference = BM25Okapi(passages, k1=1.2, b=0.75)
+    ranked = filter(None, ranked_passages(path))
+    passages = [terms_of(f"{one.title} {one.title} {one.text}") for one in ranked]
+    engine, reference = Bm25(path), BM25Okapi(passages, k1=1.2, b=0.75)
     # Lucene's inverse document frequency, which is tantivy's, in the place of rank-bm25's.
     holding = {term: sum(term in passage for passage in passages) for term in reference.idf}
     reference.idf = {
@@ -216,32 +211,17 @@ def test_reciprocal_ranks_are_added_and_ties_go_to_the_lower_row() -> None:
     assert rows(Hybrid(_Fixed(Hit(7, 1.0)), _Fixed(Hit(4, 1.0))).search(["x"], 5)) == [[4, 7]]
 
 
-PAGE = (
-    "<page><title>Danube</title><ns>0</ns><id>1</id><revision><id>2</id>"
-    "<text>A river.\n== Course ==\nIt flows.\n== {} ==\nNot this.</text></revision></page>"
-)
-REDIRECT = (
-    '<page><title>{}</title><ns>0</ns><redirect title="Danube" /><revision><text>'
-    "</text></revision></page>"
-)
-
-
 @pytest.mark.parametrize("heading", NOT_RANKED)
-def test_passages_have_the_words_of_aliases(tmp_path: Path, heading: str) -> None:
-    aliases = map(REDIRECT.format, ("The Danube in Bavaria", "Donau", "Dunaj (river)"))
-    empty = "<page><title>A</title><ns>0</ns><revision><text></text></revision></page>"
-    pages = [empty, PAGE.format(heading.capitalize()), *aliases]
-    items = tuple(RawPage(page.encode()) for page in pages)
-    block = Block(file=0, number=0, first=0, name="dump", items=items)
-    with folder.building(tmp_path / "index") as building:
-        write_block(building / folder.BLOCKS, block, process_block(block))
-        content, _ = folder.assemble(building, {}, [])
-        folder.add_engines(building, content)
+def test_passages_have_the_words_of_aliases(build_folder: Build, heading: str) -> None:
+    names = ("The Danube in Bavaria", "Donau", "Dunaj (river)")
+    text = f"A river.\n== Course ==\nIt flows.\n== {heading.capitalize()} ==\nNot this."
+    aliases = (page(name, "", redirect="Danube") for name in names)
+    path = build_folder(wiki=[page("A", ""), page("Danube", text), *aliases])
     words = "donau dunaj river bavaria"
-    assert list(ranked_passages(tmp_path / "index")) == [
+    assert list(ranked_passages(path)) == [
         Ranked("Danube", words, "", "A river."),
         Ranked("Danube", words, "Course", "It flows."),
         None,
     ]
-    [found] = open_index(tmp_path / "index").search(["donau"], 5)
+    [found] = open_index(path).search(["donau"], 5)
     assert {hit.passage.text for hit in found} == {"A river.", "It flows."}

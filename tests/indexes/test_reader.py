@@ -3,7 +3,7 @@
 import bz2
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,23 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes.reader import (
-    MAX_PAGE_BYTES,
-    Block,
-    InputDamaged,
-    PageBroken,
-    RawDocument,
-    RawPage,
-    Slice,
-    Wiki,
-    is_stream_index,
-    parse_page,
-    read_blocks,
-    read_chunks,
-    read_pages,
-    slices_of,
-    title_in,
-)
+from ufo.indexes import reader
+from ufo.indexes.reader import Block, RawDocument, RawPage, Slice, parse_page, slices_of, title_in
 
 PAGE = """<page><title>{}</title><ns>0</ns><id>7</id>
 <revision><id>70</id><timestamp>2025-03-01T10:00:00Z</timestamp>
@@ -44,13 +29,13 @@ END = b"</mediawiki>"
 DUMP = (HEAD + PAGE.format("A", "a &lt;page&gt;") + PAGE.format("B", "é")).encode() + END
 
 
-def pages_of(*chunks: bytes, max_bytes: int = MAX_PAGE_BYTES) -> list[RawPage]:
-    return [item for item in read_pages(chunks, max_bytes) if isinstance(item, RawPage)]
+def pages_of(*chunks: bytes, max_bytes: int = reader.MAX_PAGE_BYTES) -> list[RawPage]:
+    return [item for item in reader.read_pages(chunks, max_bytes) if isinstance(item, RawPage)]
 
 
 def test_site_and_pages() -> None:
-    site, *raw = read_pages([DUMP])
-    assert isinstance(site, Wiki)
+    site, *raw = reader.read_pages([DUMP])
+    assert isinstance(site, reader.Wiki)
     assert site.language == "de"
     assert site.url_of("Ulm Minster?") == "https://de.example.org/wiki/Ulm_Minster%3F"
     assert {"datei", "kategorie", "file", "category"} <= set(site.dropped_links)
@@ -59,14 +44,16 @@ def test_site_and_pages() -> None:
     assert (page.timestamp, page.redirect) == ("2025-03-01T10:00:00Z", None)
     assert (page.text, other.text) == ("a <page>", "é")
     # Without siteinfo it is the English Wikipedia.
-    assert next(iter(read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END]))) == Wiki()
-    assert Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
+    site, *_ = reader.read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END])
+    assert site == reader.Wiki()
+    assert site.url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
 
 
 @given(st.lists(st.integers(0, len(DUMP)), max_size=12), st.integers(0, len(DUMP) - 1))
 def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> None:
     edges = [0, *sorted(cuts), len(DUMP)]
-    assert list(read_pages([DUMP[a:b] for a, b in pairwise(edges)])) == list(read_pages([DUMP]))
+    found = reader.read_pages([DUMP[a:b] for a, b in pairwise(edges)])
+    assert list(found) == list(reader.read_pages([DUMP]))
     *whole, last = pages_of(DUMP[:cut])
     assert last.problem
     assert [parse_page(page).title for page in whole] == ["A", "B"][: len(whole)]
@@ -85,21 +72,14 @@ def test_a_page_without_its_end_or_over_the_limit_costs_itself_only() -> None:
     assert (title_in(first.xml), parse_page(second).title) == ("A", "B")
 
 
-@pytest.mark.parametrize(
-    "xml",
-    [
-        "<title>A</title><unclosed>",
-        "<title></title>",
-        "<title>A</title><ns>zero</ns>",
-        "<title>A</title><id>x</id>",
-        "<title>A</title><id>99999999999999999999</id>",
-        "<title>&undefined;</title>",
-        "",
-    ],
-)
-def test_a_page_that_is_none_says_why(xml: str) -> None:
-    with pytest.raises(PageBroken, match=r"\w"):
-        parse_page(RawPage(f"<page>{xml}</page>".encode()))
+BROKEN = "<unclosed> <ns>zero</ns> <id>x</id> <id>99999999999999999999</id>"
+
+
+def test_a_page_that_is_none_says_why() -> None:
+    broken = [f"<title>A</title>{xml}" for xml in BROKEN.split()]
+    for xml in (*broken, "<title></title>", "<title>&undefined;</title>", ""):
+        with pytest.raises(reader.PageBroken, match=r"\w"):
+            parse_page(RawPage(f"<page>{xml}</page>".encode()))
 
 
 def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> None:
@@ -112,17 +92,13 @@ def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> No
     assert (page.title, page.redirect, page.revision_id, page.text) == ("A b", "C", 2, "new")
 
 
-def test_what_is_no_export_and_damage_are_one_problem() -> None:
+def test_what_is_no_export_and_damage_are_one_problem(tmp_path: Path) -> None:
     [page] = pages_of(b"<html><body>Not found</body></html>")
     assert "not a MediaWiki XML export" in page.problem
-
-    def chunks() -> Iterator[bytes]:
-        yield DUMP.removesuffix(END)
-        raise InputDamaged("the bzip2 file is truncated")
-
-    *_, last = read_pages(chunks())
-    assert isinstance(last, RawPage)
-    assert last.problem == "the bzip2 file is truncated; reading stopped after 2 whole pages"
+    (tmp_path / "x.bz2").write_bytes(bz2.compress(DUMP.removesuffix(END)) + bz2.compress(END)[:-9])
+    [block] = reader.read_blocks(Slice(0, str(tmp_path / "x.bz2")))
+    stopped = "the bzip2 file is truncated; reading stopped after 2 whole pages"
+    assert [item.problem for item in block.items] == ["", "", stopped]
 
 
 # --- blocks ---------------------------------------------------------------------------------------
@@ -134,7 +110,7 @@ LINES = "\n".join(map(json.dumps, RECORDS)).encode()
 
 def _blocks(path: Path, data: bytes, **options: int) -> list[Block]:
     path.write_bytes(data)
-    return list(read_blocks(Slice(3, str(path)), **options))
+    return list(reader.read_blocks(Slice(3, str(path)), **options))
 
 
 def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
@@ -145,41 +121,26 @@ def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
     assert len(_blocks(tmp_path / "x", FIVE, block_bytes=1)) == 5
 
 
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (FIVE, RawPage),
-        (bz2.compress(FIVE), RawPage),
-        (gzip.compress(b"\n " + FIVE, mtime=0), RawPage),
-        (LINES, RawDocument),
-        (b"\xef\xbb\xbf" + LINES + b"\n", RawDocument),
-        (gzip.compress(LINES, mtime=0), RawDocument),
-    ],
-)
-def test_dumps_and_documents_are_told_apart(tmp_path: Path, data: bytes, kind: type) -> None:
-    [block] = _blocks(tmp_path / "x", data)
-    assert [(type(item), item.problem) for item in block.items] == [(kind, "")] * 5
-
-
-def test_documents_of_parquet(tmp_path: Path) -> None:
+def test_dumps_and_documents_are_told_apart(tmp_path: Path) -> None:
+    for data in (FIVE, bz2.compress(FIVE), gzip.compress(b"\n " + FIVE)):
+        [block] = _blocks(tmp_path / "x", data)
+        assert [(type(item), item.problem) for item in block.items] == [(RawPage, "")] * 5
+    for data in (LINES, b"\xef\xbb\xbf" + LINES + b"\n", gzip.compress(LINES)):
+        [block] = _blocks(tmp_path / "x", data)
+        assert [(type(item), item.problem) for item in block.items] == [(RawDocument, "")] * 5
     pq.write_table(pa.Table.from_pylist([*RECORDS, {"title": None, "text": "x"}]), tmp_path / "x")
-    [block] = read_blocks(Slice(0, str(tmp_path / "x")))
+    [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
     rows = [json.loads(item.json) for item in block.items if isinstance(item, RawDocument)]
     assert [row["title"] for row in rows] == ["T0", "T1", "T2", "T3", "T4", None]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"PAR1 but not Parquet", bz2.compress(LINES)[:20], b"", b"\xff\xfe\x00", b"[1, 2]", b"text"],
-)
-def test_what_is_neither_is_one_problem(tmp_path: Path, data: bytes) -> None:
-    [block] = _blocks(tmp_path / "x", data)
-    [item] = block.items
-    assert item.problem
-
-
-def test_truncated_documents_say_where(tmp_path: Path) -> None:
-    [block] = _blocks(tmp_path / "x", gzip.compress(LINES, mtime=0)[:-6])
+def test_what_is_neither_is_one_problem(tmp_path: Path) -> None:
+    texts = (b"", b"\xff\xfe\x00", b"[1, 2]", b"text")
+    for data in (b"PAR1 but not Parquet", bz2.compress(LINES)[:20], *texts):
+        [block] = _blocks(tmp_path / "x", data)
+        [item] = block.items
+        assert item.problem
+    [block] = _blocks(tmp_path / "x", gzip.compress(LINES)[:-6])
     assert "truncated" in block.items[-1].problem
     assert len(block.items) == 5  # four whole lines and the problem
 
@@ -198,36 +159,34 @@ def _dump(path: Path) -> list[int]:
     return offsets
 
 
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
-    path = tmp_path / "xwiki-20240601-pages-articles-multistream1.xml.bz2"
-    _dump(path)
-    return path
-
-
 def _sliced(path: Path) -> list[Block]:
     slices = slices_of(path, 0, 1, slice_bytes=1)
-    return [block for part in slices for block in read_blocks(part, 2)]
+    return [block for part in slices for block in reader.read_blocks(part, 2)]
 
 
-def test_each_slice_is_a_document_of_its_own(dump: Path) -> None:
-    slices, blocks = slices_of(dump, 0, 1, slice_bytes=1), _sliced(dump)
-    assert len(slices) == 8
+def test_each_slice_is_a_document_of_its_own(tmp_path: Path) -> None:
+    dump = tmp_path / "xwiki-20240601-pages-articles-multistream1.xml.bz2"
+    starts = _dump(dump)
+    blocks = _sliced(dump)
+    assert len(slices_of(dump, 0, 1, slice_bytes=1)) == 8
     pages = [item for block in blocks for item in block.items if isinstance(item, RawPage)]
-    assert not any(page.problem for page in pages)
-    assert [title_in(page.xml) for page in pages] == [f"T{number}" for number in range(18)]
+    assert [(title_in(page.xml), page.problem) for page in pages] == [
+        (f"T{number}", "") for number in range(18)
+    ]
     assert {block.site.base_url for block in blocks} == {"https://de.example.org/wiki/"}
     assert {(block.site.language, block.date) for block in blocks} == {("de", "2024-06-01")}
     numbers = [block.number for block in blocks]
     assert numbers == sorted(set(numbers))
-    assert {block.name for block in blocks} == {f"{dump.name}@{s.start}" for s in slices[1:-1]}
-    assert is_stream_index(Path("xwiki-20240601-pages-articles-multistream-index1.txt.bz2"))
-    assert not is_stream_index(dump)
+    assert {block.name for block in blocks} == {f"{dump.name}@{start}" for start in starts}
+    assert reader.is_stream_index(Path("xwiki-20240601-pages-articles-multistream-index1.txt.bz2"))
+    assert not reader.is_stream_index(dump)
 
 
 @pytest.mark.parametrize(("harm", "kept"), [("damaged bzip2", 15), ("truncated", 18)])
-def test_damage_costs_its_slice_only(dump: Path, harm: str, kept: int) -> None:
-    data, at = bytearray(dump.read_bytes()), _dump(dump)[2]
+def test_damage_costs_its_slice_only(tmp_path: Path, harm: str, kept: int) -> None:
+    dump = tmp_path / "dump.xml.bz2"
+    at = _dump(dump)[2]
+    data = dump.read_bytes()
     if harm == "truncated":
         dump.write_bytes(data[:-60])
     else:
@@ -243,43 +202,38 @@ def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
     monkeypatch.setattr("ufo.indexes.reader.SHARED_BYTES", 10)
-    parts = [list(read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
+    parts = [list(reader.read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
     assert all(parts)
     found = sorted((block for part in parts for block in part), key=lambda block: block.number)
-    assert found == list(read_blocks(Slice(2, str(path)), 4))
+    assert found == list(reader.read_blocks(Slice(2, str(path)), 4))
 
 
 TEXT = bytes(range(256)) * 600
-PACKS = (bz2.compress, gzip.compress)
 
 
 def _read(path: Path, data: bytes) -> tuple[bytes, str]:
     path.write_bytes(data)
     found = b""
     try:
-        for chunk in read_chunks(path):
+        for chunk in reader.read_chunks(path):
             found += chunk
-    except InputDamaged as damage:
+    except reader.InputDamaged as damage:
         return found, str(damage)
     return found, ""
 
 
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (TEXT, ""),
-        (bz2.compress(TEXT), ""),
-        (gzip.compress(TEXT, mtime=0), ""),
-        (bz2.compress(TEXT[:100]) + bz2.compress(TEXT[100:]), ""),
-        (gzip.compress(TEXT[:100], mtime=0) + gzip.compress(TEXT[100:], mtime=0) + b"\0" * 512, ""),
-        *((pack(TEXT) + pack(TEXT[::-1])[:-40], "truncated") for pack in PACKS),
-        *((pack(TEXT) + b"no stream", "damaged") for pack in PACKS),
-        *((pack(TEXT) + pack(TEXT)[:20] + b"\xff" * 400, " ") for pack in PACKS),
-    ],
-)  # fmt: skip
-def test_what_precedes_damage_is_read(tmp_path: Path, data: bytes, problem: str) -> None:
-    found, said = _read(tmp_path / "dump.xyz", data)
-    assert found.startswith(TEXT)
-    assert problem in said
-    assert bool(said) == bool(problem)
-    assert _read(tmp_path / "empty", b"") == (b"", "")
+@pytest.mark.parametrize("pack", [bz2.compress, gzip.compress])
+def test_what_precedes_damage_is_read(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path, packed = tmp_path / "dump.xyz", pack(TEXT)
+    assert _read(path, packed) == _read(path, TEXT) == (TEXT, "")
+    in_parts = pack(TEXT[:100]) + pack(TEXT[100:])
+    assert _read(path, in_parts + (b"\0" * 512 if pack is gzip.compress else b"")) == (TEXT, "")
+    for added, problem in (
+        (pack(TEXT[::-1])[:-40], "truncated"),
+        (b"no stream", "damaged"),
+        (packed[:20] + b"\xff" * 400, " "),
+    ):
+        found, said = _read(path, packed + added)
+        assert found.startswith(TEXT)
+        assert problem in said
+    assert _read(path, b"") == (b"", "")

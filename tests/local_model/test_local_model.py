@@ -11,34 +11,30 @@ import ufo
 from tests.local_model.conftest import CONTEXT, REPLY, ROOT
 from ufo.schemas.records import OUTCOMES, REASONS
 
-FORMULATIONS: list[dict[str, str]] = [
-    {"formulation": "function"},
-    {"formulation": "function", "format": "xml"},
-    {"formulation": "stepwise"},
-    {"formulation": "rationale"},
-    {"formulation": "prompt"},
+FORMULATIONS = ("function", "function xml", "stepwise", "rationale", "prompt")
+CLAIMS = [
+    {"claim": "Iceland is an island.", "query": "What is Iceland?"},
+    {"claim": "Iceland has no volcanoes.", "query": "Does Iceland have volcanoes?"},
 ]
-_SENTENCES = 1  # of each example: five formulations together take minutes
 
 
 @pytest.fixture(scope="module")
 def responses() -> list[dict[str, Any]]:
-    """Two of the bundled examples, shortened. The second one's claims are given: of the first the
-    model may extract none that can be used."""
+    """Two of the bundled examples, a sentence of each: five formulations together take minutes.
+
+    The second one's claims are given: of the first the model may extract none that can be used.
+    """
     lines = (ROOT / "examples/responses.jsonl").read_text(encoding="utf-8").splitlines()
     rows = {row["id"]: row for row in map(json.loads, lines)}
     extracted, given = (
         {
             "id": name,
-            "response": ". ".join(rows[name]["response"].split(". ")[:_SENTENCES]) + ".",
+            "response": rows[name]["response"].partition(". ")[0] + ".",
             "reference_answers": rows[name]["reference_answers"][:1],
         }
         for name in ("alder-geo-01", "alder-geo-03")
     )
-    claims = ("Iceland is an island.", "Iceland has no volcanoes.")
-    queries = ("What is Iceland?", "Does Iceland have volcanoes?")
-    pairs = zip(claims, queries, strict=True)
-    return [extracted, {**given, "claims": [{"claim": c, "query": q} for c, q in pairs]}]
+    return [extracted, {**given, "claims": CLAIMS}]
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +43,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache") / "replies.sqlite"
 
 
-@pytest.mark.parametrize("options", FORMULATIONS, ids=lambda one: "-".join(one.values()))
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_every_unit_and_every_error_is_accounted_for(
-    local_model: str, responses: list[dict[str, Any]], cache: Path, options: dict[str, str]
+    local_model: str, responses: list[dict[str, Any]], cache: Path, formulation: str
 ) -> None:
+    options = dict(zip(("formulation", "format"), formulation.split(), strict=False))
     found = ufo.evaluate(
         responses,
         sources=["reference"],
@@ -72,7 +69,7 @@ def test_every_unit_and_every_error_is_accounted_for(
     lost = {row["key"] for row in failures if row["step"] == "extract"}
     assert {row["response_id"] for row in units} | lost >= {row["id"] for row in responses}
     assert sorted(row["unit_id"] for row in evidence) == sorted(row["unit_id"] for row in units)
-    assert len(units) >= len(responses[1]["claims"])
+    assert len(units) >= len(CLAIMS)
     errors = [row for row in evidence if row["outcome"] == "error"]
     assert {row["outcome"] for row in evidence} <= set(OUTCOMES)
     assert {row["reason"] for row in errors} <= set(REASONS)

@@ -24,23 +24,9 @@ SCORES = {"a": 0.75, "b": 0.0, "c": 0.5, "d": 1.0, "e": 1.0, "f": 0.5}
 
 
 def request(response_id: str | None, source: str | None, cost: float, **changes: Any) -> Usage:
-    fields: dict[str, Any] = {
-        "request_id": f"{response_id}-{source}-{cost}",
-        "step": "verify" if source else "extract",
-        "source": source,
-        "model": "m",
-        "response_id": response_id,
-        "worker_id": "w",
-        "status": "ok",
-        "cached": False,
-        "coalesced": False,
-        "retries": 0,
-        "prompt_tokens": 100,
-        "completion_tokens": 10,
-        "seconds": 0.5,
-        "cost_usd": cost,
-    }
-    return Usage(**fields | changes)
+    name, step = f"{response_id}-{source}-{cost}", "verify" if source else "extract"
+    told = (False, False, 0, 100, 10, 0.5, cost)  # neither cached nor shared, at once; tokens
+    return replace(Usage(name, step, source, "m", response_id, "w", "ok", *told), **changes)
 
 
 def labelled_rows(rows_of: Any, mode: str = "all") -> dict[str, list[Any]]:
@@ -54,14 +40,8 @@ def labelled_rows(rows_of: Any, mode: str = "all") -> dict[str, list[Any]]:
             }
             for response, units in VOTES.items()
         }
-    rows: dict[str, list[Any]] = rows_of(votes, mode=mode, models=MODELS)
-    rows["responses"] = [
-        replace(row, question=QUESTIONS[row.response_id], human_score=SCORES[row.response_id])
-        for row in rows["responses"]
-    ]
-    rows["fact_units"] = [
-        replace(row, human_label=LABELS.get(row.unit_id)) for row in rows["fact_units"]
-    ]
+    of_people = {"questions": QUESTIONS, "scores": SCORES, "labels": LABELS}
+    rows: dict[str, list[Any]] = rows_of(votes, mode=mode, models=MODELS, **of_people)
     rows["sentences"] = [
         replace(row, human_label=label)
         for row, label in zip(rows["sentences"], [1, 0, 1, 0, None, 0, 1, 1, 0, 1], strict=True)

@@ -47,12 +47,9 @@ def tied_rows(tie: str) -> dict[str, list[Any]]:
     not serve, labels, and requests that failed, were shared, or have no known price."""
     sources = ("ref", "wiki", "web", "idle")
     models = {"a": "m1", "b": "m2", "c": "m2"}
-    rows = rows_of(VOTES, mode="all", sources=sources, tie=tie, models=models)
-    rows["sources"].append(SourceStatus(4, "gone", "web", "unavailable", "no key", "{}"))
     labels = {"even": 0, "same": 1, "open": 1, "past": 1}
-    rows["fact_units"] = [
-        replace(row, human_label=labels.get(row.unit_id)) for row in rows["fact_units"]
-    ]
+    rows = rows_of(VOTES, sources, "all", tie, models=models, labels=labels)
+    rows["sources"].append(SourceStatus(4, "gone", "web", "unavailable", "no key", "{}"))
     rows["usage"] = [
         request(None, None, 0.25, step="probe"),
         request("a", None, 0.25),

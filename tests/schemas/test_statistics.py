@@ -25,6 +25,12 @@ NOBODY = -1  # an unanswered claim, a third kind of answer to scikit-learn
 MODELS = ("alder", "birch", "cedar")
 _PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=60)
 false = {"pos_label": 0}
+MEASURES: dict[str, Callable[..., float]] = {
+    "accuracy": metrics.accuracy_score,
+    "balanced_accuracy": metrics.balanced_accuracy_score,
+    "f1_true": metrics.f1_score,
+    "f1_false": partial(metrics.f1_score, **false),
+}
 
 
 @pytest.fixture(name="results", scope="module")
@@ -32,12 +38,12 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     """90 responses of three models to 40 questions, with labels of claims, sentences and responses
     that some verdicts follow; cedar has questions of its own, and clusters differ in size."""
     draw = random.Random(11)
-    votes, truth, models, questions = {}, {}, {}, {}
-    for n in range(90):
-        name, model = f"r{n:02d}", MODELS[n % 3]
-        models[name] = model
+    votes: dict[str, dict[str, Any]] = {f"r{n:02d}": {} for n in range(90)}
+    models = {name: MODELS[n % 3] for n, name in enumerate(votes)}
+    truth, questions = {}, {}
+    for n, (name, units) in enumerate(votes.items()):
+        model = models[name]
         questions[name] = f"own {n}" if model == "cedar" else f"q{n // 3}"
-        units = {}
         for u in range(draw.randrange(1, 6)):
             label = int(draw.random() < {"alder": 0.8, "birch": 0.6, "cedar": 0.5}[model])
             truth[f"{n}-{u}"] = label if draw.random() < 0.9 else None
@@ -46,22 +52,12 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
                 "ref": draw.choice([right, right * 2, wrong, "n", "-"]),
                 "wiki": draw.choice([right * 3, wrong + right, wrong, "n", right + "n"]),
             }
-        votes[name] = units
-    rows = rows_of(votes, mode="all", models=models)
-    rows["fact_units"] = [
-        replace(row, human_label=truth[row.unit_id]) for row in rows["fact_units"]
-    ]
+    scores = {name: round(draw.random(), 1) if n % 7 else None for n, name in enumerate(votes)}
+    of_people: dict[str, Any] = {"questions": questions, "scores": scores, "labels": truth}
+    rows = rows_of(votes, mode="all", models=models, **of_people)
     rows["sentences"] = [
         replace(row, human_label=truth[row.text.removeprefix("S ").removesuffix(".")])
         for row in rows["sentences"]
-    ]
-    rows["responses"] = [
-        replace(
-            row,
-            question=questions[row.response_id],
-            human_score=round(draw.random(), 1) if n % 7 else None,
-        )
-        for n, row in enumerate(rows["responses"])
     ]
     folder = tmp_path_factory.mktemp("statistics")
     write_run(folder, rows, mode="all")
@@ -81,9 +77,7 @@ def clustered(x: Any, clusters: list[str]) -> Any:
 
 
 @pytest.mark.parametrize("model", [None, *MODELS])
-def test_the_interval_of_a_mean_is_clustered_by_question(
-    results: Results, model: str | None
-) -> None:
+def test_intervals_of_means_are_clustered_by_question(results: Results, model: str | None) -> None:
     where = "WHERE mode = 'seq'" + (f" AND model = '{model}'" if model else "")
     found = results.query(f"SELECT factuality_score AS x, question FROM scores {where}")
     x = found["x"].to_numpy()
@@ -96,26 +90,23 @@ def test_the_interval_of_a_mean_is_clustered_by_question(
 
 def test_more_models_over_the_same_questions_narrow_no_interval(tmp_path: Path) -> None:
     def interval(n_models: int) -> list[list[float]]:
-        names = [(m, q) for m in range(n_models) for q in range(12)]
+        names = {f"{m}-{q}": q for m in range(n_models) for q in range(12)}
         votes = {
-            f"m{m}-{q}": {"u": {"ref": "ssrs"[q % 4]}, "v": {"ref": "rs"[q % 2]}} for m, q in names
+            name: {f"u{name}": {"ref": "ssrs"[q % 4]}, f"v{name}": {"ref": "rs"[q % 2]}}
+            for name, q in names.items()
         }
-        rows = rows_of(votes, models={name: name.split("-")[0] for name in votes})
-        rows["responses"] = [
-            replace(row, question=str(q), human_score=q % 5 / 4)
-            for row, (_, q) in zip(rows["responses"], names, strict=True)
-        ]
-        rows["fact_units"] = [
-            replace(row, human_label=int(int(row.response_id[-1]) % 3 > 0))
-            for row in rows["fact_units"]
-        ]
+        rows = rows_of(
+            votes,
+            models={name: name.split("-")[0] for name in names},
+            questions={name: str(q) for name, q in names.items()},
+            scores={name: q % 5 / 4 for name, q in names.items()},
+            labels={unit: int(int(unit[-1]) % 3 > 0) for units in votes.values() for unit in units},
+        )
         write_run(tmp_path / str(n_models), rows)
         with open_results(tmp_path / str(n_models)) as opened:
-            mean = opened.query("SELECT low, high FROM scores_by_run").to_pylist()
-            agreed = opened.query(
-                "SELECT low, high FROM agreement WHERE part = 'all' ORDER BY level, metric"
-            ).to_pylist()
-        return [[row["low"], row["high"]] for row in mean + agreed]
+            agreed = "SELECT low, high FROM agreement WHERE part = 'all' ORDER BY level, metric"
+            sqls = ("SELECT low, high FROM scores_by_run", agreed)
+            return [[*row.values()] for sql in sqls for row in opened.query(sql).to_pylist()]
 
     once, tenfold = interval(1), interval(10)
     assert len(once) == 15
@@ -136,10 +127,8 @@ def test_models_are_compared_by_question_where_they_share_them(results: Results)
         ("alder", "cedar", "unpaired", 60),
         ("birch", "cedar", "unpaired", 60),
     ]
-    sql = (
-        "SELECT factuality_score AS x FROM scores WHERE mode = 'seq' AND model = ? "
-        "ORDER BY response_id"
-    )
+    where = "WHERE mode = 'seq' AND model = ? ORDER BY response_id"
+    sql = f"SELECT factuality_score AS x FROM scores {where}"
     x = {model: results.query(sql, [model])["x"].to_numpy() for model in MODELS}
     for row in rows:
         a, b = x[row["model_a"]], x[row["model_b"]]
@@ -156,12 +145,9 @@ def compared(folder: Path, units: list[str], questions: list[str]) -> Any:
     votes = {
         f"r{i}": {f"u{i}-{j}": {"ref": v} for j, v in enumerate(u)} for i, u in enumerate(units)
     }
-    rows = rows_of(votes, models={f"r{i}": MODELS[i % 2] for i in range(len(units))})
-    rows["responses"] = [
-        replace(row, question=question)
-        for row, question in zip(rows["responses"], questions, strict=True)
-    ]
-    write_run(folder, rows)
+    models = {name: MODELS[i % 2] for i, name in enumerate(votes)}
+    asked = dict(zip(votes, questions, strict=True))
+    write_run(folder, rows_of(votes, models=models, questions=asked))
     with open_results(folder) as opened:
         (row,) = opened.query("FROM model_comparison").to_pylist()
     return row
@@ -203,11 +189,7 @@ def claims(
 
 
 def values(
-    results: Results,
-    level: str,
-    mode: str | None = "seq",
-    source: str | None = None,
-    model: str | None = None,
+    results: Results, level: str, mode: Any = "seq", source: Any = None, model: Any = None
 ) -> dict[str, Any]:
     found = results.query(
         "SELECT metric, value, low, high, n, interval_method FROM agreement WHERE level = ? "
@@ -218,29 +200,20 @@ def values(
     return {row.pop("metric"): row for row in found.to_pylist()}
 
 
-@pytest.mark.parametrize(
-    ("mode", "source", "model"),
-    [("seq", None, None), ("mv", None, "birch"), ("single", "ref", None)],
-)
-def test_claims_are_measured_as_scikit_learn_does(
-    results: Results, mode: str, source: str | None, model: str | None
-) -> None:
-    _, human, found = claims(results, mode, source, model)
-    row = values(results, "claim", mode, source, model)
+# A mode, a source and a model.
+PARTS = [("seq", None, None), ("mv", None, "birch"), ("single", "ref", None)]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=["all", "a model", "a source"])
+def test_claims_are_measured_as_scikit_learn_does(results: Results, part: Any) -> None:
+    _, human, found = claims(results, *part)
+    row = values(results, "claim", *part)
     answered = found != NOBODY
     assert not answered.all()
     right = human[answered], found[answered]
     everything = human, np.where(answered, found, 0)
-    expected = {
-        f"{name}{suffix}": measure(*pair)
-        for suffix, pair in (("", right), ("_all", everything))
-        for name, measure in (
-            ("accuracy", metrics.accuracy_score),
-            ("balanced_accuracy", metrics.balanced_accuracy_score),
-            ("f1_true", metrics.f1_score),
-            ("f1_false", partial(metrics.f1_score, **false)),
-        )
-    }
+    expected = {name: measure(*right) for name, measure in MEASURES.items()}
+    expected |= {f"{name}_all": measure(*everything) for name, measure in MEASURES.items()}
     expected |= {
         "coverage": answered.mean(),
         "faaf_error_rate": 1 - metrics.accuracy_score(*right),
@@ -251,17 +224,7 @@ def test_claims_are_measured_as_scikit_learn_does(
     assert row["accuracy"]["n"] == row["faaf_error_rate"]["n"] == answered.sum()
 
 
-@pytest.mark.parametrize(
-    ("metric", "measure"),
-    [
-        ("balanced_accuracy_all", metrics.balanced_accuracy_score),
-        ("f1_true_all", metrics.f1_score),
-        ("f1_false_all", partial(metrics.f1_score, **false)),
-    ],
-)
-def test_intervals_of_agreement_are_clustered_by_question(
-    results: Results, metric: str, measure: Callable[..., float]
-) -> None:
+def test_intervals_of_agreement_are_clustered_by_question(results: Results) -> None:
     """That of accuracy is exact; the others are near the bootstrap over questions."""
     questions, human, found = claims(results)
     rows, said = values(results, "claim"), np.maximum(found, 0)
@@ -270,10 +233,11 @@ def test_intervals_of_agreement_are_clustered_by_question(
     assert exact["interval_method"] == "clustered Wilson"
     of = [np.flatnonzero(np.array(questions) == name) for name in sorted(set(questions))]
     draws = np.random.default_rng(3).integers(0, len(of), (400, len(of)))
-    drawn = (np.concatenate([of[one] for one in draw]) for draw in draws)
-    deviation = np.std([measure(human[row], said[row]) for row in drawn])
-    row = rows[metric]
-    assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * deviation, rel=0.1)
+    drawn = [np.concatenate([of[one] for one in draw]) for draw in draws]
+    for name in ("balanced_accuracy", "f1_true", "f1_false"):
+        deviation = np.std([MEASURES[name](human[row], said[row]) for row in drawn])
+        row = rows[f"{name}_all"]
+        assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * deviation, rel=0.1)
 
 
 @pytest.mark.parametrize("model", [None, "cedar"])
@@ -285,40 +249,32 @@ def test_scores_are_correlated_as_scipy_does(results: Results, model: str | None
     )
     x, y = found["x"].to_numpy(), found["y"].to_numpy()
     rows = values(results, "response", "mv", None, model)
-    pearson, spearman = stats.pearsonr(x, y), stats.spearmanr(x, y).statistic
-    kendall = stats.kendalltau(x, y).statistic
-    expected = {"pearson": pearson.statistic, "spearman": spearman, "kendall": kendall}
-    assert {name: rows[name]["value"] for name in expected} == pytest.approx(expected)
+    tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    r = {name: test(x, y).statistic for name, test in tests.items()}
+    assert {name: rows[name]["value"] for name in r} == pytest.approx(r)
     if model is None:  # by question; cedar has one response to each
         return
-    bounds = pearson.confidence_interval()
-    assert (rows["pearson"]["low"], rows["pearson"]["high"]) == pytest.approx(
-        (bounds.low, bounds.high), rel=1e-9
-    )
-    for name, variance in (
-        ("spearman", (1 + spearman**2 / 2) / (len(x) - 3)),
-        ("kendall", 0.437 / (len(x) - 4)),
-    ):
-        z, half = np.arctanh(expected[name]), 1.959963984540054 * np.sqrt(variance)
-        assert (rows[name]["low"], rows[name]["high"]) == pytest.approx(
-            tuple(np.tanh([z - half, z + half]))
-        )
+    variances = {
+        "pearson": 1 / (len(x) - 3),
+        "spearman": (1 + r["spearman"] ** 2 / 2) / (len(x) - 3),
+        "kendall": 0.437 / (len(x) - 4),
+    }
+    for name, variance in variances.items():
+        half = stats.norm.ppf(0.975) * np.sqrt(variance)
+        bounds = np.tanh([np.arctanh(r[name]) - half, np.arctanh(r[name]) + half])
+        assert (rows[name]["low"], rows[name]["high"]) == pytest.approx(tuple(bounds))
 
 
 def test_sentences_below_the_threshold_are_called_not_factual(results: Results) -> None:
     found = results.query(
-        "SELECT human_label AS human, coalesce(credibility < 0.3, false) AS flagged "
+        "SELECT human_label AS human, CAST(coalesce(credibility >= 0.3, true) AS INT) AS called "
         "FROM sentence_scores WHERE human_label IS NOT NULL"
     )
-    human, flagged = (found[name].to_numpy(zero_copy_only=False) for name in ("human", "flagged"))
-    called = (~flagged.astype(bool)).astype(int)
+    human, called = (found[name].to_numpy() for name in ("human", "called"))
     rows = values(results, "sentence", None)
-    expected = {
-        "f1_not_factual": metrics.f1_score(human, called, **false),
-        "precision_not_factual": metrics.precision_score(human, called, **false),
-        "recall_not_factual": metrics.recall_score(human, called, **false),
-    }
-    assert {name: rows[name]["value"] for name in expected} == pytest.approx(expected)
+    for name in ("f1", "precision", "recall"):
+        measured = getattr(metrics, f"{name}_score")(human, called, **false)
+        assert rows[f"{name}_not_factual"]["value"] == pytest.approx(measured)
     f1 = rows["f1_not_factual"]
     assert f1["n"] == len(human)
     assert 0 < f1["low"] < f1["high"] < 1

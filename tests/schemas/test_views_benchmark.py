@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ufo.transforms.scores import VoteRules
 from ufo.transforms.what_if import recomputed, scores_if
 
 SOURCES = ("ref", "wiki", "web")
+SCORED = ("factuality_score", "coverage")
 AGREEMENT = ("accuracy", "balanced_accuracy", "accuracy_all", "balanced_accuracy_all")
 
 
@@ -35,19 +35,12 @@ def test_every_order_scores_as_its_verdicts_do(tmp_path: Path) -> None:
         }
         for n in range(25)
     }
-    rows = rows_of(votes, SOURCES, "all")
-    rows["fact_units"] = [
-        replace(row, human_label=draw.choice([0, 1, 1, None])) for row in rows["fact_units"]
-    ]
-    write_run(tmp_path, rows, mode="all")
+    labels = {unit: draw.choice([0, 1, 1, None]) for units in votes.values() for unit in units}
+    write_run(tmp_path, rows_of(votes, SOURCES, "all", labels=labels), mode="all")
     with open_results(tmp_path) as results:
         found = {
             (row["mode"], row["source_order"]): row
             for row in results.query("FROM source_benchmark").to_pylist()
-        }
-        humans = {
-            (row["response_id"], row["unit_id"]): row["label"]
-            for row in results.query("FROM human_labels").to_pylist()
         }
         ways = [("seq", order) for order in permutations(SOURCES)]
         ways += [("single", (source,)) for source in SOURCES] + [("mv", SOURCES)]
@@ -55,33 +48,21 @@ def test_every_order_scores_as_its_verdicts_do(tmp_path: Path) -> None:
         for mode, order in ways:
             rules = VoteRules(order, mode)
             score = scores_if(results, rules)[0]
+            verdicts = [row for _, scores in recomputed(results, rules) for row in scores.verdicts]
             judged = [
-                {"human": humans[row.response_id, row.unit_id], "label": row.label}
-                for _, scores in recomputed(results, rules)
-                for row in scores.verdicts
-                if (row.response_id, row.unit_id) in humans
+                [row.label for row in verdicts if labels[row.unit_id] == human] for human in (0, 1)
             ]
-            recalls = [
-                [row["label"] for row in judged if row["human"] == human] for human in (0, 1)
-            ]
-            decided = [[label for label in one if label is not None] for one in recalls]
+            decided = [[label for label in one if label is not None] for one in judged]
+            everything = [[label or 0 for label in one] for one in judged]
             row = found[mode, ",".join(order)]
             assert row["given"] == (mode == "seq" and order == SOURCES)
-            assert row["n_labelled"] == len(judged)
-            assert [
-                row[name] for name in ("factuality_score", "coverage", *AGREEMENT)
-            ] == pytest.approx(
-                [
-                    score["factuality_score"],
-                    score["coverage"],
-                    *agreement(decided),
-                    *agreement([[label or 0 for label in one] for one in recalls]),
-                ]
-            )
-    best = max(
-        (row for row in found.values() if row["mode"] == "seq"),
-        key=lambda row: (round(row["balanced_accuracy_all"], 9), round(row["accuracy_all"], 9)),
-    )
+            assert row["n_labelled"] == sum(map(len, judged))
+            expected = [score[name] for name in SCORED]
+            expected += [*agreement(decided), *agreement(everything)]
+            assert [row[name] for name in (*SCORED, *AGREEMENT)] == pytest.approx(expected)
+    measures = ("balanced_accuracy_all", "accuracy_all")
+    in_order = [row for row in found.values() if row["mode"] == "seq"]
+    best = max(in_order, key=lambda row: [round(row[name], 9) for name in measures])
     assert best["rank_by_people"] == 1
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from hypothesis import given
@@ -91,31 +92,19 @@ def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
     assert sorted(passage.text for passage in found.passages) == ["noans 1", "supported 0"]
 
 
-class Broken(FactSource):
-    """Raises, or answers one unit of two."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    async def look_up(self, open_units: Any) -> list[Found]:
-        if self.name == "raises":
-            raise ConnectionError("gone")
-        return [Found()]
-
-
-@pytest.mark.parametrize("name", ["raises", "short"])
-def test_a_source_that_breaks_the_rules_is_an_error_for_each_unit(name: str) -> None:
-    found = checked("ab", Broken(name))
+@pytest.mark.parametrize("answers", [ConnectionError("gone"), [[Found()]]], ids=["none", "few"])
+def test_a_source_that_breaks_the_rules_is_an_error_for_each_unit(answers: Any) -> None:
+    source = FactSource()
+    source.name = "broken"
+    source.look_up = AsyncMock(side_effect=answers)  # type: ignore[method-assign]
+    found = checked("ab", source)
     assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
     assert [tally.n_error for tally in found.tallies] == [1, 1]
-    assert {failure.step for failure in found.failures} == {f"source:{name}"}
+    assert {failure.step for failure in found.failures} == {"source:broken"}
 
 
 def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def breaks(*_: object) -> Any:
-        raise ValueError("odd reply")
-
-    monkeypatch.setattr(ScriptedJudge, "verify", breaks)
+    monkeypatch.setattr(ScriptedJudge, "verify", AsyncMock(side_effect=ValueError("odd reply")))
     found = checked("ab", ScriptedSource("s", {"a": ["supported"], "b": ["refuted"]}))
     assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
     (failure,) = found.failures

@@ -1,43 +1,39 @@
+"""The sentences and claims of a response, their places, and their labels."""
+
 import asyncio
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+from unittest.mock import ANY, AsyncMock, Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.case_files import cases
 from tests.transforms.scripted import ScriptedJudge
-from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
-from ufo.transforms.extract import (
-    LABELS_LEFT_OUT,
-    OUT_OF_RANGE,
-    REPEATED,
-    Extracted,
-    align,
-    extract,
-    human_label,
-)
+from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, Response
+from ufo.transforms import extract as step
+from ufo.transforms.extract import Extracted, align, extract
 from ufo.transforms.judges.judge import Draft, Drafts, Judge
 from ufo.transforms.sentences import Span
 
 TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
 
 
-def run(
-    judge: Judge | None = None, units: str = "claim", text: str = TEXT, **fields: Any
-) -> Extracted:
-    record = InputRecord("f:1", "r", text, **fields)
-    return asyncio.run(extract(record, judge or ScriptedJudge(), units))
+JUDGE = ScriptedJudge()
+PLACES = Path(__file__).with_name("places.txt")
+
+
+def run(judge: Judge = JUDGE, units: str = "claim", text: str = TEXT, **given: Any) -> Extracted:
+    return asyncio.run(extract(InputRecord("f:1", "r", text, **given), judge, units))
 
 
 def test_sentences_are_numbered_and_the_response_holds_what_the_input_said() -> None:
     said: Any = {"model": "m", "dataset": "d", "question": "q", "language": "en", "metadata": "{}"}
-    found = run(
-        text="Ätna 😀 erupts.  Etna is high.", **said, human_score=0.5, references=["a", "b"]
-    )
-    row = found.response
-    assert {name: getattr(row, name) for name in said} == said
-    assert (row.response_id, row.human_score, row.n_references) == ("r", 0.5, 2)
+    text = "Ätna 😀 erupts.  Etna is high."
+    found = run(text=text, **said, human_score=0.5, references=["a", "b"])
+    said |= {"text": text, "n_references": 2, "human_score": 0.5, "record_hash": ANY}
+    assert found.response == Response("r", **said)
     assert found.open_units.references == ["a", "b"]
     sentences = [(s.sentence_index, s.start, s.end) for s in found.sentences]
     assert sentences == [(0, 0, 14), (1, 16, 29)]
@@ -54,53 +50,42 @@ def test_the_judge_extracts_from_any_text_whose_sentences_are_stretches_of_it(te
     assert {unit.claim for unit in by_sentence.open_units.units} <= {"whole sentence"}
 
 
-# What is given, and the units of it: claim, query, human label and place.
+# What is given, and the place of its unit.
 GIVEN = [
-    (GivenClaim("Etna is in Sicily.", "Where?", 1, None), ("Etna is in Sicily.", "Where?", 1, 0)),
+    (GivenClaim("Etna is in Sicily.", "Where?", 1, None), 0),
     # Equal ones are all kept. A query that was not given is made by the extractor that is in use.
-    (
-        GivenClaim("Etna is in Sicily.", None, 0, 0),
-        ("Etna is in Sicily.", "Is it so: Etna is in Sicily.", 0, 0),
-    ),
-    (GivenClaim("The volcano erupts often."), ("The volcano erupts often.", None, None, 1)),
-    (GivenClaim("Xylophones resonate.", "?"), ("Xylophones resonate.", "?", None, None)),
+    (GivenClaim("Etna is in Sicily.", None, 0, 0), 0),
+    (GivenClaim("The volcano erupts often."), 1),
+    (GivenClaim("Xylophones resonate.", "?"), None),
     # The number 7 is of another segmentation than ours.
-    (GivenClaim("An island.", "?", None, 7), ("An island.", "?", None, None)),
+    (GivenClaim("An island.", "?", None, 7), None),
 ]
 
 
 def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_counted() -> None:
     found = run(given=True, claims=[claim for claim, _ in GIVEN])
     units = found.open_units.units
-    for unit, (claim, query, label, place) in zip(units, (row for _, row in GIVEN), strict=True):
-        assert (unit.claim, unit.human_label, unit.sentence_index) == (claim, label, place)
-        assert unit.query == (query or f"Is it so: {claim}")
+    for unit, (claim, place) in zip(units, GIVEN, strict=True):
+        assert (unit.claim, unit.sentence_index) == (claim.claim, place)
+        assert unit.query == (claim.query or f"Is it so: {claim.claim}")
+        assert unit.human_label == claim.label
     assert len({unit.unit_id for unit in units}) == len(GIVEN)
     assert [s.n_units for s in found.sentences] == [2, 1, 0]
-    assert found.doubts == {OUT_OF_RANGE: 1, REPEATED: 1}
+    assert found.doubts == {step.OUT_OF_RANGE: 1, step.REPEATED: 1}
     assert run(given=True, claims=[GIVEN[0][0]]).doubts == {}
     nothing = run(given=True)
     assert (nothing.open_units.units, len(nothing.sentences)) == ([], 3)
 
 
-class Saying(Judge):
-    """Extracts these claims of the first sentences, and takes all but the first for checkable."""
-
-    verifies = True
-
-    def __init__(self, *claims: str) -> None:
-        self._claims = claims
-
-    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        return Drafts([Draft(at, claim, f"Q{at}?") for at, claim in enumerate(self._claims)])
-
-    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        texts = [record.text[span.start : span.end] for span in sentences]
-        return Drafts([Draft(at, text, "?") for at, text in enumerate(texts) if at])
+def saying(*drafts: Draft) -> Any:
+    """Return a judge that extracts these claims, or sentences."""
+    extracts = AsyncMock(return_value=Drafts([*drafts]))
+    return Mock(JUDGE, extract=extracts, extract_sentences=extracts)
 
 
 def test_equal_claims_of_a_response_are_one_whoever_extracts() -> None:
-    found = run(Saying("Etna is in Sicily.", "etna is  in Sicily", "It erupts often."))
+    claims = ("Etna is in Sicily.", "etna is  in Sicily", "It erupts often.")
+    found = run(saying(*(Draft(at, claim, f"Q{at}?") for at, claim in enumerate(claims))))
     units = [(unit.claim, unit.query) for unit in found.open_units.units]
     assert units == [("Etna is in Sicily.", "Q0?"), ("It erupts often.", "Q2?")]
     assert [sentence.n_units for sentence in found.sentences] == [1, 0, 1]
@@ -115,70 +100,40 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
         GivenClaim("Etna is in Sicily.", None, 0, 0),
         GivenClaim("Xylophones resonate.", None, 1),
     ]
-    found = run(Saying(), units="sentence", given=True, claims=claims)
+    sentences = [Draft(1, "It erupts often.", "?"), Draft(2, "Sicily is an island.", "?")]
+    found = run(saying(*sentences), units="sentence", given=True, claims=claims)
     labels = [(unit.claim, unit.human_label) for unit in found.open_units.units]
     assert labels == [("It erupts often.", 0), ("Sicily is an island.", 1)]
-    assert found.doubts == {LABELS_LEFT_OUT: 2}
-    assert run(Saying(), units="sentence", given=True).open_units.units == []
+    assert found.doubts == {step.LABELS_LEFT_OUT: 2}
+    assert run(saying(), units="sentence", given=True).open_units.units == []
 
 
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
-    class Breaks(ScriptedJudge):
-        async def extract(self, *_: object) -> Any:
-            raise ValueError("no model")
-
-    found = run(Breaks())
+    found = run(Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model"))))
     assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
     assert (len(found.sentences), found.open_units.units) == (3, [])
 
 
-@pytest.mark.parametrize(
-    ("spans", "are_errors", "labels"),
-    [
+def test_labels_of_sentences() -> None:
+    for spans, are_errors, labels in (
         ([LabelledSpan(16, 20, 0)], True, [0, 0, 1]),  # any part of an error is wrong
         ([], True, [1, 1, 1]),
         ([], False, [None] * 3),
-    ],
-)
-def test_labels_of_sentences(
-    spans: list[LabelledSpan], are_errors: bool, labels: list[int | None]
-) -> None:
-    found = run(spans=spans, spans_are_errors=are_errors)
-    assert [s.human_label for s in found.sentences] == labels
+    ):
+        found = run(spans=spans, spans_are_errors=are_errors)
+        assert [s.human_label for s in found.sentences] == labels
 
 
 def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:
     labelled = [LabelledSpan(0, 6, 1), LabelledSpan(6, 30, 0), LabelledSpan(30, 40, None)]
     for (start, end), label in (((0, 10), 1), ((4, 12), 0), ((31, 40), None), ((40, 50), None)):
-        assert human_label(Span(start, end), labelled, are_errors=False) == label
+        assert step.human_label(Span(start, end), labelled, are_errors=False) == label
 
 
-BERG = """Ada Berg was born in Oslo in 1950. | She studied chemistry and moved to Bergen.
-    | In 1990 she won the Holm Prize."""
-TOWERS = "The tower stands. | The bridge is old. | The tower fell."
-
-
-@pytest.mark.parametrize(
-    ("claims", "sentences", "places"),
-    [
-        ("Ada was born in Oslo. | Ada was born in 1950. | Ada studied chemistry.", BERG, [0, 0, 1]),
-        ("Ada Berg moved to Bergen. | Ada Berg won the Holm Prize.", BERG, [1, 2]),
-        ("Whales sing. | She won the Holm Prize.", BERG, [None, 2]),
-        ("It is the one.", "It was the one that is.", [0]),
-        ("He is.", "She was.", [None]),
-        ("1950", "", [None]),
-        ("The tower is tall.", TOWERS, [0]),  # a tie goes to the earlier
-        ("The tower is there. | The bridge is old. | The tower is gone.", TOWERS, [0, 1, 2]),
-        ("She won the Holm Prize in 1990. | Born in Oslo in 1950", BERG, [2, 0]),
-        ("Moving was hard.", "It rained. | She moved.", [1]),
-        ("Ada publishes.", "It rained. | She published much.", [1]),
-    ],
-)  # fmt: skip
-def test_a_claim_goes_to_its_sentence(
-    claims: str, sentences: str, places: list[int | None]
-) -> None:
-    given = [one.strip() for one in sentences.split("|")] if sentences else []
-    assert align(claims.split(" | "), given) == places
+@pytest.mark.parametrize(("sentences", "claims", "places"), cases(PLACES))
+def test_a_claim_goes_to_its_sentence(sentences: str, claims: str, places: str) -> None:
+    found = align(claims.split(" | "), [one for one in sentences.split(" | ") if one])
+    assert " | ".join("-" if place is None else str(place) for place in found) == places
 
 
 TEXTS = st.lists(st.text(max_size=30) | st.text("abcdefgh ", min_size=3, max_size=30), max_size=8)

@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,7 @@ BARE = """id model question dataset label language metadata claims spans referen
 
 def test_only_the_response_is_required_null_is_not_there_and_an_empty_text_is_no_name() -> None:
     bare = record()
-    assert (bare.given, bare.claims, bare.references, bare.human_score) == (False, [], [], None)
-    assert (bare.spans_are_errors, bare.metadata) == (False, None)
+    assert bare == InputRecord("f.jsonl:3", bare.response_id, TEXT)
     assert record(**dict.fromkeys(BARE.split())) == bare
     assert record(**dict.fromkeys(("model", "question", "dataset", "language"), "")) == bare
     # No claims and an empty list of them are not the same, nor are no spans and none in error.
@@ -109,8 +109,7 @@ def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: st
 
 
 @pytest.mark.parametrize(
-    ("claim", "message"),
-    [(line[6:], told) for line, told in UNUSABLE if line.startswith("claim ")],
+    ("claim", "message"), [(line[6:], told) for line, told in UNUSABLE if line.startswith("claim ")]
 )
 def test_a_claim_that_cannot_be_used_costs_that_claim_alone(claim: str, message: str) -> None:
     failures: list[Failure] = []
@@ -180,11 +179,9 @@ def test_what_a_cell_of_a_table_holds_as_text(fields: str, same: str) -> None:
     assert record(**json.loads(fields)) == record(**json.loads(same))
 
 
-@pytest.mark.parametrize(
-    "around", ['"metadata": {"a": %}', '"label": %', '"claims": [{"claim": "c", "label": %}]']
-)
-def test_no_depth_of_nesting_is_too_much(around: str) -> None:
-    for depth in range(700, 1100, 9):
+def test_no_depth_of_nesting_is_too_much() -> None:
+    around_it = ('"metadata": {"a": %}', '"label": %', '"claims": [{"claim": "c", "label": %}]')
+    for around, depth in itertools.product(around_it, range(700, 1100, 9)):
         line = f'{{"response": "x", {around}}}'.replace("%", "[" * depth + "]" * depth)
         assert isinstance(parse("k", line.encode()), (InputRecord, Failure))
 
@@ -285,44 +282,30 @@ def test_any_cut_at_line_ends_gives_the_same_lines(
 def test_columns_by_the_keys_of_a_record() -> None:
     named = named_columns("response=output, question=the prompt=x,")
     assert named == {"response": "output", "question": "the prompt=x"}
+    for text, message in {
+        "response": "KEY=COLUMN",
+        "response=": "KEY=COLUMN",
+        "respone=output": "Did you mean 'response'?",
+        "id=a,id=b": "'id' twice",
+    }.items():
+        with pytest.raises(UsageError, match=re.escape(message)):
+            named_columns(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("response", "KEY=COLUMN"),
-        ("response=", "KEY=COLUMN"),
-        ("respone=output", "Did you mean 'response'?"),
-        ("id=a,id=b", "'id' twice"),
-    ],
-)
-def test_what_names_no_column(text: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        named_columns(text)
+MEANT = """references=reference_answers refrences=reference_answers prompt=question Output=response
+    respnse=response lables=label"""
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("references", "reference_answers"),
-        ("prompt", "question"),
-        ("Output", "response"),
-        ("respnse", "response"),
-        ("lables", "label"),
-        ("refrences", "reference_answers"),
-        ("xyzzy", None),
-        *((name, name) for name in FIELDS),
-    ],
-)
-def test_the_nearest_key(name: str, meant: str | None) -> None:
-    assert nearest(name) == meant
+def test_the_nearest_key() -> None:
+    for name, _, meant in (pair.partition("=") for pair in MEANT.split()):
+        assert nearest(name) == meant
+    assert nearest("xyzzy") is None
+    assert [*map(nearest, FIELDS)] == [*FIELDS]
 
 
-@pytest.mark.parametrize(
-    ("cell", "value"),
-    [("3", 3), ("-0.5", -0.5), ("true", True), ("007", "007"), ("1e999", "1e999"), ("no", "no")],
-)
-def test_numbers_in_cells_of_other_columns_are_numbers(cell: str, value: Any) -> None:
-    raw = {"response": "42", "n": cell, OF_CELLS: True}
-    assert sorted_out(raw, {}) == ({"response": "42"}, {"n": value})
-    assert sorted_out({"n": cell}, {}) == ({}, {"n": cell})
+def test_numbers_in_cells_of_other_columns_are_numbers() -> None:
+    cells = {"a": "3", "b": "-0.5", "c": "true", "d": "007", "e": "1e999", "f": "no"}
+    numbers = cells | {"a": 3, "b": -0.5, "c": True}
+    raw = {"response": "42", **cells}
+    assert sorted_out(raw | {OF_CELLS: True}, {}) == ({"response": "42"}, numbers)
+    assert sorted_out(raw, {}) == ({"response": "42"}, cells)

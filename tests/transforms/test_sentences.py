@@ -1,3 +1,5 @@
+"""Texts cut into sentences, into passages of about a hundred words, and these ranked."""
+
 from pathlib import Path
 
 import pytest
@@ -52,38 +54,29 @@ def test_a_list_item_is_a_sentence_and_a_bare_numbering_is_none(text: str, expec
     assert " ¦ ".join(pieces(text)) == expected
 
 
-@pytest.mark.parametrize("language", ["zh", "ja", "en", "zh-CN", "nonsense", ""])
-def test_full_stops_and_abbreviations_are_those_of_the_language(language: str) -> None:
-    text = "他是德国人。他生于一八七九年！"
-    assert pieces(text, language) == ["他是德国人。", "他生于一八七九年！"]
+def test_full_stops_and_abbreviations_are_those_of_the_language() -> None:
+    for language in ("zh", "ja", "en", "zh-CN", "nonsense", ""):
+        found = pieces("他是德国人。他生于一八七九年！", language)
+        assert found == ["他是德国人。", "他生于一八七九年！"]
     assert len(pieces("Er wurde am 14. März geboren. Dr. Müller kam.", "de-AT")) == 2
 
 
-@pytest.mark.parametrize(
-    "unit", ["“", '"a. ', "(", "a. ", "1.\n", "-\n", "```\n", "\n", "|\n", "a"]
-)
-def test_long_input_is_cut_into_windows(unit: str) -> None:
-    check_invariants(unit * (60_000 // len(unit)))
+def test_long_input_is_cut_into_windows() -> None:
+    for unit in ("“", '"a. ', "(", "a. ", "1.\n", "-\n", "```\n", "\n", "|\n", "a"):
+        check_invariants(unit * (60_000 // len(unit)))
 
 
-def sentence(words: int, number: int) -> str:
-    return " ".join([f"Word{number}"] + ["more"] * (words - 1)) + "."
-
-
-@pytest.mark.parametrize(
-    ("lengths", "cut"),
-    [
+def test_a_long_text_is_cut_at_sentence_ends() -> None:
+    for lengths, cut in (
         ([10] * 12, [120]),  # up to 120 words stay whole
         ([10] * 12 + [1], [100, 21]),
         ([30] * 9, [90, 90, 90]),
         ([20, 150, 20], [20, 150, 20]),  # no sentence is cut
-    ],
-)
-def test_a_long_text_is_cut_at_sentence_ends(lengths: list[int], cut: list[int]) -> None:
-    text = "  ".join(sentence(length, n) for n, length in enumerate(lengths))
-    found = windows(text)
-    assert [len(window.split()) for window in found] == cut
-    assert "  ".join(found) == text
+    ):
+        text = "  ".join("Word" + " more" * (length - 1) + "." for length in lengths)
+        found = windows(text)
+        assert [len(window.split()) for window in found] == cut
+        assert "  ".join(found) == text
 
 
 def test_the_best_passages_come_first_and_equal_ones_in_their_order() -> None:

@@ -1,60 +1,48 @@
 """From votes to labels, to the states of sentences and the headline of a response."""
 
 import random
-from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.case_files import cases
+from tests.conftest import blank
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
+from ufo.transforms import votes as rules
 from ufo.transforms.scores import headline, state_of
-from ufo.transforms.votes import (
-    ALL,
-    MODES,
-    MV,
-    SEQ,
-    SINGLE,
-    TIES,
-    decides,
-    majority,
-    only_errors,
-    tally,
-    verdicts,
-)
+from ufo.transforms.votes import MV, SEQ, SINGLE, majority, only_errors, tally, verdicts
 
+HERE = Path(__file__).parent
 OUTCOMES = [SUPPORTED, REFUTED, NOANS, ERROR]
 VOTES = st.lists(st.sampled_from(OUTCOMES), min_size=1, max_size=7)
 BY_SOURCE = st.lists(VOTES, min_size=1, max_size=4)
 
 
-def rows(outcomes: list[str], source: str = "s") -> list[Evidence]:
-    fields: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__)
-    empty = Evidence(**fields | {"unit_id": "u", "source": source})
-    return [replace(empty, outcome=outcome) for outcome in outcomes]
-
-
 def tallies(by_source: list[list[str]]) -> list[Tally]:
-    return [tally("u", f"s{n}", rows(votes)) for n, votes in enumerate(by_source)]
+    rows = [[blank(Evidence, outcome=outcome) for outcome in votes] for votes in by_source]
+    return [tally("u", f"s{n}", votes) for n, votes in enumerate(rows)]
 
 
-@pytest.mark.parametrize(
-    ("supported", "refuted", "tie", "expected"),
-    [
+def test_majority() -> None:
+    for supported, refuted, tie, expected in (
         (2, 1, "not_factual", (1, False)),
         (1, 2, "factual", (0, False)),
         (1, 1, "not_factual", (0, True)),
         (1, 1, "factual", (1, True)),
         (0, 0, "factual", (None, False)),
-    ],
+    ):
+        # Abstentions and errors are no votes, however many.
+        assert majority(Tally("u", "s", supported, refuted, 9, 9), tie) == expected
+
+
+@given(
+    BY_SOURCE,
+    st.sampled_from(rules.MODES),
+    st.sampled_from(rules.TIES),
+    st.randoms(use_true_random=False),
 )
-def test_majority(supported: int, refuted: int, tie: str, expected: tuple[object, bool]) -> None:
-    # Abstentions and errors are no votes, however many.
-    assert majority(Tally("u", "s", supported, refuted, 9, 9), tie) == expected
-
-
-@given(BY_SOURCE, st.sampled_from(MODES), st.sampled_from(TIES), st.randoms(use_true_random=False))
 def test_labels_are_of_valid_votes_in_any_order_and_all_is_the_rows_of_the_others(
     by_source: list[list[str]], mode: str, tie: str, chance: random.Random
 ) -> None:
@@ -70,15 +58,15 @@ def test_labels_are_of_valid_votes_in_any_order_and_all_is_the_rows_of_the_other
     shuffled = tallies(chance.sample(by_source, len(by_source)))
     assert verdicts("r", shuffled, MV, tie) == verdicts("r", votes, MV, tie)
     separate = [row for one in (SEQ, MV, SINGLE) for row in verdicts("r", votes, one, tie)]
-    assert verdicts("r", votes, ALL, tie) == separate
+    assert verdicts("r", votes, rules.ALL, tie) == separate
     assert len(separate) == 2 + len(by_source)
 
 
-@given(BY_SOURCE, st.sampled_from(TIES))
+@given(BY_SOURCE, st.sampled_from(rules.TIES))
 def test_the_first_source_with_a_valid_answer_decides(by_source: list[list[str]], tie: str) -> None:
     votes = tallies(by_source)
     (row,) = verdicts("r", votes, SEQ, tie)
-    deciding = next((v for v in votes if decides(v)), None)
+    deciding = next((v for v in votes if rules.decides(v)), None)
     if deciding is None:
         assert (row.source, row.label, row.tied) == (NO_SOURCE, None, False)
         assert row.n_noans + row.n_error == sum(map(len, by_source))
@@ -108,31 +96,14 @@ def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:
     assert not only_errors(Tally("u", "s"))
 
 
-@pytest.mark.parametrize(
-    ("labels", "failed", "state"),
-    [
-        ([1, 1], False, "supported"),
-        ([1, 0, None], True, "contradicted"),
-        ([1, None], True, "partly supported"),
-        ([None, None], False, "not found"),
-        ([None], True, "error"),
-        ([], False, "no claim"),
-        ([], True, "error"),
-    ],
-)
-def test_the_state_of_a_sentence(labels: list[int | None], failed: bool, state: str) -> None:
-    assert state_of(labels, failed) == state
+@pytest.mark.parametrize(("labels", "state"), cases(HERE / "states.txt"))
+def test_the_state_of_a_sentence(labels: str, state: str) -> None:
+    known = {"1": 1, "0": 0, "-": None}
+    given = [known[label] for label in labels.replace("failed", "").split()]
+    assert state_of(given, "failed" in labels) == state
 
 
-@pytest.mark.parametrize(
-    ("states", "failed", "words"),
-    [
-        (["supported"], False, "1 of 1 claim supported"),
-        (["not found", "error"], False, "0 of 2 claims supported, 1 not found, 1 not judged"),
-        (["error", "error"], False, "Not scored: none of 2 claims could be judged"),
-        ([], False, "No claim to check"),
-        ([], True, "Not scored: the claims could not be extracted"),
-    ],
-)
-def test_a_headline_tells_of_the_claims(states: list[str], failed: bool, words: str) -> None:
-    assert headline(states, failed) == words
+@pytest.mark.parametrize(("states", "words"), cases(HERE / "headlines.txt"))
+def test_a_headline_tells_of_the_claims(states: str, words: str) -> None:
+    given = [state for state in states.split(", ") if state not in ("", "failed")]
+    assert headline(given, states == "failed") == words

@@ -1,7 +1,7 @@
 """Verdicts under other rules equal those of a plain reading of the rules on the same rows."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
 from ufo.transforms.scores import Selection, VoteRules
@@ -33,10 +34,7 @@ RULES = st.builds(
 
 def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
     """Return {source: (label, votes for, votes against)} of one unit, given rows by source."""
-
-    def kept(category: str) -> bool:
-        left_out = category in rule.selection.without_categories
-        return not left_out and category in (rule.selection.only_categories or [category])
+    only, without = rule.selection.only_categories, rule.selection.without_categories
 
     def label(s: int, r: int) -> int | None:
         if s == r:
@@ -45,8 +43,8 @@ def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
 
     counts = {}
     for source in rule.sources:
-        rows = unit[SOURCES.index(source)]
-        found = [letter for letter, category in rows if kept(category or "other")]
+        rows = [(letter, category or "other") for letter, category in unit[SOURCES.index(source)]]
+        found = [letter for letter, of in rows if of not in without and of in (only or [of])]
         counts[source] = (found.count("s"), found.count("r"))
     valid = [source for source, n in counts.items() if sum(n)]
     pooled = tuple(map(sum, zip(*counts.values(), strict=True)))
@@ -60,18 +58,14 @@ def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
 
 
 @pytest.fixture(name="run", scope="module")
-def _run(
-    tmp_path_factory: pytest.TempPathFactory, rows_of: Callable[..., Any], write_run: Any
-) -> Iterator[Any]:
+def _run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A run of one response; a unit has, by source, the (vote, category) of its passages."""
     draw = random.Random(17)
-    drawn = [
-        [
-            [(draw.choice("srne"), draw.choice(CATEGORIES)) for _ in range(draw.randrange(4))]
-            for _ in SOURCES
-        ]
-        for _ in range(150)
-    ]
+
+    def votes_drawn() -> list[tuple[str, str | None]]:
+        return [(draw.choice("srne"), draw.choice(CATEGORIES)) for _ in range(draw.randrange(4))]
+
+    drawn = [[votes_drawn() for _ in SOURCES] for _ in range(150)]
     votes: dict[str, Any] = {}
     categories = {}
     for n, unit in enumerate(drawn):
@@ -110,61 +104,19 @@ def test_verdicts_and_scores_follow_the_rules(run: Any, rule: VoteRules) -> None
             assert score["coverage"] == (len(drawn) - labels.count(None)) / len(drawn)
 
 
-@pytest.fixture(name="labels")
-def _labels(
-    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
-) -> Callable[..., Any]:
-    def labels(votes: Any, rules: VoteRules, mode: str = "all", **hosts: str) -> dict[str, Any]:
-        rows = rows_of({"r": votes}, mode=mode)
-        rows["passages"] = [
-            replace(row, hostname=hosts.get(row.passage_id[-1])) for row in rows["passages"]
-        ]
-        folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        write_run(folder, rows, mode=mode)
-        with open_results(folder) as results:
-            return {
-                row.source: (row.label, row.n_supported)
-                for _, found in recomputed(results, rules)
-                for row in found.verdicts
-            }
-
-    return labels
-
-
-REF, NEITHER = ["ref:r-u-1"], ["ref:r-u-0", "ref:r-u-1"]
-HOSTS = {"0": "news.example.org", "1": "newsexample.org"}
-
-
-@pytest.mark.parametrize(
-    ("selection", "found"),
-    [
-        (Selection(without_passages=REF), {"ref": (1, 1)}),
-        (Selection(without_passages=NEITHER), {"wiki": (0, 0)}),
-        (Selection(without_domains=["example.org"]), {"ref": (0, 0)}),
-        (Selection(only_domains=["example.org"]), {"ref": (1, 1)}),
-    ],
-)
-def test_passages_left_out(labels: Any, selection: Selection, found: dict[str, Any]) -> None:
-    votes = {"u": {"ref": "sr", "wiki": "r"}}
-    assert labels(votes, VoteRules(("ref", "wiki"), selection=selection), **HOSTS) == found
-
-
-@pytest.mark.parametrize(
-    ("rules", "known"),
-    [
-        (VoteRules(("ref", "wiki")), True),
-        (VoteRules(("ref",)), True),
-        # wiki was not asked about u1, which ref had decided.
-        (VoteRules(("wiki", "ref")), False),
-        (VoteRules(("wiki",)), False),
-        (VoteRules(("ref", "wiki"), "single"), False),
-        (VoteRules(("ref", "wiki"), selection=Selection(without_categories=["other"])), False),
-    ],
-)
-def test_seq_knows_what_it_asked(labels: Callable[..., Any], rules: VoteRules, known: bool) -> None:
+def test_seq_knows_what_it_asked(tmp_path: Path) -> None:
     votes = {"u1": {"ref": "s"}, "u2": {"ref": "n", "wiki": "r"}, "u3": {"ref": "n", "wiki": "-"}}
-    if known:
-        assert labels(votes, rules, "seq")
-        return
-    with pytest.raises(UsageError, match="does not know every verdict"):
-        labels(votes, rules, "seq")
+    write_run(tmp_path, rows_of({"r": votes}))
+    with open_results(tmp_path) as results:
+        for sources in (("ref", "wiki"), ("ref",)):
+            ((_, found),) = recomputed(results, VoteRules(sources))
+            assert len(found.verdicts) == 3
+        for rules in (
+            # wiki was not asked about u1, which ref had decided.
+            VoteRules(("wiki", "ref")),
+            VoteRules(("wiki",)),
+            VoteRules(("ref", "wiki"), "single"),
+            VoteRules(("ref", "wiki"), selection=Selection(without_categories=["other"])),
+        ):
+            with pytest.raises(UsageError, match="does not know every verdict"):
+                list(recomputed(results, rules))

@@ -1,6 +1,9 @@
 """The service over real HTTP on loopback, with the runs and the index that its tests need."""
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -61,6 +64,31 @@ def opened(made: Setup) -> Iterator[httpx.Client]:
         httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
     ):
         yield client
+
+
+@contextmanager
+def command(*words: object) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """`ufo serve` in a process of its own, and a client of it; Ctrl-C ends it."""
+    started = [sys.executable, "-m", "ufo.pipelines.cli", "serve", "--port", "0", *map(str, words)]
+    with subprocess.Popen(started, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        address = process.stderr.readline().split("serving at ")[1].split()[0]
+        with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
+            yield process, client
+        process.send_signal(signal.SIGINT)
+        process.stderr.read()
+
+
+def leave_upload(results: Path, text: str) -> str:
+    """Leave an upload of a service that was killed, and return its name."""
+    folder = results / ".uploads" / "0123456789abcdef"
+    (folder / "input").mkdir(parents=True)
+    (folder / "input" / "mine").write_text(text)
+    left: dict[str, Any] = {"id": folder.name, "name": "mine", "state": "running"}
+    left |= {"exit_code": None, "done": 0, "total": len(text.splitlines()), "log": []}
+    flags = ["--sources=reference", "--judge=offline", "--workers=1"]
+    (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
+    return folder.name
 
 
 @pytest.fixture(scope="session")

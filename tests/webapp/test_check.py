@@ -1,7 +1,6 @@
 """Checking a text over HTTP: the stream, what ends it, and texts that are kept."""
 
 import asyncio
-import json
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -22,7 +21,6 @@ from ufo.webapp.limits import ServiceLimits
 
 TEXT = "Oslo is the capital of Norway. Oslo was founded in 1600. Trams in Oslo are green. 🛸!"
 REFERENCE = "Oslo was founded in 1049."
-JSON = {"Content-Type": "application/json"}
 ORDER = ["reference", "wikipedia"]
 TABLES = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
 
@@ -45,17 +43,12 @@ def test_the_stream_says_what_the_python_interface_returns(
     assert {one["source"] for one in asking} == set(ORDER)
     if mode == "seq":
         assert len(asking[1]["unit_ids"]) < len(asking[0]["unit_ids"])
+    assert found[1].data["basis"]["judge"].startswith("Judge offline (overlap@")
+    assert found[1].data["basis"]["trust"].startswith("Verifier overlap (a first look")
     sentence = found[1].data["sentences"][1]
     assert TEXT[sentence["start"] : sentence["end"]] == "Oslo was founded in 1600."
-    told = {
-        name: [
-            row
-            for event in found
-            if event.name in ("extracted", "checked")
-            for row in event.data.get(name, [])
-        ]
-        for name in TABLES
-    }
+    rows = [event.data for event in found if event.name in ("extracted", "checked")]
+    told = {name: [row for data in rows for row in data.get(name, [])] for name in TABLES}
     same = ufo.check_sync(
         TEXT, references=[REFERENCE], sources=ORDER, mode=mode, index=str(index), judge="offline"
     )
@@ -65,9 +58,8 @@ def test_the_stream_says_what_the_python_interface_returns(
     scores = found[-2].data
     states: dict[Any, Any] = {
         one["sentence_index"]: one["state"]
-        for event in found
-        if event.name == "checked"
-        for one in event.data["sentence_scores"]
+        for data in rows
+        for one in data.get("sentence_scores", [])
     }
     said = {one["sentence_index"]: one["state"] for one in scores["sentences"]}
     assert said == {**said, **states}
@@ -75,29 +67,6 @@ def test_the_stream_says_what_the_python_interface_returns(
     main = scores["scores"][0]
     assert (main["factuality_score"], main["coverage"]) == (same.score, same.coverage)
     assert sorted(map(repr, scores["verdicts"])) == sorted(map(repr, told["verdicts"]))
-
-
-def test_a_checked_text_is_reported_as_a_page(client: httpx.Client) -> None:
-    asked = {"text": "Oslo was founded in 1049. Lima is the capital of Chile.", "mode": "all"}
-    told = events(client.post("/check", json=asked))
-    extracted = told[1].data
-    body: dict[str, Any] = {
-        **{name: extracted[name] for name in ("response", "sentences", "fact_units")},
-        **{name: told[0].data[name] for name in ("sources", "mode", "tie")},
-        **{
-            name: [row for one in told if one.name == "checked" for row in one.data[name]]
-            for name in ("evidence", "passages")
-        },
-    }
-    assert extracted["basis"]["judge"].startswith("Judge offline (overlap@")
-    assert extracted["basis"]["trust"].startswith("Verifier overlap (a first look")
-    page = client.post("/check/report.html", json=body)
-    assert page.status_code == 200, page.text
-    assert page.headers["content-type"].startswith("text/html")
-    assert "Oslo was founded in 1049." in page.text
-    body["response"]["text"] = "\ud800"
-    refused = client.post("/check/report.html", content=json.dumps(body), headers=JSON)
-    assert refused.status_code == 422
 
 
 @pytest.mark.parametrize("text", ["Hello!", "Die Stadt ist schön und liegt nicht weit vom Meer."])

@@ -15,20 +15,13 @@ from ufo.webapp.limits import ServiceLimits
 TOKEN = "s3cret-🛸"
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "127.0.0.2", "", "["],
-)
-def test_another_host_is_refused(client: httpx.Client, host: str) -> None:
-    for path in ("/", "/runs", "/openapi.json"):
-        response = client.get(path, headers={"Host": host})
-        assert response.status_code in (400, 421)
-
-
-def test_this_computer_is_let_in_under_its_names(client: httpx.Client) -> None:
+def test_only_this_computer_is_let_in_under_its_names(client: httpx.Client) -> None:
     for host in ("localhost", "127.0.0.1", "[::1]", "LOCALHOST"):
         response = client.get("/health", headers={"Host": f"{host}:{client.base_url.port}"})
         assert response.status_code == 200
+    for host in ("evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "", "["):
+        for path in ("/", "/runs", "/openapi.json"):
+            assert client.get(path, headers={"Host": host}).status_code in (400, 421)
 
 
 def test_another_origin_is_refused_and_nothing_is_shared_with_it(client: httpx.Client) -> None:
@@ -41,12 +34,9 @@ def test_another_origin_is_refused_and_nothing_is_shared_with_it(client: httpx.C
     ours = {"Origin": f"http://127.0.0.1:{port}"}
     embedded = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
     linked = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    for path, headers, status in (
-        ("/runs", ours, 200),
-        ("/runs", embedded, 403),
-        ("/", linked, 200),
-    ):
-        assert client.get(path, headers=headers).status_code == status
+    assert client.get("/runs", headers=ours).status_code == 200
+    assert client.get("/runs", headers=embedded).status_code == 403
+    assert client.get("/", headers=linked).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/runs", "/nothing", "/page/../app.py", "/openapi.json"])

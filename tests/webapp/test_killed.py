@@ -1,22 +1,17 @@
 """`kill -9` of a real `ufo serve` with an upload: nothing goes on, and nothing is lost."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import pytest
 
 from tests.llm_server import LlmServer
 from tests.llm_server.faults import fixed
-from tests.webapp.conftest import read_events
+from tests.webapp.conftest import command, read_events
 
 LINES = 24
 CONCURRENCY = 2
@@ -46,30 +41,10 @@ def session_of(pid: int) -> list[int]:
     return found
 
 
-@contextmanager
-def service(
-    index: Path, results: Path, server: LlmServer, environment: Mapping[str, str]
-) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
-    """`ufo serve` in a process of its own, and a client of it."""
-    words: Sequence[object] = (
-        *("serve", "--port", 0, "--index", index, "--results", results, "--model", "offline-judge"),
-        *("--base_url", server.base_url, "--judge", "llm", "--concurrency", CONCURRENCY),
-    )
-    command = [sys.executable, "-m", "ufo.pipelines.cli", *map(str, words)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stderr is not None
-        address = process.stderr.readline().split("serving at ")[1].split()[0]
-        with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
-            try:
-                yield process, client
-            finally:
-                process.send_signal(signal.SIGINT)
-                process.stderr.read()
-
-
 def test_an_upload_ends_with_a_service_that_is_killed_and_is_resumed(
-    tmp_path: Path, index: Path, llm_server: LlmServer
+    tmp_path: Path, index: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("UFO_CACHE", str(tmp_path / "cache.sqlite"))
     results = tmp_path / "results"
     lines = [
         json.dumps(
@@ -77,9 +52,12 @@ def test_an_upload_ends_with_a_service_that_is_killed_and_is_resumed(
         )
         for n in range(LINES)
     ]
-    environment = {**os.environ, "UFO_CACHE": str(tmp_path / "cache.sqlite")}
+    serve = (
+        *("--index", index, "--results", results, "--model", "offline-judge", "--judge", "llm"),
+        *("--base_url", llm_server.base_url, "--concurrency", CONCURRENCY),
+    )
     llm_server.latency = fixed(0.1)
-    with service(index, results, llm_server, environment) as (process, client):
+    with command(*serve) as (process, client):
         taken = client.post("/upload", params={"sources": "reference"}, content="\n".join(lines))
         assert taken.status_code == 202, taken.text
         identifier = taken.json()["id"]
@@ -94,7 +72,7 @@ def test_an_upload_ends_with_a_service_that_is_killed_and_is_resumed(
         until(lambda: not session_of(upload), "processes of the upload live on")
     sent = len(llm_server.chats)
     llm_server.latency = fixed(0.0)
-    with service(index, results, llm_server, environment) as (_, client):
+    with command(*serve) as (_, client):
         (shown,) = client.get("/upload").json()
         assert (shown["id"], shown["state"], shown["run"]) == (identifier, "stopped", None)
         assert "resume" in shown["log"][-1]

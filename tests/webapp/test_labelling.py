@@ -64,6 +64,7 @@ def test_what_is_said_is_kept_changed_taken_back_and_corrects_the_score(
         )
     assert agreement.to_pylist() == [{"value": 0.5, "n": 2}]
     # A run one folder down has labels of its own.
+    assert {run["run"] for run in client.get("/runs").json()} >= {"older", "inner:older"}
     assert corrected(client, "inner:older") is None
     say(client, "u1", "inner:older", label=0)
     assert corrected(client, "inner:older") == "1"

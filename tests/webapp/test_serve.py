@@ -3,30 +3,23 @@
 import json
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.webapp.conftest import opened
+from tests.webapp.conftest import command, opened
 from ufo.pipelines.cli import main
 from ufo.pipelines.commands.serve import setup
 
 
 def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> None:
-    words = ("serve", "--port", "0", "--index", str(index), "--results", str(tmp_path / "none"))
-    command = [sys.executable, "-m", "ufo.pipelines.cli", *words]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        address = process.stderr.readline().split("serving at ")[1].split()[0]
-        assert httpx.get(f"{address}runs", trust_env=False).json() == []
+    with command("--index", index, "--results", tmp_path / "none") as (process, client):
+        assert client.get("/runs").json() == []
         process.send_signal(signal.SIGINT)
-        rest = process.stderr.read()
-        assert (process.wait(30), rest) == (0, "")
+        assert process.stderr is not None
+        assert (process.stderr.read(), process.wait()) == ("", 0)
 
 
 @pytest.fixture

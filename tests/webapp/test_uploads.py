@@ -14,7 +14,7 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
-from tests.webapp.conftest import opened, read_events
+from tests.webapp.conftest import leave_upload, opened, read_events
 from ufo.pipelines.runs.inputs import columns_of
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
@@ -55,14 +55,7 @@ def waiting(empty: Setup) -> Setup:
 @pytest.fixture
 def stopped(empty: Setup) -> str:
     """An upload whose service was killed."""
-    folder = empty.results / ".uploads" / "0123456789abcdef"
-    (folder / "input").mkdir(parents=True)
-    (folder / "input" / "n").write_text(LINES)
-    left: dict[str, Any] = {"id": folder.name, "name": "n", "state": "running", "exit_code": None}
-    left |= {"done": 2, "total": 5, "log": []}
-    flags = ["--sources=reference", "--judge=offline", "--workers=1"]
-    (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
-    return f"/upload/{folder.name}"
+    return f"/upload/{leave_upload(empty.results, LINES)}"
 
 
 def sent(client: httpx.Client, content: Any = LINES, **params: str) -> str:
@@ -217,21 +210,15 @@ def test_columns_are_those_that_the_readers_find(
     assert found == {"columns": columns, "fields": fields}
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"sources": "examples/own_source.py:Glossary"},
-        {"sources": "nobody"},
-        {"mode": "--input=/etc/passwd"},
-        {"output": "/tmp"},
-        {"name": ""},
+def test_wrong_options_are_reported_before_anything_is_kept(empty: Setup) -> None:
+    wrong: list[dict[str, str]] = [
+        *({"sources": name} for name in ("examples/own_source.py:Glossary", "nobody")),
+        *({"mode": "--input=/etc/passwd"}, {"output": "/tmp"}, {"name": ""}),
         {"judge": "offline", "model": "m", "sources": "reference"},
-    ],
-)
-def test_wrong_options_are_reported_before_anything_is_kept(
-    base: Setup, client: httpx.Client, params: dict[str, str]
-) -> None:
-    response = client.post("/upload", params=params, content=LINES)
-    assert response.status_code == 422
-    assert response.headers["content-type"] == "application/problem+json"
-    assert not list(base.results.glob(".uploads/*"))
+    ]
+    with opened(empty) as client:
+        for params in wrong:
+            response = client.post("/upload", params=params, content=LINES)
+            assert response.status_code == 422, params
+            assert response.headers["content-type"] == "application/problem+json"
+    assert not list(empty.results.glob(".uploads/*"))

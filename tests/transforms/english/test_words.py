@@ -7,18 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.transforms.english.words import (
-    TOKEN,
-    Quantity,
-    agree,
-    differ,
-    is_english,
-    quantities,
-    read,
-)
+from ufo.transforms.english.words import TOKEN, agree, differ, is_english, quantities, read
 
 HERE = Path(__file__).parent
-QUANTITIES = cases(HERE / "quantities.txt")
+ROWS = cases(HERE / "quantities.txt")
+QUANTITIES = {cells: [row for row in ROWS if len(row) == cells] for cells in (2, 3, 4)}
 
 
 @pytest.mark.parametrize(("text", "language"), [*cases(HERE / "language.txt"), ("", "English")])
@@ -53,9 +46,7 @@ def test_forms_of_one_word_have_one_key() -> None:
         assert keys(one) != keys(other), pair
 
 
-@pytest.mark.parametrize(
-    ("token", "kind", "value", "_"), [row for row in QUANTITIES if len(row) == 4]
-)
+@pytest.mark.parametrize(("token", "kind", "value", "_"), QUANTITIES[4])
 def test_kinds_and_values(token: str, kind: str, value: str, _: str) -> None:
     (word,) = read(token)
     assert (word.kind, word.value) == (kind, float(value) if value else None)
@@ -71,18 +62,13 @@ def test_what_words_can_be() -> None:
     assert rare > frequent > function == 0
 
 
-def told(one: Quantity) -> str:
-    return f"{one.kind} {one.low:g}–{one.high:g} {one.unit}".strip()
-
-
-@pytest.mark.parametrize(("text", "found"), [row for row in QUANTITIES if len(row) == 2])
+@pytest.mark.parametrize(("text", "found"), QUANTITIES[2])
 def test_quantities_are_read(text: str, found: str) -> None:
-    assert " | ".join(map(told, quantities(read(text)))) == found
+    told = (f"{q.kind} {q.low:g}–{q.high:g} {q.unit}".strip() for q in quantities(read(text)))
+    assert " | ".join(told) == found
 
 
-@pytest.mark.parametrize(
-    ("claim", "passage", "found"), [row for row in QUANTITIES if len(row) == 3]
-)
+@pytest.mark.parametrize(("claim", "passage", "found"), QUANTITIES[3])
 def test_what_agrees_and_what_differs(claim: str, passage: str, found: str) -> None:
     ((one,), (other,)) = (quantities(read(text)) for text in (claim, passage))
     assert (agree(one, other), differ(one, other)) == (found == "agrees", found == "differs")

@@ -9,15 +9,10 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from ufo.transforms.english.grammar import word_set
-from ufo.transforms.extraction.by_rules import (
-    extract,
-    extract_sentences,
-    paragraph_starts,
-    query_of,
-)
+from ufo.transforms.extraction import by_rules
+from ufo.transforms.extraction.by_rules import extract, extract_sentences, paragraph_starts
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.clause import wording
-from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.sentences import segment
 
 HERE = Path(__file__).parent
@@ -49,24 +44,22 @@ def test_claims_stand_by_themselves_in_a_response(question: str, text: str, clai
 
 @pytest.mark.parametrize(("claim", "query"), cases(HERE / "queries.txt"))
 def test_what_is_asked_about_a_claim(claim: str, query: str) -> None:
-    assert query_of(claim) == query
+    assert by_rules.query_of(claim) == query
 
 
-@pytest.mark.parametrize(
-    "sentences",
-    [
-        ["Jan Holm met Nils Dahl.", "He was impressed."],
-        ["Ada Berg was a chemist.", "When Dahl left, the town wept.", "He was sad."],
-    ],
-)
-def test_of_two_people_none_is_guessed(sentences: list[str]) -> None:
-    subjects = Subjects()
-    subjects.section("", False)
-    assert [" ".join(subjects.read(wording(one)).words) for one in sentences] == sentences
+def test_of_two_people_none_is_guessed() -> None:
+    found = said("Ada Berg was a chemist. Jan Holm met Nils Dahl. He was impressed.")
+    assert found[1:] == ["Jan Holm met Nils Dahl.", "He was impressed."]
 
 
 OPENINGS = """Still First Last Then Today Now Soon Only Often Perhaps Once Nearby Such More Never
     Meanwhile Originally Internationally Subsequently Afterwards Although When Hello"""
+
+
+def test_what_opens_a_sentence_is_not_part_of_the_subject() -> None:
+    for word in ("Then", "Today", "Now", "Soon", "In", "When", "Subsequently"):
+        found = said(f"{word} Oslo was lost, and the king left. He was sad.")
+        assert found[-1] in ("He was sad.", "Oslo was sad.")
 
 
 @pytest.mark.parametrize("word", OPENINGS.split())
@@ -74,12 +67,6 @@ def test_what_only_opens_a_sentence_is_no_subject(word: str) -> None:
     assert word not in said(f"{word} was the prize. It was in Oslo.")[-1]
     assert word not in said(f"{word} came the album. He was praised.")[-1]
     assert word not in said(f"{word}, the prize was lost. He was sad.")[-1]
-
-
-@pytest.mark.parametrize("word", ["Then", "Today", "Now", "Soon", "In", "When", "Subsequently"])
-def test_what_opens_a_sentence_is_not_part_of_the_subject(word: str) -> None:
-    found = said(f"{word} Oslo was lost, and the king left. He was sad.")
-    assert found[-1] in ("He was sad.", "Oslo was sad.")
 
 
 BIOGRAPHY = """Sure! Here is a short biography:
@@ -115,7 +102,7 @@ def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
 @given(st.text(max_size=200), st.none() | st.text(max_size=40))
 def test_any_text_is_taken(text: str, question: str | None) -> None:
     assert all(claim == claim.strip() != "" for claim in said(text, question))
-    assert query_of(text) or not text.strip()
+    assert by_rules.query_of(text) or not text.strip()
 
 
 def test_long_texts_are_extracted_as_their_parts_are_and_a_monster_stays_whole() -> None:

@@ -1,47 +1,16 @@
 """Markdown as a reader sees it."""
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.extraction.markdown import LayoutBlock, layout
 
-TEXT = """# Marie *Curie* #
-Born in 1867,
-she was **great** with `code_x`, 2*3*4 and snake_case, [a **b**](https://x.y/z_(q)) \\* end.
-
-| A | B **b** |
-|---|---|
-| 1 | x \\| y |
-
-- one
-  - two ***both***
-1. three
-> quoted *text*
-
----
-```py
-x = *1*
-```
-Title
-===
-**bold**text *args, **kwargs <https://a.b>"""
-
+HERE = Path(__file__).parent
+TEXT = (HERE / "layout.txt").read_text(encoding="utf-8").rstrip("\n")
 # The kind, level and marker of each block, and its cells: words with their style in brackets.
-SHOWN = """
-heading 1 : Marie [Curie|em]
-paragraph 0 : Born in 1867, she was [great|strong] with [code_x|code], 2*3*4 and snake_case, \
-[a |link][b|link] * end.
-row 0 : A ; B [b|strong]
-row 0 : 1 ; x | y
-item 0 •: one
-item 1 •: two [both|strong em]
-item 0 1.: three
-quote 0 : quoted [text|em]
-rule 0 :
-code 0 : [x = *1*|code]
-heading 1 : Title
-paragraph 0 : [bold|strong]text *args, **kwargs [https://a.b|link]
-"""
+SHOWN = (HERE / "layout_shown.txt").read_text(encoding="utf-8")
 
 
 def shown(text: str, block: LayoutBlock) -> str:
@@ -58,7 +27,7 @@ def shown(text: str, block: LayoutBlock) -> str:
 
 def test_markdown_is_shown_as_read() -> None:
     found = layout(TEXT)
-    assert [shown(TEXT, one) for one in found] == SHOWN.strip().split("\n")
+    assert [shown(TEXT, one) for one in found] == SHOWN.splitlines()
     assert [one.head for one in found if one.kind == "row"] == [True, False]
 
 

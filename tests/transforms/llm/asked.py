@@ -9,15 +9,7 @@ from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.request import (
-    KNOWLEDGE,
-    VERIFIER,
-    Completion,
-    Function,
-    LlmError,
-    Message,
-    Request,
-)
+from ufo.transforms.llm.request import Completion, Function, LlmError, Message, Request
 from ufo.transforms.llm.retry import Timing
 
 WORDS = {"type": "object", "properties": {"word": {"type": "string"}}}
@@ -26,17 +18,11 @@ FUNCTION = Function("choose", "Chooses a word.", SCHEMA)
 ALL = Capabilities()
 
 
-CALL = Request(
-    VERIFIER,
-    "",
-    [Message("system", "Choose."), Message("user", "One.")],
-    function=FUNCTION,
-    step="verify",
-    source="reference",
-    response_id="r1",
-)
+ASKED = [Message("system", "Choose."), Message("user", "One.")]
+WHOSE: dict[str, Any] = {"step": "verify", "source": "reference", "response_id": "r1"}
+CALL = Request("verifier", "", ASKED, function=FUNCTION, **WHOSE)
 QUESTION = [Message("user", "When was the bridge opened?")]
-SAMPLE = Request(KNOWLEDGE, "", QUESTION, temperature=1.0, step="knowledge")
+SAMPLE = Request("knowledge", "", QUESTION, temperature=1.0, step="knowledge")
 
 
 def call(**changes: Any) -> Request:
@@ -64,7 +50,7 @@ class Asked:
     ) -> None:
         endpoint = Endpoint("offline-judge", base_url or server.base_url, timeout=timeout)
         given = {endpoint: known} if known else {}
-        self.settings = ClientSettings({VERIFIER: endpoint}, capabilities=given, **settings)
+        self.settings = ClientSettings({"verifier": endpoint}, capabilities=given, **settings)
         self.pauses: list[float] = []
         self.now = 0.0
         self.results: list[Any] = asyncio.run(self._ask(requests, at_once))

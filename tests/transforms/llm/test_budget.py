@@ -3,27 +3,16 @@
 import asyncio
 import re
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.golden.tables import tables
 from ufo.schemas.errors import CostCapped, RunError, UsageError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget, Price, load_prices
-from ufo.transforms.llm.usage_log import (
-    COMPLETION_TOKENS,
-    COST,
-    IN_FLIGHT,
-    PROMPT_TOKENS,
-    REQUESTS,
-    RESERVED,
-    UsageLog,
-    UsageReader,
-)
+from ufo.transforms.llm.usage_log import COST, IN_FLIGHT, REQUESTS, RESERVED, UsageLog, UsageReader
 
 PRICES = {"m": Price(0.0, 1_000_000.0)}  # a dollar a token of the reply
 FREE = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -56,23 +45,12 @@ def test_many_at_once_stay_below_the_cap_and_use_it(path: str) -> None:
     # Each may cost 10 and costs 4: the seventh begins at 24, the eighth would at 28.
     assert len(stopped) == 13
     assert "--max_cost 35: 28 US dollars" in stopped[0].message
-    found = {REQUESTS: 7, IN_FLIGHT: 0, PROMPT_TOKENS: 49, COMPLETION_TOKENS: 28, COST: 28}
+    found = {REQUESTS: 7, IN_FLIGHT: 0, "prompt_tokens": 49, "completion_tokens": 28, COST: 28}
     assert UsageReader(path).totals() == {**found, RESERVED: 0}
     assert [written.cost_usd for written in UsageReader(path).rows()] == [4] * 7
     # Who stopped has stopped, for small requests too.
     with pytest.raises(CostCapped):
         asyncio.run(send(budget, 1, {**BODY, "max_tokens": 1}))
-
-
-def test_what_earlier_processes_spent_counts_for_the_cap(path: str) -> None:
-    log = UsageLog(path)
-    log.add({COST: 9})
-    log.add({RESERVED: 10, IN_FLIGHT: 1})  # and was killed before the reply
-    log.begin()
-    budget = Budget(PRICES, cap=35, path=path)
-    asyncio.run(send(budget, 9))
-    with pytest.raises(CostCapped, match="28 US dollars"):
-        asyncio.run(send(budget, 9))
 
 
 @pytest.mark.parametrize(("billed", "cost"), [(False, 0), (True, 10)])
@@ -99,9 +77,7 @@ def test_what_is_set_aside(body: dict[str, Any], least: int) -> None:
     with pytest.raises(CostCapped):
         asyncio.run(Budget(PRICES, least - 1).reserve(FREE | body))
     asyncio.run(Budget(PRICES, least * 2).reserve(FREE | body))
-
-
-def test_a_reply_longer_than_expected_makes_the_next_be_expected_so() -> None:
+    # A reply longer than expected makes the next be expected so.
     budget = Budget(PRICES, cap=2_000)
     for completion in (900, 150, 100):
         asyncio.run(send(budget, completion, FREE))
@@ -109,26 +85,23 @@ def test_a_reply_longer_than_expected_makes_the_next_be_expected_so() -> None:
         asyncio.run(send(budget, 100, FREE))
 
 
-def test_every_shipped_price_has_its_source_and_date_and_is_read_as_a_user_s_is() -> None:
+def test_shipped_prices_have_a_source_and_a_date_and_a_user_s_go_before_them(
+    tmp_path: Path,
+) -> None:
     prices = load_prices()
     assert prices["gpt-4o-mini"].cost(1_000_000, 1_000_000) == pytest.approx(0.75)
     for model, price in prices.items():
         assert price.source.startswith("https://"), model
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model
         assert 0 < price.input < price.output, model
-    text = (resources.files("ufo.transforms.llm") / "prices.yaml").read_text(encoding="utf-8")
-    assert set(yaml.safe_load(text)) == set(prices)
-
-
-def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(
         "mine: {input: 0, output: 1.5}\ngpt-4o: {input: 1, output: 2, date: 2030-01-01}"
     )
     mine = {"mine": Price(0.0, 1.5), "gpt-4o": Price(1.0, 2.0, "", "2030-01-01")}
-    assert load_prices(str(path)) == {**load_prices(), **mine}
+    assert load_prices(str(path)) == {**prices, **mine}
     path.write_text("")
-    assert load_prices(str(path)) == load_prices()
+    assert load_prices(str(path)) == prices
 
 
 @pytest.mark.parametrize(("text", "said"), tables("endpoints")["prices"])
@@ -144,25 +117,22 @@ def test_what_is_no_price_is_reported(tmp_path: Path, text: str | None, said: st
 # --- the log: what is written is there, whatever ended the process ---
 
 
-def test_numbers_and_rows_of_several_writers_come_though_nobody_closed_anything(path: str) -> None:
-    one, other, reader = UsageLog(path), UsageLog(path), UsageReader(path)
-    assert reader.totals() == {}
-    one.add({COST: 1.5, REQUESTS: 1}, row(1))
-    other.add({COST: 0.25, "extract.responses": 0}, row(2))
-    assert reader.totals() == {COST: 1.75, REQUESTS: 1}
-    one.close()
-    one.add({COST: 1.0}, row(3))
-    assert reader.totals() == UsageReader(path).totals() == {COST: 2.75, REQUESTS: 1}
-    assert list(UsageReader(path).rows()) == [row(1), row(2), row(3)]
-
-
 def test_a_process_that_goes_on_keeps_what_was_spent_and_what_was_under_way(path: str) -> None:
-    spent = {REQUESTS: 2, PROMPT_TOKENS: 14, COMPLETION_TOKENS: 3}
-    UsageLog(path).begin({COST: 3, **spent, "extract.responses": 5})
-    assert UsageReader(path).totals() == {COST: 3, **spent}
-    UsageLog(path).add({RESERVED: 4, IN_FLIGHT: 1, "extract.responses": 1})
+    spent = {REQUESTS: 2, "prompt_tokens": 14, "completion_tokens": 3}
+    UsageLog(path).begin({COST: 9, **spent, "extract.responses": 5})
+    assert UsageReader(path).totals() == {COST: 9, **spent}
+    log = UsageLog(path)
+    log.add({RESERVED: 10, IN_FLIGHT: 1, "extract.responses": 1})  # and was killed before the reply
+    log.report("3 requests timed out, retrying in 8 s")
+    log.close()
     UsageLog(path).begin({COST: 100})
-    assert UsageReader(path).totals() == {COST: 7, **spent}
+    reader = UsageReader(path)
+    assert reader.totals() == {COST: 19, **spent}
+    assert [reader.messages() for _ in range(2)] == [["3 requests timed out, retrying in 8 s"], []]
+    budget = Budget(PRICES, cap=35, path=path)
+    asyncio.run(send(budget, 9))
+    with pytest.raises(CostCapped, match="28 US dollars"):
+        asyncio.run(send(budget, 9))
 
 
 def test_a_line_that_was_cut_short_is_passed_over_until_it_is_whole(path: str) -> None:
@@ -177,14 +147,6 @@ def test_a_line_that_was_cut_short_is_passed_over_until_it_is_whole(path: str) -
     log.add({REQUESTS: 1}, row(3))
     assert list(UsageReader(path).rows()) == [row(1), row(3)]
     assert UsageReader(path).totals()[REQUESTS] == 3
-
-
-def test_messages_are_handed_over_once(path: str) -> None:
-    log, reader = UsageLog(path), UsageReader(path)
-    log.report("3 requests timed out, retrying in 8 s")
-    reader.totals()
-    assert reader.messages() == ["3 requests timed out, retrying in 8 s"]
-    assert reader.messages() == []
 
 
 def test_without_a_path_nothing_is_written_and_one_that_cannot_be_ends_the_run(

@@ -3,70 +3,49 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ufo.schemas.records import Usage
 from ufo.transforms.llm.answer_store import SqliteStore, StoreError
 from ufo.transforms.llm.cache import CachingClient, request_keys
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.memory import Memory, packed
-from ufo.transforms.llm.request import (
-    KNOWLEDGE,
-    VERIFIER,
-    Choice,
-    Completion,
-    LlmError,
-    Message,
-    Request,
-)
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Message, Request
+from ufo.transforms.llm.usage import usage_row
 
-SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
-THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
-ASKED = Request(VERIFIER, "m", [Message("user", "One?")], step="verify", response_id="r1")
+SETTINGS = ClientSettings({"verifier": Endpoint("m", "http://localhost:1/v1")})
+THERE = ClientSettings({"verifier": Endpoint("m", "http://localhost:2/v1")})
+ASKED = Request("verifier", "m", [Message("user", "One?")], step="verify", response_id="r1")
 Run = Callable[..., Any]
 
 
-class Model:
+class Model(FakeClient):
     """Answers with the number of the choice; `replies` go before. Waits for `gate`, if set."""
 
     def __init__(self, *replies: Choice | Exception) -> None:
+        super().__init__(self._reply)
         self.replies = list(replies)
-        self.requests: list[Request] = []
         self.gate: asyncio.Event | None = None
-        self.choices = 0
+        self.numbers = count(1)
+
+    def _reply(self, request: Request) -> Any:
+        if self.replies:
+            return self.replies.pop(0)
+        return [Choice(f"answer {next(self.numbers)}", logprob_mean=-0.5) for _ in range(request.n)]
 
     async def complete(self, request: Request) -> Completion:
-        self.requests.append(request)
-        number = f"q{len(self.requests)}"
+        made = await super().complete(request)
         if self.gate is not None:
             await self.gate.wait()
-        reply = self.replies.pop(0) if self.replies else None
-        if isinstance(reply, Exception):
-            raise reply
-        choices = [reply or self._choice() for _ in range(request.n)]
-        who = (number, request.step, request.source, "m", request.response_id, "host:1")
-        row = Usage(*who, "ok", False, False, 0, 10 * request.n, 3, 0.2, 0.01)
-        return Completion(choices, number, [row])
-
-    def room(self, request: Request) -> int | None:
-        return None
-
-    def cap(self, request: Request) -> int | None:
-        return None
-
-    def _choice(self) -> Choice:
-        self.choices += 1
-        return Choice(f"answer {self.choices}", logprob_mean=-0.5)
-
-
-async def together(client: CachingClient, *requests: Request) -> list[Any]:
-    """What comes of requests at once."""
-    asked = (client.complete(request) for request in requests)
-    return await asyncio.gather(*asked, return_exceptions=True)
+        row = replace(
+            made.usage[0], prompt_tokens=10 * request.n, completion_tokens=3, cost_usd=0.01
+        )
+        return replace(made, usage=[row])
 
 
 def texts(completion: Completion) -> list[str]:
@@ -79,29 +58,17 @@ def run(tmp_path: Path) -> Iterator[Run]:
     stores: list[SqliteStore] = []
 
     def one(model: Model, *requests: Request, settings: ClientSettings = SETTINGS) -> Any:
-        def tell(message: str) -> None:
-            raise AssertionError(message)
+        async def ask() -> list[Any]:
+            client = CachingClient(model, settings, Memory(stores[-1]))
+            asked = (client.complete(request) for request in requests)
+            return await asyncio.gather(*asked, return_exceptions=True)
 
-        async def ask() -> Any:
-            return await together(CachingClient(model, settings, Memory(stores[-1])), *requests)
-
-        stores.append(SqliteStore(str(tmp_path / "cache.sqlite"), tell))
+        stores.append(SqliteStore(str(tmp_path / "cache.sqlite"), pytest.fail))
         return asyncio.run(ask())
 
     yield one
     for store in stores:
         store.close()
-
-
-def test_what_was_answered_is_not_asked_again(run: Run) -> None:
-    (cold,) = run(Model(), ASKED)
-    (warm,) = run(Model(LlmError("asked")), replace(ASKED, step="other", response_id="r2"))
-    assert warm.choices == cold.choices
-    assert warm.request_id == cold.request_id == "q1"
-    (row,) = warm.usage
-    assert (row.cached, row.coalesced, row.status) == (True, False, "ok")
-    assert (row.step, row.response_id, row.model) == ("other", "r2", "m")
-    assert (row.prompt_tokens, row.completion_tokens, row.cost_usd) == (10, 3, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +82,7 @@ def test_what_was_answered_is_not_asked_again(run: Run) -> None:
         ({}, THERE, 2),
         ({"response_id": "r2"}, replace(SETTINGS, share=False), 2),
         ({"max_tokens": 5, "expects": 3}, SETTINGS, 1),
-        ({"role": KNOWLEDGE}, SETTINGS, 1),
+        ({"role": "knowledge"}, SETTINGS, 1),
     ],
 )
 def test_another_request_is_another_answer(
@@ -145,9 +112,8 @@ def test_equal_requests_under_way_are_sent_once(run: Run) -> None:
     assert len(model.requests) == 1
     assert [texts(completion) for completion in completions] == [["answer 1"]] * 4
     rows = [row for completion in completions for row in completion.usage]
-    assert [row.coalesced for row in rows] == [False, True, True, True]
-    assert [row.response_id for row in rows] == ["r0", "r1", "r2", "r3"]
-    assert {row.request_id for row in rows} == {"q1"}
+    told = [(row.response_id, row.coalesced, row.request_id) for row in rows]
+    assert told == [(f"r{n}", n > 0, "fake-1") for n in range(4)]
     assert sum(row.prompt_tokens for row in rows) == 10
     assert sum(row.cost_usd for row in rows) == 0.01
 
@@ -172,11 +138,11 @@ def test_who_waits_or_is_asked_for_may_be_cancelled_without_the_others(gone: int
         assert len(model.requests) == 3 - gone
         return found
 
-    assert {texts(one)[0] for one in asyncio.run(ask())} == {"answer 1"}
+    assert {texts(one)[0] for one in asyncio.run(ask())} == {f"answer {2 - gone}"}
 
 
 def test_an_error_is_neither_kept_nor_shared(run: Run) -> None:
-    failed = Usage("q0", "verify", None, "m", "r1", None, "500", False, False, 0, 1, 0, 0.1, None)
+    failed = usage_row("verify", None, "m", "r1")
     model = Model(LlmError("down", usage=[failed]))
     error, completion = run(model, ASKED, ASKED)
     assert isinstance(error, LlmError)
@@ -194,11 +160,9 @@ def test_what_is_no_answer_is_asked_for_again(run: Run, reply: Choice) -> None:
     model = Model(reply)
     found = [texts(run(model, ASKED)[0]) for _ in range(3)]
     assert found == [[reply.text], ["answer 1"], ["answer 1"]]
-
-
-def test_whoever_asks_may_tell_what_an_answer_is(run: Run) -> None:
+    # Whoever asks may tell what an answer is.
     model = Model(Choice("no"), CUT_OFF)
-    picky = replace(ASKED, keep=lambda choice: choice.text == "Some")
+    picky = replace(ASKED, step="picky", temperature=0.3, keep=lambda one: one.text == "Some")
     assert [texts(run(model, picky)[0]) for _ in range(3)] == [["no"], ["Some"], ["Some"]]
 
 

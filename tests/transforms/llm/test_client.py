@@ -14,11 +14,10 @@ import pytest
 from tests.llm_server import IGNORED, PROFILES, REJECTED, Chat, LlmServer, Reply, Switches, faults
 from tests.llm_server.chat import LONG, LONG_APART, THOUGHTS
 from tests.llm_server.errors import ApiError
-from tests.llm_server.profiles import of_example, refusals
 from tests.transforms.llm.asked import ALL, Asked, call, sample
-from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from ufo.schemas.records import TRANSPORT, TRUNCATED
 from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
-from ufo.transforms.llm.request import Completion, Function, LlmError, Message, Request
+from ufo.transforms.llm.request import LlmError, Message, Request
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:
@@ -98,14 +97,14 @@ def test_the_choices_wanted_come_whatever_is_done_with_n(
 
 
 class Spoiled:
-    """Passes over `n`, and refuses some of the requests that follow with an error."""
+    """Passes over `n`, and refuses the third and the fourth request with an error."""
 
-    def __init__(self, fault: faults.Fault, bad: Sequence[int]) -> None:
-        self.fault, self.bad, self.seen = fault, bad, 0
+    def __init__(self, fault: faults.Fault) -> None:
+        self.fault, self.seen = fault, 0
 
     def next(self, body: bytes) -> faults.Fault | None:
         self.seen += 1
-        return self.fault if self.seen in self.bad else faults.ignored_n()
+        return self.fault if self.seen in (3, 4) else faults.ignored_n()
 
 
 @pytest.mark.parametrize(
@@ -114,10 +113,9 @@ class Spoiled:
 def test_choices_that_came_are_reported_where_others_failed(
     llm_server: LlmServer, fault: faults.Fault, final: bool
 ) -> None:
-    llm_server.mix = Spoiled(fault, (3, 4))  # type: ignore[assignment]
+    llm_server.mix = Spoiled(fault)  # type: ignore[assignment]
     error = Asked(llm_server, [sample(5)], concurrency=1).error
-    assert error.final == final
-    assert len(error.choices) == (2 if final else 3)
+    assert (error.final, len(error.choices)) == (final, 2 if final else 3)
     rows = [row for row in error.usage if row.status == "ok"]
     assert len(rows) == len(error.choices)
     assert error.request_id == rows[0].request_id
@@ -126,16 +124,15 @@ def test_choices_that_came_are_reported_where_others_failed(
     assert (again.choices, again.request_id) == (error.choices, error.request_id)
 
 
+LONG_TEXT = sample(1, messages=[Message("user", "word " * 3000)], max_tokens=300, expects=40)
+
+
 # --- what is too long ---
-
-
-def long() -> Request:
-    return sample(1, messages=[Message("user", "word " * 3000)], max_tokens=300, expects=40)
 
 
 def test_a_reply_is_limited_to_what_the_context_has_left(llm_server: LlmServer) -> None:
     llm_server.switches = replace(PROFILES["vllm"], context=3200)
-    Asked(llm_server, [long(), long()])
+    Asked(llm_server, [LONG_TEXT, LONG_TEXT])
     assert [entry.status for entry in llm_server.chats] == [400, 200, 200]
     assert llm_server.chats[0].body["max_tokens"] == 300
     assert 40 <= llm_server.chats[1].body["max_tokens"] < 200
@@ -143,7 +140,7 @@ def test_a_reply_is_limited_to_what_the_context_has_left(llm_server: LlmServer) 
 
 def test_what_certainly_does_not_fit_is_sent_once(llm_server: LlmServer) -> None:
     llm_server.switches = replace(PROFILES["llamacpp"], context=1000)
-    first, second, _ = Asked(llm_server, [long(), long(), sample(1)]).results
+    first, second, _ = Asked(llm_server, [LONG_TEXT, LONG_TEXT, sample(1)]).results
     assert [entry.status for entry in llm_server.chats] == [400, 200]
     assert [(one.reason, one.final) for one in (first, second)] == [(TRUNCATED, False)] * 2
     assert "exceeds the available context size" in first.message
@@ -155,13 +152,18 @@ def test_what_certainly_does_not_fit_is_sent_once(llm_server: LlmServer) -> None
 def test_a_cut_prompt_is_no_answer(llm_server: LlmServer, caplog: pytest.LogCaptureFixture) -> None:
     llm_server.switches = Switches(context=2048, cuts=True)
     with caplog.at_level(logging.WARNING, "ufo.llm"):
-        asked = Asked(llm_server, [long(), long()])
+        asked = Asked(llm_server, [LONG_TEXT, LONG_TEXT])
     assert [error.reason for error in asked.results] == [TRUNCATED, TRUNCATED]
     assert "read 1,026 tokens of a prompt of about 3,004" in asked.error.message
     assert "--context" in asked.error.message
     (row,) = asked.error.usage  # it was paid for
     assert (row.status, row.prompt_tokens) == ("ok", 1026)
     assert len(caplog.records) == 1  # told once
+
+
+def fails(status: int, words: str) -> Callable[[LlmServer], None]:
+    """Let every request fail with these words."""
+    return lambda server: setattr(server, "switches", Switches(fails=ApiError(status, words)))
 
 
 @pytest.mark.parametrize(
@@ -189,101 +191,47 @@ def test_what_passes_is_tried_again(
     assert len({row.request_id for row in rows}) == 3
 
 
-@pytest.mark.parametrize(
-    ("fault", "words", "reason"),
-    [
-        (faults.filtered_prompt(), 1, FILTERED),
-        (faults.status(413), 1, TRUNCATED),
-        (None, 100, TRUNCATED),
-    ],
-)
-def test_what_is_wrong_with_a_request_ends_that_request(
-    llm_server: LlmServer, fault: faults.Fault | None, words: int, reason: str
-) -> None:
-    llm_server.switches = Switches(context=60)
-    llm_server.faults.append(fault)
-    asked = Asked(llm_server, [sample(1, messages=[Message("user", "word " * words)]), sample(1)])
-    assert (asked.error.reason, asked.error.final) == (reason, False)
-    assert isinstance(asked.results[1], Completion)
-
-
 @pytest.mark.parametrize("known", [None, ALL])
 @pytest.mark.parametrize(
-    ("spoil", "remedy"),
+    ("spoil", "remedies"),
     [
-        (lambda server: setattr(server, "keys", ["sk-other"]), "refused the key in OPENAI_API_KEY"),
+        (lambda server: setattr(server, "keys", ["sk-other"]),
+         ["refused the key in OPENAI_API_KEY"]),
         (lambda server: setattr(server, "models", ["offline-jury"]),
-         "does not know the model 'offline-judge'"),
-        (lambda server: server.faults.append(faults.quota_spent()), "top it up"),
-        (lambda server: setattr(server, "base_url", server.base_url[:-3]), "most end in /v1"),
+         ["does not know the model 'offline-judge'", "it has offline-jury. Did you mean"]),
+        (lambda server: server.faults.append(faults.quota_spent()), ["top it up"]),
+        (lambda server: setattr(server, "base_url", server.base_url[:-3]), ["most end in /v1"]),
+        (fails(404, "No models loaded. Please load a model"),
+         ["has no model loaded (404: No", "load 'offline-judge' there"]),
+        (fails(404, "The model `offline-judge` does not exist."),
+         ["it has offline-judge, offline-judge-small"]),
     ],
-    ids=["key", "model", "quota", "path"],
+    ids=["key", "model", "quota", "path", "unloaded", "listed"],
 )  # fmt: skip
 def test_final_errors_come_at_once_with_the_remedy(
     llm_server: LlmServer,
     spoil: Callable[[LlmServer], None],
-    remedy: str,
+    remedies: Sequence[str],
     known: Capabilities | None,
 ) -> None:
     spoil(llm_server)
     asked = Asked(llm_server, [call()] * 10, known, at_once=known is None)
+    message = asked.error.message
     assert asked.error.final
-    assert remedy in asked.error.message
+    assert [words for words in remedies if words not in message] == []
+    assert ("Did you mean" in message) == ("offline-jury" in message)  # a listed one is no guess
     # One that is found unusable is not asked again.
     sent = sum(len(result.usage) for result in asked.results)
     assert sent == len(llm_server.chats) >= 1
     assert known or sent == 1
 
 
-def test_an_unknown_model_is_answered_with_the_known_ones(llm_server: LlmServer) -> None:
-    llm_server.models = ["offline-jury"]
-    error = Asked(llm_server, [call()], None).error
-    assert error.message.endswith("it has offline-jury. Did you mean 'offline-jury'?")
-
-
-@pytest.mark.parametrize("known", [None, ALL])
-def test_an_address_without_a_server_is_final(
-    llm_server: LlmServer, known: Capabilities | None
-) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        asked = Asked(llm_server, [call()], known, base_url=url)
-    assert asked.error.final
-    assert f"nothing answers at {url}" in asked.error.message
-    assert asked.pauses == []
-
-
-WORD = {"type": "string", "enum": ["x", "y"]}
-SCHEMA = {
-    "type": "object",
-    "properties": {"words": {"type": "array", "items": {"$ref": "#/$defs/word"}, "maxItems": 2}},
-    "required": ["words"],
-    "additionalProperties": False,
-    "$defs": {"word": WORD},
-}
-ASKED = call(function=Function("choose", "Chooses words.", SCHEMA), max_tokens=600, expects=100)
-SAID = '{"words": ["x"]}'
-GRAMMARS = [one for row in refusals() if row["kind"] == "schema" for one in row["examples"]]
-CAPS = [one for row in refusals() if row["kind"] == "cap" for one in row["examples"]]
+ASKED = call(max_tokens=600, expects=100)
+SAID = '{"word": "x"}'
 
 
 def said(asked: Asked) -> list[str]:
     return [one.choices[0].arguments or one.choices[0].text for one in asked.results]
-
-
-@pytest.mark.parametrize("example", GRAMMARS, ids=lambda one: one["says"][:30])
-def test_a_schema_is_written_out_before_a_form_is_given_up(
-    llm_server: LlmServer, example: Any
-) -> None:
-    llm_server.switches = of_example("schema", example)
-    assert said(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
-    assert [entry.status for entry in llm_server.chats][1:] == [200, 200]
-    (tool,) = llm_server.chats[-1].body["tools"]
-    assert "strict" not in tool["function"]
-    words = {"type": "array", "items": WORD}
-    written_out = {"type": "object", "properties": {"words": words}, "required": ["words"]}
-    assert tool["function"]["parameters"] == written_out
 
 
 def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) -> None:
@@ -299,18 +247,14 @@ def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) 
     assert llm_server.chats[-1].body["tool_choice"] == llm_server.chats[0].body["tool_choice"]
 
 
-@pytest.mark.parametrize("example", CAPS, ids=lambda one: one["of"])
-def test_a_reply_is_limited_to_what_the_model_allows(llm_server: LlmServer, example: Any) -> None:
-    llm_server.switches = replace(of_example("cap", example), cap=300)
+def test_a_reply_is_limited_to_what_the_model_allows(llm_server: LlmServer) -> None:
+    llm_server.switches = Switches(cap=300)
     assert said(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
     limits = [entry.body["max_tokens"] for entry in llm_server.chats]
     assert limits[0] == 600
     assert 150 <= limits[-1] <= 300
     assert [entry.status for entry in llm_server.chats].count(400) <= 2
-
-
-def test_a_cap_below_what_is_expected_asks_for_less(llm_server: LlmServer) -> None:
-    llm_server.switches = Switches(cap=60)
+    llm_server.switches = Switches(cap=60)  # below what is expected
     error = Asked(llm_server, [ASKED]).error
     assert error.reason == TRUNCATED
     assert "at most 60 completion tokens" in error.message
@@ -326,21 +270,8 @@ def test_thoughts_are_no_answer(llm_server: LlmServer, thinks: str, form: str) -
     statuses = [(entry.status, entry.body["max_tokens"]) for entry in llm_server.chats]
     long = thinks in (LONG, LONG_APART)
     assert statuses == [(200, 600), *[(200, 600 + 8192)] * (2 if long else 1)]
-    assert len(asked.results[0].usage) == (2 if long else 1)
     spent = sum(row.completion_tokens for one in asked.results for row in one.usage)
     assert spent == sum(entry.completion_tokens for entry in llm_server.chats)
-
-
-@pytest.mark.parametrize("thinks", [LONG, LONG_APART])
-def test_a_reply_that_ends_within_its_thoughts_is_cut_off(
-    llm_server: LlmServer, thinks: str
-) -> None:
-    llm_server.switches = Switches(thinks=thinks, cap=1000)
-    completion = Asked(llm_server, [ASKED]).completion
-    (choice,) = completion.choices
-    assert (choice.text, choice.arguments, choice.finish_reason) == ("", None, "length")
-    # Asked for more, and then for what is allowed.
-    assert [row.status for row in completion.usage] == ["ok", "400", "ok"]
 
 
 TOO_MUCH = "Could not finish the message because max_tokens or model output limit was reached."
@@ -363,28 +294,6 @@ def test_an_error_that_passes_or_asks_for_more_room_is_mended(
     assert said(asked) == [SAID]
     assert [entry.body["max_tokens"] for entry in llm_server.chats] == limits
     assert len(asked.pauses) == pauses
-
-
-NOT_LOADED = "No models loaded. Please load a model"
-UNKNOWN = "The model `offline-judge` does not exist."
-
-
-@pytest.mark.parametrize("known", [None, ALL])
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (ApiError(200, "the flux"), ["answered 200 with the error 400: the flux"]),
-        (ApiError(404, NOT_LOADED), ["has no model loaded (404: No", "load 'offline-judge' there"]),
-        (ApiError(404, UNKNOWN), ["it has offline-judge, offline-judge-small"]),
-    ],
-)
-def test_an_error_has_the_endpoints_words_and_a_remedy(
-    llm_server: LlmServer, error: ApiError, words: list[str], known: Capabilities | None
-) -> None:
-    llm_server.switches = Switches(fails=error)
-    message = Asked(llm_server, [ASKED], known).error.message
-    assert [word for word in words if word not in message] == []
-    assert "Did you mean" not in message  # a model that is listed is not guessed
 
 
 class Musing:

@@ -2,9 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,61 +63,48 @@ def test_no_minute_has_more_tokens_than_allowed_and_nine_tenths_are_used() -> No
     assert spent / (50_000 * (last - 60.0) / 60.0) >= 0.9
 
 
-def test_a_request_larger_than_the_limit_goes_alone() -> None:
-    async def main(loop: Simulated) -> list[tuple[float, float]]:
-        its = limiter(loop, RateLimits(64, tokens_per_minute=10))
-        return await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(2)))
+def test_a_request_larger_than_the_limit_goes_alone_and_what_was_sent_before_counts() -> None:
+    def starts(limits: RateLimits, many: int, seconds: float, before: int = 0) -> list[float]:
+        async def main(loop: Simulated) -> list[tuple[float, float]]:
+            its = limiter(loop, limits, before=before)
+            return await asyncio.gather(*(exchange(its, loop, seconds) for _ in range(many)))
 
-    (first, _), (second, _) = simulate(main)
+        return [start for start, _ in simulate(main)]
+
+    first, second = starts(RateLimits(64, tokens_per_minute=10), 2, 1.0)
     assert first == 0.0
     assert second >= 60.0
-
-
-def test_what_was_sent_before_counts() -> None:
-    async def main(loop: Simulated) -> list[tuple[float, float]]:
-        its = limiter(loop, RateLimits(64, requests_per_minute=10), before=8)
-        return await asyncio.gather(*(exchange(its, loop, 0.1) for _ in range(3)))
-
-    times = [start for start, _ in simulate(main)]
+    times = starts(RateLimits(64, requests_per_minute=10), 3, 0.1, before=8)
     assert times[1] < 10.0
     assert times[2] >= 60.0
 
 
-@pytest.mark.parametrize("status", ["429", "502", "503", "529", "timeout", "connection"])
+OVERLOAD = ("429", "502", "503", "529", "timeout", "connection")
+
+
+@pytest.mark.parametrize("status", [*OVERLOAD, "400", "500", "garbled"])
 def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: str) -> None:
     async def main(loop: Simulated) -> list[float]:
         its = limiter(loop, RateLimits(concurrency=64))
-        found = []
 
         async def refuse() -> None:
             async with its.admitted(BODY) as sent:
                 await asyncio.sleep(1.0)
                 its.failed(sent, refused(status))
 
-        await asyncio.gather(*(refuse() for _ in range(64)))
-        found.append(its.limit)  # 64 refusals of one burst
-        await asyncio.gather(*(refuse() for _ in range(32)))
-        found.append(its.limit)
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(80)))
-        found.append(its.limit)
-        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(1000)))
-        found.append(its.limit)
-        return found
-
-    assert simulate(main) == [32.0, 16.0, 26.0, 64.0]
-
-
-def test_other_errors_leave_the_limit_and_one_at_a_time_is_always_left() -> None:
-    async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, RateLimits(concurrency=8))
         found = []
-        for status in ("400", "500", "garbled", *["429"] * 20):
-            async with its.admitted(BODY) as sent:
-                its.failed(sent, refused(status))
+        for many, good in ((64, False), (32, False), (80, True), (1000, True)):
+            # The refusals of one burst count once.
+            asked = (exchange(its, loop, 1.0) if good else refuse() for _ in range(many))
+            await asyncio.gather(*asked)
             found.append(its.limit)
-        return found
+        for _ in range(20):
+            await refuse()
+        return [*found, its.limit]
 
-    assert simulate(main) == [8.0] * 3 + [1.0] * 20
+    # One at a time is always left.
+    left = [32.0, 16.0, 26.0, 64.0, 1.0]
+    assert simulate(main) == (left if status in OVERLOAD else [64.0] * 5)
 
 
 def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> None:
@@ -144,27 +133,30 @@ def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> N
 @pytest.mark.parametrize("seconds", [0.5, 30.0, 400.0])
 def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float) -> None:
     async def main(loop: Simulated) -> list[float]:
-        its, elsewhere = limiter(loop, RateLimits(4)), limiter(loop, RateLimits(4))
+        its, elsewhere, empty = (limiter(loop, RateLimits(4)) for _ in range(3))
         async with its.admitted(BODY) as sent:
             await asyncio.sleep(100.0)
             its.failed(sent, refused(retry_after=seconds))
-        asked = (exchange(one, loop, 1.0) for one in [its, elsewhere])
+        async with empty.admitted(BODY) as sent:  # and what is used up is waited for
+            reset = {"x-ratelimit-reset-tokens": f"{seconds}s"}
+            empty.answered(sent, {"x-ratelimit-remaining-tokens": "0", **reset}, None)
+        asked = (exchange(one, loop, 1.0) for one in [its, elsewhere, empty])
         return [start for start, _ in await asyncio.gather(*asked)]
 
-    here, elsewhere = simulate(main)
+    here, elsewhere, empty = simulate(main)
     assert 100.0 + seconds <= here <= 100.0 + seconds * 1.1
     assert elsewhere == pytest.approx(100.0)
+    assert 100.0 + seconds <= empty <= 101.0 + seconds
 
 
-def test_what_is_used_up_is_waited_for() -> None:
-    async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits(4))
-        headers = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30s"}
-        async with its.admitted(BODY) as sent:
-            its.answered(sent, headers, None)
-        return (await exchange(its, loop, 1.0))[0]
-
-    assert 90.0 <= simulate(main) <= 91.0
+def test_retries_are_told_of_once_in_three_seconds_and_with_the_time_that_is_left() -> None:
+    told, _ = outage(*((1.0, status) for status in ("429", "503", "503", "timeout", "500")))
+    limit = "a request met a rate limit (429), retrying in 4 s"
+    assert told == [limit, "a request timed out, retrying in 4 s"]
+    told, final = outage(*[(30.0, "connection")] * 2, (30.0, "500"), (30.0, "connection"))
+    away = "the endpoint does not answer, retrying for 14 more minutes"
+    assert told == [away, away, "a request got status 500, retrying in 4 s", away]
+    assert not any(final)
 
 
 def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
@@ -196,26 +188,17 @@ def test_shares_never_come_to_more_than_the_whole(whole: RateLimits, workers: in
 
 
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
-LATER, NO = refused(), SendError("no", "400")
-SOON, LATE = refused(retry_after=300.0), refused(retry_after=2000.0)
 
 
-@pytest.mark.parametrize(
-    ("errors", "retry", "pauses", "end"),
-    [
-        ([LATER] * 4, POLICY, [0.25, 0.5, 1.0, 2.0], "attempt 4"),
-        ([LATER] * 4 + [SOON], POLICY, [0.25, 0.5, 1.0, 2.0], SOON),
-        ([NO], POLICY, [], NO),
-        ([SOON], POLICY, [300.0], "attempt 1"),
-        ([LATE], POLICY, [], LATE),
-        # Each try takes a second, and that counts; what passed before the first failed does not.
-        ([LATER] * 5, Retry(attempts=5, seconds=3.0), [0.25, 0.5], LATER),
-        ([LATER], Retry(attempts=5, seconds=1.5, first=1.0), [0.5], "attempt 1"),
-    ],
-)
-def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(
-    errors: Sequence[SendError], retry: Retry, pauses: list[float], end: str | SendError
-) -> None:
+ERRORS = {"later": refused(), "no": SendError("no", "400")}
+ERRORS |= {"soon": refused(retry_after=300.0), "late": refused(retry_after=2000.0)}
+
+
+RETRIES = yaml.safe_load(Path(__file__).with_name("retries.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", RETRIES, ids=str)
+def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(row: dict[str, Any]) -> None:
     now = 0.0
     paused: list[float] = []
 
@@ -227,23 +210,17 @@ def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(
     async def send(attempt: int) -> str:
         nonlocal now
         now += 1.0
-        if attempt < len(errors):
-            raise errors[attempt]
+        if attempt < len(row["errors"]):
+            raise ERRORS[row["errors"][attempt]]
         return f"attempt {attempt}"
 
+    retry = Retry(**row["retry"]) if "retry" in row else POLICY
     found: str | SendError
     try:
         found = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
         found = error
-    assert (paused, found) == (pauses, end)
-
-
-@pytest.mark.parametrize("chance", [0.0, 0.5, 0.999])
-def test_jitter_spreads_the_callers_but_never_before_the_time_asked_for(chance: float) -> None:
-    assert 0.25 <= POLICY.pause(0, None, chance) < 0.5
-    assert 10.0 <= POLICY.pause(3, 10.0, chance) < 11.0
-    assert 2.0 <= POLICY.pause(10, None, chance) < 4.0
+    assert (paused, found) == (row["pauses"], ERRORS.get(row["end"], row["end"]))
 
 
 def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
@@ -273,19 +250,6 @@ def outage(*events: tuple[float, str], patience: float = 900.0) -> tuple[list[st
 
     simulate(main)
     return told, final
-
-
-def test_retries_are_told_of_once_in_three_seconds() -> None:
-    told, _ = outage(*((1.0, status) for status in ("429", "503", "503", "timeout", "500")))
-    limit = "a request met a rate limit (429), retrying in 4 s"
-    assert told == [limit, "a request timed out, retrying in 4 s"]
-
-
-def test_an_endpoint_that_is_away_is_reported_with_the_time_that_is_left() -> None:
-    told, final = outage(*[(30.0, "connection")] * 2, (30.0, "500"), (30.0, "connection"))
-    away = "the endpoint does not answer, retrying for 14 more minutes"
-    assert told == [away, away, "a request got status 500, retrying in 4 s", away]
-    assert not any(final)
 
 
 def test_an_endpoint_that_stays_away_ends_the_run_and_any_answer_ends_an_outage() -> None:

@@ -10,24 +10,13 @@ from hypothesis import strategies as st
 from tests.golden.tables import tables
 from tests.transforms.llm.asked import ALL, FUNCTION, call
 from ufo.transforms.llm import wire
-from ufo.transforms.llm.capabilities import (
-    FORMS,
-    JSON_OBJECT,
-    JSON_OBJECT_SCHEMA,
-    JSON_SCHEMA,
-    PROBE,
-    REQUIRED,
-    WORDS,
-    Capabilities,
-)
+from ufo.transforms.llm.capabilities import FORMS, PROBE, Capabilities
 from ufo.transforms.llm.request import Choice, Function, Message
 
 TABLES = tables("replies")
+_, REQUIRED, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS = FORMS
 SCHEMA = FUNCTION.parameters
-LEAST = Capabilities(
-    (WORDS,), n=False, logprobs=False, temperature_zero=False, temperature_one=False,
-    limit_fields=(),
-)  # fmt: skip
+LEAST = Capabilities((WORDS,), n=False, logprobs=False, temperature_one=False, limit_fields=())
 
 
 def reply(message: Any, **changes: Any) -> dict[str, Any]:
@@ -85,17 +74,13 @@ def test_a_temperature_that_cannot_be_chosen_is_not_sent() -> None:
 def test_no_mark_of_a_chat_template_is_in_what_is_sent(mark: str) -> None:
     broken = wire.without_marks(f"The page says {mark} and goes on.")
     assert broken.replace(" ", "") == f"Thepagesays{mark}andgoeson."
-    assert wire.without_marks(broken) == broken
+    plain = f"{broken} a < b |x| > 1 see [1] [Note] <p1> x<y>z"  # what is no mark stays
+    assert wire.without_marks(plain) == plain
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": mark}}}
     function = Function("report", "Reports.", schema, {"a": mark})
     asked = call(function=function, messages=[Message("system", "S"), Message("user", mark)])
     for known in (ALL, *(Capabilities((form,)) for form in FORMS)):
         assert mark not in json.dumps(wire.body(asked, "m", known, 1), ensure_ascii=False)
-
-
-def test_what_is_no_mark_stays() -> None:
-    texts = ["a < b", "|x| > 1", "see [1]", "[Note]", "<p1>", "x<y>z"]
-    assert [wire.without_marks(text) for text in texts] == texts
 
 
 @pytest.mark.parametrize("row", TABLES["messages"], ids=str)

@@ -15,12 +15,8 @@ TABLES = tables("recall")
 WIKI = TABLES["wiki"]
 
 
-def read(**raw: Any) -> Any:
-    return parse_recall("file:1", json.dumps(raw).encode())
-
-
 def used(**raw: Any) -> RecallInput:
-    found = read(**raw)
+    found = parse_recall("file:1", json.dumps(raw).encode())
     assert isinstance(found, RecallInput), found
     return found
 
@@ -41,12 +37,13 @@ def test_a_record_of_json_lines() -> None:
     assert answers(found) == {"rag": "A", "silent": ""}
     assert (found.given, found.facts) == (True, ["F1.", "F2."])
     assert labels(found) == {("rag", 1, 1), ("silent", 1, 0)}
-
-
-def test_without_facts_they_are_to_be_generated() -> None:
-    found = used(question="Q?", answer="T.", answers={"rag": "A"})
-    assert (found.ground_truth, answers(found), found.given) == ("T.", {"rag": "A"}, False)
     assert used(question="Q?", answers={"rag": "A"}, facts=[]).given
+    # Without facts they are to be generated, and without an id it is a function of the content.
+    found, same = (used(question="Q?", answer="T.", answers={"rag": "A"}) for _ in range(2))
+    assert (found.ground_truth, answers(found), found.given) == ("T.", {"rag": "A"}, False)
+    beside = used(question="Q?", ground_truth="T.", answer="A.")
+    assert (beside.ground_truth, answers(beside)) == ("T.", {"answer": "A."})
+    assert found.record_id == same.record_id != beside.record_id
 
 
 def test_a_row_of_wikievalfacts() -> None:
@@ -57,6 +54,11 @@ def test_a_row_of_wikievalfacts() -> None:
     # The same fact in other punctuation is one; gt_facts, which words them otherwise, is not read.
     assert found.facts == ["Oslo is in Norway.", "Oslo isn't small"]
     assert labels(found) == {("answer", 0, 1), ("answer", 1, 0), ("ungrounded_answer", 0, 0)}
+    # A column that a row leaves empty is no answer of it.
+    row = {"question": "Q?", "ground_truth": "T.", "a": "A", "b": "", "c": ""}
+    marks = {"a": "{'F': None}", "b": "{'F': None}", "c": ""}
+    found = used(**row, **{f"human_evaluated_facts_{name}": text for name, text in marks.items()})
+    assert answers(found) == {"a": "A", "b": ""}
 
 
 def test_rows_without_labels_check_every_answer() -> None:
@@ -67,24 +69,6 @@ def test_rows_without_labels_check_every_answer() -> None:
     listed = used(**{**row, "gt_facts": "['One fact.', 'Another.']"})
     assert listed.facts == ["One fact.", "Another."]
     assert not used(**{**row, "gt_facts": ""}).given
-
-
-def test_an_answer_beside_a_ground_truth_is_one_to_check() -> None:
-    found = used(question="Q?", ground_truth="T.", answer="A.")
-    assert (found.ground_truth, answers(found)) == ("T.", {"answer": "A."})
-
-
-def test_a_column_that_a_row_leaves_empty_is_no_answer_of_it() -> None:
-    row = {"question": "Q?", "ground_truth": "T.", "a": "A", "b": "", "c": ""}
-    marks = {"a": "{'F': None}", "b": "{'F': None}", "c": ""}
-    found = used(**row, **{f"human_evaluated_facts_{name}": text for name, text in marks.items()})
-    assert answers(found) == {"a": "A", "b": ""}
-
-
-def test_ids_are_functions_of_the_content() -> None:
-    one = used(question="Q?", ground_truth="T.", answers={"a": "A"})
-    assert one.record_id == used(question="Q?", ground_truth="T.", answers={"a": "A"}).record_id
-    assert one.record_id != used(question="Q?", ground_truth="T.", answers={"a": "B"}).record_id
 
 
 @pytest.mark.parametrize(("changes", "message"), TABLES["unusable"], ids=str)
@@ -135,10 +119,6 @@ def test_a_hostile_cell_is_a_failure(text: str) -> None:
     found = labelled(text)
     assert isinstance(found, Failure)
     assert len(found.message) < 250
-
-
-def test_a_cell_that_people_wrote_by_hand_is_read() -> None:
-    found = labelled("{ \"It's so\" : true,\n 'two\nlines' : None , 'x\\u00e9\\q' : 0, }")
-    assert isinstance(found, RecallInput)
-    assert found.facts == ["It's so", "two\nlines", "xé\\q"]
-    assert labels(found) == {("a", 0, 1), ("a", 2, 0)}
+    by_hand = labelled("{ \"It's so\" : true,\n 'two\nlines' : None , 'x\\u00e9\\q' : 0, }")
+    assert by_hand.facts == ["It's so", "two\nlines", "xé\\q"]
+    assert labels(by_hand) == {("a", 0, 1), ("a", 2, 0)}

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel
+from ufo.schemas.records import RecallAnswer, RecallInput
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
@@ -18,30 +19,22 @@ from ufo.transforms.recall.formulations import DEFAULT, KNOWN, canonical
 from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import Recalled, recall
 
-T, F, N = "True", "False", "Not clear from the given passage"
+T, F = "True", "False"
 FACTS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
 
 
 def record(given: bool = True, **fields: Any) -> RecallInput:
-    answers = {"rag": "Ada was born in 1815."}
-    return RecallInput(
-        "file:1",
-        "r1",
-        "Who was Ada?",
-        "Ada was born in 1815. She wrote notes.",
-        [RecallAnswer("r1", *item) for item in fields.pop("answers", answers).items()],
-        given,
-        FACTS if given else [],
-        **fields,
-    )
+    texts = fields.pop("answers", {"rag": "Ada was born in 1815."})
+    answers = [RecallAnswer("r1", *item) for item in texts.items()]
+    told = ("file:1", "r1", "Who was Ada?", "Ada was born in 1815. She wrote notes.")
+    return RecallInput(*told, answers, given, FACTS if given else [], **fields)
 
 
 def asked(
-    script: Any, what: RecallInput, *formulations: str, repairs: int = 1
+    script: Any, what: RecallInput, *formulations: str, **settings: Any
 ) -> tuple[Recalled, FakeClient]:
     client = FakeClient(script)
-    settings = LlmSettings("m", repairs=repairs)
-    recaller = LlmRecaller(settings, formulations, lambda: client)
+    recaller = LlmRecaller(LlmSettings("m", **settings), formulations, lambda: client)
     return asyncio.run(recall(what, recaller, formulations)), client
 
 
@@ -59,17 +52,10 @@ def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_fa
     assert "the last of the facts" in failure.message
 
 
-VOID = [
-    {"fact_1": T, "fact_2": F},
-    {"fact_1": T, "fact_2": F, "fact_3": True},
-    {"fact_1": T, "fact_2": F, "fact_3": "false"},
-    {"fact_1": T, "fact_2": F, "fact_3": N},  # not with tf
-    {"info": [1]},
-    "words",
-]
+VOID = yaml.safe_load(Path(__file__).with_name("void.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("void", VOID)
+@pytest.mark.parametrize("void", VOID, ids=str)
 def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     good = {"fact_1": T, "fact_2": F, "fact_3": F}
     found, client = asked([void, good], record(), "tf")
@@ -80,14 +66,10 @@ def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     lost, client = asked([void, void], record(), "tf")
     assert set(outcomes(lost)) == {("error", None, "unparsable", "unparsable")}
     assert [(row.step, row.key) for row in lost.failures] == [("verify", "r1/rag/tf")]
-
-
-def test_facts_per_call_makes_several_function_objects() -> None:
-    client = FakeClient([{"fact_1": T, "fact_2": F}, {"fact_1": True}])
-    settings = LlmSettings("m", repairs=0, facts_per_call=2)
-    recaller = LlmRecaller(settings, ["tf"], lambda: client)
-    found = asyncio.run(recall(record(), recaller, ["tf"]))
-    assert [row[1] for row in outcomes(found)] == [1, 0, None]  # a void call costs its facts alone
+    # A void call costs its facts alone.
+    replies = [{"fact_1": T, "fact_2": F}, {"fact_1": True}]
+    part, _ = asked(replies, record(), "tf", repairs=0, facts_per_call=2)
+    assert [row[1] for row in outcomes(part)] == [1, 0, None]
 
 
 def test_a_refusal_and_a_lost_connection_are_no_verdicts() -> None:
@@ -109,44 +91,15 @@ def test_an_empty_answer_says_nothing_and_nobody_is_asked() -> None:
     assert (len(found.verdicts), client.requests) == (6, [])
 
 
-def test_citations_are_looked_up_in_the_answer() -> None:
-    cited = [("born in 1815", T), ("wrote notes", T), (None, F)]
-    reply: dict[str, Any] = {}
-    for number, (quote, verdict) in enumerate(cited, 1):
-        reply |= {f"fact_{number}_text_evidence": quote, f"fact_{number}": verdict}
-    found, _ = asked([reply], record(), "tf+citation")
-    citations = [(row.citation, row.citation_found) for row in found.verdicts]
-    assert citations == [("born in 1815", True), ("wrote notes", False), (None, None)]
-
-
-def test_what_people_found_is_a_formulation_of_its_own() -> None:
-    labels = [RecallLabel("rag", 0, 1), RecallLabel("rag", 2, 0)]
-    found, _ = asked([{"fact_1": T, "fact_2": T, "fact_3": T}], record(labels=labels), "tf")
-    people = [row for row in found.verdicts if row.formulation == "human"]
-    first, _, third = (fact.fact_id for fact in found.facts)
-    assert [(row.fact_id, row.label) for row in people] == [(first, 1), (third, 0)]
-    assert [row.human_label for row in found.verdicts[2:]] == [1, None, 0]
-
-
 def test_a_record_without_an_answer_is_reported() -> None:
     found, _ = asked([], record(answers={}), "tf")
     assert [(row.key, row.error_type) for row in found.failures] == [("file:1", "no_answers")]
 
 
-def offline(what: RecallInput, formulations: Sequence[str] = ("offline",)) -> Recalled:
-    return run_now(recall(what, JudgeRecaller(OfflineJudge()), formulations))
-
-
-def test_the_offline_judge_needs_no_model() -> None:
-    found = offline(record(given=False))
-    assert [row.fact for row in found.facts] == ["Ada was born in 1815.", "Ada wrote notes."]
-    assert [row.label for row in found.verdicts] == [1, 0]
-    assert {row.judge for row in found.verdicts} == {"offline"}
-
-
 def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
     text = "Ada wurde im Jahr 1815 geboren, und sie schrieb viele Bemerkungen über die Maschine."
-    found = offline(record(answers={"rag": text}))
+    german = record(answers={"rag": text})
+    found = run_now(recall(german, JudgeRecaller(OfflineJudge()), ["offline"]))
     assert {row[:3] for row in outcomes(found)} == {("noans", None, "unsupported_language")}
 
 

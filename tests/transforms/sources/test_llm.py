@@ -2,34 +2,23 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
+from tests.llm_server import LlmServer
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import (
-    ERROR,
-    FILTERED,
-    REFUSED,
-    SUPPORTED,
-    TRANSPORT,
-    TRUNCATED,
-    UNPARSABLE,
-    Evidence,
-    FactUnit,
-    OpenUnits,
-)
-from ufo.transforms.check import Checked, check
-from ufo.transforms.judges.judge import Judge, JudgeContext
-from ufo.transforms.judges.llm.llm_judge import LlmJudge
-from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.schemas.records import FactUnit, OpenUnits
+from ufo.transforms.check import check
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError, Request
+from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts.data import read
 from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
@@ -37,6 +26,9 @@ from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")
 CLAIM = "The Alma Bridge was opened in 1932."
 BOTH = pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
+
+
+TABLES = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text(encoding="utf-8"))
 
 
 def opened(*queries: str, claims: Sequence[str] = ()) -> OpenUnits:
@@ -55,32 +47,15 @@ def source_of(client: Callable[[], Any], **options: Any) -> LlmSource:
     return source
 
 
-def run(client: Any, work: Callable[[], Any]) -> Any:
-    """What the work comes to, by a client that lives on the loop of the test."""
-
-    async def whole() -> Any:
-        found = await work()
-        await client().aclose()
+def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
+    async def whole() -> list[Found]:
+        client = OpenAiClient(ClientSettings(endpoints("offline-judge", server.base_url)))
+        source = source_of(lambda: client, model="offline-judge", **options)
+        found = await source.look_up(opened(*queries))
+        await client.aclose()
         return found
 
     return asyncio.run(whole())
-
-
-def over_http(server: LlmServer) -> Callable[[], OpenAiClient]:
-    settings = ClientSettings(endpoints("offline-judge", server.base_url))
-    made: list[OpenAiClient] = []
-
-    def client() -> OpenAiClient:
-        made[:] = made or [OpenAiClient(settings)]
-        return made[0]
-
-    return client
-
-
-def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
-    client = over_http(server)
-    source = source_of(client, model="offline-judge", **options)
-    return run(client, lambda: source.look_up(opened(*queries)))
 
 
 def scripted(script: Any, *queries: str, **options: Any) -> tuple[list[Found], list[Request]]:
@@ -98,42 +73,6 @@ def texts(found: Found) -> list[str]:
     return [hit.passage.text for hit in found.passages]
 
 
-def test_a_request_holds_the_query_alone(llm_server: LlmServer) -> None:
-    found = look_up(llm_server, *QUERIES)
-    bodies = asked(llm_server)
-    messages = [body["messages"] for body in bodies]
-    assert all([*one.values()] == ["user", one["content"]] for (one,) in messages)
-    assert {one["content"] for (one,) in messages} == set(QUERIES)
-    told = {(body["n"], body["temperature"], body["logprobs"]) for body in bodies}
-    assert told == {(5, 1.0, True)}
-    assert not any("tools" in body or "response_format" in body for body in bodies)
-    assert [len(one.passages) for one in found] == [5, 5, 5]
-
-
-@pytest.mark.parametrize(
-    ("switches", "requests"),
-    [
-        (Switches(), 1),
-        (Switches(n=2), 3),
-        (Switches(n=IGNORED), 5),
-        (Switches(n=REJECTED, logprobs=REJECTED, temperature_fixed=True), 5),
-        (Switches(logprobs=IGNORED), 1),
-    ],
-    ids=str,
-)
-@BOTH
-def test_all_samples_come_whatever_the_endpoint_does_with_n(
-    llm_server: LlmServer, switches: Switches, requests: int, sampling: str
-) -> None:
-    llm_server.switches = switches
-    llm_server.knowledge.texts[QUERIES[0]] = [f"Sample {n}." for n in range(5)]
-    (found,) = look_up(llm_server, QUERIES[0], sampling=sampling)
-    assert sorted(texts(found)) == [f"Sample {n}." for n in range(5)]
-    assert [hit.sample_index for hit in found.passages] == list(range(5))
-    # What is not known of `n` yet may take one request more.
-    assert requests <= len(asked(llm_server)) <= requests + 1
-
-
 def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmServer) -> None:
     found = look_up(llm_server, *QUERIES, sampling=BUNDLED, samples=3)
     (body,) = asked(llm_server)
@@ -142,29 +81,23 @@ def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmSe
     assert [read(line[4:-5]) for line in user.splitlines()] == list(QUERIES)
     schema = body["tools"][0]["function"]["parameters"]
     assert list(schema["properties"]) == schema["required"] == ["q1", "q2", "q3"]
-    # An answer is its query's, whichever way it was asked.
+    # An answer is its query's, whichever way it was asked: alone, it holds nothing but the query.
     alone = look_up(llm_server, *QUERIES, samples=3)
     assert [set(texts(one)) for one in found] == [set(texts(one)) for one in alone]
-
-
-def test_samples_are_passages_with_what_is_known_of_them(llm_server: LlmServer) -> None:
-    llm_server.knowledge.texts[QUERIES[0]] = ["In 1932.", "In 1932.", "Never."]
-    (found,) = look_up(llm_server, QUERIES[0], samples=3)
-    ids = [hit.passage.passage_id for hit in found.passages]
-    assert len(set(ids)) == 3
-    assert all(one.startswith("knows:") for one in ids)
-    assert {hit.passage.source for hit in found.passages} == {"knows"}
-    assert all(hit.logprob_mean is not None and hit.logprob_mean < 0 for hit in found.passages)
-    sent = {row.request_id for row in found.usage if row.step == "knowledge"}
-    assert {hit.request_id for hit in found.passages} <= sent
-    again = look_up(llm_server, QUERIES[0], samples=3)
-    assert [hit.passage.passage_id for hit in again[0].passages] == ids
+    _, *bodies = asked(llm_server)
+    assert [body["messages"][0] for body in bodies] == [
+        {"role": "user", "content": query} for query in QUERIES
+    ]
+    told = {(body["n"], body["temperature"], body["logprobs"]) for body in bodies}
+    assert told == {(3, 1.0, True)}
+    assert not any("tools" in body or "response_format" in body for body in bodies)
 
 
 @BOTH
 def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: str) -> None:
+    llm_server.knowledge.texts[QUERIES[0]] = ["In 1932.", "In 1932.", "Never."]
     queries = [QUERIES[0], QUERIES[2], QUERIES[0]]
-    first, second, again = look_up(llm_server, *queries, sampling=sampling)
+    first, second, again = look_up(llm_server, *queries, sampling=sampling, samples=3)
     assert texts(again) == texts(first) != texts(second)
     assert again.usage == ()
     told = [row for one in (first, second) for row in one.usage]
@@ -173,6 +106,13 @@ def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: 
     assert whose == {("r1", "knows")}
     paid = sum(row.prompt_tokens or 0 for row in told)
     assert paid == sum(entry.prompt_tokens for entry in llm_server.chats)
+    # Samples are passages, each with its place and with what is known of its request.
+    assert [hit.sample_index for hit in first.passages] == [0, 1, 2]
+    assert len({hit.passage.passage_id for hit in first.passages}) == 3
+    assert {hit.passage.source for hit in first.passages} == {"knows"}
+    assert {hit.request_id for hit in first.passages} <= {row.request_id for row in told}
+    known = [hit.logprob_mean is not None for hit in first.passages]
+    assert known == [sampling == PER_QUERY] * 3
 
 
 def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,19 +135,11 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        (Choice(finish_reason="stop", refusal="I can't help with that."), REFUSED),
-        (Choice("Half of it", refusal="I can't go on."), REFUSED),
-        (Choice(finish_reason="content_filter"), FILTERED),
-        (Choice(), UNPARSABLE),
-        (Choice(" \n"), UNPARSABLE),
-    ],
-)
-def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sampling: str) -> None:
+@pytest.mark.parametrize(("said", "reason"), TABLES["samples"], ids=str)
+def test_samples_without_an_answer_are_an_error(said: Any, reason: str, sampling: str) -> None:
+    choice = Choice(**said)
     (found,), _ = scripted([choice], QUERIES[0], sampling=sampling)
-    assert (found.passages, found.outcome, found.reason) == ((), ERROR, reason)
+    assert (found.passages, found.outcome, found.reason) == ((), "error", reason)
     assert reason in found.message
     assert len(found.usage) == 1
     if sampling == PER_QUERY:  # one leaves the others
@@ -219,39 +151,29 @@ def test_samples_without_an_answer_are_an_error(choice: Choice, reason: str, sam
 
 @pytest.mark.parametrize(
     ("reply", "expected"),
-    [
-        ({"q1": "One.", "q2": "Two."}, ["One.", "Two."]),
-        ({"q1": "One.", "q2": 2, "q3": "Three."}, ["One.", UNPARSABLE]),
-        ({"q2": "Two."}, [UNPARSABLE, "Two."]),
-        (Choice('{"q1": "One.", "q2": "Two."}'), ["One.", "Two."]),
-        (Choice(arguments='{"q1": "One.", "q2": "Tw'), ["One.", TRUNCATED]),
-        (Choice(arguments="[" * 100_000), [TRUNCATED, TRUNCATED]),
-        (Choice("I know both."), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="[1, 2]"), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="null", finish_reason="tool_calls"), [UNPARSABLE, UNPARSABLE]),
-    ],
+    [*TABLES["bundles"], ({"arguments": "[" * 100_000}, ["truncated"] * 2)],
     ids=lambda value: str(value)[:50],
 )
 def test_a_bundle_that_lacks_answers_costs_these_alone(reply: Any, expected: list[str]) -> None:
-    found, _ = scripted([reply], *QUERIES[:2], sampling=BUNDLED, samples=1)
+    said = Choice(**reply) if {"text", "arguments"} & set(reply) else reply
+    found, _ = scripted([said], *QUERIES[:2], sampling=BUNDLED, samples=1)
     assert [texts(one)[0] if one.passages else one.reason for one in found] == expected
 
 
 @BOTH
 def test_what_does_not_get_through_is_an_error_of_its_queries(sampling: str) -> None:
-    rows = FakeClient(["x"])
-    sent = asyncio.run(rows.complete(Request("knowledge", "m", []))).usage
+    sent = [usage_row("knowledge", "knows", "m", "r1")]
 
     def script(request: Request) -> Any:
         if QUERIES[0] in request.messages[-1].content:
-            raise LlmError("the line is dead", TRANSPORT, usage=sent)
+            raise LlmError("the line is dead", "transport", usage=sent)
         return "Fine."
 
     found, _ = scripted(script, *QUERIES, sampling=sampling)
-    failed = [one for one in found if one.outcome == ERROR]
+    failed = [one for one in found if one.outcome == "error"]
     assert [len(one.usage) for one in failed] == ([1, 0, 0] if sampling == BUNDLED else [1])
     told = {(one.reason, one.error_type, one.message) for one in failed}
-    assert told == {(TRANSPORT, "LlmError", "the line is dead")}
+    assert told == {("transport", "LlmError", "the line is dead")}
     error = LlmError("wrong key", final=True)  # one that every query would meet
     with pytest.raises(LlmError, match="wrong key"):
         scripted(lambda _: error, *QUERIES, sampling=sampling)
@@ -261,7 +183,7 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
     def reply(request: Request) -> Any:
         names = request.function.parameters["properties"] if request.function else {}
         if len(names) > 1:
-            return LlmError("too long", TRUNCATED)
+            return LlmError("too long", "truncated")
         return dict.fromkeys(names, "In 1932.")
 
     found, sent = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
@@ -269,62 +191,20 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
     assert len(sent) == 2 * len(QUERIES) - 1
 
 
-def test_a_filtered_prompt_has_its_reason(llm_server: LlmServer) -> None:
-    llm_server.faults.extend([None, faults.filtered_prompt()])  # the first is the probe's
-    (found,) = look_up(llm_server, QUERIES[0])
-    assert (found.outcome, found.reason) == (ERROR, FILTERED)
-    assert found.usage[-1].status == "400"
-
-
 # --- with a judge ---------------------------------------------------------------------------------
-
-
-def checked(source: LlmSource, judge: Judge, client: Callable[[], Any]) -> Checked:
-    return run(client, lambda: check(opened(QUERIES[0], claims=[CLAIM]), source, judge))
-
-
-def _told(row: Evidence) -> tuple[Any, ...]:
-    return row.rank, row.sample_index, row.outcome
-
-
-def test_the_model_of_knowledge(llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with LlmServer(models=["wise"], keys=["sk-of-the-wise-0123456789"]) as other:
-        monkeypatch.setenv("KNOWLEDGE_API_KEY", other.key)
-        other.knowledge.texts[QUERIES[0]] = [CLAIM]
-        wise: Any = {"knowledge_model": "wise", "knowledge_base_url": other.base_url}
-        client = OpenAiClient(
-            ClientSettings(endpoints("offline-judge", llm_server.base_url, **wise))
-        )
-        here = {"model": "offline-judge", "base_url": llm_server.base_url}
-        source = source_of(lambda: client, samples=2, **here, **wise)
-        judge = LlmJudge(JudgeContext(LlmSettings("offline-judge"), lambda: client))
-        result = checked(source, judge, lambda: client)
-        assert {entry.body["model"] for entry in other.chats} == {"wise"}
-        assert {entry.step for entry in other.chats} == {"probe", "knowledge"}
-        assert {entry.step for entry in llm_server.chats} == {"probe", "verify_facts"}
-    assert [_told(row) for row in result.evidence] == [(1, 0, SUPPORTED), (2, 1, SUPPORTED)]
-    assert {(row.judge, row.model) for row in result.evidence} == {("llm", "offline-judge")}
-    assert all(row.logprob_mean is not None for row in result.evidence)
-    judged = {row.request_id for row in result.usage if row.step == "verify"}
-    assert {row.request_id for row in result.evidence} == judged
-    assert {row.model for row in result.usage} == {"wise", "offline-judge"}
-
-
-SAID = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
 
 
 @BOTH
 def test_what_came_is_judged_and_what_did_not_is_an_error_row(sampling: str) -> None:
-    def script(_: Any) -> Any:
-        came = [SAID[sampling]] * 3
-        raise LlmError("the line broke", TRANSPORT, choices=came, request_id="req-1")
-
-    client = FakeClient(script)
+    said = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
+    came = [said[sampling]] * 3
+    broke = LlmError("the line broke", "transport", choices=came, request_id="req-1")
+    client = FakeClient([broke])
     source = source_of(lambda: client, model="m", sampling=sampling)
     result = asyncio.run(check(opened(QUERIES[0], claims=[CLAIM]), source, OfflineJudge()))
     *samples, missing = result.evidence
-    assert [(row.outcome, row.request_id) for row in samples] == [(SUPPORTED, "req-1")] * 3
-    assert (missing.outcome, missing.reason, missing.passage_id) == (ERROR, TRANSPORT, None)
+    assert [(row.outcome, row.request_id) for row in samples] == [("supported", "req-1")] * 3
+    assert (missing.outcome, missing.reason, missing.passage_id) == ("error", "transport", None)
     assert missing.rationale == "3 of 5 samples came; the line broke"
     (votes,) = result.tallies
     assert (votes.n_supported, votes.n_error) == (3, 1)

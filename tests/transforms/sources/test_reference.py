@@ -2,7 +2,6 @@ import asyncio
 from dataclasses import replace
 
 from tests.transforms.scripted import opened
-from ufo.schemas.records import NO_REFERENCES, NOANS
 from ufo.transforms.sources.fact_source import Found
 from ufo.transforms.sources.reference import ReferenceSource
 
@@ -17,18 +16,14 @@ def texts(found: Found) -> list[str]:
     return [hit.passage.text for hit in found.passages]
 
 
-def test_without_references_there_is_no_answer_and_a_reason() -> None:
-    nothing = (NOANS, NO_REFERENCES, ())
-    for references in ([], ["", " \n"]):
-        found = ask(references, "a", "b")
-        assert [(f.outcome, f.reason, f.passages) for f in found] == [nothing] * 2
-
-
-def test_short_references_are_given_whole_in_their_order() -> None:
+def test_short_references_are_given_whole_and_without_any_there_is_a_reason() -> None:
     first, second = ask(["One.", "Two.", "One."], "a", "b")
     assert texts(first) == texts(second) == ["One.", "Two.", "One."]
     assert {(hit.score, hit.passage.source) for hit in first.passages} == {(None, "reference")}
     assert len({hit.passage.passage_id for hit in first.passages}) == 3
+    for references in ([], ["", " \n"]):
+        (found,) = ask(references, "a")
+        assert (found.outcome, found.reason, found.passages) == ("noans", "no_references", ())
 
 
 def test_a_long_reference_is_cut_at_sentence_ends_and_the_best_parts_are_used() -> None:

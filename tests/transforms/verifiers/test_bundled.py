@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.case_files import cases
 from tests.transforms.verifiers.tiny import save_model, words_of
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.verifiers.bundled import BundledVerifier
@@ -19,6 +20,7 @@ from ufo.transforms.verifiers.overlap import ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
 
+HERE = Path(__file__).parent
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] oslo bergen ada born never was in the . , title"
 WORDS = VOCABULARY.split()
 SUPPORTING = Pair("Ada was born in Oslo.", "Ada was born in Oslo.")
@@ -90,55 +92,24 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
     assert "model.onnx is missing" in (BundledVerifier(str(folder)).unavailable() or "")
 
 
-def shown(claim: str, passage: str, title: str = "") -> str:
-    encoder = Encoder(words_of(WORDS), [WORDS.index(word) for word in ("was", "in", "the", ".")])
-    ids, types = encoder.encode(Pair(claim, passage, title), 64)
-    return " ".join(f"{WORDS[number]}{kind}" for number, kind in zip(ids, types, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("pair", "read"),
-    [
-        # Shared pieces are marked on both sides, but for function words.
-        (
-            ("ada was born in oslo", "born in bergen was ada"),
-            "[CLS]0 ada2 was0 born2 in0 oslo0 [SEP]0 born3 in1 bergen1 was1 ada3 [SEP]1",
-        ),
-        # A title stands before a passage that does not begin with it.
-        (("ada", "oslo", "title"), "[CLS]0 ada0 [SEP]0 title1 .1 oslo1 [SEP]1"),
-        (("ada", "title born", "title"), "[CLS]0 ada0 [SEP]0 title1 born1 [SEP]1"),
-    ],
-)
-def test_what_the_model_reads(pair: tuple[str, ...], read: str) -> None:
-    assert shown(*pair) == read
-
-
 def test_long_texts_are_cut() -> None:
-    ids, types = Encoder(words_of(WORDS), []).encode(Pair("ada " * 500, "oslo " * 900), 1000)
+    encoder = Encoder(words_of(WORDS), [WORDS.index(word) for word in ("was", "in", ".")])
+    ids, types = encoder.encode(Pair("ada " * 500, "oslo " * 900), 1000)
     assert len(ids) == len(types) == PIECES
     assert ids[CLAIM_PIECES + 1] == WORDS.index("[SEP]")
+    # Shared pieces are marked on both sides, and a title stands before its passage.
+    ids, types = encoder.encode(Pair("ada was born", "born was ada", "title"), 64)
+    read = [f"{WORDS[number]}{kind}" for number, kind in zip(ids, types, strict=True)]
+    assert " ".join(read) == "[CLS]0 ada2 was0 born2 [SEP]0 title1 .1 born3 was1 ada3 [SEP]1"
     assert max(len(part.split()) for part in split("word " * 500)) == 40
     text = "He joined the U.S. Navy with J. Doe. Then he left."
     assert split(text) == ["He joined the U.S. Navy with J. Doe.", "Then he left."]
 
 
-PASSAGE = (
-    "The town lies on a river. It has a market. Maria Alt was born in Graz in 1920. "
-    "She wrote novels. The market opens on Sundays. Many people visit it. Trains stop there."
-)
-ALT = "Maria Alt was born in Graz in 1920."
-
-
-@pytest.mark.parametrize(
-    ("claim", "words", "kept"),
-    [
-        ("Maria Alt was born in Graz.", 100, PASSAGE),
-        ("Maria Alt was born and the market opens.", 13, f"{ALT} The market opens on Sundays."),
-        ("Maria Alt was born in 1920.", 15, f"It has a market. {ALT} She wrote novels."),
-    ],
-)
-def test_sentences_that_share_words_are_kept(claim: str, words: int, kept: str) -> None:
-    assert focus(claim, PASSAGE, words) == kept
+@pytest.mark.parametrize(("claim", "words", "kept"), cases(HERE / "focus.txt"))
+def test_sentences_that_share_words_are_kept(claim: str, words: str, kept: str) -> None:
+    passage, *_ = [row[2] for row in cases(HERE / "focus.txt")]
+    assert focus(claim, passage, int(words)) == kept
 
 
 @given(st.text(), st.text(), st.integers(min_value=1, max_value=50))
@@ -160,7 +131,7 @@ def shipped() -> Iterator[BundledVerifier]:
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    lines = (Path(__file__).parent / "bundled" / name).read_text(encoding="utf-8").splitlines()
+    lines = (HERE / "bundled" / name).read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -6,14 +6,8 @@ import pytest
 
 from tests.transforms.judges.stated import STATED
 from ufo.schemas.errors import PluginError, UsageError
-from ufo.transforms.verifiers.by_name import (
-    VERIFIERS,
-    content_of,
-    described,
-    make_verifier,
-    opened,
-    usable,
-)
+from ufo.transforms.verifiers import by_name
+from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
 from ufo.transforms.verifiers.overlap import OverlapVerifier
 
 CODE = "from ufo import Verifier\nclass Mine(Verifier): ...\nclass Other: ...\n"
@@ -27,8 +21,8 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_built_in_ones_and_a_file_s_class_are_verifiers(mine: Path) -> None:
-    assert "overlap" in VERIFIERS.types()
-    assert VERIFIERS.about("overlap")["package"] == "ufo-factuality"
+    assert "overlap" in by_name.VERIFIERS.types()
+    assert by_name.VERIFIERS.about("overlap")["package"] == "ufo-factuality"
     assert isinstance(make_verifier("overlap"), OverlapVerifier)
     assert (make_verifier(STATED).name, make_verifier(f"{mine}:Mine").name) == ("stated", "Mine")
     with pytest.raises(PluginError, match=r"not a verifier: it must be a subclass of ufo.Verifier"):
@@ -60,4 +54,4 @@ def test_one_whose_content_changed_is_another_and_loaded_anew(mine: Path) -> Non
     mine.write_text(CODE + "# changed\n")
     assert opened(name) is not first
     assert content_of(name) != before
-    assert described(name) == {"name": "Mine", "content": content_of(name)}
+    assert by_name.described(name) == {"name": "Mine", "content": content_of(name)}

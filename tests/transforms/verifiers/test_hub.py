@@ -8,22 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.transforms.verifiers.tiny import LABELS, write_onnx, write_texts
 from ufo.schemas.errors import PluginError, UsageError
+from ufo.transforms.verifiers import hub
 from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
-from ufo.transforms.verifiers.hub import (
-    FAMILIES,
-    HubVerifier,
-    Outputs,
-    best,
-    family_of,
-    filled,
-    outputs_of,
-    probabilities,
-)
+from ufo.transforms.verifiers.hub import HubVerifier, Outputs
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
+TABLES = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
 YES, NO, MAYBE = "it is yes yes .", "it is no no .", "it is maybe maybe ."
 TWO = ("LABEL_0", "LABEL_1")
 
@@ -56,22 +50,16 @@ def test_a_folder_with_labels_in_any_order(tmp_path: Path, labels: tuple[str, ..
     # A title is read before the passage.
     titled, plain = verifier.predict([Pair("so", "it is", "yes"), Pair("so", "it is")])
     assert titled.supported > plain.supported
-    same, other = (
-        write_onnx(tmp_path / "same", labels),
-        write_onnx(tmp_path / "other", labels[::-1]),
-    )
-    assert content_of(str(folder)) == content_of(str(same)) != content_of(str(other))
-
-
-def test_a_pair_s_answer_does_not_depend_on_the_others(tmp_path: Path) -> None:
-    verifier = verifier_of(write_onnx(tmp_path / "tiny"))
+    # A pair's answer does not depend on the others.
     draw = random.Random(1)
     words = ["yes", "no", "maybe", "it", "is", "so", "."]
     texts = [" ".join(draw.choices(words, k=length)) for length in range(1, 90, 4)]
     pairs = [Pair("so it is", text) for text in texts]
     whole = verifier.predict(pairs)
     assert [verifier.predict([pair])[0] for pair in pairs] == whole
-    assert verifier.predict(pairs[::-1]) == whole[::-1]
+    same = write_onnx(tmp_path / "same", labels)
+    other = write_onnx(tmp_path / "other", labels[::-1])
+    assert content_of(str(folder)) == content_of(str(same)) != content_of(str(other))
 
 
 def test_a_long_passage_is_cut_at_sentence_ends_and_the_best_window_counts(tmp_path: Path) -> None:
@@ -94,15 +82,8 @@ def test_a_long_passage_is_cut_at_sentence_ends_and_the_best_window_counts(tmp_p
     assert outcomes(verifier.predict([*pairs, Pair("", "")]))[:2] == [0, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "labels", "words"),
-    [
-        ("minicheck-tiny", TWO, "it is [SEP] so"),
-        ("factcg-tiny", TWO, "it is [UNK]"),
-        ("alignscore-tiny", (*TWO, "LABEL_2"), "it is [SEP] so"),
-    ],
-)
-def test_forms_of_families(tmp_path: Path, name: str, labels: tuple[str, ...], words: str) -> None:
+@pytest.mark.parametrize(("name", "labels", "words"), TABLES["forms"])
+def test_forms_of_families(tmp_path: Path, name: str, labels: list[str], words: str) -> None:
     verifier = verifier_of(write_onnx(tmp_path / name, labels))
     (window,) = tokens(verifier, "so", "it is")
     assert " ".join(window[1:]).startswith(words)
@@ -114,15 +95,7 @@ def test_forms_of_families(tmp_path: Path, name: str, labels: tuple[str, ...], w
     assert window.count("[SEP]") == (1 if name == "factcg-tiny" else 2)
 
 
-@pytest.mark.parametrize(
-    ("files", "words"),
-    [
-        ({}, "neither config.json, as a model has, nor verifier.json"),
-        ({"config.json": "{"}, "cannot be read"),
-        ({"config.json": "[]"}, "not a JSON object"),
-        ({"config.json": '{"id2label": {"0": "good"}}'}, "do not say what supports"),
-    ],
-)
+@pytest.mark.parametrize(("files", "words"), TABLES["folders"])
 def test_a_folder_that_is_no_verifier(tmp_path: Path, files: dict[str, str], words: str) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -162,71 +135,53 @@ def test_the_end_of_a_text_is_the_tokenizer_s_or_the_architecture_s(tmp_path: Pa
 # --- families -------------------------------------------------------------------------------------
 
 
-def config(*labels: str, **more: object) -> dict[str, Any]:
-    kinds = ["RobertaForSequenceClassification"]
-    named = {str(place): label for place, label in enumerate(labels)}
-    return {"architectures": kinds, "id2label": named, **more}
+def config(said: Any) -> dict[str, Any]:
+    """A configuration with these labels or fields."""
+    kinds = {"architectures": ["RobertaForSequenceClassification"]}
+    if isinstance(said, dict):
+        return kinds | said
+    return {**kinds, "id2label": {str(place): label for place, label in enumerate(said)}}
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize("labels", [LABELS, ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")])
 def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[int, ...]) -> None:
-    said = config(*(labels[place] for place in order))
-    outputs = outputs_of("any", family_of("any", said), said)
+    said = config([labels[place] for place in order])
+    outputs = hub.outputs_of("any", hub.family_of("any", said), said)
     assert outputs == Outputs(order.index(0), order.index(1))
-    found = probabilities([[2.0, 1.0, 0.0][place] for place in order], outputs)
+    found = hub.probabilities([[2.0, 1.0, 0.0][place] for place in order], outputs)
     assert found == pytest.approx((0.66524, 0.24473, 0.09003), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("name", "said", "family", "outputs"),
-    [
-        ("any", config("entailment", "not_entailment"), "nli", Outputs(0)),
-        ("any", config("unsupported", "supported"), "nli", Outputs(1)),
-        ("lytang/MiniCheck-RoBERTa-Large", config("a", "b"), "minicheck", Outputs(1)),
-        ("yaxili96/FactCG-DeBERTa-v3-Large", config("a", "b"), "factcg", Outputs(1)),
-        ("models/alignscore-base", config("a", "b", "c"), "alignscore", Outputs(0, 2)),
-        ("models/alignscore-base", config("a", "b"), "alignscore", Outputs(1)),
-        ("models/alignscore-base", config("a"), "alignscore", Outputs(0)),
-        ("mine", config("a", "b", ufo_family="minicheck"), "minicheck", Outputs(1)),
-        ("mine", {"model_type": "HHEMv2"}, "hhem", Outputs(1)),
-    ],
-)
-def test_known_families(name: str, said: dict[str, Any], family: str, outputs: Outputs) -> None:
-    found = family_of(name, said)
+@pytest.mark.parametrize("row", TABLES["families"], ids=str)
+def test_known_families(row: list[Any]) -> None:
+    name, told, family, *outputs = row
+    said = config(told)
+    found = hub.family_of(name, said)
     assert found.name == family
-    assert outputs_of(name, found, said) == outputs
+    assert hub.outputs_of(name, found, said) == Outputs(*outputs)
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        (config("LABEL_0", "LABEL_1"), "ufo_family"),
-        (config("positive", "negative", "neutral"), "entailment, neutral, contradiction"),
-        (config("relevance"), "do not say what supports"),
-        ({"architectures": ["T5ForConditionalGeneration"]}, "T5ForConditionalGeneration"),
-        (config("a", "b", ufo_family="minichek"), "Did you mean 'minicheck'"),
-    ],
-)
-def test_what_is_no_verifier_is_said(said: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize(("said", "words"), TABLES["unusable"])
+def test_what_is_no_verifier_is_said(said: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        outputs_of("mine", family_of("mine", said), said)
+        hub.outputs_of("mine", hub.family_of("mine", config(said)), config(said))
 
 
 def test_scores_templates_and_the_window_that_counts() -> None:
     # Of two labels the other one is no answer, and a single output is a score.
-    assert probabilities([0.0, 0.0], Outputs(0)) == Probabilities(0.5, 0.0, 0.5)
-    scores = [probabilities([one], Outputs(0)) for one in (0.8, 1.3, -0.2)]
+    assert hub.probabilities([0.0, 0.0], Outputs(0)) == Probabilities(0.5, 0.0, 0.5)
+    scores = [hub.probabilities([one], Outputs(0)) for one in (0.8, 1.3, -0.2)]
     assert scores == [pytest.approx((0.8, 0.0, 0.2)), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
     own = {"model_type": "HHEMv2", "prompt": "<pad> {text2} of {text1}?"}
-    assert family_of("mine", own).template == "<pad> {claim} of {passage}?"
+    assert hub.family_of("mine", own).template == "<pad> {claim} of {passage}?"
     # What looks like a gap in a text stays.
-    template = FAMILIES["factcg"].template
-    text = filled(template, passage="{claim} {x} {0}", claim='"{passage}"', eos="")
+    template = hub.FAMILIES["factcg"].template
+    text = hub.filled(template, passage="{claim} {x} {0}", claim='"{passage}"', eos="")
     assert text.startswith("{claim} {x} {0}\n\nChoose")
     assert 'conclude that ""{passage}""?' in text
     supports, surer = Probabilities(0.6, 0.1, 0.3), Probabilities(0.7, 0.0, 0.3)
     refutes, silent = Probabilities(0.05, 0.9, 0.05), Probabilities(0.1, 0.1, 0.8)
-    assert best([silent, supports, refutes, surer]) == surer
-    assert best([silent, refutes]) == refutes
-    assert best([Probabilities(0.0, 0.1, 0.9), silent]) == silent
+    assert hub.best([silent, supports, refutes, surer]) == surer
+    assert hub.best([silent, refutes]) == refutes
+    assert hub.best([Probabilities(0.0, 0.1, 0.9), silent]) == silent

@@ -8,14 +8,8 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.overlap import (
-    WEIGHTS,
-    OverlapVerifier,
-    explain,
-    features,
-    grounds,
-    ruled,
-)
+from ufo.transforms.verifiers import overlap
+from ufo.transforms.verifiers.overlap import OverlapVerifier, explain, grounds, ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
@@ -39,38 +33,7 @@ def test_a_verdict_its_reason_and_the_sentence_that_decides(
     assert cited in passage
 
 
-WHALES = "Whales are mammals. Sharks are fish."
-UNSAID = 'says "Ada", "died", not "5 May 1820"'
-
-
-@pytest.mark.parametrize(
-    ("claim", "passage", "outcome", "why"),
-    [
-        ("Sharks are mammals.", WHALES, REFUTED, 'says "Sharks", "mammals"'),
-        (
-            "Sharks are mammals.",
-            WHALES,
-            NOANS,
-            "says the words of the claim, but does not settle it",
-        ),
-        ("Ada died on 5 May 1820.", "Ada died on 5 May 1821.", SUPPORTED, UNSAID),
-    ],
-)
-def test_other_verdicts_are_explained(claim: str, passage: str, outcome: str, why: str) -> None:
-    assert explain(match(Pair(claim, passage)), outcome).rationale == why
-
-
-ARTICLE = (
-    "Marie Curie (born Maria Salomea Skłodowska) was a Polish and naturalised French physicist. "
-    "Marie Curie was born in Warsaw on 7 November 1867. She was the first woman to win a Nobel "
-    "Prize and the only person to win Nobel Prizes in two different sciences.",
-    "In 1891 Curie left Warsaw for Paris, where she studied physics at the Sorbonne. She married "
-    "the physicist Pierre Curie on 26 July 1895. They had two daughters, Irène, born in 1897, and "
-    "Ève, born in 1904. Irène Joliot-Curie shared the Nobel Prize in Chemistry in 1935.",
-    "Pierre Curie died in a street accident in Paris on 19 April 1906, and Marie Curie then became "
-    "the first woman professor at the University of Paris. Marie Curie died on 4 July 1934 at a "
-    "sanatorium in Passy. Her remains were moved to the Panthéon in Paris in 1995.",
-)
+ARTICLE = (HERE / "curie.txt").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize(("claim", "kinds"), cases(HERE / "grounds.txt"))
@@ -99,20 +62,23 @@ def test_a_contradiction_needs_a_ground() -> None:
     text = "The tower was built in 1887."
     assert ruled(match(Pair("The tower was built in 1889.", text)), AGAINST) == AGAINST
     assert ruled(match(Pair("The tower is famous.", text)), AGAINST).outcome == NOANS
+    sharks = match(Pair("Sharks are mammals.", "Whales are mammals. Sharks are fish."))
+    assert explain(sharks, REFUTED).rationale == 'says "Sharks", "mammals"'
+    unsettled = "says the words of the claim, but does not settle it"
+    assert explain(sharks, NOANS).rationale == unsettled
+    nothing = match(Pair("It is not.", "It is not."))
+    assert explain(nothing, NOANS).rationale == "the claim has no content words"
 
 
-@pytest.mark.parametrize(
-    ("three", "outcome"),
-    [
-        ((0.6, 0.3, 0.1), SUPPORTED),
-        ((0.5, 0.5, 0.0), SUPPORTED),
-        ((0.45, 0.3, 0.25), REFUTED),
-        ((0.45, 0.2, 0.35), NOANS),
-        ((0.4, 0.3, 0.3), NOANS),
-    ],
-)
-def test_supported_needs_a_half(three: tuple[float, float, float], outcome: str) -> None:
-    assert Probabilities(*three).outcome == outcome
+def test_supported_needs_a_half() -> None:
+    found = {
+        (0.6, 0.3, 0.1): SUPPORTED,
+        (0.5, 0.5, 0.0): SUPPORTED,
+        (0.45, 0.3, 0.25): REFUTED,
+        (0.45, 0.2, 0.35): NOANS,
+        (0.4, 0.3, 0.3): NOANS,
+    }
+    assert {three: Probabilities(*three).outcome for three in found} == found
 
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (
@@ -132,8 +98,8 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
     for pair, said in zip(pairs, together, strict=True):
         assert sum(said) == pytest.approx(1)
         assert all(0 <= one <= 1 for one in said)
-        found = features(pair)
-        assert len(found) == len(WEIGHTS)
+        found = overlap.features(pair)
+        assert len(found) == len(overlap.WEIGHTS)
         assert all(-1 < value < 20 for value in found)
         told = explain(match(pair), outcome)
         assert told.citation is None or told.citation in pair.passage

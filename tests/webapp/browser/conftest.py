@@ -3,30 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 from tests.conftest import rows_of, write_run
 from tests.parts import PATIENCE
-from tests.webapp.browser.demo_run import SOURCES, demo_rows
+from tests.webapp.browser.demo_run import demo_rows
 from ufo.pipelines.commands.serve import setup
-from ufo.transforms.votes import tally, verdicts
 from ufo.webapp.server import served
 
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
-    rows: dict[str, Any] = demo_rows(rows_of({}, sources=SOURCES))
-    asked: dict[tuple[str, str], dict[str, list[Any]]] = {}
-    for row in rows["evidence"]:
-        asked.setdefault((row.response_id, row.unit_id), {}).setdefault(row.source, []).append(row)
-    for (response, unit), by_source in asked.items():
-        votes = [tally(unit, source, found) for source, found in by_source.items()]
-        rows["verdicts"] += verdicts(response, votes, "seq", "not_factual")
-    write_run(folder, rows, name="demo")
+    write_run(folder, demo_rows(), name="demo")
     many = {f"r{n:02}": {f"u{n}": {"ref": "s" if n % 3 else "r"}} for n in range(60)}
     models = {name: ("even", "odd")[int(name[1:]) % 2] for name in many}
     write_run(

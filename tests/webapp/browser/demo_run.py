@@ -1,13 +1,11 @@
 """A run with a response in every state that the page shows, and a hostile one."""
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
-from ufo.schemas.records import Evidence, FactUnit, Failure, Passage, Response, Sentence, Usage
-from ufo.schemas.tables import TABLES
+from tests.conftest import Rows, rows_of
+from ufo.schemas.records import Evidence, Failure, Passage, Sentence, Usage
 
-SOURCES = ("reference", "wiki")
 QUESTION = "What is so?"
 SENTENCES = (
     "😀 Water boils at 100 °C at sea level.",
@@ -20,53 +18,7 @@ SENTENCES = (
 QUOTE = "The Nile is a river in Africa"
 LONG = "A map of rivers was drawn long ago. " * 20 + f"{QUOTE}, and a long one. " + "More. " * 80
 HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
-
-_NOTHING: dict[str, Any] = dict.fromkeys(field.name for field in fields(Evidence))
-_EVIDENCE = Evidence(
-    **_NOTHING
-    | {"response_id": "alder-1", "unit_id": "", "source": "reference", "outcome": "noans"}
-    | {"judge": "llm", "model": "judge-7b", "prompt_version": "0123abcd"}
-)
-
-
-def _said(unit: str, source: str, outcome: str, n: int = 1, **more: Any) -> Evidence:
-    return replace(
-        _EVIDENCE,
-        unit_id=unit,
-        source=source,
-        outcome=outcome,
-        passage_id=f"{source}:{unit}-{n}",
-        rank=n,
-        label={"supported": 1, "refuted": 0}.get(outcome),
-        **more,
-    )
-
-
-def _nothing(unit: str, source: str) -> Evidence:
-    return replace(_EVIDENCE, unit_id=unit, source=source, reason="no_passages")
-
-
-_NILE: dict[str, Any] = {
-    "citation": QUOTE,
-    "citation_found": True,
-    "rationale": "The passage says so.",
-}
-_NILE |= {"answer": "in Africa", "probability": 0.9, "request_id": "r1"}
-EVIDENCE = (
-    _said("boils", "reference", "supported"),
-    _said("boils", "reference", "refuted", 2),
-    _said("boils", "reference", "supported", 3),
-    _said("cheese", "reference", "refuted", rationale="It is rock."),
-    _nothing("nile", "reference"),
-    _said("nile", "wiki", "supported", **_NILE),
-    _said("nile", "wiki", "noans", 2),
-    _nothing("dragons", "reference"),
-    _nothing("dragons", "wiki"),
-    _said("melts", "reference", "error", reason="transport"),
-    _nothing("melts", "wiki"),
-    _said("glows", "reference", "error", reason="refused", raw_verdict="I cannot help with that."),
-    _nothing("glows", "wiki"),
-)
+_HOSTILE_ID = "hostile/<b>"
 _CLAIMS = {
     "boils": (0, "Water boils at 100 °C."),
     "cheese": (1, "The Moon is made of cheese."),
@@ -74,21 +26,63 @@ _CLAIMS = {
     "dragons": (3, "Dragons lived in Wales."),
     "melts": (4, "Gold melts at 10 °C."),
     "glows": (4, "Gold glows."),
+    "evil": (0, HOSTILE),
 }
+_VOTES = {
+    "boils": {"reference": "s"},
+    "cheese": {"reference": "r"},
+    "nile": {"reference": "-", "wiki": "sn"},
+    "dragons": {"reference": "-", "wiki": "-"},
+    "melts": {"reference": "e", "wiki": "-"},
+    "glows": {"reference": "e", "wiki": "-"},
+}
+# What is said with the first judgement of a unit by a source, beside the outcome.
+_SAID: dict[tuple[str, str], dict[str, Any]] = {
+    ("cheese", "reference"): {"rationale": "It is rock."},
+    ("nile", "wiki"): {"citation": QUOTE, "citation_found": True, "answer": "in Africa"}
+    | {"rationale": "The passage says so.", "probability": 0.9, "request_id": "r1"},
+    ("glows", "reference"): {"reason": "refused", "raw_verdict": "I cannot help with that."},
+    ("evil", "wiki"): dict.fromkeys(("rationale", "citation", "model", "answer"), HOSTILE)
+    | {"citation_found": True},
+}
+_NILE = {"text": LONG, "title": "Nile", "section": "Course", "source_category": "wiki"}
+_NILE |= {"url": "https://en.wikipedia.org/wiki/Nile", "hostname": "en.wikipedia.org"}
+_NILE |= {"published_at": "2024-05-06T00:00:00Z"}
+_EVIL = dict.fromkeys(("title", "hostname", "source_category"), HOSTILE)
+_EVIL |= {"text": f"{HOSTILE} and more", "url": "javascript:window.hacked=1"}
 
 
-def demo_rows(rows: dict[str, list[object]]) -> dict[str, list[object]]:
-    """Add the responses to the (empty) rows of a run."""
-    rows = {table: list(rows.get(table, [])) for table in TABLES}
-    for name in ("alder-1", "birch-1"):
-        model = name.partition("-")[0]
-        _add_response(rows, name, model, SENTENCES)
-        for unit, (index, claim) in _CLAIMS.items():
-            rows["fact_units"].append(FactUnit(name, unit, index, claim, f"Q: {claim}", None))
-        kept = EVIDENCE if model == "alder" else EVIDENCE[:1] + EVIDENCE[3:]
-        rows["evidence"] += [replace(row, response_id=name) for row in kept]
-    rows["passages"] += [_passage(row) for row in EVIDENCE if row.passage_id]
-    _add_hostile(rows)
+def demo_rows() -> Rows:
+    """Return the rows of the run."""
+    votes = {
+        "alder-1": _VOTES | {"boils": {"reference": "srs"}},
+        "birch-1": _VOTES,
+        _HOSTILE_ID: {"evil": {"wiki": "s"}},
+    }
+    models = {"alder-1": "alder", "birch-1": "birch", _HOSTILE_ID: HOSTILE}
+    rows = rows_of(votes, ("reference", "wiki"), models=models)
+    texts = dict.fromkeys(votes, SENTENCES) | {_HOSTILE_ID: (HOSTILE,)}
+    rows["responses"] = [
+        replace(
+            row,
+            text=" ".join(texts[row.response_id]),
+            question=HOSTILE if row.response_id == _HOSTILE_ID else QUESTION,
+        )
+        for row in rows["responses"]
+    ]
+    rows["sentences"] = []
+    for name, sentences in texts.items():
+        start = 0
+        for index, text in enumerate(sentences):
+            end = start + len(text)
+            n_units = int(text != "I like tea.")
+            rows["sentences"].append(Sentence(name, index, start, end, text, n_units, None))
+            start = end + 1
+    for at, unit in enumerate(rows["fact_units"]):
+        index, claim = _CLAIMS[unit.unit_id]
+        rows["fact_units"][at] = replace(unit, sentence_index=index, claim=claim, query=claim)
+    rows["evidence"] = list(map(_evidence, rows["evidence"]))
+    rows["passages"] = list(map(_passage, rows["passages"]))
     rows["failures"].append(Failure("verify", "melts", "ConnectError", "no connection", None))
     rows["usage"].append(
         Usage("r1", "verify", "wiki", "judge-7b", "alder-1", None, "ok", False, False, 0, 90, 9,
@@ -97,55 +91,14 @@ def demo_rows(rows: dict[str, list[object]]) -> dict[str, list[object]]:
     return rows
 
 
-def _add_response(
-    rows: dict[str, list[object]],
-    name: str,
-    model: str,
-    sentences: Sequence[str],
-    question: str = QUESTION,
-) -> None:
-    text = " ".join(sentences)
-    rows["responses"].append(Response(name, model, "demo", question, None, text, 1, None, None))
-    start = 0
-    for index, sentence in enumerate(sentences):
-        n_units = 0 if sentence == "I like tea." else 1
-        end = start + len(sentence)
-        rows["sentences"].append(Sentence(name, index, start, end, sentence, n_units, None))
-        start = end + 1
+def _evidence(row: Evidence) -> Evidence:
+    bare = replace(row, rationale=None, citation=None, citation_found=None, judge="llm")
+    told = {} if row.rank else _SAID.get((row.unit_id, row.source), {})
+    return replace(bare, **{"model": "judge-7b", "prompt_version": "0123abcd", **told})
 
 
-def _passage(row: Evidence) -> Passage:
-    assert row.passage_id
-    passage = Passage(f"Passage of {row.passage_id}.", source=row.source, passage_id=row.passage_id)
-    if row.passage_id != "wiki:nile-1":
-        return passage
-    return replace(
-        passage,
-        text=LONG,
-        title="Nile",
-        section="Course",
-        url="https://en.wikipedia.org/wiki/Nile",
-        hostname="en.wikipedia.org",
-        source_category="wiki",
-        published_at="2024-05-06T00:00:00Z",
-    )
-
-
-def _add_hostile(rows: dict[str, list[object]]) -> None:
-    name = "hostile/<b>"
-    _add_response(rows, name, HOSTILE, [HOSTILE], HOSTILE)
-    rows["fact_units"].append(FactUnit(name, "evil", 0, HOSTILE, HOSTILE, None))
-    texts: dict[str, Any] = dict.fromkeys(("rationale", "citation", "model", "answer"), HOSTILE)
-    evil = _said("evil", "wiki", "supported", citation_found=True, **texts)
-    rows["evidence"].append(replace(evil, response_id=name))
-    rows["passages"].append(
-        Passage(
-            f"{HOSTILE} and more",
-            title=HOSTILE,
-            url="javascript:window.hacked=1",
-            hostname=HOSTILE,
-            source_category=HOSTILE,
-            source="wiki",
-            passage_id="wiki:evil-1",
-        )
-    )
+def _passage(row: Passage) -> Passage:
+    bare = replace(row, text=f"Passage of {row.passage_id}.", title=None, source_category=None)
+    first = (row.passage_id or "").removesuffix("-0").rpartition("-")[2]
+    told: dict[str, Any] = {"nile": _NILE, "evil": _EVIL}.get(first, {})
+    return replace(bare, **told)

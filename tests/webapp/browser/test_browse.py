@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.parts import PATIENCE
+from tests.webapp.conftest import leave_upload
 from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
@@ -72,17 +72,9 @@ def test_a_file_may_be_dropped_anywhere(page: Page) -> None:
     expect(page.get_by_label("response", exact=True)).to_have_value("response")
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.csv", 'output,"prompt"\nOslo is big.,How is Oslo?\n'),
-        ("a.tsv", "output\tprompt\nOslo is big.\tHow is Oslo?\n"),
-        ("a.json", '[{"output": "Oslo is {big}.", "prompt": "How is Oslo?"}, {"output'),
-    ],
-)
-def test_columns_of_a_file_are_recognised_and_mapped(page: Page, name: str, text: str) -> None:
+def test_columns_of_a_file_are_recognised_and_mapped(page: Page) -> None:
     page.route("**/upload?*", lambda route: route.abort())
-    _file(page, name, text)
+    _file(page, "a.tsv", "output\tprompt\nOslo is big.\tHow is Oslo?\n")
     upload = page.get_by_role("region", name="Evaluate a file")
     expect(upload).to_contain_text("recognised: output as response, prompt as question")
     page.get_by_label("question (optional)").select_option("none")
@@ -90,7 +82,7 @@ def test_columns_of_a_file_are_recognised_and_mapped(page: Page, name: str, text
     with page.expect_request("**/upload?*") as asked:
         page.get_by_role("button", name="Evaluate", exact=True).click()
     query = parse_qs(urlsplit(asked.value.url).query)
-    assert query == {"name": [name], "map": ["response=output,question=prompt"]}
+    assert query == {"name": ["a.tsv"], "map": ["response=output,question=prompt"]}
     expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
 
 
@@ -149,21 +141,15 @@ def test_contradictions_disagreement_and_failures_are_found_and_opened(page: Pag
 
 
 def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
-    folder = tmp_path / ".uploads" / "0123456789abcdef"
-    folder.mkdir(parents=True)
     line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
-    (folder / "input").mkdir()
-    (folder / "input" / "mine").write_text(json.dumps(line) + "\n")
-    left: dict[str, Any] = {"id": folder.name, "name": "mine", "state": "running"}
-    left |= {"exit_code": None, "done": 0, "total": 1, "log": []}
-    flags = ["--sources=reference", "--judge=offline", "--workers=1"]
-    (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
+    leave_upload(tmp_path, json.dumps(line) + "\n")
     with served(setup(str(tmp_path))) as address:
         page = browser.new_page(base_url=address)
         page.set_default_timeout(PATIENCE)
         page.goto("/#/runs")
         row = page.get_by_role("region", name="Uploads").get_by_role("row", name="mine")
         expect(row).to_contain_text("stopped")
+        assert Axe().run(page).violations_count == 0
         row.get_by_role("button", name="Resume").click()
         expect(row).to_contain_text("finished")
         row.get_by_role("button", name="Open").click()

@@ -62,7 +62,7 @@ def test_the_headline_comes_first_with_what_is_contradicted(page: Page) -> None:
         "2 of 6 claims supported, 1 contradicted, 1 not found, 2 not judged"
     )
     expect(result.get_by_role("listitem")).to_contain_text(
-        ["✗ The Moon is made of cheese.Passage of reference:cheese-1. Given reference"]
+        ["✗ The Moon is made of cheese.Passage of reference:alder-1-cheese-0. Given reference"]
     )
     expect(result).to_contain_text("Judge offline (judge-7b).")
     expect(result).to_contain_text("2 of 8 judgements unusable: the model refused to answer")

@@ -97,7 +97,7 @@ export function table(caption, heads, rows) {
       "table",
       null,
       h("caption", { class: "hidden" }, caption),
-      h("thead", null, h("tr", null, heads.map((head) => head !== false && h(head ? "th" : "td", { scope: head && "col" }, head)))),
+      h("thead", null, h("tr", null, heads.map((head) => head !== false && h(head ? "th" : "td", { scope: head ? "col" : null }, head)))),
       h("tbody", null, rows),
     ),
   );

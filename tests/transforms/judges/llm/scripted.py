@@ -35,14 +35,6 @@ class Asked:
     def systems(self) -> list[str]:
         return [request.messages[0].content for request in self.client.requests]
 
-    @property
-    def functions(self) -> list[dict[str, Any]]:
-        return [
-            dict(request.function.parameters)
-            for request in self.client.requests
-            if request.function
-        ]
-
 
 def record(text: str = TEXT, **fields: Any) -> InputRecord:
     return InputRecord("file:1", "r1", text, **fields)

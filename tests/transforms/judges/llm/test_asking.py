@@ -1,4 +1,4 @@
-"""What shares a call, what is shown around a claim, and what is judged in small contexts."""
+"""What shares a call, what no table can hold, and what is judged in small contexts."""
 
 import asyncio
 import json
@@ -20,14 +20,12 @@ from tests.llm_server import PROFILES, LlmServer
 from tests.transforms.judges.llm.scripted import open_units
 from ufo.schemas.tables import to_arrow
 from ufo.transforms.judges.judge import JudgeContext, Judged
-from ufo.transforms.judges.llm.excerpts import Text, cut, paragraph, tokens_of
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.llm.packing import CallLimits, by_fact, pack
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
-from ufo.transforms.sentences import segment
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
 ROOT = Path(__file__).parents[4]
@@ -47,16 +45,13 @@ def test_facts_go_where_their_passages_are() -> None:
     roomy = (50, 40, 10**9)
     wanted = {0: [0, 1], 1: [1, 2], 4: [0]}
     assert packed(wanted, *roomy) == [wanted]
-    assert (
-        len(packed({fact: list(range(5 * fact, 5 * fact + 5)) for fact in range(20)}, *roomy)) == 2
-    )
+    apart = {fact: list(range(5 * fact, 5 * fact + 5)) for fact in range(20)}
+    assert len(packed(apart, *roomy)) == 2
     one_each = packed({0: [0, 1], 1: [1], 2: [0, 1]}, 1, 40, 10**9)
     assert one_each == [{0: [0], 2: [0]}, {0: [1], 1: [1], 2: [1]}]
     calls = packed({0: [0, 1], 1: [2, 3], 2: [2, 3], 3: [0, 1]}, 2, 40, 10**9)
     assert [list(call) for call in calls] == [[0, 3], [1, 2]]
-    large = packed(
-        {0: [0, 1], 1: [2]}, 50, 40, 1000, sizes=lambda passage: [100, 5000, 100][passage]
-    )
+    large = packed({0: [0, 1], 1: [2]}, 50, 40, 1000, sizes=[100, 5000, 100].__getitem__)
     assert large == [{0: [0], 1: [2]}, {0: [1]}]
 
 
@@ -78,34 +73,6 @@ def test_every_pair_is_in_one_call_within_the_limits(
         size = 30 * len(call) + 100 * len(used) + 40 * len(within)
         assert size <= tokens or len(within) == 1
     assert packed(wanted, passages, facts, tokens) == calls
-
-
-# --- what stands around a claim ---
-
-TEXT = "Ada was born. She wrote.\r\n\r\nShe met Charles. He built.\n- An engine.\n\n\nThe end came."
-LONG = " ".join(f"Sentence {n} tells of Ada and of all the notes she wrote." for n in range(400))
-
-
-def test_an_excerpt_shows_where_it_leaves_out_and_keeps_to_its_tokens() -> None:
-    short, long = (Text(text, segment(text)) for text in (TEXT, LONG))
-    assert short.excerpt([5, 0, 1, 0]) == "Ada was born. She wrote.\n[…]\nThe end came."
-    assert short.excerpt([]) == ""
-    assert long.surroundings([3, 4, None, 999]) == long.excerpt(range(2, 6))
-    assert long.surroundings(range(0, 60, 3), 400) == long.excerpt(range(0, 60, 3))
-    whole = long.surroundings(range(400), 400)
-    assert LONG.startswith(whole.removesuffix("[…]"))
-    assert tokens_of(whole) <= 402
-    given = open_units([], TEXT)
-    assert paragraph(given, 3) == "She met Charles. He built.\n- An engine."
-    assert paragraph(given, None) == paragraph(given, 99) == ""
-    assert paragraph(open_units([], LONG), 7) == long.excerpt([6, 7, 8])
-
-
-def test_a_text_is_cut_where_it_is_too_long_and_tokens_are_counted_by_bytes() -> None:
-    assert cut("short", 10) == "short"
-    assert cut("word " * 100, 10).endswith("[…]")
-    assert tokens_of(cut("事" * 1000, 50)) <= 52
-    assert [tokens_of(text) for text in ("word " * 100, "事" * 100, "\ud800")] == [126, 76, 1]
 
 
 # --- what a model can say and no table can hold ---
@@ -173,17 +140,14 @@ def test_where_one_fact_with_one_passage_fits_everything_is_judged(
     assert missed(found) <= 3
 
 
-def test_what_was_learned_holds_for_the_rest_of_the_run() -> None:
+def test_what_was_learned_or_is_given_holds_for_the_rest_of_the_run() -> None:
     first, second, _ = judge("vllm", 2048, "function", times=2)
     assert missed(first) > 0 == missed(second)
     assert outcomes(second) == outcomes(first)
-
-
-@pytest.mark.parametrize("profile", ["ollama", "vllm"])
-def test_a_context_that_is_given_need_not_be_learned(profile: str) -> None:
-    found, server = judge(profile, 2048, "function", given=2048)
-    assert (missed(found), found.failures) == (0, [])
-    assert not any(entry.prompt_tokens == 1026 for entry in server.chats)  # what a cut leaves
+    for profile in ("ollama", "vllm"):
+        found, server = judge(profile, 2048, "function", given=2048)
+        assert (missed(found), found.failures) == (0, [])
+        assert not any(one.prompt_tokens == 1026 for one in server.chats)  # what a cut leaves
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.transforms.judges.llm.scripted import TEXT, answers, asked_for, open_units, passages
-from ufo.schemas.records import OpenUnits
+from ufo.schemas.records import Evidence, OpenUnits, Usage
 from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
@@ -19,11 +19,12 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.memory import Memory, packed
-from ufo.transforms.llm.request import VERIFIER, Choice
+from ufo.transforms.llm.request import VERIFIER
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
 ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."
+YES = ("supported", "r2", None)
 whole = answers(lambda claim, passage: {"answer": passage, "verdict": "T"})
 
 
@@ -31,10 +32,6 @@ def units(response_id: str, *claims: str, text: str = TEXT) -> OpenUnits:
     found = open_units(claims, text)
     own = [replace(unit, response_id=response_id, query="?") for unit in found.units]
     return replace(found, response_id=response_id, units=own)
-
-
-def outcomes(judged: Any) -> list[str]:
-    return [row.outcome for row in judged.evidence]
 
 
 class Scene:
@@ -45,6 +42,7 @@ class Scene:
         self.stores: list[SqliteStore] = []
         self.reply: Any = whole
         self.client = FakeClient(lambda request: self.reply(request))
+        self.usage: list[list[Usage]] = []
 
     def run(
         self,
@@ -52,31 +50,29 @@ class Scene:
         texts: Sequence[str] = ("A passage.",),
         client: ClientSettings = CLIENT,
         **settings: Any,
-    ) -> list[Any]:
+    ) -> list[list[Evidence]]:
         """Verify the records together, in what might be a process of its own."""
         self.stores.append(SqliteStore(str(self.path)))
-        memory = Memory(self.stores[-1])
         told = LlmSettings("m", **{"explain": "none", "repairs": 0, **settings})
-        judge = LlmJudge(
-            JudgeContext(told, lambda: self.client, lambda: JudgementCache(told, client, memory))
-        )
+        cache = JudgementCache(told, client, Memory(self.stores[-1]))
+        judge = LlmJudge(JudgeContext(told, lambda: self.client, lambda: cache))
         found = passages(*texts)
 
         async def ask() -> Any:
             asked = (judge.verify(record, "s", [found] * len(record.units)) for record in records)
             return await asyncio.gather(*asked)
 
-        return list(asyncio.run(ask()))
+        judged = asyncio.run(ask())
+        self.usage = [one.usage for one in judged]
+        return [one.evidence for one in judged]
 
-    def asked(self) -> list[list[str]]:
-        """The claims of each request so far."""
-        requests = [asked_for(request)[0] for request in self.client.requests]
-        return [[claim for claim, *_ in facts.values()] for facts in requests]
-
-    def shown(self) -> list[list[str]]:
-        """The passages of each request so far."""
-        requests = [asked_for(request)[1] for request in self.client.requests]
-        return [[text for _, text in told.values()] for told in requests]
+    def asked(self) -> list[tuple[list[str], list[str]]]:
+        """The claims and the passages of each request so far."""
+        told = map(asked_for, self.client.requests)
+        return [
+            ([claim for claim, *_ in facts.values()], [text for _, text in shown.values()])
+            for facts, shown in told
+        ]
 
 
 @pytest.fixture
@@ -88,54 +84,50 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 
 
 def test_units_that_were_judged_leave_before_calls_are_packed(scene: Scene) -> None:
-    (cold,) = scene.run(units("r1", ROME, OSLO))
+    scene.run(units("r1", ROME, OSLO))
+    assert [row.cached for row in scene.usage[0]] == [False]
     (warm,) = scene.run(units("r2", OSLO, LIMA, ROME))
-    assert scene.asked() == [[ROME, OSLO], [LIMA]]
-    assert outcomes(warm) == ["supported"] * 3
-    assert [row.request_id for row in warm.evidence] == ["fake-1", "fake-2", "fake-1"]
-    assert {(row.response_id, row.answer) for row in warm.evidence} == {("r2", None)}
-    cached, sent = warm.usage
-    assert (cached.cached, cached.request_id, cached.cost_usd) == (True, "fake-1", 0.0)
-    assert (sent.cached, sent.request_id) == (False, "fake-2")
-    assert [row.cached for row in cold.usage] == [False]
+    assert [claims for claims, _ in scene.asked()] == [[ROME, OSLO], [LIMA]]
+    assert {(row.outcome, row.response_id, row.answer) for row in warm} == {YES}
+    assert [row.request_id for row in warm] == ["fake-1", "fake-2", "fake-1"]
+    told = [(row.cached, row.request_id) for row in scene.usage[0]]
+    assert told == [(True, "fake-1"), (False, "fake-2")]
+    assert scene.usage[0][0].cost_usd == 0.0
 
 
 def test_equal_claims_of_responses_under_way_are_judged_once(scene: Scene) -> None:
     first, second = scene.run(units("r1", ROME, OSLO), units("r2", OSLO, LIMA, OSLO))
-    assert scene.asked() == [[ROME, OSLO], [LIMA]]
-    assert (outcomes(first), outcomes(second)) == (["supported"] * 2, ["supported"] * 3)
-    own, shared = second.usage
-    assert [(row.request_id, row.coalesced) for row in (own, shared)] == [
-        ("fake-2", False),
-        ("fake-1", True),
-    ]
+    assert [claims for claims, _ in scene.asked()] == [[ROME, OSLO], [LIMA]]
+    assert [row.outcome for row in first + second] == ["supported"] * 5
+    own, shared = scene.usage[1]
+    told = [(row.request_id, row.coalesced) for row in (own, shared)]
+    assert told == [("fake-2", False), ("fake-1", True)]
     # What is shared is charged to its first asker.
     assert (shared.prompt_tokens or 0, shared.cost_usd) == (0, 0.0)
 
 
+APART = replace(CLIENT, share=False)
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("change", "asked"),
     [
-        {"texts": ("Another passage.",)},
-        {"verdict_labels": "tf"},
-        {"citation": True},
-        {"formulation": "prompt"},
-        {"passages_per_call": 1},
-        {"client": THERE},
+        ({"texts": ("Another passage.",)}, 2),
+        ({"verdict_labels": "tf"}, 2),
+        ({"citation": True}, 2),
+        ({"formulation": "prompt"}, 2),
+        ({"passages_per_call": 1}, 2),
+        ({"client": THERE}, 2),
+        ({"client": APART}, 3),  # a response finds only its own
+        ({"explain": "short"}, 4),  # one without the rationale asked for is not kept
     ],
 )
-def test_what_is_judged_otherwise_is_judged_anew(scene: Scene, change: dict[str, Any]) -> None:
+def test_what_is_judged_otherwise_is_judged_anew(scene: Scene, change: Any, asked: int) -> None:
     scene.run(units("r1", ROME))
     scene.reply = lambda request: whole(request) if request.function else "True"
-    scene.run(units("r2", ROME), **change)
-    assert len(scene.client.requests) == 2
-
-
-def test_without_sharing_a_response_finds_only_its_own_judgements(scene: Scene) -> None:
-    apart = replace(CLIENT, share=False)
-    scene.run(units("r1", ROME), units("r2", ROME), client=apart)
-    scene.run(units("r1", ROME), units("r3", ROME), client=apart)
-    assert scene.asked() == [[ROME]] * 3
+    for name in ("r2", "r3", "r2"):
+        scene.run(units(name, ROME), **change)
+    assert len(scene.client.requests) == asked
 
 
 def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
@@ -158,21 +150,13 @@ def test_of_several_passages_only_those_without_a_judgement_are_asked_about(scen
         name: {"checks": value["checks"][:1], "noans": []} for name, value in whole(request).items()
     }
     (first,) = scene.run(units("r1", ROME), texts=texts)
-    assert outcomes(first) == ["supported", "error", "error"]
+    assert [row.outcome for row in first] == ["supported", "error", "error"]
     scene.reply = whole
     (second,) = scene.run(units("r1", ROME), texts=texts)
     (third,) = scene.run(units("r2", ROME), texts=("Four passages.", one))
-    assert (outcomes(second), outcomes(third)) == (["supported"] * 3, ["supported"] * 2)
-    assert [row.request_id for row in third.evidence] == ["fake-3", "fake-1"]
-    assert scene.shown()[1:] == [[two, three], ["Four passages."]]
-
-
-def test_those_who_wait_for_a_failure_ask_themselves(scene: Scene) -> None:
-    replies = iter([lambda request: Choice("", refusal="No."), whole])
-    scene.reply = lambda request: next(replies)(request)
-    first, second = scene.run(units("r1", ROME), units("r2", ROME))
-    assert [row.reason for row in first.evidence] == ["refused"]
-    assert outcomes(second) == ["supported"]
+    assert {row.outcome for row in second + third} == {"supported"}
+    assert [row.request_id for row in third] == ["fake-3", "fake-1"]
+    assert [shown for _, shown in scene.asked()[1:]] == [[two, three], ["Four passages."]]
 
 
 def test_what_is_kept_is_checked(scene: Scene) -> None:
@@ -184,11 +168,5 @@ def test_what_is_kept_is_checked(scene: Scene) -> None:
     wrong += [["supported", 1, *kept[2:]], [*kept[:-1], "3"]]
     for number, value in enumerate(wrong, 2):
         store.put_many({key: packed(value)})
-        assert outcomes(scene.run(units("r1", ROME))[0]) == ["supported"]
+        assert scene.run(units("r1", ROME))[0][0].outcome == "supported"
         assert len(scene.client.requests) == number, value
-
-
-def test_one_without_the_rationale_asked_for_is_not_kept(scene: Scene) -> None:
-    for number in (1, 2):
-        scene.run(units(f"r{number}", ROME), explain="short")
-        assert len(scene.client.requests) == number

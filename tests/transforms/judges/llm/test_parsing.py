@@ -2,9 +2,12 @@
 
 import copy
 import json
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +23,7 @@ TEXT = json.dumps(A)
 
 
 TABLES = tables("replies_of_judges")
+REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
 
 
 def found(text: str, *names: str, **choice: Any) -> dict[str, Any]:
@@ -76,21 +80,23 @@ def test_nothing_a_model_says_raises(text: str) -> None:
     for choice in (Choice(text), Choice(arguments=text)):
         arguments_of(choice, ["f1", "f2"])
     for passages in ([1], [1, 2]):
-        function = FactFunction([Fact("c", "q", passages)] * 2, Control())
-        function.invoke(xml_arguments(Choice(text), function))
+        xml(text, passages, passages)
     assert by_last_line(text, "tfn")[0] is None or "erdict" in text
     by_word(text, "tfn")
 
 
 @given(st.text(alphabet='{}[]",: \n', max_size=300))
 def test_signs_alone_are_no_verdict(text: str) -> None:
-    function = FactFunction([Fact("c", "q", [1])], Control())
-    assert function.invoke(found(text, "f1")) == {}
+    assert function([1]).invoke(found(text, "f1")) == {}
+
+
+def function(*passages: list[int], **control: Any) -> FactFunction:
+    return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
 
 
 def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, FactCheck]:
-    function = FactFunction([Fact("c", "q", list(p)) for p in passages], Control(**control))
-    return function.invoke(xml_arguments(Choice(text), function))
+    asked = function(*passages, **control)
+    return asked.invoke(xml_arguments(Choice(text), asked))
 
 
 def test_tags_are_the_same_function() -> None:
@@ -148,23 +154,12 @@ def test_tf_has_no_third_verdict() -> None:
     assert by_last_line("Rationale: x\nVerdict: Not clear", "tf")[0] is None
 
 
-def function(*passages: list[int], **control: Any) -> FactFunction:
-    return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
-
-
 def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
     numbered = {} if passage is None else {"passage": passage}
     return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
 
 
-CONTROLS = [
-    Control(options, explain, citation)
-    for options in ("tfn", "tf")
-    for explain in ("short", "none")
-    for citation in (False, True)
-]
-
-
+CONTROLS = [Control(*way) for way in product(("tfn", "tf"), ("short", "none"), (False, True))]
 SAME, NOANS = FactCheck("T", "T", "a", None, "r"), FactCheck("N", "NOANS")
 FALSE = FactCheck("F", "F", "a", None, "r")
 
@@ -220,20 +215,11 @@ def test_a_verdict_is_one_of_the_words_asked_for() -> None:
     assert found == FactCheck("T", "T")
 
 
-@pytest.mark.parametrize(
-    ("checks", "noans", "left"),
-    [
-        ([check(1, verdict="maybe"), check(2)], [], {2}),
-        ([check(1), check(1, verdict="F")], [2], {2}),
-        ([check(1)], [1, 2], {2}),
-        ([check(1, verdict=None), check(1)], [2], {2}),
-        ([check(1, extra=1), check(7)], [2, 9], {1, 2}),
-        *(([{**check(), "passage": one}], [one], set()) for one in ("1", 1.0, True, None, [1])),
-    ],
-)
+@pytest.mark.parametrize(("told", "noans", "left"), REPLIES["malformed"], ids=str)
 def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
-    checks: list[Any], noans: list[Any], left: set[int]
+    told: list[Any], noans: list[Any], left: list[int]
 ) -> None:
+    checks = [{**check(), **one} for one in told]
     other = {"f2": {"checks": [check(1)], "noans": []}, "f": check(), "f9": check()}
     found = function([1, 2], [1]).invoke({"f1": {"checks": checks, "noans": noans}, **other})
     assert found.keys() == {*((1, passage) for passage in left), (2, 1)}

@@ -3,24 +3,12 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 from tests.transforms.judges.stated import STATED
 from ufo.schemas.errors import PluginError
-from ufo.schemas.records import (
-    ERROR,
-    NO_PASSAGES,
-    NOANS,
-    REFUTED,
-    SUPPORTED,
-    UNPARSABLE,
-    UNSUPPORTED_LANGUAGE,
-    FactUnit,
-    OpenUnits,
-    Passage,
-)
+from ufo.schemas.records import FactUnit, OpenUnits, Passage
 from ufo.transforms.judges.judge import Judged
 from ufo.transforms.judges.offline import judged_by, trust
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
@@ -44,46 +32,37 @@ def verified(
     return asyncio.run(judge.verify(asked, "reference", found))
 
 
-@pytest.fixture
-def calls() -> Any:
-    """What the verifier is asked."""
-    calls = opened(STATED).calls  # type: ignore[attr-defined]
-    calls.clear()
-    return calls
-
-
 def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
     other = "Oslo was founded in 1905."
     texts = [f"0.6 0.3 0.1 : {CLAIM}", f"0.2 0.7 0.1 : {other}", f"0.3 0.3 0.4 : {CLAIM}"]
     rows = verified(OfflineJudge(STATED), [*texts, f"0.5 0 0.5 : {CLAIM}", "no number"]).evidence
     assert [(row.outcome, row.label, row.probability, row.rank) for row in rows] == [
-        (SUPPORTED, 1, 0.6, 1),
-        (REFUTED, 0, 0.2, 2),
-        (NOANS, None, 0.3, 3),
-        (SUPPORTED, 1, 0.5, 4),
-        (ERROR, None, None, 5),  # one that cannot be read costs only itself
+        ("supported", 1, 0.6, 1),
+        ("refuted", 0, 0.2, 2),
+        ("noans", None, 0.3, 3),
+        ("supported", 1, 0.5, 4),
+        ("error", None, None, 5),  # one that cannot be read costs only itself
     ]
     model = f"stated@{content_of(STATED)[:12]}"
     assert {(row.judge, row.model) for row in rows} == {("offline", model)}
     assert all(row.rationale for row in rows)
     assert all(row.citation_found == (True if row.citation else None) for row in rows)
-    assert rows[4].reason == UNPARSABLE
+    assert rows[4].reason == "unparsable"
     assert "could not convert" in (rows[4].rationale or "")
 
 
-def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once(calls: Any) -> None:
+def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() -> None:
+    calls = opened(STATED).calls  # type: ignore[attr-defined]
+    calls.clear()
     titled = Passage("1 0 0", title="Oslo")
     rows = verified(OfflineJudge(STATED), ["1 0 0", titled], [], ["1 0 0"]).evidence
     assert calls == [[Pair(CLAIM, "1 0 0"), Pair(CLAIM, "1 0 0", "Oslo")]]
     assert [row.unit_id for row in rows] == ["u0", "u0", "u1", "u2"]
-    assert (rows[2].reason, rows[2].passage_id) == (NO_PASSAGES, None)
-
-
-def test_another_language_asks_no_verifier(calls: Any) -> None:
+    assert (rows[2].reason, rows[2].passage_id) == ("no_passages", None)
     (row,) = verified(OfflineJudge(STATED), ["1 0 0"], language="fi").evidence
     told = (row.outcome, row.reason, row.probability, row.model)
-    assert told == (NOANS, UNSUPPORTED_LANGUAGE, None, None)
-    assert calls == []
+    assert told == ("noans", "unsupported_language", None, None)
+    assert len(calls) == 1  # another language asks no verifier
 
 
 def test_a_verifier_is_loaded_once_in_a_process_or_ends_the_run() -> None:

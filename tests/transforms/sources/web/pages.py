@@ -1,16 +1,17 @@
-"""Pages as they come from the web, for tests."""
+"""Pages as they come from the web, and tables of what is made of the web, for tests."""
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ufo.schemas.records import FactUnit, OpenUnits
 from ufo.transforms.sources.web.documents import FetchedPage
 
+TABLES: Any = yaml.safe_load(Path(__file__).with_name("web.yaml").read_text(encoding="utf-8"))
 RETRIEVED = "2026-03-01T12:00:00+00:00"
-PARAGRAPHS = (
-    "Lake Veyra lies in the north of the province, at a height of 1,204 metres above the sea. "
-    "It is the deepest lake of the region, and reaches 214 metres near its eastern shore.",
-    "The first survey of the lake was made in 1887 by the engineer Marta Olsen, who measured its "
-    "depth with a line of hemp. Her map is kept in the town hall of Brannick.",
-    "Since 1974 the lake has been a nature reserve. Boats with engines are forbidden, and the "
-    "number of visitors a day is limited to four hundred in summer.",
-)
+PARAGRAPHS: list[str] = TABLES["paragraphs"]
 ARTICLE = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
 
 
@@ -32,3 +33,9 @@ def fetched(
     """A page as `fetch` gives it."""
     raw = body.encode() if isinstance(body, str) else body
     return FetchedPage(url, url, 200, content_type, raw, charset, RETRIEVED, reason)
+
+
+def opened(queries: Sequence[str], response_id: str = "r") -> OpenUnits:
+    """A response with a claim for each query."""
+    units = [FactUnit(response_id, f"u{n}", None, q, q, None) for n, q in enumerate(queries)]
+    return OpenUnits(response_id, "Claims.", None, None, [], [], units)

@@ -8,23 +8,13 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from tests.local_web.pdf import pdf
-from tests.transforms.sources.web.pages import ARTICLE, PARAGRAPHS, fetched, html
+from tests.transforms.sources.web.pages import ARTICLE, PARAGRAPHS, TABLES, fetched, html
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import UNTOLD, Document, document_of, text_of, type_of
 from ufo.transforms.sources.web.hidden import hides
 
 TITLE = "<title>Lake Veyra</title>"
-AROUND = """<nav><ul><li><a href="/">Home</a></li><li><a href="/lakes">Lakes</a></li></ul></nav>
-<div class="cookie-banner">We use cookies to improve your visit to our site.</div>"""
-END = """<p>Related: <a href="/a">The ten deepest lakes of the whole continent</a></p>
-<ul><li><a href='/b'>Seven walks around the lakes of the north</a></li>
-<li><a href='/c'>What a warden does all day in a nature reserve</a></li></ul>
-<p>Subscribe to our newsletter and follow us on Facebook.</p><p>© 2026 Lakes Ltd.</p>"""
-FACTS = """<ul><li>Depth: 214 metres at the eastern shore</li><li>Height: 1,204 metres</li></ul>
-<table><tr><th>Year</th><th>Visitors</th></tr><tr><td>2019</td><td>41,300</td></tr></table>
-<p>Read more than a hundred letters by Olsen in the archive of the town of Brannick.</p>
-<p>In 1990 the club began to publish a newsletter about the lake, with 300 readers.</p>
-<p>The paper is for subscribers only.</p>"""
+AROUND, END, FACTS = (TABLES["article"][name] for name in ("around", "end", "facts"))
 
 
 def told(body: str = ARTICLE, head: str = TITLE, around: str = "") -> Document:
@@ -42,24 +32,9 @@ def test_an_article_comes_without_what_stands_around_it_and_with_its_facts() -> 
     assert "214 metres deep" in told("<p>Lake Veyra is 214 metres deep.</p>").text
 
 
-PUBLISHED = '<meta property="article:published_time" content="{}">'
-MODIFIED = '<meta property="article:modified_time" content="2024-02-03">'
-LINKED = '<script type="application/ld+json">{"@type":"NewsArticle","datePublished":"2021-05-06"}'
-
-
-@pytest.mark.parametrize(
-    ("head", "url", "date"),
-    [
-        (PUBLISHED.format("2021-05-06T07:08:09+02:00"), "", "2021-05-06"),
-        (f"{LINKED}</script>", "", "2021-05-06"),
-        ('<meta name="date" content="2021-05-06">', "", "2021-05-06"),
-        (MODIFIED + PUBLISHED.format("2021-05-06"), "", "2021-05-06"),
-        (PUBLISHED.format("2031-05-06"), "", None),  # later than the day of the visit
-        (TITLE, "https://news.example/2020/11/30/lake.html", "2020-11-30"),
-    ],
-)
-def test_the_date_is_what_the_page_states(head: str, url: str, date: str | None) -> None:
-    page = fetched(html(head=head), url=url or "https://lakes.example/veyra")
+@pytest.mark.parametrize(("head", "path", "date"), TABLES["dates"])
+def test_the_date_is_what_the_page_states(head: str, path: str, date: str | None) -> None:
+    page = fetched(html(head=head), url=f"https://news.example/{path}")
     assert document_of(page).published_at == date
 
 
@@ -72,21 +47,15 @@ def test_the_title_is_the_heading_that_the_head_names() -> None:
     assert told(head=named).title == "Of lakes"
 
 
-STUB = '<p>It has a secret.</p><div class="paywall">Subscribe now to continue reading.</div>'
-SCRIPTS = [
-    '<div id="root"></div><script src="app.js"></script>',
-    '<div id="__next"> </div>',
-    "<noscript>You need to enable JavaScript to run this app.</noscript><div></div>",
-    "<p>Please turn on JavaScript.</p>",
-]
+SCRIPTS = TABLES["scripts"]
 PDF = "application/pdf"
 
 
 @pytest.mark.parametrize(
     ("page", "kind", "reason"),
     [
-        (html(STUB), "text/html", reasons.PAYWALL),
-        *((f"<html>{one}</html>", "text/html", reasons.JAVASCRIPT_ONLY) for one in SCRIPTS),
+        (html(TABLES["stub"]), "text/html", reasons.PAYWALL),
+        *((f"<html>{script}</html>", "text/html", reasons.JAVASCRIPT_ONLY) for script in SCRIPTS),
         ("<nav><a href='/'>Home</a></nav><img src='a.png'>", "text/html", reasons.NO_TEXT),
         (" \n ", "text/html", reasons.NO_TEXT),
         ("  ", "text/plain", reasons.EMPTY),
@@ -117,23 +86,9 @@ def test_texts_and_pdfs_are_read_and_known_by_their_first_bytes() -> None:
     assert type_of("", b"\x00\x01\x02") == ""
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "<div>" * 3000 + "deep" + "</div>" * 3000,
-        "<p>" + "<b>" * 2000 + "bold",
-        "<table><tr><td>" * 500,
-        "<![CDATA[<p>]]>" * 200,
-        "<style>" + "{" * 5000 + "</style><p>x</p>",
-        "<style>" + "a" * 200_000 + "}</style><p>x</p>",
-        "<style>" + "/*" * 100_000 + "</style><p>x</p>",
-        "<style>" + "@import" * 30_000 + "</style><p>x</p>",
-        "<p>" + "[a b='" * 50_000 + "</p>",
-        "<p style='" + "color:" * 4000 + "'>x</p>",
-    ],
-)
-def test_a_hostile_page_is_read_or_told(page: str) -> None:
-    found = document_of(fetched(page))
+@pytest.mark.parametrize(("before", "piece", "times", "after"), TABLES["hostile"])
+def test_a_hostile_page_is_read_or_told(before: str, piece: str, times: int, after: str) -> None:
+    found = document_of(fetched(f"{before}{piece * times}{after}"))
     assert found.text or found.reason
 
 
@@ -175,45 +130,26 @@ def test_text_after_a_hidden_element_stays_and_other_styles_hide_nothing() -> No
 
 # --- bytes to text: the right declaration wins, a wrong one is passed over ------------------------
 
-GERMAN = "Über Größe: 12 € für „Bücher“. " * 20
-RUSSIAN = "Москва является столицей России с тысяча девятьсот восемнадцатого года. " * 10
-JAPANESE = "東京は日本の首都です。人口は千四百万人です。" * 10
-PLAIN = 'The tag <meta charset="utf-16"> is written in the head. ' + GERMAN
+TEXTS = {name: text * 20 for name, text in TABLES["languages"].items()}
+TEXTS["chinese"] = "中文网页的内容"
 WRONG = ["iso-8859-1", "windows-1251", "gbk", "utf-16", "ascii", "rot13", "no-such", "x\x00y", ""]
-UNICODE = "utf-8 utf-16-le utf-16-be utf-32-le"
 
 
 @pytest.mark.parametrize(
-    ("text", "encoding", "declared"),
+    ("page", "language", "encoding", "declared"),
     [
-        (GERMAN, "utf-8", None),
-        (GERMAN, "utf-8", "utf-8"),
-        (GERMAN, "cp1252", "windows-1252"),
-        (GERMAN, "cp1252", "ISO-8859-1"),  # as browsers read that label
-        (RUSSIAN, "cp1251", '"windows-1251"'),
-        (RUSSIAN, "cp1251", None),  # detected
-        (RUSSIAN, "koi8-r", "KOI8-R"),
-        (JAPANESE, "shift_jis", "Shift_JIS"),
-        (JAPANESE, "euc_jp", "euc-jp"),
-        ("中文网页的内容", "gb18030", "gb2312"),
-        (f'<html><head><meta charset="windows-1251"></head><p>{RUSSIAN}', "cp1251", None),
-        (f'<meta http-equiv=Content-Type content="x; charset=euc-jp">{JAPANESE}', "euc_jp", None),
-        (f'<?xml version="1.0" encoding="koi8-r"?><html><p>{RUSSIAN}', "koi8-r", None),
-        (f'<meta charset="windows-1251">{RUSSIAN}', "cp1251", "utf-8"),
-        (PLAIN, "cp1252", "windows-1252"),
-        (PLAIN, "utf-8", None),
-        *((GERMAN, "utf-8", label) for label in WRONG),
-        *((f'<meta charset="{label}">{RUSSIAN}', "utf-8", None) for label in WRONG),
-        *((f"\ufeff{GERMAN}", name, "windows-1251") for name in UNICODE.split()),
+        *TABLES["encodings"],
+        *(("@", "german", "utf-8", label) for label in WRONG),
+        *((f'<meta charset="{label}">@', "russian", "utf-8", None) for label in WRONG),
     ],
-)  # fmt: skip
-def test_the_declaration_that_fits_is_used(text: str, encoding: str, declared: str | None) -> None:
+)
+def test_the_declaration_that_fits_is_used(
+    page: str, language: str, encoding: str, declared: str | None
+) -> None:
+    text = page.replace("@", TEXTS[language])
     assert text_of(text.encode(encoding), declared) == text.removeprefix("\ufeff")
-
-
-def test_a_body_cut_inside_a_character_is_still_utf8() -> None:
-    assert text_of("für".encode()[:2]) == "f\ufffd"
-    assert text_of((GERMAN + "€").encode()[:-1], "iso-8859-1") == GERMAN + "\ufffd"
+    cut = (TEXTS["german"] + "€").encode()[:-1]  # inside a character
+    assert text_of(cut, "iso-8859-1") == TEXTS["german"] + "\ufffd"
 
 
 @given(st.binary(max_size=300), st.none() | st.text(max_size=12))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
+from tests.transforms.sources.web.pages import TABLES
 from ufo.schemas.errors import UsageError
 from ufo.transforms.sources.web.engines import APIS, SearchResult, api_of
 from ufo.transforms.sources.web.source import WebSource
@@ -19,11 +20,6 @@ VARIABLES = ("SERPER_BASE_URL", "SERPER_API_KEY", "SEARXNG_BASE_URL", "BRAVE_BAS
 def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in (*VARIABLES, "BRAVE_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
-
-
-def test_an_engine_that_is_none_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"allowed: serper, searxng, brave.*mean 'searxng'"):
-        api_of("searx")
 
 
 def test_each_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +34,8 @@ def test_each_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert call["headers"]["X-Subscription-Token"] == "k"
     assert call["params"] == {"q": "a?", "count": 20}
     assert "X-Subscription-Token" not in api_of("brave").call(["a?"], 30, "")["headers"]
+    with pytest.raises(UsageError, match=r"allowed: serper, searxng, brave.*mean 'searxng'"):
+        api_of("searx")
 
 
 @pytest.mark.parametrize(
@@ -49,33 +47,7 @@ def test_brave_gets_no_query_that_it_would_refuse(query: str, word: str, words: 
     assert len(api_of("brave").call(["x" * 900], 5, "")["params"]["q"]) == 400
 
 
-DATE = "2021-03-05T10:00:00"
-A, B = "https://a.example/", "https://b.example/"
-BOLD = {"title": "<strong>A</strong> &amp; more", "description": "Of <strong>a</strong>. 1 &lt; 2."}
-MORE = {"extra_snippets": ["And <b>more</b>.", 5, ""], "page_age": DATE}
-
-
-@pytest.mark.parametrize(
-    ("name", "reply", "results"),
-    [
-        (
-            "searxng",
-            {
-                "results": [
-                    {"url": A, "title": "A", "content": "Of a.", "publishedDate": DATE},
-                    {"url": B, "title": "B", "content": ""},
-                    {"title": 5, "content": ["no text"]},
-                ]
-            },
-            [(A, "A", "Of a.", "2021-03-05"), (B, "B", None), (None, None, None)],
-        ),
-        (
-            "brave",
-            {"type": "search", "web": {"results": [{"url": A, **BOLD, **MORE}, {"url": B}]}},
-            [(A, "A & more", "Of a. 1 < 2. And more.", "2021-03-05"), (B, None, None)],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "reply", "results"), TABLES["results"])
 def test_results(name: str, reply: Any, results: list[Any]) -> None:
     assert list(api_of(name).results(reply)) == [SearchResult(*one) for one in results]
 
@@ -85,35 +57,13 @@ UNUSABLE: list[Any] = [None, 5, "text", [], {}]
 
 @pytest.mark.parametrize(
     ("name", "reply", "answers"),
-    [
-        ("serper", {"organic": []}, True),
-        ("serper", {"message": "Sorry"}, False),
-        ("searxng", {"results": []}, True),
-        ("searxng", {"results": [], "unresponsive_engines": [["google", "timeout"]]}, False),
-        ("searxng", {"results": [{"url": "u"}], "unresponsive_engines": [["x", "y"]]}, True),
-        ("searxng", {"error": "no"}, False),
-        ("brave", {"type": "search", "query": {}}, True),
-        ("brave", {"web": {"results": []}}, True),
-        ("brave", {"type": "ErrorResponse"}, False),
-        *((name, value, False) for name in APIS for value in UNUSABLE),
-    ],
+    [*TABLES["answers"], *((name, bad, False) for name in APIS for bad in UNUSABLE)],
 )
 def test_nothing_found_and_no_answer_differ(name: str, reply: Any, answers: bool) -> None:
     assert api_of(name).answers(reply) is answers
 
 
-@pytest.mark.parametrize(
-    ("name", "status", "text", "says"),
-    [
-        ("serper", 400, "Not enough credits", "top them up"),
-        ("serper", 402, "", "top them up"),
-        ("searxng", 403, "Forbidden", "add json to search.formats"),
-        ("brave", 422, '{"code": "SUBSCRIPTION_TOKEN_INVALID"}', "BRAVE_API_KEY"),
-        ("brave", 402, "", "used up"),
-        ("brave", 429, '{"code": "QUOTA_LIMITED"}', "used up"),
-        *((name, status, "", None) for name in APIS for status in (400, 429, 500)),
-    ],
-)
+@pytest.mark.parametrize(("name", "status", "text", "says"), TABLES["refusals"])
 def test_refusals_with_the_remedy(name: str, status: int, text: str, says: str | None) -> None:
     found = api_of(name).refused(status, text, "http://engine")
     assert says in found if says else found == ""

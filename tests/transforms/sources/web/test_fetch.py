@@ -15,11 +15,12 @@ from protego import Protego
 
 from tests.case_files import cases
 from tests.local_web import LocalWeb, Reply
+from tests.transforms.sources.web.pages import TABLES
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import LONGEST_DELAY, Fetcher, Hosts, rules_of
+from ufo.transforms.sources.web.fetch import Fetcher, Hosts, rules_of
 from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -112,31 +113,18 @@ def test_robots_are_asked_once_and_before_every_redirect(web: LocalWeb, at_once:
     web.pages["/to-diary"] = Reply(b"", 302, {"location": "/private/diary"})
     pages = get(*map(web.url, ("/lighthouse", "/to-diary", "/ferry")), at_once=at_once)
     assert [page.reason for page in pages] == [None, reasons.BLOCKED_BY_ROBOTS, None]
-    assert [asked.path for asked in web.requests].count("/robots.txt") == 1
     assert web.requests[0].path == "/robots.txt"
+    assert [asked.path for asked in web.requests].count("/robots.txt") == 1
     assert "/private/diary" not in web.paths()
 
 
-@pytest.mark.parametrize(
-    ("robots", "allowed"),
-    [
-        (Reply(b"", 404), True),
-        (Reply(b"", 403), True),
-        (Reply(b"", 503), False),
-        (Reply(b"", 302, {"location": "/loop"}), True),
-        (Reply(b"", headers=PLAIN), True),
-        (Reply(b"User-agent: ufo\nDisallow: /", headers={"content-type": "x/y"}), False),
-        (Reply(b"User-agent: *\nDisallow: /", headers=PLAIN), False),
-        (Reply(b"\x00\xffno rules\n", headers=PLAIN), True),
-        (Reply(b"<html>a page</html>", headers={"content-type": "text/html"}), True),
-    ],
-    ids=["none", "forbidden", "down", "loop", "empty", "odd type", "disallow", "nonsense", "page"],
-)
-def test_a_site_without_rules_allows_all(web: LocalWeb, robots: Reply, allowed: bool) -> None:
-    web.pages["/robots.txt"] = robots
+@pytest.mark.parametrize("reply", TABLES["robots"].values(), ids=TABLES["robots"])
+def test_a_site_without_rules_allows_all(web: LocalWeb, reply: dict[str, Any]) -> None:
+    body = reply.get("body", "").encode("latin-1")
+    web.pages["/robots.txt"] = Reply(body, reply.get("status", 200), reply.get("headers", PLAIN))
     (page,) = get(web.url("/lighthouse"))
-    assert page.reason == (None if allowed else reasons.BLOCKED_BY_ROBOTS)
-    assert web.paths().count("/lighthouse") == int(allowed)
+    assert page.reason == (None if reply["allowed"] else reasons.BLOCKED_BY_ROBOTS)
+    assert web.paths().count("/lighthouse") == int(reply["allowed"])
 
 
 @pytest.mark.parametrize("rule", ["Disallow: /*ab{}", "Disallow: /%41{}", "User-agent: a{}"])
@@ -209,16 +197,7 @@ def test_thousands_of_robots_with_thousands_of_rules_are_read() -> None:
     assert not rules.can_fetch("https://a.example/private/page", ROBOT)
 
 
-@pytest.mark.parametrize(
-    ("workers", "delay", "names", "moments"),
-    [
-        (1, None, "aaba", [0.0, 0.1, 0.1, 0.2]),
-        (4, None, "aa", [0.0, 0.4]),  # the processes of a run share the pace
-        (1, 3.0, "aa", [0.0, 3.0]),
-        (1, 86_400.0, "aa", [0.0, LONGEST_DELAY]),
-        (1, -5.0, "aa", [0.0, 0.1]),
-    ],
-)
+@pytest.mark.parametrize(("workers", "delay", "names", "moments"), TABLES["paces"])
 def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
     workers: int, delay: float | None, names: str, moments: list[float]
 ) -> None:

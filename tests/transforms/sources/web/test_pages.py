@@ -9,15 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.transforms.sources.web.pages import TABLES
 from ufo.indexes.embedders import unit_rows
 from ufo.transforms.sources.web.documents import Document, sentences_of
 from ufo.transforms.sources.web.pages import DenseRanking, PageText, SentenceRanking
 
-TEXT = (
-    "Lake Veyra lies in the north. It is 214 metres deep. Marta Olsen surveyed the lake in 1887. "
-    "She used a line of hemp. Her map hangs in the town hall. Boats with engines are forbidden. "
-    "The reserve admits 400 visitors a day."
-)
+TEXT: str = TABLES["lake"]
 SENTENCES = [TEXT[start:end] for start, end in sentences_of(TEXT)]
 LUND = "Oda Lund was a painter. She was born in 1902. Oda Lund had a studio."
 
@@ -40,23 +37,9 @@ def page_of(text: str, title: str | None = None, embedder: Letters | None = None
     return PageText(Document(title, text, spans=sentences_of(text)), embedder)
 
 
-@pytest.mark.parametrize(
-    ("query", "sentences", "rows"),
-    [
-        ("How many visitors does the reserve admit?", SENTENCES, [6]),
-        ("maps", SENTENCES, [4]),
-        ("quantum chromodynamics", SENTENCES, []),
-        ("lake", ["...", "?"], []),
-        # A number weighs more than a word, and a common word less.
-        ("214 measured first", ["It was measured.", "Some 214.", "The first came."], [1, 0, 2]),
-        # Two taken together say different parts of the query.
-        ("granite bridge, architect", ["A granite bridge.", "A bridge.", "An architect."], [0, 2]),
-        # One beside what the query names is better than one that is not.
-        ("Olsen tower", ["A tower.", "Nothing.", "Olsen built.", "A tower."], [2, 3]),
-    ],
-)
-def test_sentences_that_say_it_come_first(query: str, sentences: Any, rows: list[int]) -> None:
-    found = SentenceRanking(sentences).best(query, 3 if len(rows) == 3 else 2)
+@pytest.mark.parametrize(("query", "given", "rows"), TABLES["ranking"])
+def test_sentences_that_say_it_come_first(query: str, given: Any, rows: list[int]) -> None:
+    found = SentenceRanking(given or SENTENCES).best(query, 3 if len(rows) == 3 else 2)
     assert [row for row, _ in found][: len(rows) or 1] == rows
 
 
@@ -71,16 +54,7 @@ def test_scores_fall_and_no_row_comes_twice(sentences: list[str], query: str) ->
         assert best == ranking.best(query, 5)
 
 
-@pytest.mark.parametrize(
-    ("query", "context", "start", "end"),
-    [
-        ("Who surveyed the lake in 1887?", 1, 1, 4),
-        ("Who surveyed the lake in 1887?", 0, 2, 3),
-        ("visitors admitted to the reserve", 2, 4, 7),
-        ("visitors", 99, 0, 7),
-        ("quantum chromodynamics", 0, 0, 1),  # without an answer, the beginning
-    ],
-)
+@pytest.mark.parametrize(("query", "context", "start", "end"), TABLES["windows"])
 def test_a_window_has_its_context(query: str, context: int, start: int, end: int) -> None:
     ((text, score),) = page_of(TEXT).windows(query, n=1, context=context)
     assert text == " ".join(SENTENCES[start:end])

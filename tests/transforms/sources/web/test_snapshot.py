@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.errors import RunError
 from ufo.transforms.llm.memory import key_of
 from ufo.transforms.sources.web.snapshot import Snapshot
 
@@ -50,10 +50,3 @@ def test_what_was_recorded_before_a_kill_is_kept_and_a_finished_one_is_only_read
         with pytest.raises(RunError, match=r"is damaged: .*; take a whole copy of it, or record"):
             Snapshot(str(folder)).get_many([A])
     assert list(folder.iterdir()) == [file]
-
-
-def test_somebody_else_s_folder_or_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("…")
-    for place in (tmp_path, tmp_path / "thesis.tex"):
-        with pytest.raises(UsageError, match="neither a snapshot nor empty"):
-            Snapshot(str(place))

@@ -4,17 +4,16 @@ import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.local_web.engines import RESET, Engines, result, snippet
+from tests.transforms.sources.web.pages import TABLES, opened
 from ufo.schemas.errors import RunError
-from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits
+from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.shared import end_run
-from ufo.transforms.llm.usage_log import REQUESTS, UsageReader
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
@@ -33,17 +32,12 @@ def serper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
         wait_for(end_run("test"))  # close what a test opened
 
 
-def opened(*queries: str) -> OpenUnits:
-    units = [FactUnit("r1", f"u{n}", None, f"Claim {n}.", q, None) for n, q in enumerate(queries)]
-    return OpenUnits("r1", "Claims.", None, None, [], [], units)
-
-
-def source(pauses: list[float] | None = None, log: str | None = None, pages: int = 5) -> WebSource:
+def source(pauses: list[float] | None = None, pages: int = 5) -> WebSource:
     async def sleep(seconds: float) -> None:
         (pauses if pauses is not None else []).append(seconds)
         await asyncio.sleep(0)
 
-    context = SourceContext(CallSettings(run="test", usage_log=log))
+    context = SourceContext(CallSettings(run="test"))
     made = WebSource(passages_per_page=0, pages=pages, context=context)  # snippets alone
     made.name, made.sleep = "web", sleep
     made.clock = lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -52,7 +46,7 @@ def source(pauses: list[float] | None = None, log: str | None = None, pages: int
 
 
 def look_up(*queries: str, **options: Any) -> list[Found]:
-    return wait_for(source(**options).look_up(opened(*queries)))
+    return wait_for(source(**options).look_up(opened(queries)))
 
 
 def texts(found: Found) -> list[str]:
@@ -68,40 +62,9 @@ def test_the_queries_of_a_response_are_one_request(serper: Engines) -> None:
     assert texts(a) == texts(again) == ["Of a."]
     assert texts(b) == ["Of b.", "More of b."]
     assert (nothing.outcome, nothing.reason, nothing.error_type) == (NOANS, NO_PASSAGES, "")
-
-
-def test_a_request_has_no_more_queries_than_the_engine_takes(serper: Engines) -> None:
-    queries = [f"Query {n}?" for n in range(230)]
-    serper.results[queries[229]] = result(snippet("The last."))
-    found = look_up(*queries)
-    assert sorted(map(len, serper.bodies)) == [30, 100, 100]
-    assert (texts(found[229]), len(found)) == (["The last."], 230)
-
-
-def test_what_was_sent_is_reported_and_logged_once(serper: Engines, tmp_path: Path) -> None:
-    serper.faults.append(500)
-    log = str(tmp_path / "usage.jsonl")
-    found = look_up("a?", "b?", "a?", log=log)
-    assert [len(one.usage) for one in found] == [2, 0, 0]
-    rows = found[0].usage
-    assert [(row.step, row.source, row.status, row.retries) for row in rows] == [
-        ("search", "web", "500", 0),
-        ("search", "web", "ok", 1),
-    ]
-    assert {row.response_id for row in rows} == {"r1"}
-    assert len({row.request_id for row in rows}) == 2
-    assert list(UsageReader(log).rows()) == list(rows)
-    assert UsageReader(log).totals()[REQUESTS] == 2
-
-
-ANSWER = {"title": "Box", "answer": "In 1932", "snippet": "It was opened in 1932.", "link": "b:"}
-GRAPH = {
-    "title": "Alma Bridge",
-    "type": "Bridge in Norway",
-    "description": "Over the Alma.",
-    "descriptionLink": "https://graph.example",
-    "attributes": {"Opened": "1932", "Length": 310},
-}
+    found = look_up(*(f"Query {n}?" for n in range(229)), "b?")  # no more than the engine takes
+    assert sorted(map(len, serper.bodies[1:])) == [30, 100, 100]
+    assert (texts(found[229]), len(found)) == (["Of b.", "More of b."], 230)
 
 
 def test_snippets_answer_box_and_knowledge_graph_are_passages(serper: Engines) -> None:
@@ -111,8 +74,7 @@ def test_snippets_answer_box_and_knowledge_graph_are_passages(serper: Engines) -
         snippet("Old.", date="3 days ago", link=None),
         snippet("Half \ud83d", title="\udc00"),
         snippet("Beyond the pages asked for."),
-        answerBox={**ANSWER, "link": "https://box.example"},
-        knowledgeGraph=GRAPH,
+        **TABLES["boxes"],
     )
     (found,) = look_up("q?", pages=4)
     rows = [hit.passage for hit in found.passages]
@@ -152,25 +114,25 @@ def failed(found: Sequence[Found]) -> str:
     return message
 
 
-ZIPPED: Any = (200, {}, {"content-encoding": "gzip"})
-REPLIES = [b'"text"', b"null", b"5", b"[]", b'[{"organic": []}]', b'{"organic": []}']
-
-
 @pytest.mark.parametrize(
-    ("faults", "requests", "says"),
+    ("fault", "times", "says"),
     [
-        ([503] * 50, 10, "answered 503"),
-        ([ZIPPED] * 50, 10, "content coding"),
-        ([b" " * MOST_BYTES + b"{}"], 1, "the reply is over 8,388,608 bytes"),
-        *(([reply], 1, "") for reply in REPLIES),  # not one result a query
+        (503, 10, "answered 503"),
+        ((200, {}, {"content-encoding": "gzip"}), 10, "content coding"),
+        (b" " * MOST_BYTES + b"{}", 1, "the reply is over 8,388,608 bytes"),
+        # Not one result a query.
+        *((reply, 1, "") for reply in (b'"text"', b"null", b"5", b"[]", b'[{"organic": []}]')),
     ],
+    ids=lambda value: str(value)[:20],
 )
-def test_a_search_that_fails(serper: Engines, faults: list[Any], requests: int, says: str) -> None:
-    serper.faults.extend(faults)
+def test_a_search_that_fails(serper: Engines, fault: Any, times: int, says: str) -> None:
+    serper.faults.extend([fault] * times)
     found = look_up("a?", "b?")
     assert says in failed(found)
-    assert len(found[0].usage) == serper.requests <= requests
+    assert len(found[0].usage) == serper.requests <= times
     assert found[1].usage == ()
+    rows = [(row.step, row.source, row.response_id) for row in found[0].usage]
+    assert {*rows} == {("search", "web", "r")}
 
 
 class Fragile(Serper):
@@ -183,41 +145,32 @@ class Fragile(Serper):
             yield one
 
 
-ODD = result(snippet("odd"))
-
-
 @pytest.mark.parametrize(
-    "bad", ["text", None, 5, [], {}, {"message": "Sorry", "statusCode": 500}, ODD], ids=str
+    "bad", ["text", None, 5, [], {}, {"message": "Sorry", "statusCode": 500}, "odd"], ids=str
 )
 def test_a_bad_result_costs_itself(
     serper: Engines, monkeypatch: pytest.MonkeyPatch, bad: Any
 ) -> None:
     monkeypatch.setitem(APIS, "serper", Fragile)
-    serper.results |= {"a?": bad, "b?": result(snippet("Of b."))}
+    odd = bad == "odd"
+    serper.results |= {"a?": result(snippet(bad)) if odd else bad, "b?": result(snippet("Of b."))}
     a, b = look_up("a?", "b?")
-    assert ("cannot be read: of a reader" in failed([a])) == (bad is ODD)
+    assert ("cannot be read: of a reader" in failed([a])) == odd
     assert (texts(b), len(a.usage)) == (["Of b."], 1)
 
 
 @pytest.mark.parametrize(
     ("status", "remedy"),
-    [
-        (401, "set it to"),
-        (403, "set it to"),
-        (404, "check SERPER_BASE_URL"),
-        ((400, {"message": "Not enough credits"}), "top them up"),
-        (402, "top them up"),
-    ],
+    [(401, "set it to"), (404, "check SERPER_BASE_URL"), (402, "top them up")],
 )
-def test_what_every_search_would_meet_ends_it(serper: Engines, status: Any, remedy: str) -> None:
+def test_what_every_search_would_meet_ends_it(
+    serper: Engines, monkeypatch: pytest.MonkeyPatch, status: int, remedy: str
+) -> None:
     serper.faults.append(status)
     with pytest.raises(RunError, match=remedy) as caught:
         look_up("a?")
     assert serper.url in caught.value.message
     assert serper.requests == 1
-
-
-def test_no_server_ends_the_run(serper: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     with Engines() as gone:
         monkeypatch.setenv("SERPER_BASE_URL", gone.url)
     with pytest.raises(RunError, match=r"nothing answers at .*; check SERPER_BASE_URL"):
