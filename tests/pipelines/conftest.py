@@ -5,7 +5,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,10 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, at
 from ufo.pipelines.cli import main
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
+from ufo.pipelines.options.settings import Settings
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import TABLES
 
@@ -71,11 +75,16 @@ def ufo(*arguments: object) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
+def ends(code: int, *arguments: object) -> Outcome:
+    """Run a command in this process that must end with this code."""
+    done = ufo(*arguments)
+    assert done.code == code, done
+    return done
+
+
 def ok(*arguments: object) -> Outcome:
     """Run a command in this process that must succeed."""
-    done = ufo(*arguments)
-    assert done.code == 0, done.err
-    return done
+    return ends(0, *arguments)
 
 
 def command(*arguments: object) -> list[str]:
@@ -87,6 +96,13 @@ def ufo_process(*arguments: object, **options: Any) -> Outcome:
     """Run a command in a process of its own; `options` are those of subprocess.run."""
     done = subprocess.run(command(*arguments), capture_output=True, text=True, **options)
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def settings_of(*words: str) -> Settings:
+    """What these words of `ufo evaluate` set."""
+    parser = Parser(prog="ufo evaluate")
+    parser.add_options(GROUPS)
+    return settings(Settings, parser, words)
 
 
 def tables(output: Path, run: str | None = None) -> Tables:
@@ -113,8 +129,11 @@ def write_lines(path: Path, records: Iterable[Any]) -> Path:
     return path
 
 
-def response(number: int, text: str, **more: Any) -> Mapping[str, Any]:
-    return {"id": f"r{number}", "response": text, **more}
+def evaluation(folder: Path, records: Iterable[Any], *flags: object) -> tuple[object, ...]:
+    """The words that evaluate records by their references, into the folder `out`."""
+    path = write_lines(folder / "in.jsonl", records)
+    places = ("evaluate", "--input", path, "--output", folder / "out")
+    return (*places, "--sources", "reference", "--workers", 1, *flags)
 
 
 @pytest.fixture(scope="session")
@@ -131,34 +150,27 @@ REFERENCE = "{0} is a large city. The river of {0} is long."
 
 def city_records() -> list[dict[str, Any]]:
     """Twenty responses: claims that the reference, only the other source, or nobody knows."""
-    found: list[dict[str, Any]] = []
-    for number in range(20):
-        city, other = CITIES[number % 8], CITIES[(number + 3) % 8]
-        found.append(
-            {
-                "id": f"r{number}",
-                "model": f"m{number % 2}",
-                "response": f"{city} is a large city. {city} has 5 bridges. {other} was founded in "
-                f"{900 + number % 4}. The trams of {other} are green.",
-                "reference_answers": [REFERENCE.format(city)] if number % 3 else [],
-                "label": number % 5 / 4,
-                "metadata": {"n": number},
-            }
-        )
-    return found
+    return [
+        {
+            "id": f"r{number}",
+            "model": f"m{number % 2}",
+            "response": f"{city} is a large city. {city} has 5 bridges. {other} was founded in "
+            f"{900 + number % 4}. The trams of {other} are green.",
+            "reference_answers": [REFERENCE.format(city)] if number % 3 else [],
+            "label": number % 5 / 4,
+            "metadata": {"n": number},
+        }
+        for number in range(20)
+        for city, other in [(CITIES[number % 8], CITIES[(number + 3) % 8])]
+    ]
 
 
 @pytest.fixture(scope="session")
 def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty responses in 22 lines, of which the 8th is not JSON and the last repeats an id."""
-    path: Path = write_lines(
-        tmp_path_factory.mktemp("input") / "in.jsonl",
-        [
-            *(*city_records()[:7], "not json", *city_records()[7:]),
-            city_records()[3] | {"dataset": "again"},
-        ],
-    )
-    return path
+    found = city_records()
+    lines = [*found[:7], "not json", *found[7:], found[3] | {"dataset": "again"}]
+    return write_lines(tmp_path_factory.mktemp("input") / "in.jsonl", lines)
 
 
 @pytest.fixture(scope="session")
@@ -170,12 +182,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     documents = write_lines(folder / "pages.jsonl", pages)
     assert ufo("index", "build", "--input", documents, "--output", folder / "index").code == 0
     return folder / "index"
-
-
-@pytest.fixture(scope="session")
-def records() -> list[dict[str, Any]]:
-    """What is in `responses` that can be used."""
-    return city_records()
 
 
 @pytest.fixture(autouse=True)
@@ -193,10 +199,9 @@ def server() -> Iterator[LlmServer]:
 
 
 @pytest.fixture(scope="session")
-def few(tmp_path_factory: pytest.TempPathFactory, records: Any) -> Path:
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six responses with facts that the reference, the index, the model or nobody settles."""
-    path: Path = write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
-    return path
+    return write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", city_records()[:6])
 
 
 @pytest.fixture
@@ -205,8 +210,9 @@ def recall(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     monkeypatch.setenv("OPENAI_API_KEY", server.key)
     server.requests.clear()
 
-    def run(output: Path, *flags: object, source: Path = EXAMPLE) -> Outcome:
-        return ufo("recall", "--input", source, "--output", output, *at(server, *flags))
+    def run(output: Path, *flags: object, source: Path = EXAMPLE, code: int = 0) -> Outcome:
+        words = ("recall", "--input", source, "--output", output)
+        return ends(code, *words, *at(server, *flags))
 
     return run
 
@@ -220,5 +226,4 @@ TWO = [
 @pytest.fixture
 def two_responses(tmp_path: Path) -> tuple[object, ...]:
     """The words of a command over two responses with a reference."""
-    path = write_lines(tmp_path / "in.jsonl", TWO)
-    return ("evaluate", "--input", path, "--output", tmp_path / "out", "--sources", "reference")
+    return evaluation(tmp_path, TWO)

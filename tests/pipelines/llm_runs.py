@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.llm_server import LlmServer
 from ufo.schemas.results import open_results
+from ufo.transforms.llm.answer_store import SqliteStore
 
 ENVIRONMENT = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
@@ -24,6 +25,16 @@ def at(server: LlmServer, *flags: object) -> tuple[object, ...]:
 def rows(output: Path, query: str) -> list[dict[str, Any]]:
     with open_results(output) as results:
         found: list[dict[str, Any]] = results.query(query).to_pylist()
+    return found
+
+
+def answers_kept(cache: Path) -> int:
+    """How many requests' answers a cache keeps."""
+    if not cache.exists():
+        return 0
+    store = SqliteStore(str(cache))
+    found = sum(entry.key.startswith("r-") for entry in store.entries())
+    store.close()
     return found
 
 

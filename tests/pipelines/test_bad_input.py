@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -16,23 +15,18 @@ import yaml
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines import other_judges
-from tests.pipelines.conftest import ok, tables, ufo, write_lines
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo, write_lines
 from tests.pipelines.llm_runs import EXAMPLE, rows
 from tests.transforms.judges.stated import STATED
 
 GOOD = {"id": "good", "response": "Etna is in Sicily.", "reference_answers": "Etna is in Sicily."}
 
+# Each that a line can be is in tests/transforms/unusable_lines.txt.
 BAD: list[tuple[bytes, str]] = [
     (b"{nope", "not JSON"),
-    (b"[1, 2]", "object, not a list"),
     (b'{"respnse": "x"}', "`response` is missing"),
-    (b'{"response": ""}', "`response` is empty"),
-    (b'{"response": 5}', "`response` is text, not a number"),
-    (b'{"response": "x", "claims": 5}', "`claims` is a list"),
-    (b'{"response": "x", "label": "good"}', "`label` is a number"),
     (b'{"response": "' + b"x" * 5_000_000 + b'"}', "--max_line_bytes, which is 4,194,304"),
     (b'{"response": "\xff\xfe"}', "not UTF-8"),
-    (b'{"response": "\\ud83d"}', "surrogate"),
     (json.dumps(GOOD | {"model": "m"}).encode(), "the id 'good' was used"),
 ]
 
@@ -44,13 +38,11 @@ def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
     lines.append(json.dumps(GOOD | {"id": "last"}).encode())
     (tmp_path / "in.jsonl").write_bytes(b"\r\n".join(lines))
     words = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out", "--json")
-    done = ufo("evaluate", *words)
-    assert (done.code, done.json["responses"], done.json["failures"]) == (0, 2, len(BAD))
+    done = ok("evaluate", *words)
+    assert (done.json["responses"], done.json["failures"]) == (2, len(BAD))
     assert f"{len(BAD)} failures" in done.err
     found = tables(tmp_path / "out")
-    failures = {
-        key: (step, kind, message, line) for step, key, kind, message, line in found["failures"]
-    }
+    failures = {key: (step, *told) for step, key, *told in found["failures"]}
     assert len(failures) == len(BAD)
     for number, (_, expected) in enumerate(BAD, 3):
         step, kind, message, line = failures[f"in.jsonl:{number}"]
@@ -76,95 +68,57 @@ def test_ids_are_unique_across_files_and_chunks(tmp_path: Path) -> None:
 
 
 def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:
-    lines = [{"response": "Oslo is big."}, "broken", {"response": "Rome is old.", "gold": None}]
-    path = write_lines(tmp_path / "in.jsonl", lines)
-    command = ("evaluate", "--input", path, "--output", tmp_path / "out")
+    records = [{"response": "Oslo is big."}, "broken", {"response": "Rome is old.", "gold": None}]
+    command = evaluation(tmp_path, records)
     for flags in (("--map", "response=nope"), ("--map", "label=goldd", "--dry_run")):
-        done = ufo(*command, *flags)
-        assert done.code == 2
+        done = ends(2, *command, *flags)
         assert f"unknown column of --map {flags[1].split('=')[0]}=COLUMN: " in done.err
         assert "allowed: response, gold." in done.err
     assert "Did you mean 'gold'?" in done.err
-    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.parquet"))
+    assert not list(tmp_path.rglob("*.parquet"))
     ok(*command, "--map", "label=gold")
 
 
 def test_keys_that_no_record_has_are_reported_once_and_kept(tmp_path: Path) -> None:
     other = {"prompt": "Which?", "references": ["R"], "n": 3, "claims": [], "gone": None}
-    path = write_lines(tmp_path / "in.jsonl", [{"response": f"Hm {n}.", **other} for n in range(3)])
-    command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--sources", "reference")
-    done = ufo(*command, "--workers", "1", "--chunk_size", "1")
-    assert done.code == 0
+    records = [{"response": f"Hm {n}.", **other} for n in range(3)]
+    command = evaluation(tmp_path, records, "--chunk_size", 1)
+    done = ok(*command)
     (said,) = (line for line in done.err.splitlines() if "metadata" in line)
     assert "prompt (3 records; did you mean question? --map question=prompt)" in said
     assert "references (3 records; did you mean reference_answers?" in said
-    assert "n (3 records)" in said
-    assert "gone" not in said
-    (row,) = rows(tmp_path / "out", "SELECT DISTINCT metadata, question FROM responses")
-    assert json.loads(row["metadata"]) == {"prompt": "Which?", "references": ["R"], "n": 3}
-    again = ufo(*command, "--map", "question=prompt,reference_answers=references")
-    assert (again.code, "did you mean" in again.err) == (0, False)
-    (row,) = rows(
-        tmp_path / "out", "SELECT DISTINCT question, n_references, metadata FROM responses"
-    )
-    assert row == {"question": "Which?", "n_references": 1, "metadata": '{"n": 3}'}
-
-
-@pytest.fixture
-def good(tmp_path: Path) -> Path:
-    path: Path = write_lines(tmp_path / "good.jsonl", [GOOD])
-    return path
-
-
-def wrong(*arguments: object) -> str:
-    """The message of a command that is a usage error; it writes nothing to stdout."""
-    done = ufo(*arguments)
-    assert done.code == 2, done
-    assert done.out == ""
-    assert "Traceback" not in done.err
-    assert "ufo: " in done.err
-    assert len(done.err.splitlines()) < 5
-    return str(done.err)
+    assert ("n (3 records)" in said, "gone" in said) == (True, False)
+    query = "SELECT DISTINCT question, n_references AS n, metadata FROM responses"
+    (row,) = rows(tmp_path / "out", query)
+    kept = {"prompt": "Which?", "references": ["R"], "n": 3}
+    assert (row.pop("question"), json.loads(row.pop("metadata"))) == (None, kept)
+    again = ok(*command, "--map", "question=prompt,reference_answers=references")
+    assert "did you mean" not in again.err
+    assert rows(tmp_path / "out", query) == [{"question": "Which?", "n": 1, "metadata": '{"n": 3}'}]
 
 
 @pytest.mark.parametrize(
-    ("make", "name", "message"),
+    ("content", "message"),
     [
-        (lambda p: p.write_bytes(gzip.compress(b'{"response": "x"}' * 99)[:-9]),
-         "in.jsonl.gz", "cannot be read"),
-        (lambda p: p.write_bytes(b"PAR1 and no more"), "in.jsonl", "cannot be read"),
-        (lambda p: p.write_bytes(gzip.compress(gzip.compress(b"{}"))), "in.gz", "compressed twice"),
-        (lambda p: p.mkdir(), "in.jsonl", "is a folder"),
-        (lambda p: None, "in.jsonl", "file does not exist"),
-        (lambda p: None, "in-*.jsonl", "pattern matches no file"),
-        (lambda p: None, "none://in.jsonl", "cannot be read"),
+        (gzip.compress(b'{"response": "x"}' * 99)[:-9], "cannot be read"),
+        (b"PAR1 and no more", "cannot be read"),
+        (gzip.compress(gzip.compress(b"{}")), "compressed twice"),
     ],
-)  # fmt: skip
-def test_an_input_that_is_none(
-    tmp_path: Path, make: Callable[[Path], object], name: str, message: str
-) -> None:
-    path = name if "://" in name else tmp_path / name
-    if isinstance(path, Path):
-        make(path)
-    said = wrong("evaluate", "--input", path, "--output", tmp_path / "out")
-    assert message in said
-    assert str(name) in said
+)
+def test_an_input_that_is_none(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "in").write_bytes(content)
+    done = ufo("evaluate", "--input", tmp_path / "in", "--output", tmp_path / "out")
+    assert (done.code, done.out, message in done.err) == (2, "", True)
+    assert str(tmp_path / "in") in done.err
+    assert len(done.err.splitlines()) < 5
     # Nothing is left that a later run, with the input put right, would be held against.
-    assert not [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize("output", ["good.jsonl", "good.jsonl/below"])
-def test_an_output_that_cannot_be_written(tmp_path: Path, good: Path, output: str) -> None:
-    said = wrong("evaluate", "--input", good, "--output", tmp_path / output)
-    assert "cannot be written" in said
-    assert good.read_text().startswith('{"id": "good"')
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["in"]
 
 
 def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(tmp_path: Path) -> None:
     claims = '["", "\\ud83d", {"claim": "Etna is big.", "label": Infinity}, "Etna is in Sicily."]'
     line = json.dumps(GOOD)[:-1] + f', "claims": {claims}}}'
-    path = write_lines(tmp_path / "in.jsonl", [line])
-    command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
+    command = evaluation(tmp_path, [line], "--json")
     for flags in (("--run", "a"), ("--run", "b", "--since", "a")):
         done = ok(*command, *flags)
         assert (done.json["responses"], done.json["units"], done.json["failures"]) == (1, 1, 3)
@@ -182,32 +136,32 @@ def no_rows() -> bytes:
     return sink.getvalue()
 
 
+EMPTY = "in: empty; there is nothing to evaluate"
+
+
 @pytest.mark.parametrize("flags", [(), ("--dry_run",)])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "in: empty; there is nothing to evaluate"),
-        (gzip.compress(b"", mtime=0), "in: empty; there is nothing to evaluate"),
-        (no_rows(), "in: empty; there is nothing to evaluate"),
-        (b"question,response\n", "in: empty; there is nothing to evaluate"),
+        (b"", EMPTY),
+        (gzip.compress(b"", mtime=0), EMPTY),
+        (no_rows(), EMPTY),
+        (b"question,response\n", EMPTY),
         (b"{", "in: no record of the input can be used, of 1. in:1: not JSON"),
         (b"{\n}", "in: no record of the input can be used, of 1. in:1: `response` is missing"),
-        (
-            b'{"output": "Oslo."}\nno',
-            "`response` is missing; there are: output (--map response=output reads",
-        ),
+        (b'{"output": "Oslo."}\nno',
+         "`response` is missing; there are: output (--map response=output reads"),
     ],
-)
+)  # fmt: skip
 def test_an_input_without_a_usable_record_is_exit_1(
     tmp_path: Path, content: bytes, message: str, flags: tuple[str, ...]
 ) -> None:
     (tmp_path / "in").write_bytes(content)
     words = ("--input", tmp_path / "in", "--output", tmp_path / "out")
     done = ufo("evaluate", *words, *flags)
-    assert (done.code, done.out) == (1, "")
-    assert message in done.err
+    assert (done.code, done.out, message in done.err) == (1, "", True), done.err
     # Nothing is left that a later run, with the input put right, would be held against.
-    assert not [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["in"]
 
 
 # --- Wrong usage is exit code 2 with a message, and nothing is written: wrong_usage.yaml.

@@ -1,58 +1,38 @@
 """Runs that find answers: warm, killed and resumed, sharing a cache, or with one that fails."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import ok, tables, ufo
-from tests.pipelines.llm_runs import results
-from ufo.transforms.llm.answer_store import SqliteStore
+from tests.pipelines.conftest import evaluation, ok, tables, ufo
+from tests.pipelines.llm_runs import answers_kept, at, results
 
 TOWNS = ["Aachen", "Bergen", "Cadiz", "Delft", "Evora", "Fulda", "Genoa", "Halle", "Izmir"]
 
 
-def record(name: str, *claims: str, **more: Any) -> dict[str, Any]:
-    references = " ".join(f"{claim} It is known." for claim in claims)
-    given = [{"claim": claim, "query": f"What of {claim}"} for claim in claims]
-    text = " ".join(claims)
-    return {"id": name, "response": text, "claims": given, "reference_answers": references} | more
-
-
 def of_town(town: str) -> dict[str, Any]:
-    return record(town, f"{town} has a large harbour.", f"{town} lies in the north of Tuscany.")
+    claims = [f"{town} has a large harbour.", f"{town} lies in the north of Tuscany."]
+    return {
+        "id": town,
+        "response": " ".join(claims),
+        "claims": [{"claim": claim, "query": f"What of {claim}"} for claim in claims],
+        "reference_answers": " ".join(f"{claim} It is known." for claim in claims),
+    }
 
 
 class Scene:
     """Nine responses in three chunks, each one call to a server that answers as a model would."""
 
     def __init__(self, folder: Path, server: LlmServer) -> None:
-        self.folder = folder
-        self.server = server
+        self.folder, self.server = folder, server
         self.cache = folder / "cache.sqlite"
-        self.input = folder / "in.jsonl"
-        self.write(map(of_town, TOWNS))
 
-    def write(self, records: Any) -> None:
-        self.input.write_text("\n".join(map(json.dumps, records)))
-
-    def arguments(self, *flags: object, output: str = "out") -> list[object]:
-        return [
-            *("evaluate", "--input", self.input, "--output", self.folder / output),
-            *("--judge", "llm", "--base_url", self.server.base_url, "--model", "offline-judge"),
-            *("--sources", "reference", "--chunk_size", 3, "--workers", 1),
-            *(() if "--cache" in flags else ("--cache", self.cache)),
-            *flags,
-        ]
-
-    def kept(self) -> int:
-        """How many requests' answers are kept."""
-        store = SqliteStore(str(self.cache))
-        found = sum(entry.key.startswith("r-") for entry in store.entries())
-        store.close()
-        return found
+    def arguments(self, *flags: object, towns: int = 9) -> tuple[object, ...]:
+        where = ("--chunk_size", 3, "--cache", self.cache)
+        records = map(of_town, TOWNS[:towns])
+        return evaluation(self.folder, records, *at(self.server, *where, *flags))
 
 
 @pytest.fixture
@@ -65,7 +45,7 @@ def test_a_warm_run_sends_nothing(scene: Scene, place: str) -> None:
     flags = ("--cache", f"{scene.folder}/{place}")
     ok(*scene.arguments(*flags))
     cold, sent = tables(scene.folder / "out"), len(scene.server.requests)
-    ok(*scene.arguments(*flags, output="again"))
+    ok(*scene.arguments(*flags, "--output", scene.folder / "again"))
     assert len(scene.server.requests) == sent
     warm = tables(scene.folder / "again")
     # To the request that each judgement came with.
@@ -91,26 +71,24 @@ def test_a_cache_that_cannot_be_and_a_damaged_one(scene: Scene, undisturbed: Any
         (f"{scene.folder}/file/cache.sqlite", "cannot be opened, and the run continues without it"),
         (scene.cache, "was moved to"),
     ):
-        done = ufo(*scene.arguments("--cache", place, output=said))
+        done = ufo(*scene.arguments("--cache", place, "--output", scene.folder / said))
         assert (done.code, done.err.count("the cache")) == (0, 1)
         assert said in done.err
         assert results(tables(scene.folder / said)) == undisturbed[0]
-    assert scene.kept() == undisturbed[1]
+    assert answers_kept(scene.cache) == undisturbed[1]
 
 
 def test_a_read_only_cache_is_read(scene: Scene, undisturbed: Any) -> None:
     expected, _ = undisturbed
-    scene.write(map(of_town, TOWNS[:6]))
-    ok(*scene.arguments())
+    ok(*scene.arguments(towns=6))
     lock = Path(f"{scene.cache}.lock")
     lock.unlink(missing_ok=True)
     lock.mkdir()  # stands in for a folder without permission, also where tests run as root
-    again = scene.folder / "link"  # another path, since this process has the cache open
-    again.symlink_to(scene.folder, target_is_directory=True)
-    scene.write(map(of_town, TOWNS))
+    link = scene.folder / "link"  # another path, since this process has the cache open
+    link.symlink_to(scene.folder, target_is_directory=True)
     before = len(scene.server.chats)
-    done = ufo(*scene.arguments("--cache", f"{again}/cache.sqlite", output="again"))
-    assert done.code == 0
+    again = ("--cache", f"{link}/cache.sqlite", "--output", scene.folder / "again")
+    done = ok(*scene.arguments(*again))
     assert done.err.count("the cache") == 1, done.err
     assert "cannot be written" in done.err
     assert len(scene.server.chats) - before == 3

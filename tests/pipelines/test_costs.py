@@ -1,6 +1,7 @@
 """What a run would cost, what it has spent, and a cap on it."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, Logged, faults
-from tests.pipelines.conftest import tables, ufo, write_lines
-from tests.pipelines.llm_runs import rows
+from tests.pipelines.conftest import ends, evaluation, tables, ufo
+from tests.pipelines.llm_runs import at, results, rows
 from ufo.transforms.llm.usage_log import COST, UsageReader
 
 COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
@@ -23,21 +24,22 @@ LEAST = {"calls": 0.07, "prompt_tokens": 0.04, "completion_tokens": 0.015, "cost
 sources, and equal questions are asked once."""
 
 
+INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens
+
+
 @pytest.fixture
-def evaluate(
-    tmp_path: Path, responses: Path, index: Path, llm_server: LlmServer
-) -> Callable[..., Any]:
+def model(tmp_path: Path, llm_server: LlmServer) -> tuple[object, ...]:
+    """The flags of a model with a price."""
     prices = tmp_path / "prices.yaml"
-    prices.write_text(json.dumps({"offline-judge": {"input": 1, "output": 4}}))
+    prices.write_text(json.dumps({"offline-judge": {"input": INPUT, "output": OUTPUT}}))
+    return ("--base_url", llm_server.base_url, "--model", "offline-judge", "--prices", prices)
 
-    def run(*flags: object) -> Any:
-        return ufo(
-            *("evaluate", "--input", responses, "--index", index, "--workers", 1),
-            *("--base_url", llm_server.base_url, "--model", "offline-judge"),
-            *("--cache", tmp_path / "cache.sqlite", "--prices", prices, *flags),
-        )
 
-    return run
+@pytest.fixture
+def evaluate(tmp_path: Path, responses: Path, index: Path, model: Any) -> Callable[..., Any]:
+    words = ("evaluate", "--input", responses, "--index", index, "--workers", 1, *model)
+    cache = ("--cache", tmp_path / "cache.sqlite")
+    return lambda *flags, code=0: ends(code, *words, *cache, *flags)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +59,11 @@ def test_a_run_asks_what_is_told_or_less(
     evaluate: Any, llm_server: LlmServer, tmp_path: Path, flags: Sequence[str]
 ) -> None:
     told = evaluate(*flags, "--dry_run", "--json")
-    assert told.code == 0, told.err
     assert llm_server.requests == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prices.yaml"]
     assert (told.json["responses"], told.json["sampled"]) == (20, 20)
 
-    assert evaluate(*flags, "--output", tmp_path / "out").code == 0
+    evaluate(*flags, "--output", tmp_path / "out")
     asked = {(row.pop("step"), row.pop("source")): row for row in rows(tmp_path / "out", ASKED)}
     estimated = {(row["step"], row["source"]): row for row in told.json["rows"]}
     assert asked.keys() <= estimated.keys()
@@ -80,36 +81,30 @@ def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
     tmp_path: Path, llm_server: LlmServer
 ) -> None:
     text = "{0} is a large city. {0} has {1} bridges."
-    lines = [
+    records = [
         {
             "response": text.format(f"Town{n % 8}", n) * (1 + n % 3),
             "reference_answers": [text.format("Oslo", n)],
         }
         for n in range(1_000)
     ]
-    path = write_lines(tmp_path / "many.jsonl", lines)
-    flags = (
-        *("evaluate", "--input", path, "--sources", "reference", "--dry_run"),
-        *("--base_url", llm_server.base_url, "--model", "offline-judge", "--cache", "off"),
-    )
-    found = ufo(*flags, "--json").json
+    words = evaluation(tmp_path, records, *at(llm_server, "--dry_run"))
+    found = ufo(*words, "--json").json
     assert (found["responses"], found["sampled"]) == (1_000, 200)
     (extract,) = (row for row in found["rows"] if row["step"] == "extract")
     assert (extract["calls"], extract["cost_usd"]) == (1_000, None)
     assert found["total"]["cost_usd"] is None
-    (line,) = (line for line in ufo(*flags).out.splitlines() if "extract" in line)
+    (line,) = (line for line in ufo(*words).out.splitlines() if "extract" in line)
     assert line.split()[-1] == "unknown"
 
 
 def test_a_table_for_people(evaluate: Any, responses: Path) -> None:
     told = evaluate("--sources", "reference,llm", "--dry_run")
-    assert told.code == 0
     lines = told.out.splitlines()
     assert lines[0].split() == ["step", "source", "model", *COUNTED]
-    words = [line.split()[0] for line in lines if line.strip()]
-    assert [words.count(step) for step in ("extract", "knowledge", "verify", "total")] == [
-        *(1, 1, 2, 1)
-    ]
+    steps = Counter(line.split()[0] for line in lines if line.strip())
+    expected = {"extract": 1, "knowledge": 1, "verify": 2, "total": 1}
+    assert steps | expected == steps
     assert "nothing was sent" in told.out
     assert told.out.count("Assumed: ") == 2
     assert "Not counted: " in told.out
@@ -117,37 +112,30 @@ def test_a_table_for_people(evaluate: Any, responses: Path) -> None:
     offline = ("--input", responses, "--sources", "reference", "--judge", "offline", "--dry_run")
     free = ufo("evaluate", *offline, "--json").json
     assert (free["rows"], free["total"]["cost_usd"]) == ([], 0)
-    assert evaluate("--dry_run", "--sources", "nobody").code == 2
-    assert evaluate("--dry_run", "--input", "none.jsonl").code == 2
+    evaluate("--dry_run", "--sources", "nobody", code=2)
+    evaluate("--dry_run", "--input", "none.jsonl", code=2)
 
 
 # --- What a run has spent, and a cap on it: over all its processes and attempts.
 
 
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi"]
-INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens
 
 
 @pytest.fixture
-def spend(tmp_path: Path, llm_server: LlmServer) -> Callable[..., Any]:
+def spend(tmp_path: Path, model: Any) -> Callable[..., Any]:
     """Evaluates six responses in three chunks, each one call."""
-    prices = tmp_path / "prices.yaml"
-    prices.write_text(json.dumps({"offline-judge": {"input": INPUT, "output": OUTPUT}}))
     records = []
     for city in CITIES:
         claim = {"claim": f"{city} has 5 bridges.", "query": f"How many bridges has {city}?"}
         answers = f"{city} is a large city. {city} has 5 bridges."
         record = {"id": city, "response": claim["claim"], "reference_answers": answers}
         records.append({**record, "claims": [claim]})
-    path = write_lines(tmp_path / "in.jsonl", records)
+    words = evaluation(tmp_path, records, *model, "--chunk_size", 2, "--run", "r", "--json")
 
-    def run(output: str, *flags: object) -> Any:
-        return ufo(
-            *("evaluate", "--input", path, "--output", tmp_path / output),
-            *("--sources", "reference", "--base_url", llm_server.base_url, "--chunk_size", 2),
-            *("--model", "offline-judge", "--cache", tmp_path / f"{output}.sqlite"),
-            *("--prices", prices, "--run", "r", "--json", "--concurrency", 1, *flags),
-        )
+    def run(output: str, *flags: object, code: int = 0) -> Any:
+        places = ("--output", tmp_path / output, "--cache", tmp_path / f"{output}.sqlite")
+        return ends(code, *words, *places, "--concurrency", 1, *flags)
 
     return run
 
@@ -159,66 +147,43 @@ def billed(chats: Sequence[Logged]) -> float:
 def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
     spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
-    cut = ("--workers", 2)
-    whole = spend("whole", "--workers", 1)
-    assert whole.code == 0, whole.err
-    expected = tables(tmp_path / "whole")
+    whole = spend("whole")
     cost, calls = billed(llm_server.chats), len(llm_server.chats)
     assert whole.json["cost_usd"] == pytest.approx(cost)
 
     llm_server.requests.clear()
     cap = 0.6 * cost
-    stopped = spend("capped", *cut, "--max_cost", cap)
-    assert stopped.code == 4, stopped.err
+    stopped = spend("capped", "--workers", 2, "--max_cost", cap, code=4)
+    assert "Traceback" not in stopped.err
     assert "stopped at --max_cost" in stopped.err
     assert "higher --max_cost" in stopped.err
-    assert "Traceback" not in stopped.err
     assert 0 < billed(llm_server.chats) <= cap
     (log,) = tmp_path.glob("capped/run=r/.attempt-*/usage.jsonl")
     assert UsageReader(str(log)).totals()[COST] == pytest.approx(billed(llm_server.chats))
 
     # What earlier attempts spent counts.
     sent = len(llm_server.chats)
-    again = spend("capped", "--workers", 1, "--max_cost", cap)
-    assert again.code == 4
+    spend("capped", "--max_cost", cap, code=4)
     assert billed(llm_server.chats) <= cap
 
-    probes = 1
-    done = spend("capped", *cut, "--max_cost", 3 * cost)
-    assert done.code == 0, done.err
-    assert len(llm_server.chats) <= calls + 3 * probes
+    spend("capped", "--workers", 2, "--max_cost", 3 * cost)
     assert sent < calls
-    without = dict(tables(tmp_path / "capped"))
-    for found in (without, expected):
-        del found["usage"]
-        del found["evidence"]  # request ids differ
-    assert without == expected
+    assert len(llm_server.chats) <= calls + 3  # probes
+    found, expected = (results(tables(tmp_path / name)) for name in ("capped", "whole"))
+    assert found == expected
 
 
 def test_a_cap_of_nothing_sends_nothing(spend: Any, llm_server: LlmServer) -> None:
-    assert spend("out", "--workers", 1, "--max_cost", 0).code == 4
+    spend("out", "--max_cost", 0, code=4)
     assert llm_server.requests == []
 
 
 def test_a_model_without_a_price_has_an_unknown_cost(spend: Any, tmp_path: Path) -> None:
-    done = spend("out", "--workers", 1, "--model", "offline-judge-small")
-    assert done.code == 0
-    assert "No price is known for offline-judge-small" in done.err
+    done = spend("out", "--model", "offline-judge-small")
     assert done.json["cost_usd"] is None
+    assert "No price is known for offline-judge-small" in done.err
     assert done.json["tokens"] > 0
     assert {row[-1] for row in tables(tmp_path / "out")["usage"]} == {None}
-
-
-def test_refusals_cost_nothing(spend: Any, llm_server: LlmServer) -> None:
-    # Requests that the endpoint turned away are not billed, and so leave room for others.
-    llm_server.faults.extend([None, faults.rate_limited(), None, faults.rate_limited()])
-    done = spend("out", "--workers", 1, "--max_cost", 5)
-    assert done.code == 0, done.err
-    statuses = [entry.status for entry in llm_server.chats]
-    assert statuses.count(429) == 2
-    assert done.json["cost_usd"] == pytest.approx(
-        billed([entry for entry in llm_server.chats if entry.status == 200])
-    )
 
 
 # --- over all that a run took: stopped tries, retried errors
@@ -234,16 +199,16 @@ def test_a_run_that_was_stopped_tells_what_it_had_spent(
     spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
     llm_server.faults.extend([None, None, faults.status(500), None, faults.quota_spent()])
-    assert spend("out").code == 1
+    spend("out", code=1)
     sent = len(llm_server.chats)
     done = spend("out")
-    assert done.code == 0, done.err
     found = rows(tmp_path / "out", SENT)
     assert len(found) == len(llm_server.chats) > sent
     assert sorted(row["status"] for row in found if row["status"] != "ok") == ["429", "500"]
+    # What the endpoint turned away is not billed.
     answered = [entry for entry in llm_server.chats if entry.status == 200]
-    tokens = sum(entry.prompt_tokens + entry.completion_tokens for entry in answered)
-    assert done.json["tokens"] == tokens
+    assert done.json["cost_usd"] == pytest.approx(billed(answered))
+    assert done.json["tokens"] == sum(e.prompt_tokens + e.completion_tokens for e in answered)
     assert done.json["requests"] == len(llm_server.chats)
     # Each of them once, with the response that it was for.
     assert len(_told(tmp_path / "out")) == len(found)
@@ -256,13 +221,11 @@ def test_retried_errors_keep_what_the_run_had_spent_and_count_for_its_cap(
     # The probe is answered; the first two verifications and what repairs them are not.
     llm_server.faults.extend([None, *[faults.refusal()] * 4])
     first = spend("out")
-    assert first.code == 0, first.err
     before = _told(tmp_path / "out")
-    stopped = spend("out", "--if_finished", "retry_errors", "--max_cost", first.json["cost_usd"])
-    assert stopped.code == 4
+    again = ("--if_finished", "retry_errors")
+    spend("out", *again, "--max_cost", first.json["cost_usd"], code=4)
     assert len(llm_server.chats) == len(before)
-    done = spend("out", "--if_finished", "retry_errors")
-    assert done.code == 0, done.err
+    done = spend("out", *again)
     after = _told(tmp_path / "out")
     assert before < after
     assert len(after) == len(llm_server.chats)
@@ -270,4 +233,4 @@ def test_retried_errors_keep_what_the_run_had_spent_and_count_for_its_cap(
     # A run since another one has not spent what that one did.
     sent = len(llm_server.chats)
     later = spend("out", "--run", "next", "--since", "r")
-    assert (later.code, later.json["cost_usd"], len(llm_server.chats)) == (0, 0, sent)
+    assert (later.json["cost_usd"], len(llm_server.chats)) == (0, sent)

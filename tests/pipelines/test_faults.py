@@ -3,15 +3,15 @@
 What is given up is said: a judgement as `error`, a text that could not be extracted as a failure.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import ok, tables, ufo, write_lines
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo
+from tests.pipelines.llm_runs import at
 from ufo.schemas.tables import arrow_schema
 
 TOWNS = ("Oslo", "Cairo", "Lima", "Quito", "Rome", "Hanoi", "Sofia", "Delhi", "Bern", "Doha")
@@ -35,47 +35,33 @@ SPOILED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    records = [
-        {
-            "id": f"r{number}",
-            "response": f"{town} has {number + 3} bridges. {town} was founded in {900 + number}.",
-            "reference_answers": f"{town} has {number % 2 + 3} bridges.",
-        }
-        for number, town in enumerate(TOWNS)
-    ]
-    path: Path = write_lines(tmp_path_factory.mktemp("towns") / "towns.jsonl", records)
-    return path
+RECORDS = [
+    {
+        "id": f"r{number}",
+        "response": f"{town} has {number + 3} bridges. {town} was founded in {900 + number}.",
+        "reference_answers": f"{town} has {number % 2 + 3} bridges.",
+    }
+    for number, town in enumerate(TOWNS)
+]
 
 
-def evaluated(
-    patch: pytest.MonkeyPatch, towns: Path, output: Path, mix: faults.Mix | None, sources: str
-) -> tuple[Any, list[Any]]:
-    """Evaluate against a server with that mix; returns the outcome and what was asked."""
-    with LlmServer() as server:
+def evaluated(folder: Path, mix: faults.Mix | None, sources: str) -> tuple[Any, list[Any]]:
+    """Evaluate against a server with that mix; returns the rows and what was asked."""
+    with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
         server.mix = mix
-        done = ufo(
-            *("evaluate", "--input", towns, "--output", output, "--run", "r"),
-            *("--sources", sources, "--model", "offline-judge", "--workers", 1),
-            *("--base_url", server.base_url, "--cache", "off", "--timeout", 1),
-        )
-        return done, server.chats
-
-
-@pytest.fixture
-def evaluate(towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    return partial(evaluated, monkeypatch, towns, tmp_path)
+        flags = ("--sources", sources, "--run", "r", "--timeout", 1)
+        ok(*evaluation(folder, RECORDS, *at(server, *flags)))
+        return _rows(folder / "out"), server.chats
 
 
 def _rows(output: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Rows without what is of one run: ids of requests, times."""
-    found: dict[str, list[tuple[Any, ...]]] = tables(output)
     wanted = ("responses", "sentences", "fact_units", "evidence", "verdicts", "failures")
     return {
-        table: [tuple(v for v in row if not str(v).startswith("req_")) for row in found[table]]
-        for table in wanted
+        table: [tuple(v for v in row if not str(v).startswith("req_")) for row in found]
+        for table, found in tables(output).items()
+        if table in wanted
     }
 
 
@@ -98,51 +84,38 @@ def _in_any_order(found: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tup
 
 
 @pytest.fixture(scope="module", params=["reference,llm"])
-def undisturbed(
-    request: pytest.FixtureRequest, towns: Path, tmp_path_factory: Any
-) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
+def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> tuple[Any, int]:
     """The tables of a run without a fault, and how many requests it took."""
-    output = tmp_path_factory.mktemp("undisturbed")
-    with pytest.MonkeyPatch.context() as patch:
-        done, chats = evaluated(patch, towns, output, None, request.param)
-    assert done.code == 0, done.err
-    found = _rows(output)
+    found, chats = evaluated(tmp_path_factory.mktemp("undisturbed"), None, request.param)
     assert found["failures"] == []
     assert len(found["fact_units"]) == 2 * len(TOWNS)
     return found, len(chats)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [PASSING, [*PASSING, faults.ignored_n()]],
-    ids=["all but n ignored", "all"],
-)
+@pytest.mark.parametrize("given", [PASSING, [*PASSING, faults.ignored_n()]])
 def test_faults_that_a_retry_mends_change_no_row(
-    evaluate: Any, undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
+    undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:
-    done, chats = evaluate(faults.Mix(0.2, given), "reference,llm")
+    found, chats = evaluated(tmp_path, faults.Mix(0.2, given), "reference,llm")
     expected, asked = undisturbed
-    assert done.code == 0, done.err
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
-    found = _rows(tmp_path)
-    if any(entry.fault == "ignored_n" for entry in chats):
+    ignored = sum(entry.fault == "ignored_n" for entry in chats)
+    if ignored:
         found, expected = _in_any_order(found), _in_any_order(expected)
     assert found == expected
     # One more request for each that failed; where `n` is passed over, one for each choice.
-    assert len(chats) <= asked + spoiled + 4 * sum(e.fault == "ignored_n" for e in chats)
+    assert len(chats) <= asked + spoiled + 4 * ignored
 
 
 # What a knowledge model says in its own words has no form that could be spoiled.
 @pytest.mark.parametrize("undisturbed", ["reference"], indirect=True)
 def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
-    evaluate: Any, undisturbed: Any, tmp_path: Path
+    undisturbed: Any, tmp_path: Path
 ) -> None:
     mix = faults.Mix(0.2, [*SPOILED, *PASSING, faults.ignored_n()])
-    done, chats = evaluate(mix, "reference")
+    found, chats = evaluated(tmp_path, mix, "reference")
     expected, asked = undisturbed
-    assert done.code == 0, done.err
-    found = _rows(tmp_path)
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
     assert found["responses"] == expected["responses"]
@@ -157,31 +130,27 @@ def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
     for row in found["verdicts"]:
         assert row in expected["verdicts"] or row[1] not in judged or row[0] in failed
     # One more request for each that failed, and one for what an answer lacked.
-    assert len(chats) <= asked + 2 * spoiled + 4 * sum(e.fault == "ignored_n" for e in chats)
+    ignored = sum(entry.fault == "ignored_n" for entry in chats)
+    assert len(chats) <= asked + 2 * spoiled + 4 * ignored
 
 
 def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
-    towns: Path, tmp_path: Path, llm_server: LlmServer
+    tmp_path: Path, llm_server: LlmServer
 ) -> None:
-    command = (
-        *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
-        *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
-        *("--workers", 2, "--chunk_size", 1, "--json"),
-    )
+    flags = at(llm_server, "--workers", 2, "--chunk_size", 1, "--json")
+    command = evaluation(tmp_path, RECORDS, *flags)
     # Extraction and verification of some responses, and then the quota is spent for all.
     llm_server.faults.extend([None] * 8 + [faults.quota_spent()] * 200)
-    done = ufo(*command)
-    assert done.code == 1
+    done = ends(1, *command)
     assert "top it up" in done.err
     assert "is kept" in done.err
-    finished = list(tmp_path.glob("run=*/.attempt-*/chunks/*/done.json"))
+    finished = list(tmp_path.glob("out/run=*/.attempt-*/chunks/*/done.json"))
     assert finished
     refused = sum(entry.status == 429 for entry in llm_server.chats)
     assert 1 <= refused <= 2  # by each process at most one
     llm_server.faults.clear()
     before = len(llm_server.chats)
-    done = ok(*command)
-    assert done.json["responses"] == len(TOWNS)
+    assert ok(*command).json["responses"] == len(TOWNS)
     probes = 2
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
 
@@ -198,19 +167,11 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     ids=["times out", "long pause", "goes away"],
 )  # fmt: skip
 def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
-    tmp_path: Path,
-    llm_server: LlmServer,
-    given: list[faults.Fault],
-    flags: tuple[object, ...],
-    said: list[str],
+    tmp_path: Path, llm_server: LlmServer, given: Any, flags: tuple[object, ...], said: list[str]
 ) -> None:
     claim = {"claim": "Oslo has 5 bridges.", "query": "How many bridges has Oslo?"}
     record = {"response": claim["claim"], "claims": [claim], "reference_answers": claim["claim"]}
-    command = (
-        *("evaluate", "--input", write_lines(tmp_path / "one.jsonl", [record])),
-        *("--output", tmp_path / "out", "--sources", "reference", "--model", "offline-judge"),
-        *("--base_url", llm_server.base_url, "--cache", "off"),
-    )
+    command = evaluation(tmp_path, [record], *at(llm_server))
     llm_server.faults.extend([None, *given])  # the first is of the probe
     done = ufo(*command, *flags)
     assert done.code == (0 if "--timeout" in flags else 1), done.err

@@ -1,8 +1,6 @@
 """Building an index, searching it, and what it says of itself."""
 
-import argparse
 import bz2
-import json
 import multiprocessing
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.embedder import write_embedder
+from tests.pipelines.conftest import ok, ufo, write_lines
 from ufo.indexes.index import open_index
 from ufo.indexes.manifest import VERSION, read_manifest
 from ufo.indexes.store import read_mapped
 from ufo.pipelines.build_index import build
-from ufo.pipelines.commands.index import register
-from ufo.schemas.errors import IndexUnusable, Interrupted, RunError, UsageError
+from ufo.schemas.errors import Interrupted, RunError, UsageError
 
 
 def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str:
@@ -28,9 +26,12 @@ def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str
     )
 
 
+HEAD = "<mediawiki><siteinfo><base>https://w.example.org/wiki/Main</base></siteinfo>\n"
+TAIL = "</mediawiki>"
+
+
 def _dump(pages: Sequence[str]) -> bytes:
-    head = "<mediawiki><siteinfo><base>https://w.example.org/wiki/Main</base></siteinfo>\n"
-    return (head + "".join(pages) + "</mediawiki>").encode()
+    return "".join([HEAD, *pages, TAIL]).encode()
 
 
 PAGES = [
@@ -115,20 +116,10 @@ def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: 
     named.write_bytes(bz2.compress(_dump(PAGES)) + bz2.compress(b"more" * 1000)[:30])
     cut = build(named, result.path)
     assert (cut.counts["articles"], cut.counts["failures"]) == (2, 1)
+    assert "the bzip2 file is truncated" in cut.warnings[0]
+    (row,) = pq.read_table(cut.path / "failures.parquet").to_pylist()
+    assert row["step"] == "index"
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["in", "index"]
-
-
-def test_a_broken_dump_gives_what_was_readable_and_says_so(tmp_path: Path) -> None:
-    pages = [*PAGES, "<page><title>Broken</title><ns></page>", _page("After", "It goes on.")]
-    path = tmp_path / "cut.xml"
-    path.write_bytes(_dump(pages).removesuffix(b"</mediawiki>") + b"<page><title>Cut</title>")
-    result = build(path, tmp_path / "index")
-    assert result.counts["articles"] == 3
-    assert result.counts["failures"] == 2
-    assert "2 pages or parts" in result.warnings[0]
-    rows = pq.read_table(result.path / "failures.parquet").to_pylist()
-    assert [(row["step"], row["key"]) for row in rows] == [("index", "Broken"), ("index", "Cut")]
-    assert "truncated" in rows[1]["message"]
 
 
 @pytest.mark.parametrize(
@@ -143,23 +134,23 @@ def test_no_article_cannot_finish(tmp_path: Path, content: bytes) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["dump"]
 
 
-def _multistream(path: Path, pages: Sequence[str]) -> None:
-    head, tail = _dump([]).split(b"</mediawiki>")[0], b"</mediawiki>"
-    path.write_bytes(b"".join(map(bz2.compress, [head, *(page.encode() for page in pages), tail])))
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """The dump in a stream a page."""
+    path = tmp_path / "many.bz2"
+    streams = (part.encode() for part in (HEAD, *PAGES, TAIL))
+    path.write_bytes(b"".join(map(bz2.compress, streams)))
+    return path
 
 
 def test_slices_in_several_processes_give_the_same_index(
-    dump: Path,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    dump: Path, many: Path, tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ufo.pipelines.build_index._PROGRESS_SECONDS", 0.0)
-    _multistream(tmp_path / "many.bz2", PAGES)
     one = build(dump, tmp_path / "one")
     lines: list[str] = []
     cut: dict[str, Any] = {"slice_bytes": 400, "block_pages": 1, "progress": lines.append}
-    other = build(tmp_path / "many.bz2", tmp_path / "two", workers=2, **cut)
+    other = build(many, tmp_path / "two", workers=2, **cut)
     *reading, indexing = lines
     assert reading[-1].startswith(f"{len(PAGES)} blocks of 1 pages done after")
     assert indexing.startswith("indexing")
@@ -168,21 +159,17 @@ def test_slices_in_several_processes_give_the_same_index(
     assert capfd.readouterr().err == ""  # no remark of Beam's
 
 
-def _ctrl_c(*arguments: object, **options: object) -> None:
-    raise KeyboardInterrupt
-
-
 def test_ctrl_c_leaves_no_folder_and_no_process(
-    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _multistream(tmp_path / "many.bz2", PAGES)
-    before = sorted(tmp_path.iterdir())
-    with monkeypatch.context() as patch:
-        patch.setattr("ufo.pipelines.build_index.wait", _ctrl_c)
-        with pytest.raises(Interrupted, match=r"interrupted; the index .* is not built"):
-            build(tmp_path / "many.bz2", tmp_path / "index", workers=2, slice_bytes=400)
+    def ctrl_c(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ufo.pipelines.build_index.wait", ctrl_c)
+    with pytest.raises(Interrupted, match=r"interrupted; the index .* is not built"):
+        build(many, tmp_path / "index", workers=2, slice_bytes=400)
     assert not multiprocessing.active_children()
-    assert sorted(tmp_path.iterdir()) == before
+    assert list(tmp_path.iterdir()) == [many]
 
 
 def test_vectors_that_were_made_are_kept_where_a_build_stops(
@@ -203,65 +190,42 @@ def test_vectors_that_were_made_are_kept_where_a_build_stops(
     assert not list(tmp_path.glob(".index*"))
 
 
-# --- index
-
-
-def _run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    register(parser.add_subparsers())
-    arguments = parser.parse_args(["index", *words])
-    return int(arguments.handler(arguments))
-
-
-RECORDS = [
-    {"title": "Danube", "text": "A river through ten countries.", "url": "https://x.org/D"},
-    {"title": "Rhine", "text": "A river through six countries."},
-    {"title": "Bee", "text": "An insect that makes honey."},
-]
-
-
-@pytest.fixture
-def index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, RECORDS)) + "\n{}\n")
-    assert _run("build", "--input", f"{tmp_path}/in.jsonl", "--output", f"{tmp_path}/index") == 0
-    return f"{tmp_path}/index"
-
-
-def test_an_index_is_built_searched_and_described(
-    index: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def said(*words: str) -> str:
-        assert _run(*words) == 0
-        return capsys.readouterr().out
-
-    built = capsys.readouterr()
+def test_an_index_is_built_searched_and_described(tmp_path: Path) -> None:
+    records = [
+        {"title": "Danube", "text": "A river through ten countries.", "url": "https://x.org/D"},
+        {"title": "Rhine", "text": "A river through six countries."},
+        {"title": "Bee", "text": "An insect that makes honey."},
+        {},
+    ]
+    given = ("index", "build", "--input", write_lines(tmp_path / "in.jsonl", records), "--output")
+    index, dense = tmp_path / "index", tmp_path / "dense"
+    built = ok(*given, index)
     assert "3 articles" in built.out
     assert "1 failures" in built.out
     assert "in.jsonl:4" in built.err
-    found = said("search", index, "ten countries of the Danube")
+    found = ok("index", "search", index, "ten countries of the Danube").out
     assert found.startswith("1. Danube  (score ")
     assert "https://x.org/D" in found
     assert "ten countries" in found
-    [hit] = json.loads(said("search", index, "honey", "--json", "--passages", "1"))
+    [hit] = ok("index", "search", index, "honey", "--json", "--passages", 1).json
     assert {"row", "score", "title", "section", "url", "text"} <= set(hit)
-    assert "no passage" in said("search", index, "glacier")
-    assert json.loads(said("search", index, "glacier", "--json")) == []
-    info = said("info", index, "--verify")
+    assert "no passage" in ok("index", "search", index, "glacier").out
+    assert ok("index", "search", index, "glacier", "--json").json == []
+    info = ok("index", "info", index, "--verify").out
     for expected in (f"ufo-index version {VERSION}", "all checksums agree", "3 articles"):
         assert expected in info
-    assert json.loads(said("info", index, "--json"))["format"] == "ufo-index"
+    assert ok("index", "info", index, "--json").json["format"] == "ufo-index"
     # Each retriever of an index with vectors.
-    path, model = str(tmp_path / "dense"), str(write_embedder(tmp_path / "m", "river insect honey"))
-    options = ("--output", path, "--embedder", model, "--workers", "1", "--json")
-    made = json.loads(said("build", "--input", f"{tmp_path}/in.jsonl", *options))
-    assert made["counts"]["passages"] == 3
+    model = str(write_embedder(tmp_path / "m", "river insect honey"))
+    made = ok(*given, dense, "--embedder", model, "--workers", 1, "--json")
+    assert made.json["counts"]["passages"] == 3
     for retriever in ("dense", "hybrid"):
-        hits = json.loads(said("search", path, "river", "--json", "--retriever", retriever))
+        hits = ok("index", "search", dense, "river", "--json", "--retriever", retriever).json
         assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
-    assert f"vectors of 3 by {model}" in said("info", path)
-    for wrong, reason in ((" ", "query is empty"), ("x --retriever dense", "--embedder")):
-        with pytest.raises(UsageError, match=reason):
-            _run("search", index, *(wrong.split() or wrong))
-    for words in (("info", str(tmp_path)), ("search", str(tmp_path), "x")):
-        with pytest.raises(IndexUnusable, match="ufo index build"):
-            _run(*words)
+    assert f"vectors of 3 by {model}" in ok("index", "info", dense).out
+    for words, reason in (
+        (("search", index, " "), "query is empty"),
+        (("search", index, "x", "--retriever", "dense"), "--embedder"),
+    ):
+        wrong = ufo("index", *words)
+        assert (wrong.code, reason in wrong.err) == (2, True), wrong

@@ -1,5 +1,6 @@
 """Without any extra, and under IPython with and without pandas."""
 
+import json
 import os
 import subprocess
 import sys
@@ -13,14 +14,9 @@ from tests.parts import missing
 from tests.pipelines.conftest import ufo_process
 from ufo.schemas.errors import MODULES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-OPTIONAL = {module for extra, modules in MODULES.items() for module in modules} | {
-    "starlette",
-    "pydantic",
-    "pandas",
-    "lxml",
-    "scipy",
-}
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+OPTIONAL = {"starlette", "pydantic", "pandas", "lxml", "scipy"}.union(*MODULES.values())
 # Python imports this file of PYTHONPATH at its start, in workers too.
 BLOCKER = f"""
 import sys
@@ -65,38 +61,34 @@ def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path
         ("llm", ("evaluate", "--judge", "llm", "--base_url", "http://127.0.0.1:9", "--model", "m")),
         ("serve", ("serve",)),
         ("onnx", ("evaluate", "--judge", "offline", "--verifier", "bundled")),
-        ("hub", ("evaluate", "--judge", "offline", "--verifier", "{tmp}")),
+        ("hub", ("evaluate", "--judge", "offline", "--verifier", "MODEL")),
     ],
 )
 def test_what_needs_an_extra_names_it(
     core: Callable[..., Any], tmp_path: Path, extra: str, words: tuple[str, ...]
 ) -> None:
-    (tmp_path / "config.json").write_text(
-        '{"model_type": "bert", "id2label": {"0": "entailment", "1": "neutral", '
-        '"2": "contradiction"}}'
-    )
-    words = tuple(word.format(tmp=tmp_path) for word in words)
+    labels = {"0": "entailment", "1": "neutral", "2": "contradiction"}
+    config = {"model_type": "bert", "id2label": labels}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    words = tuple(word.replace("MODEL", str(tmp_path)) for word in words)
     if words[0] == "evaluate":
         words += ("--input", str(EXAMPLES / "responses.jsonl"), "--output", str(tmp_path / "out"))
     done = core(*words)
-    assert done.code == 2
+    assert (done.code, "Traceback" in done.err, done.err.count("\n")) == (2, False, 1)
     assert f"pip install 'ufo-factuality[{extra}]'" in done.err
-    assert "Traceback" not in done.err
-    assert done.err.count("\n") == 1
 
 
-# --- Under IPython everything works without pandas, with the oldest that is allowed, and the newes
+# --- Under IPython everything works without pandas, with the oldest allowed and the newest.
 
 
-OLDEST = Path(__file__).parents[2] / ".ci/oldest-pandas"
+OLDEST = ROOT / ".ci/oldest-pandas"
 SCRIPT = """
 import ufo
 from IPython import get_ipython
 
 try:
     import pandas
-    version = pandas.__version__
-    table = pandas.DataFrame
+    version, table = pandas.__version__, pandas.DataFrame
 except ModuleNotFoundError:
     version, table = "none", lambda rows: rows
 
@@ -118,7 +110,17 @@ print(*recalled.scores["recall"].to_pylist())
 """
 
 
-def in_ipython(code: str, folder: Path, before: Path) -> "subprocess.CompletedProcess[str]":
+JOB = """
+import ufo
+try:
+    ufo.evaluate(["Hm."], "reference", quiet=True, judge="offline", runner="FlinkRunner")
+except ufo.UsageError as error:
+    print(error)
+"""
+
+
+def in_ipython(code: str, folder: Path, before: Path) -> str:
+    """What a script prints; what is in the folder `before` comes before what is installed."""
     script = folder / "cell.py"
     script.write_text(code)
     done = subprocess.run(
@@ -128,7 +130,7 @@ def in_ipython(code: str, folder: Path, before: Path) -> "subprocess.CompletedPr
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done
+    return done.stdout
 
 
 @pytest.mark.parametrize(
@@ -136,26 +138,17 @@ def in_ipython(code: str, folder: Path, before: Path) -> "subprocess.CompletedPr
     ["none", pytest.param("2.2.", marks=pytest.mark.slow), "3."],  # 2.2: a part of CI
 )
 def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
-    before = tmp_path  # what is in this folder comes before what is installed, in workers too
-    if version == "2.2.":
-        before = OLDEST
-        if not before.is_dir():
-            missing("no pandas 2.2: grep oldest-pandas .ci/run says how to install it")
-    elif version == "none":
+    before = OLDEST if version == "2.2." else tmp_path  # in workers too
+    if not before.is_dir():
+        missing("no pandas 2.2: grep oldest-pandas .ci/run says how to install it")
+    if version == "none":
         code = "raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')\n"
         (tmp_path / "pandas.py").write_text(code)
-    done = in_ipython(SCRIPT, tmp_path, before)
-    assert done.stdout.startswith(version), done.stdout + done.stderr
-    assert done.stdout.split()[1:] == ["1.0", "1.0", "Knows", "none", "1.0"]
+    found, *scores = in_ipython(SCRIPT, tmp_path, before).split()
+    assert found.startswith(version)
+    assert scores == ["1.0", "1.0", "Knows", "none", "1.0"]
 
 
 def test_a_job_for_an_engine_is_refused_where_beam_cannot_build_it(tmp_path: Path) -> None:
-    code = """
-import ufo
-try:
-    ufo.evaluate(["Hm."], "reference", quiet=True, judge="offline", runner="FlinkRunner")
-except ufo.UsageError as error:
-    print(error)
-"""
-    said = in_ipython(code, tmp_path, tmp_path).stdout
+    said = in_ipython(JOB, tmp_path, tmp_path)
     assert said.startswith("from a notebook Beam submits a job only with pandas 2.2 or 2.3")

@@ -1,7 +1,7 @@
 """`ufo.evaluate` against servers as people run them: whatever one refuses, every unit is judged."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,11 @@ RECORDS = [
         "reference_answers": "Oslo is the capital of Norway.",
     },
 ]
+TOWNS = ["Aden", "Bari", "Cork", "Dover", "Essen", "Fano"]
+TOWN = "{0} is a port. {0} has {1},000 inhabitants. The harbour of {0} was opened in 18{1}."
+TEXT = " ".join(TOWN.format(name, at) for at, name in enumerate(TOWNS, 10))
+BOOKS = [f"{TEXT} So says the book of {name}, who was there." for name in TOWNS]
+LARGE: list[dict[str, Any]] = [{"id": "towns", "response": TEXT, "reference_answers": BOOKS}]
 SEEN = {
     "units": "SELECT response_id, unit_id, claim FROM fact_units ORDER BY ALL",
     "verdicts": "SELECT response_id, unit_id, source, label FROM verdicts ORDER BY ALL",
@@ -36,29 +41,16 @@ SEEN = {
 }
 
 
+OPTIONS: dict[str, Any] = {"judge": "llm", "model": "offline-judge", "cache": "off"}
+OPTIONS |= {"workers": 1, "quiet": True}
 Seen = dict[str, list[dict[str, Any]]]
 
 
 def evaluated(
-    server: LlmServer,
-    output: Path,
-    records: Sequence[Mapping[str, Any]] = RECORDS,
-    sources: Sequence[str] = ("reference", "llm"),
-    base_url: str | None = None,
-    **options: Any,
+    server: LlmServer, output: Path, records: Any = LARGE, sources: Any = "reference", url: str = ""
 ) -> Seen:
-    found = ufo.evaluate(
-        records,
-        list(sources),
-        output=output,
-        judge="llm",
-        base_url=base_url or server.base_url,
-        model="offline-judge",
-        cache="off",
-        workers=1,
-        quiet=True,
-        **options,
-    )
+    places: dict[str, Any] = {"output": output, "base_url": url or server.base_url}
+    found = ufo.evaluate(records, sources, **places, **OPTIONS)
     assert found.failures.num_rows == 0
     seen = {name: found.sql(query).to_pylist() for name, query in SEEN.items()}
     found.close()
@@ -77,13 +69,7 @@ def _schema(body: Any) -> bool:
     return body["response_format"]["type"] == "json_schema" and "tools" not in body
 
 
-FORM: dict[str, Callable[[Any], bool]] = {
-    "openai": _forced,
-    "ollama": _schema,
-    "lmstudio": _required,
-    "llamacpp": _schema,
-    "vllm": _forced,
-}
+FORM = {"openai": _forced, "vllm": _forced, "lmstudio": _required}
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +81,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Seen
         with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
             patch.setenv("OPENAI_API_KEY", server.key)
             server.switches = PROFILES[profile]
-            seen = evaluated(server, tmp_path_factory.mktemp(profile))
+            output = tmp_path_factory.mktemp(profile)
+            seen = evaluated(server, output, RECORDS, ["reference", "llm"])
             return seen, [entry.body for entry in server.chats if entry.step == "verify_facts"]
 
     return run
@@ -117,35 +104,11 @@ def test_every_unit_is_judged_as_by_an_endpoint_that_takes_everything(
     # What the server minds is found out by the probes; nothing of the run's own is refused.
     assert {row["step"] for row in found["refused"]} <= {"probe"}
     assert calls
-    assert all(FORM[profile](body) and body["temperature"] == 0 for body in calls)
-
-
-def test_a_small_context_judges_as_a_large_one(llm_server: LlmServer, tmp_path: Path) -> None:
-    names = ["Aden", "Bari", "Cork", "Dover", "Essen", "Fano", "Gent", "Hove", "Izmir", "Jena"]
-    town = "{0} is a port. {0} has {1},000 inhabitants. The harbour of {0} was opened in 18{1}."
-    text = " ".join(town.format(name, at) for at, name in enumerate(names, 10))
-    records = [{"id": "towns", "response": text, "reference_answers": [text] * 2}]
-
-    def run(context: int) -> Seen:
-        llm_server.switches = replace(PROFILES["llamacpp"], context=context)
-        return evaluated(llm_server, tmp_path / str(context), records, ["reference"])
-
-    large = run(128_000)
-    calls = len(llm_server.chats)
-    small = run(2_048)
-    assert len(llm_server.chats) > 2 * calls
-    assert small["units"] == large["units"]
-    assert small["verdicts"] == large["verdicts"]
-    assert {row["reason"] for row in small["evidence"]} == {None}
+    assert all(FORM.get(profile, _schema)(body) and body["temperature"] == 0 for body in calls)
 
 
 # --- in the words of each provider --------------------------------------------------------------
 
-TOWNS = ["Aden", "Bari", "Cork", "Dover", "Essen", "Fano"]
-TOWN = "{0} is a port. {0} has {1},000 inhabitants. The harbour of {0} was opened in 18{1}."
-TEXT = " ".join(TOWN.format(name, at) for at, name in enumerate(TOWNS, 10))
-BOOKS = [f"{TEXT} So says the book of {name}, who was there." for name in TOWNS]
-LARGE = [{"id": "towns", "response": TEXT, "reference_answers": BOOKS}]
 ENDS = ("quota", "key", "unloaded", "model", "filtered")
 ROWS = [
     pytest.param(row["kind"], row["examples"][0], id=f"{row['kind']} {row['examples'][0]['of']}")
@@ -159,7 +122,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """What is found of the large record where nothing is refused."""
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
-        return evaluated(server, tmp_path_factory.mktemp("plain"), LARGE, ["reference"])
+        return evaluated(server, tmp_path_factory.mktemp("plain"))
 
 
 def same(found: Seen, plain: Seen) -> bool:
@@ -173,11 +136,11 @@ def test_a_refusal_in_a_providers_words_is_mended_or_ends_the_run_with_them(
     llm_server.switches = of_example(kind, example)
     if kind in ENDS:
         with pytest.raises(RunError, match=re.escape(example["says"][:60])):
-            evaluated(llm_server, tmp_path, LARGE, ["reference"])
+            evaluated(llm_server, tmp_path)
         return
     asks_for_text = kind in ("n", "logprobs")
-    sources = ["reference", "llm"] if asks_for_text else ["reference"]
-    found = evaluated(llm_server, tmp_path, LARGE, sources)
+    sources = ["reference", "llm"] if asks_for_text else "reference"
+    found = evaluated(llm_server, tmp_path, sources=sources)
     assert found["units"] == plain["units"]
     assert asks_for_text or same(found, plain)
     assert {row["reason"] for row in found["evidence"]} == {None}
@@ -187,16 +150,17 @@ def test_a_refusal_in_a_providers_words_is_mended_or_ends_the_run_with_them(
 @pytest.mark.parametrize(
     "switches",
     [
+        replace(PROFILES["llamacpp"], context=2_048),
         *(Switches(thinks=thinks) for thinks in THOUGHTS),
         *(Switches(thinks=thinks, tools=REJECTED) for thinks in (FULL, UNOPENED, LONG)),
     ],
-    ids=lambda one: f"{one.thinks} {one.tools}",
+    ids=lambda one: f"{one.context} {one.thinks} {one.tools}",
 )
-def test_thoughts_that_say_the_opposite_change_nothing(
+def test_a_small_context_and_thoughts_that_say_the_opposite_change_nothing(
     llm_server: LlmServer, tmp_path: Path, plain: Seen, switches: Switches
 ) -> None:
     llm_server.switches = switches
-    assert same(evaluated(llm_server, tmp_path, LARGE, ["reference"]), plain)
+    assert same(evaluated(llm_server, tmp_path), plain)
 
 
 def test_an_error_in_a_reply_of_status_200_is_that_error(
@@ -204,10 +168,10 @@ def test_an_error_in_a_reply_of_status_200_is_that_error(
 ) -> None:
     llm_server.switches = Switches(fails=ApiError(200, "the flux is inverted"))
     with pytest.raises(RunError, match="answered 200 with the error 400: the flux is inverted"):
-        evaluated(llm_server, tmp_path / "fails", LARGE, ["reference"])
+        evaluated(llm_server, tmp_path / "fails")
     long = "Context size has been exceeded."  # as LM Studio says it
     llm_server.switches = Switches(context=2000, too_long=lambda *_: ApiError(200, long))
-    assert same(evaluated(llm_server, tmp_path / "long", LARGE, ["reference"]), plain)
+    assert same(evaluated(llm_server, tmp_path / "long"), plain)
 
 
 def test_azure_is_asked_at_the_models_deployment(
@@ -216,4 +180,4 @@ def test_azure_is_asked_at_the_models_deployment(
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", llm_server.key)
     llm_server.switches = Switches(azure="offline-judge")
     url = f"{llm_server.base_url.removesuffix('/v1')}/?api-version=2024-10-21"
-    assert same(evaluated(llm_server, tmp_path, LARGE, ["reference"], url), plain)
+    assert same(evaluated(llm_server, tmp_path, url=url), plain)

@@ -2,17 +2,17 @@
 
 import html
 import json
-from collections.abc import Callable
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import ufo as python
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import ok, tables, ufo, ufo_process, write_lines
-from tests.pipelines.installed import install
-from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo, ufo_process, write_lines
+from tests.pipelines.llm_runs import at, rows
 from tests.pipelines.other_judges import judge as judge_of
 from tests.transforms.judges.stated import STATED
 from ufo.examples.own_judge import Contained
@@ -38,143 +38,112 @@ class Acme(FactSource):
         return [Passage(fact, url="https://acme.example/") for fact in hits[: self.limit]]
 """
 
+ENTRIES = """\
+[ufo.fact_sources]
+acme = acme_facts:Acme
+[ufo.judges]
+contained = acme_facts:Contained
+"""
+CITIES = ("Rome", "Oslo", "Bern", "Nice")
+RECORDS = [{"id": f"{n}", "response": f"{city} is a large city."} for n, city in enumerate(CITIES)]
+NAMED = yaml.safe_load(Path(__file__).with_name("named_judges.yaml").read_text(encoding="utf-8"))
+OUTCOMES = "SELECT outcome, judge FROM evidence ORDER BY response_id"
+EXAMPLE = Path(__file__).parents[2] / "examples/own_judge.py"
 
-@pytest.fixture
-def responses(tmp_path: Path) -> Path:
-    path: Path = write_lines(
-        tmp_path / "in.jsonl",
-        [{"response": f"{name} is a large city."} for name in ("Rome", "Oslo", "Bern", "Nice")],
-    )
-    return path
+
+def install(folder: Path, code: str, entries: str) -> dict[str, str]:
+    """Write a package as its wheel leaves it; returns an environment that sees it."""
+    target = folder / "site"
+    info = target / "acme_facts-1.0.dist-info"
+    info.mkdir(parents=True)
+    (target / "acme_facts.py").write_text(code)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-facts\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(entries)
+    return {**os.environ, "PYTHONPATH": str(target)}
 
 
-def test_an_installed_package_serves_without_an_edit_here(tmp_path: Path, responses: Path) -> None:
-    environment = install(tmp_path, PLUG_IN)
-    done = ufo_process(
-        *("evaluate", "--input", responses, "--output", tmp_path / "out", "--sources", "acme"),
-        *("--workers", 1, "--json"),
-        env=environment,
-        cwd=tmp_path,
-    )
-    assert done.code == 0, done.err
-    assert done.json["sources"] == ["acme"]
-    labels = [row[4] for row in tables(tmp_path / "out")["verdicts"]]
-    assert (labels.count(1), labels.count(None)) == (1, 3)
-    listed = ufo_process("sources", "--json", env=environment)
-    assert listed.code == 0
-    (row,) = [row for row in listed.json if row["type"] == "acme"]
-    assert (row["package"], row["options"]) == ("acme-facts", {"limit": 1})
-    assert row["help"] == "Looks facts up in the archive of Acme."
-    (own,) = [row for row in listed.json if row["type"] == "reference"]
+def test_an_installed_package_serves_and_judges_without_an_edit_here(tmp_path: Path) -> None:
+    environment = install(tmp_path, PLUG_IN + EXAMPLE.read_text(), ENTRIES)
+    words = evaluation(tmp_path, RECORDS, "--json")
+    ours = ("--sources", "acme", "--judge", "contained")
+    done = ufo_process(*words, *ours, env=environment, cwd=tmp_path)
+    assert (done.code, done.json["sources"]) == (0, ["acme"]), done.err
+    found = rows(tmp_path / "out", OUTCOMES)
+    assert [row["outcome"] for row in found] == [SUPPORTED, NOANS, NOANS, NOANS]
+    assert {row["judge"] for row in found} == {"contained"}
+    listed = {row["type"]: row for row in ufo_process("sources", "--json", env=environment).json}
+    acme, own = listed["acme"], listed["reference"]
+    assert (acme["package"], acme["options"]) == ("acme-facts", {"limit": 1})
+    assert acme["help"] == "Looks facts up in the archive of Acme."
     assert (own["package"], own["options"]) == ("ufo-factuality", {"passages": 5})
     assert "wikipedia  (ufo-factuality)" in ufo("sources").out
+    judges = ufo_process("judges", "--json", env=environment).json
+    (row,) = [row for row in judges if row["type"] == "contained"]
+    assert (row["package"], row["options"]) == ("acme-facts", {"share": 0.9, "letters": 4})
+    assert (row["extracts"], row["verifies"], row["abstains"]) == (False, True, True)
+    assert (row["needs_endpoint"], row["flags"]) == (False, [])
     # One that does not load is named, and disturbs no other.
     (tmp_path / "site" / "acme_facts.py").write_text("import a_module_that_is_not_there\n")
-    words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--workers", 1)
     wrong = ufo_process(*words, "--sources", "acme", env=environment)
-    assert wrong.code == 2
+    assert (wrong.code, "Traceback" in wrong.err) == (2, False)
     assert "package 'acme-facts'" in wrong.err
     assert "a_module_that_is_not_there" in wrong.err
-    assert "Traceback" not in wrong.err
-    assert ufo_process(*words, "--sources", "reference", env=environment).code == 0
+    assert ufo_process(*words, env=environment).code == 0
 
 
 def test_a_file_of_the_user_s_by_a_relative_path(
-    tmp_path: Path, responses: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/acme.py").write_text(PLUG_IN)
+    (tmp_path / "mine/judge.py").write_text(EXAMPLE.read_text())
     monkeypatch.chdir(tmp_path)
-    words = ("evaluate", "--input", responses.name, "--output", "out", "--json", "--chunk_size", 2)
-    mine = (*words, "--sources", "mine/acme.py:Acme", "--run", "r")
-    done = ok(*mine, "--workers", 2)
-    assert done.json["sources"] == ["Acme"]
-    assert [row[7] for row in tables(tmp_path / "out")["evidence"]].count("supported") == 1
+    flags = ("--sources", "mine/acme.py:Acme", "--judge", "mine/judge.py:Contained", "--run", "r")
+    mine = evaluation(tmp_path, RECORDS, *flags, "--chunk_size", 2)
+    for engine in (("--workers", 2), ("--runner", "DirectRunner", "--fresh")):
+        assert ok(*mine, "--json", *engine).json["sources"] == ["Acme"]
+        found = rows(tmp_path / "out", OUTCOMES)
+        assert [row["outcome"] for row in found] == [SUPPORTED, NOANS, NOANS, NOANS]
+        assert {row["judge"] for row in found} == {"Contained"}
     # An edited file is another source.
     (tmp_path / "mine/acme.py").write_text(PLUG_IN + "\n# another word\n")
-    other = ufo(*mine, "--if_finished", "retry_errors")
-    assert (other.code, "sources" in other.err) == (2, True)
+    assert "sources" in ends(2, *mine, "--if_finished", "retry_errors").err
+
+
+GARBAGE = """
+import numpy
+from ufo import FactSource, Passage, Retrieved
+class Garbage(FactSource):
+    def find(self, unit):
+        word = unit.claim.split()[0]
+        if word == "Oslo": return [Passage("text", title=5)]
+        if word == "Bonn": return 5
+        if word == "Lima": raise UnicodeError("\\udead" * 3 + "x" * 99999)
+        return [Retrieved(Passage(unit.claim), numpy.float32(0.5))]
+class Waits(FactSource):
+    async def look_up(self, open_units):
+        import asyncio
+        await asyncio.sleep(0)
+"""
 
 
 def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(tmp_path: Path) -> None:
     plug_in = tmp_path / "garbage.py"
-    plug_in.write_text(
-        "import numpy\n"
-        "from ufo import FactSource, Passage, Retrieved\n"
-        "class Garbage(FactSource):\n"
-        "    def find(self, unit):\n"
-        "        word = unit.claim.split()[0]\n"
-        "        if word == 'Rome': return [Passage('half a character \\ud83d')]\n"
-        "        if word == 'Oslo': return [Passage('text', title=5)]\n"
-        "        if word == 'Bonn': return 5\n"
-        "        if word == 'Lima': raise UnicodeError('\\udead' * 3 + 'x' * 99999)\n"
-        "        if word == 'Cairo': return [Passage(unit.claim, published_at='\\0')]\n"
-        "        return [Retrieved(Passage(unit.claim), numpy.float32(0.5))]\n"
-        "class Waits(FactSource):\n"
-        "    async def look_up(self, open_units):\n"
-        "        import asyncio\n"
-        "        await asyncio.sleep(0)\n"
-    )
-    cities = ["Rome", "Oslo", "Bonn", "Lima", "Perth"]
-    path = write_lines(
-        tmp_path / "in.jsonl", [{"id": c, "response": f"{c} is a large city."} for c in cities]
-    )
-    ok(
-        *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1, "--json"),
-        *("--sources", f"{plug_in}:Garbage"),
-    )
+    plug_in.write_text(GARBAGE)
+    cities = ["Oslo", "Bonn", "Lima", "Perth"]
+    records = [{"id": city, "response": f"{city} is a large city."} for city in cities]
+    words = evaluation(tmp_path, records, "--sources")
+    ok(*words, f"{plug_in}:Garbage")
     found = tables(tmp_path / "out")
     outcomes = {row[0]: row[7] for row in found["evidence"]}
-    assert outcomes == dict.fromkeys(cities[:4], "error") | {"Perth": "supported"}
-    assert len(found["failures"]) == 4
+    assert outcomes == dict.fromkeys(cities[:3], "error") | {"Perth": "supported"}
+    assert len(found["failures"]) == 3
     assert json.dumps(found["failures"])
     ok("report", tmp_path / "out")
-    words = ("--input", path, "--output", tmp_path / "waits", "--sources", f"{plug_in}:Waits")
-    waits = ufo("evaluate", *words)
-    assert (waits.code, "must set `remote = True`" in waits.err) == (1, True)
+    assert "must set `remote = True`" in ends(1, *words, f"{plug_in}:Waits").err
 
 
-# --- Judges of other people: a file, an installed package, an object; and broken ones.
-
-
-OUTCOMES = "SELECT outcome, judge FROM evidence ORDER BY response_id"
-CASCADE = Path(__file__).parents[2] / "examples/own_judge.py:Cascade"
-EXAMPLE = Path(__file__).parents[2] / "examples/own_judge.py"
-
-
-def test_an_installed_package_judges_without_an_edit_here(
-    tmp_path: Path, two_responses: tuple[object, ...]
-) -> None:
-    entry = "contained = acme_facts:Contained"
-    environment = install(tmp_path, EXAMPLE.read_text(), "ufo.judges", entry)
-    done = ufo_process(
-        *(*two_responses, "--judge", "contained", "--workers", 1),
-        env=environment,
-        cwd=tmp_path,
-    )
-    assert done.code == 0, done.err
-    found = rows(tmp_path / "out", OUTCOMES)
-    assert [tuple(row.values()) for row in found] == [
-        (SUPPORTED, "contained"),
-        (NOANS, "contained"),
-    ]
-    listed = ufo_process("judges", "--json", env=environment)
-    (row,) = [row for row in listed.json if row["type"] == "contained"]
-    assert (row["package"], row["options"]) == ("acme-facts", {"share": 0.9, "letters": 4})
-    assert (row["extracts"], row["verifies"], row["abstains"]) == (False, True, True)
-    assert (row["needs_endpoint"], row["flags"]) == (False, [])
-
-
-def test_a_file_by_a_relative_path_on_beams_direct_runner(
-    tmp_path: Path, two_responses: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/judge.py").write_text(EXAMPLE.read_text())
-    monkeypatch.chdir(tmp_path)
-    ok(*two_responses, "--judge", "mine/judge.py:Contained", "--runner", "DirectRunner")
-    assert [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)] == [SUPPORTED, NOANS]
-    (manifest,) = (tmp_path / "out").glob("run=*/manifest.json")
-    assert json.loads(manifest.read_text())["judge"] == "Contained"
+# --- Judges of other people: objects, and broken ones.
 
 
 def test_objects_and_descriptions_from_python() -> None:
@@ -200,73 +169,43 @@ def test_objects_and_descriptions_from_python() -> None:
     recalled.close()
 
 
-def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
-    tmp_path: Path, two_responses: tuple[object, ...]
-) -> None:
+def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(tmp_path: Path) -> None:
     said = ["supported it is", "nonsense", "refuted", "error"]
-    write_lines(
-        tmp_path / "in.jsonl",
-        [
-            {"id": str(n), "response": "Oslo is large.", "reference_answers": text}
-            for n, text in enumerate(said)
-        ],
-    )
-    ok(*two_responses, "--workers", 1, "--judge", judge_of("Says"))
+    records = [
+        {"id": str(n), "response": "Oslo is large.", "reference_answers": text}
+        for n, text in enumerate(said)
+    ]
+    words = evaluation(tmp_path, records, "--judge")
+    ok(*words, judge_of("Says"))
     found = [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)]
     assert found == [SUPPORTED, ERROR, REFUTED, ERROR]
     (failure,) = rows(tmp_path / "out", "SELECT step, error_type, message FROM failures")
     assert (failure["step"], failure["error_type"]) == ("verify", "ValueError")
     assert "unknown outcome 'nonsense'" in failure["message"]
     # One that leaves units out has judged nothing.
-    ufo(*two_responses, "--workers", 1, "--judge", judge_of("Sloppy"))
+    ufo(*words, judge_of("Sloppy"))
     assert {row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)} == {ERROR}
 
 
 # --- under names of their own, in the configuration file
 
 
-@pytest.mark.parametrize(
-    ("text", "flags", "judge", "outcome"),
-    [
-        ("judge: {name: mine, type: TYPE, word: refuted}", (), "mine", REFUTED),
-        ("judge: {type: TYPE, word: refuted}", ("--judge", "offline"), "offline", NOANS),
-        ("judges: [{name: a, type: TYPE}, {name: b, type: TYPE, word: refuted}]\njudge: b", (),
-         "b", REFUTED),
-        ("judges: [offline, {name: b, type: TYPE, word: refuted}]", ("--judge", "b"), "b", REFUTED),
-    ],
-)  # fmt: skip
-def test_a_named_judge_of_the_configuration(
-    tmp_path: Path,
-    two_responses: tuple[object, ...],
-    text: str,
-    flags: tuple[str, ...],
-    judge: str,
-    outcome: str,
-) -> None:
+@pytest.mark.parametrize("case", NAMED, ids=lambda case: f"{case['config']} {case['flags']}")
+def test_a_named_judge_of_the_configuration(tmp_path: Path, two_responses: Any, case: Any) -> None:
     config = tmp_path / "ufo.yaml"
-    config.write_text(text.replace("TYPE", json.dumps(judge_of("Says"))))
-    ok(*two_responses, "--workers", 1, "--config", config, *flags)
-    assert [tuple(row.values()) for row in rows(tmp_path / "out", OUTCOMES)][1] == (outcome, judge)
+    config.write_text(case["config"].replace("TYPE", json.dumps(judge_of("Says"))))
+    ok(*two_responses, "--config", config, *case["flags"].split())
+    expected = {"outcome": case["judged"], "judge": case["by"]}
+    assert rows(tmp_path / "out", OUTCOMES)[1] == expected
 
 
 # --- those that ask a model, or another service
 
 
-@pytest.fixture
-def asked(
-    two_responses: tuple[object, ...], llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
-) -> tuple[object, ...]:
-    """The words of a command over two responses, whose models are at the server."""
-    monkeypatch.setenv("OPENAI_API_KEY", llm_server.key)
-    return (*two_responses, *at(llm_server))
-
-
 def test_one_that_asks_a_model_gets_the_client_of_the_run(
-    tmp_path: Path,
-    two_responses: tuple[object, ...],
-    asked: tuple[object, ...],
-    llm_server: LlmServer,
+    tmp_path: Path, two_responses: Any, llm_server: LlmServer
 ) -> None:
+    asked = (*two_responses, *at(llm_server))
     estimate = ufo(*asked, "--judge", judge_of("Plain"), "--dry_run", "--json").json
     (calls,) = [row["calls"] for row in estimate["rows"] if row["step"] == "verify"]
     assert (calls, llm_server.requests) == (2, [])
@@ -279,74 +218,56 @@ def test_one_that_asks_a_model_gets_the_client_of_the_run(
 
 
 def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
-    tmp_path: Path, asked: tuple[object, ...], llm_server: LlmServer
+    tmp_path: Path, llm_server: LlmServer
 ) -> None:
     chances = {"Lima": "0.4 0.2 0.4 said.", "Oslo": "0.95 0 0.05 said.", "Rome": "0 1 0 said."}
     records = [
         {"id": city, "response": f"{city} is large.", "reference_answers": text}
         for city, text in chances.items()
     ]
-    write_lines(tmp_path / "in.jsonl", records)  # in the place of the two responses
-    words = ("--verifier", STATED, "--formulation", "prompt", "--judge", CASCADE)
-    flags = (*asked, *words)
-    estimate = ufo(*flags, "--dry_run", "--json").json
+    flags = ("--verifier", STATED, "--formulation", "prompt", "--judge", f"{EXAMPLE}:Cascade")
+    words = evaluation(tmp_path, records, *at(llm_server), *flags)
+    estimate = ufo(*words, "--dry_run", "--json").json
     assert [row["calls"] for row in estimate["rows"] if row["step"] == "verify"] == [2]
     assert llm_server.requests == []
-    done = ok(*flags)
-    found = rows(tmp_path / "out", "SELECT judge FROM evidence ORDER BY response_id")
-    assert [row["judge"] for row in found] == ["llm", "offline", "llm"]
+    done = ok(*words)
+    assert [row["judge"] for row in rows(tmp_path / "out", OUTCOMES)] == ["llm", "offline", "llm"]
     assert "Verifier stated (a first look" in done.out
 
 
 # --- `--verifier`: who judges is told, recorded, and part of what results depend on.
 
 
+SHOWN = "Verifier stated (a first look; for findings use a language model): always"
+# A reference that states its probabilities, and a ground for them.
 REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
+STATING = {"response": "Oslo was founded in 1901.", "reference_answers": REFUTING}
 
 
-@pytest.fixture
-def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """One response, and a reference that states its probabilities and a ground for them."""
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
-    record = {"response": "Oslo was founded in 1901.", "reference_answers": REFUTING}
-    path = write_lines(tmp_path / "in.jsonl", [record])
-
-    def run(*flags: object) -> Any:
-        words = ("--input", path, "--output", tmp_path / "out", "--workers", 1)
-        return ufo("evaluate", *words, "--sources", "reference", *flags)
-
-    return run
-
-
-def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path: Path) -> None:
-    done = evaluate("--verifier", STATED)
-    assert done.code == 0, done.err
+def test_its_verdicts_its_name_and_its_accuracy_are_seen(tmp_path: Path) -> None:
+    words = evaluation(tmp_path, [STATING])
+    done = ok(*words, "--verifier", STATED)
     assert "Judging offline, without a language model. Verifier: stated." in done.err
-    assert "Verifier stated (a first look; for findings use a language model): always" in done.out
+    assert SHOWN in done.out
     (row,) = rows(tmp_path / "out", "SELECT outcome, probability, judge, model FROM evidence")
     assert (row["outcome"], row["probability"], row["judge"]) == ("refuted", 0.2, "offline")
-    assert row["model"].startswith("stated@")
     (manifest,) = (tmp_path / "out").glob("run=*/manifest.json")
     told = json.loads(manifest.read_text())["fingerprint"]["options"]["verifier"]
-    assert told["name"] == "stated"
-    assert row["model"] == f"stated@{told['content'][:12]}"
+    assert (told["name"], row["model"]) == ("stated", f"stated@{told['content'][:12]}")
     # Another verifier is another run.
     (tmp_path / "ufo.yaml").write_text("verifier: overlap\n")
-    assert evaluate("--config", tmp_path / "ufo.yaml").code == 0
+    ok(*words, "--config", tmp_path / "ufo.yaml")
     assert len(list((tmp_path / "out").glob("run=*"))) == 2
 
 
 def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
-    evaluate: Any, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     line = trust([shown("overlap")], ["reference"])
-    done = evaluate("--verifier", "overlap")
-    assert f"\n{line}\n" in done.out
-    results = tmp_path / "out"
-    assert line in " ".join(ufo("report", results).out.split())
-    ok("report", results, "--html", tmp_path / "page.html")
+    assert f"\n{line}\n" in ok(*evaluation(tmp_path, [STATING], "--verifier", "overlap")).out
+    ok("report", tmp_path / "out", "--html", tmp_path / "page.html")
     assert line in html.unescape((tmp_path / "page.html").read_text())
+    assert line in " ".join(ok("report", tmp_path / "out").out.split())
     found = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
     assert "Verifier overlap" not in found._repr_html_()  # nobody judged: there was no reference
     text = "Oslo was founded in 1901."
@@ -360,8 +281,7 @@ def test_recall_and_one_text_ask_it_too(tmp_path: Path) -> None:
     record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
     path = write_lines(tmp_path / "in.jsonl", [record])
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
-    done = ok(*words, "--verifier", STATED)
-    assert "Verifier stated (a first look; for findings use a language model): always" in done.out
+    assert SHOWN in ok(*words, "--verifier", STATED).out
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert (row["judge"], row["model"].partition("@")[0]) == ("offline", "stated")
     assert ufo(*words, "--verifier", STATED, "--facts_only").code == 2

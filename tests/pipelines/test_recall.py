@@ -13,8 +13,8 @@ import pytest
 
 import ufo as interface
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import ok, tables, ufo, write_lines
-from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, rows
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo, write_lines
+from tests.pipelines.llm_runs import EXAMPLE, rows
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_RECALL
 
@@ -25,22 +25,15 @@ PEOPLE = [("no_context", 6, 2), ("poor", 6, 0), ("rag", 6, 5)]
 
 
 def labels(output: Path, formulation: str) -> list[dict[str, Any]]:
-    return rows(
-        output,
-        "SELECT record_id, variant, fact_id, label FROM recall_verdicts "
-        f"WHERE formulation = '{formulation}' ORDER BY ALL",
-    )
+    query = "SELECT record_id, variant, fact_id, label FROM recall_verdicts WHERE formulation = "
+    return rows(output, f"{query}'{formulation}' ORDER BY ALL")
 
 
 @pytest.fixture(scope="module")
 def offline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example recalled without a model."""
     output = tmp_path_factory.mktemp("offline")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ENVIRONMENT:
-            patch.delenv(name, raising=False)
-        done = ufo("recall", "--input", EXAMPLE, "--output", output)
-    assert done.code == 0, done.err
+    done = ok("recall", "--input", EXAMPLE, "--output", output, "--judge", "offline")
     assert "Judging offline" in done.err
     return output
 
@@ -52,7 +45,6 @@ def test_five_formulations_are_compared_in_one_run(
     recall: Ufo, server: LlmServer, tmp_path: Path, offline: Path
 ) -> None:
     done = recall(tmp_path, "--json")
-    assert done.code == 0, done.err
     assert (done.json["records"], done.json["facts"], done.json["failures"]) == (3, 8, 0)
     # The model answers as the offline judge does, so every formulation says what that one says.
     expected = labels(offline, "offline")
@@ -75,7 +67,7 @@ def test_five_formulations_are_compared_in_one_run(
 def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--as_published", "--repairs", 0, "--formulations", "prompt,tfn+citation+xml")
     done = recall(tmp_path, "--json", *flags)
-    assert (done.code, done.json["facts"], done.json["failures"]) == (0, 8, 0), done.err
+    assert (done.json["facts"], done.json["failures"]) == (8, 0)
     assert labels(tmp_path, "prompt") == labels(tmp_path, "tfn+citation+xml") != []
     errors = done.json["recall_errors"]
     variants = ("no_context", "poor", "rag")
@@ -84,64 +76,49 @@ def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path
     assert {(row["error_rate"], row["f1_false"]) for row in errors} == {(0, 1)}
 
 
-def test_a_run_of_several_processes_and_chunks_is_the_same(recall: Ufo, tmp_path: Path) -> None:
-    flags = ("--formulations", "tfn,prompt", "--chunk_size", 1, "--workers", 2)
-    assert recall(tmp_path / "many", *flags).code == 0
-    assert recall(tmp_path / "one", "--formulations", "tfn,prompt").code == 0
-    many, one = tables(tmp_path / "many"), tables(tmp_path / "one")
+def same_but_requests(*outputs: Path) -> None:
+    """Runs found the same; the last column of a verdict is the id of its request."""
+    found, expected = (tables(output) for output in outputs)
     for table in ("recall_records", "recall_answers", "recall_facts"):
-        assert many[table] == one[table] != []
-    without_ids = [[row[:-1] for row in found["recall_verdicts"]] for found in (many, one)]
+        assert found[table] == expected[table] != []
+    without_ids = [[row[:-1] for row in one["recall_verdicts"]] for one in (found, expected)]
     assert without_ids[0] == without_ids[1] != []
 
 
-# --- unanswered facts -----------------------------------------------------------------------------
+def test_a_run_of_several_processes_and_chunks_is_the_same(recall: Ufo, tmp_path: Path) -> None:
+    flags = ("--formulations", "tfn,prompt", "--chunk_size", 1, "--workers", 2)
+    recall(tmp_path / "many", *flags)
+    recall(tmp_path / "one", "--formulations", "tfn,prompt")
+    same_but_requests(tmp_path / "many", tmp_path / "one")
 
 
-def given(tmp_path: Path) -> Path:
-    """A record whose two facts are labelled, the second false."""
+@pytest.mark.parametrize(
+    ("flags", "calls", "na"),
+    [((), 2, 0), (("--repairs", 0), 1, 2)],
+    ids=["repaired", "one attempt"],
+)
+def test_what_the_first_reply_left_out_is_counted(
+    recall: Ufo, server: LlmServer, tmp_path: Path, flags: tuple[object, ...], calls: int, na: int
+) -> None:
+    # A record whose two facts are labelled, the second false.
     facts = [
         {"fact": "Oslo is in Norway.", "labels": {"rag": True}},
         {"fact": "Oslo is small.", "labels": {"rag": False}},
     ]
-    record = {
-        "id": "oslo",
-        "question": "Where is Oslo?",
-        "ground_truth": "Oslo is in Norway.",
-        "answers": {"rag": "Oslo is in Norway."},
-        "facts": facts,
-    }
-    path: Path = write_lines(tmp_path / "given.jsonl", [record])
-    return path
-
-
-@pytest.mark.parametrize(
-    ("flags", "calls", "na", "before"),
-    [((), 2, 0, 2), (("--repairs", 0), 1, 2, 2)],
-    ids=["repaired", "one attempt"],
-)
-def test_what_the_first_reply_left_out_is_counted(
-    recall: Ufo,
-    server: LlmServer,
-    tmp_path: Path,
-    flags: tuple[object, ...],
-    calls: int,
-    na: int,
-    before: int,
-) -> None:
-    path = given(tmp_path)
-    assert recall(tmp_path / "warm", "--formulations", "tf", source=path).code == 0  # probes
+    text = "Oslo is in Norway."
+    record = {"id": "oslo", "question": "Where is Oslo?", "ground_truth": text, "facts": facts}
+    path = write_lines(tmp_path / "given.jsonl", [{**record, "answers": {"rag": text}}])
+    recall(tmp_path / "warm", "--formulations", "tf", source=path)
     server.requests.clear()
-    server.faults.extend([None] * _probes(tmp_path / "warm"))
-    server.faults.append(faults.missing_arguments())
-    done = recall(tmp_path / "out", "--formulations", "tf", "--json", *flags, source=path)
+    probes = rows(tmp_path / "warm", "FROM usage WHERE step = 'probe'")
+    server.faults.extend([*[None] * len(probes), faults.missing_arguments()])
+    words = ("--formulations", "tf", "--json", *flags)
+    done = recall(tmp_path / "out", *words, source=path, code=bool(na))  # 1: none was usable
     server.faults.clear()
-    assert done.code == (1 if na == 2 else 0), done.err  # 1: no judgement was usable
     assert len([entry for entry in server.chats if entry.step == "fact_checker"]) == calls
     (error,) = done.json["recall_errors"]
-    assert (error["n_na"], error["n_na_before_repair"]) == (na, before)
-    assert error["error_rate"] == (None if na else 0)
-    assert error["error_rate_with_na"] == na / 2
+    assert (error["n_na"], error["n_na_before_repair"]) == (na, 2)
+    assert (error["error_rate"], error["error_rate_with_na"]) == (None if na else 0, na / 2)
     (score,) = (row for row in done.json["recall_scores"] if row["formulation"] == "tf")
     assert (score["n_calls"], score["n_failed_calls_before_repair"]) == (1, 1)
     assert done.json["failures"] == bool(na)
@@ -149,77 +126,34 @@ def test_what_the_first_reply_left_out_is_counted(
     assert [(row["step"], row["key"]) for row in found] == [("verify", "oslo/rag/tf")] * bool(na)
 
 
-def _probes(output: Path) -> int:
-    (row,) = rows(output, "SELECT count(*) AS n FROM usage WHERE step = 'probe'")
-    return int(row["n"])
-
-
-# --- Runs of `ufo recall`: what is refused, how they resume, and what reads them beside others.
-
-
-# --- bad input, wrong usage -----------------------------------------------------------------------
-
-
-def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(tmp_path: Path) -> None:
-    good = {"question": "Where is Oslo?", "answer": "Oslo is in Norway.", "answers": {"a": "No."}}
-    bad = {**good, "id": "bad", "human_evaluated_facts_a": "{'F': __import__('os').getcwd()}"}
-    path = write_lines(
-        tmp_path / "in.jsonl", [good, "not json", bad, {**good, "x": 1}, {"question": "Q?"}]
-    )
-    done = ufo("recall", "--input", path, "--output", tmp_path / "out")
-    assert done.code == 0
-    assert "4 failures" in done.out
-    found = rows(tmp_path / "out", "SELECT key, error_type, message FROM failures ORDER BY key")
-    assert [(row["key"], row["error_type"]) for row in found] == [
-        ("in.jsonl:2", "unusable_record"),
-        ("in.jsonl:3", "unusable_record"),
-        ("in.jsonl:4", "repeated_id"),
-        ("in.jsonl:5", "unusable_record"),
-    ]
-    assert "`human_evaluated_facts_a` cannot be read" in found[1]["message"]
-    assert len(rows(tmp_path / "out", "FROM recall_records")) == 1
-
-
 # --- runs: resume, skip, report -------------------------------------------------------------------
 
 
 def test_a_run_that_was_stopped_goes_on_by_the_same_command(
-    recall: Ufo, server: LlmServer, tmp_path: Path, write_prices: Path
+    recall: Ufo, server: LlmServer, tmp_path: Path
 ) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(json.dumps({"offline-judge": {"input": 10, "output": 40}}))
     flags = (
         *("--formulations", "tfn", "--run", "r", "--chunk_size", 1),
-        *("--prices", write_prices, "--cache", tmp_path / "cache.sqlite"),
+        *("--prices", prices, "--cache", tmp_path / "cache.sqlite"),
     )
     whole = recall(tmp_path / "whole", *flags, "--cache", "off", "--json")
     cost = sum(row["cost_usd"] for row in whole.json["recall_cost"])
-    calls = len([entry for entry in server.chats if entry.step != "probe"])
+    calls = sum(entry.step != "probe" for entry in server.chats)
     server.requests.clear()
-    stopped = recall(tmp_path / "out", *flags, "--max_cost", 0.7 * cost)
-    assert stopped.code == 4, stopped.err
+    stopped = recall(tmp_path / "out", *flags, "--max_cost", 0.7 * cost, code=4)
     assert "higher --max_cost" in stopped.err
     assert not (tmp_path / "out/run=r/manifest.json").exists()
-    done = recall(tmp_path / "out", *flags, "--max_cost", 10 * cost)
-    assert done.code == 0, done.err
-    assert len([entry for entry in server.chats if entry.step != "probe"]) == calls
-    before, after = tables(tmp_path / "whole"), tables(tmp_path / "out")
-    assert after["recall_facts"] == before["recall_facts"]
-    assert [row[:-1] for row in after["recall_verdicts"]] == [
-        row[:-1] for row in before["recall_verdicts"]
-    ]
-
-
-@pytest.fixture
-def write_prices(tmp_path: Path) -> Path:
-    path = tmp_path / "prices.yaml"
-    path.write_text(json.dumps({"offline-judge": {"input": 10, "output": 40}}))
-    return path
+    recall(tmp_path / "out", *flags, "--max_cost", 10 * cost)
+    assert sum(entry.step != "probe" for entry in server.chats) == calls
+    same_but_requests(tmp_path / "out", tmp_path / "whole")
 
 
 def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
-    text = {"response": "Oslo is in Norway.", "reference_answers": ["Oslo is in Norway."]}
-    responses = write_lines(tmp_path / "in.jsonl", [text])
+    text = "Oslo is in Norway."
+    evaluated = evaluation(tmp_path, [{"response": text, "reference_answers": [text]}])
     output = tmp_path / "out"
-    evaluated = ("evaluate", "--input", responses, "--output", output, "--sources", "reference")
     recalled = ("recall", "--input", EXAMPLE, "--output", output, "--run")
     # Another command's run of the name is replaced whole.
     ok(*recalled, "e")
@@ -228,24 +162,21 @@ def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
     assert not list(output.glob("run=e/recall_*/*.parquet"))
     ok(*recalled, "r")
     before = (output / "run=r/manifest.json").read_text()
-    left = ufo(*recalled, "r", "--if_finished", "skip")
-    assert (left.code, "finished" in left.err) == (0, True)
+    assert "finished" in ok(*recalled, "r", "--if_finished", "skip").err
     assert (output / "run=r/manifest.json").read_text() == before
-    overview = ok("report", output)
-    assert "3 records, 8 facts, 9 answers" in overview.out
+    assert "3 records, 8 facts, 9 answers" in ok("report", output).out
     assert ufo("report", output, "--json").json["recall_scores"]
     for view in ("recall_scores", "recall_errors", "recall_cost"):
         assert "offline" in ufo("report", output, view).out
         assert "no rows: it takes a run of" in ufo("report", output, view, "--run", "e").out
     scores = ufo("report", output, "scores", "--run", "r")
     assert "no rows: the run is of 'ufo recall': see recall_scores" in scores.out
-    refused = ufo("benchmark", output, "--run", "r")
-    assert (refused.code, "which asks no sources" in refused.err) == (2, True)
+    assert "which asks no sources" in ends(2, "benchmark", output, "--run", "r").err
     both = ufo("sql", output, "SELECT run, mode FROM runs ORDER BY run", "--json").json
     assert [row["mode"] for row in both] == ["seq", "recall"]
     with open_results(output, all_runs=True) as results:
-        assert results.query("SELECT DISTINCT run FROM scores").num_rows == 1
-        assert results.query("SELECT DISTINCT run FROM recall_scores").num_rows == 1
+        for table in ("scores", "recall_scores"):
+            assert results.query(f"SELECT DISTINCT run FROM {table}").num_rows == 1
 
 
 # --- The sheet for people: written by --facts_only, edited, and read back as input.
@@ -282,11 +213,12 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def write(path: Path, lines: list[dict[str, str]], delimiter: str = ",") -> None:
+def write(path: Path, lines: list[dict[str, str]], delimiter: str = ",") -> Path:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(lines[0]), delimiter=delimiter)
         writer.writeheader()
         writer.writerows(lines)
+    return path
 
 
 def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -> None:
@@ -349,6 +281,7 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
         for n in range(3)
     ]
     lines[1]["human_evaluated_facts_answer"] = "open('/etc/passwd').read()"
+    lines.append(lines[2] | {"question": "Where else?"})
     # As pandas writes it, with an index that has no name.
     write(tmp_path / "w.csv", [{"": str(at), **line} for at, line in enumerate(lines)])
     write(tmp_path / "semicolons.csv", lines, ";")
@@ -356,9 +289,10 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
     for name in ("w.csv", "semicolons.csv", "w.parquet"):
         output = tmp_path / name.replace(".", "-")
         done = ok("recall", "--input", tmp_path / name, "--output", output, "--json")
-        (failure,) = rows(output, "SELECT key, message FROM failures")
-        assert failure["key"] == f"{name}:2"
-        assert "`human_evaluated_facts_answer` cannot be read" in failure["message"]
+        unusable, repeated = rows(output, "SELECT * FROM failures ORDER BY key")
+        assert (unusable["key"], unusable["error_type"]) == (f"{name}:2", "unusable_record")
+        assert "`human_evaluated_facts_answer` cannot be read" in unusable["message"]
+        assert (repeated["key"], repeated["error_type"]) == (f"{name}:4", "repeated_id")
         found = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
         assert {row["variant"]: row["accuracy"] for row in found} == {"answer": 1, "poor_answer": 0}
 
@@ -390,9 +324,8 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
 
 def test_the_same_from_python() -> None:
     found = interface.recall(RECORDS, judge="offline", quiet=True)
-    assert found.facts.num_rows == 3
+    assert (found.facts.num_rows, found.verdicts.num_rows) == (3, 2 * 3 + 1)
     assert set(found.scores["formulation"].to_pylist()) == {"offline"}
-    assert found.verdicts.num_rows == 2 * 3 + 1
     assert (found.errors.num_rows, found.cost.num_rows, found.failures.num_rows) == (0, 1, 0)
     path = Path(found.path)
     assert json.loads((path / "manifest.json").read_text())["mode"] == "recall"

@@ -8,24 +8,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.pipelines.conftest import ok, write_lines
+from tests.pipelines.conftest import city_records, ok, settings_of, write_lines
 from ufo.pipelines import streaming
-from ufo.pipelines.options.command_line import settings
-from ufo.pipelines.options.groups import GROUPS
-from ufo.pipelines.options.option import Parser
-from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.run import run_evaluate
 from ufo.pipelines.streaming import stream
 
 Step = Callable[[], None]
-
-
-def settings_of(folder: Path, *more: str) -> Any:
-    parser = Parser(prog="ufo evaluate")
-    parser.add_options(GROUPS)
-    flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--workers", "1"]
-    places = ["--input", f"{folder}/in/*.jsonl", "--output", f"{folder}/out", "--run", "s"]
-    return settings(Settings, parser, [*flags, *places, "--window_seconds", "8", *more])
+OFFLINE = ("--judge", "offline", "--sources", "reference", "--workers", "1", "--run", "s")
 
 
 class World:
@@ -46,29 +35,25 @@ class World:
 
     def add(self, name: str, *ids: str) -> None:
         lines = [{"id": one, "response": f"{one} is big."} for one in ids]
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (self.folder / "in" / f"{name}.jsonl").write_text(text)
+        write_lines(self.folder / "in" / f"{name}.jsonl", lines)
 
     def run(self, *more: str) -> int:
+        places = ("--input", f"{self.folder}/in/*.jsonl", "--output", f"{self.folder}/out")
+        seconds = ("--window_seconds", "8", "--idle_seconds", "20")
         return stream(
-            settings_of(self.folder, "--idle_seconds", "20", *more),
-            lambda finished: self.windows.append((finished.name, self.ids(finished.folder))),
+            settings_of("--streaming", *OFFLINE, *places, *seconds, *more),
+            lambda window: self.windows.append((window.name, ids(f"{window.folder}/"))),
             self.said.append,
             quiet=True,
             sleep=self.sleep,
             clock=lambda: self.now,
         )
 
-    def ids(self, folder: str | Path) -> list[str]:
-        return by_plain_duckdb(f"{folder}/responses/*.parquet")
 
-    def all_ids(self) -> list[str]:
-        return by_plain_duckdb(f"{self.folder}/out/run=*/responses/*.parquet")
-
-
-def by_plain_duckdb(files: str) -> list[str]:
+def ids(folders: str) -> list[str]:
     query = "SELECT response_id FROM read_parquet(?) ORDER BY ALL"
-    return [row[0] for row in duckdb.execute(query, [files]).fetchall()]
+    found = duckdb.execute(query, [f"{folders}responses/*.parquet"]).fetchall()
+    return [row[0] for row in found]
 
 
 @pytest.fixture
@@ -99,56 +84,42 @@ def test_files_are_evaluated_in_windows_as_they_arrive(
 
 
 def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
-    path = world.folder / "in" / "slow.jsonl"
-
     def write(number: int) -> Step:
-        lines = [json.dumps({"id": f"r{n}", "response": "Oslo is big."}) for n in range(number)]
+        return lambda: world.add("slow", *(f"r{n}" for n in range(number)))
 
-        def all_of_them() -> None:
-            path.write_text("\n".join(lines))
-
-        return all_of_them
-
-    path.touch()
+    write(0)()
     world.happens = {second: write(second) for second in range(1, 13)}
     world.run()
     assert [len(ids) for _, ids in world.windows] == [12]
 
 
-def stops(number: int) -> Callable[..., Any]:
-    """`run` that stops the process at its `number`-th window."""
-    calls = iter(range(1, 100))
-
-    def evaluate(*arguments: Any) -> Any:
-        if next(calls) == number:
-            raise KeyboardInterrupt
-        return run_evaluate(*arguments)
-
-    return evaluate
-
-
 def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def evaluate(*arguments: Any) -> Any:
+        if world.windows:
+            raise KeyboardInterrupt
+        return run_evaluate(*arguments)
+
     world.happens = {1: lambda: world.add("a", "r1"), 20: lambda: world.add("b", "r2")}
     with monkeypatch.context() as patched:
-        patched.setattr(streaming, "run_evaluate", stops(2))
+        patched.setattr(streaming, "run_evaluate", evaluate)
         with pytest.raises(KeyboardInterrupt):
             world.run()
-    assert world.all_ids() == ["r1"]
+    assert ids(f"{world.folder}/out/run=*/") == ["r1"]
     world.happens = {}
     world.add("b", "r2")
     world.add("c", "r3")
     world.run()
-    assert world.all_ids() == ["r1", "r2", "r3"]
+    assert ids(f"{world.folder}/out/run=*/") == ["r1", "r2", "r3"]
     assert world.run() == 0
 
 
-def test_the_command_tells_of_each_window(tmp_path: Path, records: list[Any]) -> None:
-    write_lines(tmp_path / "in.jsonl", records)
+def test_the_command_tells_of_each_window(tmp_path: Path) -> None:
+    write_lines(tmp_path / "in.jsonl", city_records())
     flags = ("--streaming", "--window_seconds", "0.02", "--idle_seconds", "0.02", "--json")
-    places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--run", "s")
-    done = ok("evaluate", *flags, *places, "--judge", "offline", "--sources", "reference")
+    places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out")
+    done = ok("evaluate", *flags, *places, *OFFLINE)
     (told,) = map(json.loads, done.out.splitlines())
     assert (told["run"], told["responses"]) == ("s.w000001", 20)
     assert told["path"] == str(tmp_path / "out/run=s.w000001")

@@ -1,37 +1,20 @@
 """`ufo evaluate --sources web` over the local web, by each of the search engines."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.llm_server import KEY, LlmServer
+from tests.case_files import cases
+from tests.llm_server import LlmServer
 from tests.local_web import ORDER, Engines, LocalWeb
 from tests.pipelines.conftest import ok, tables, ufo, write_lines
-from tests.pipelines.llm_runs import ENVIRONMENT, rows
+from tests.pipelines.llm_runs import at, results, rows
 
-ADDRESSES = {
-    "serper": "SERPER_BASE_URL",
-    "searxng": "SEARXNG_BASE_URL",
-    "brave": "BRAVE_BASE_URL",
-}
-# What is asked, and what the pages say to it: 1, 0, or None where there is no page on it.
-CLAIMS: list[tuple[str, int | None]] = [
-    ("Tarnholm Lighthouse was built in 1874.", 1),
-    ("Tarnholm Lighthouse was built in 1911.", 0),
-    ("Ingrid Solvang was born in Skarvik in 1841.", 1),
-    ("Ingrid Solvang died in 1931.", 0),
-    ("The harbour of Tarnholm was dredged in 2016.", 1),
-    ("The crane of Tarnholm lifts 12 tonnes.", 1),
-    ("The beacon of Holmsund was lit for the first time in 1890.", 1),
-    ("The smugglers of Tarnholm hid brandy.", 1),
-    ("The old pier of Tarnholm was 90 metres long.", 1),
-    ("Marie Curie was born in Warsaw in 1867.", 1),
-    ("The zeppelins of Zanzibar whistle waltzes.", None),
-]
+ADDRESSES = ("SERPER_BASE_URL", "SEARXNG_BASE_URL", "BRAVE_BASE_URL")
+CLAIMS = cases(Path(__file__).with_name("web_claims.txt"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +27,11 @@ class Scene:
     input: Path
     config: Path
 
+    def write(self, claims: Sequence[str]) -> None:
+        """Write a response for each claim, which is its own query."""
+        given = [{"response": one, "claims": [{"claim": one, "query": one}]} for one in claims]
+        write_lines(self.input, [{"id": f"r{at}", **one} for at, one in enumerate(given)])
+
     def flags(self, engine: str, output: str, *more: object) -> tuple[object, ...]:
         return (
             *("evaluate", "--input", self.input, "--output", self.folder / output, "--run", "r"),
@@ -54,18 +42,15 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    for name in (*ENVIRONMENT, "BRAVE_API_KEY", *ADDRESSES.values()):
-        monkeypatch.delenv(name, raising=False)
-    records = [
-        {"id": f"r{at}", "response": claim, "claims": [{"claim": claim, "query": claim}]}
-        for at, (claim, _) in enumerate(CLAIMS)
-    ]
+    monkeypatch.delenv("BRAVE_API_KEY", raising=False)
     config = tmp_path / "ufo.yaml"
     config.write_text("sources: [{name: web, type: web}]\n")
     with LocalWeb() as web, Engines(web) as engines:
-        for name in ADDRESSES.values():
+        for name in ADDRESSES:
             monkeypatch.setenv(name, engines.url)
-        yield Scene(tmp_path, web, engines, write_lines(tmp_path / "in.jsonl", records), config)
+        scene = Scene(tmp_path, web, engines, tmp_path / "in.jsonl", config)
+        scene.write([claim for claim, _ in CLAIMS])
+        yield scene
 
 
 OFFLINE = ("--judge", "offline", "--cache", "off")
@@ -87,13 +72,11 @@ def test_claims_are_settled_by_the_pages_that_a_search_finds(scene: Scene) -> No
     done = ufo(*scene.flags("serper", "out", *OFFLINE))
     assert (done.code, done.err.count("Traceback")) == (0, 0), done.err
     output = scene.folder / "out"
-    assert labels(output) == {f"r{at}": label for at, (_, label) in enumerate(CLAIMS)}
+    expected = {"1": 1, "0": 0, "no page": None}
+    assert labels(output) == {f"r{n}": expected[label] for n, (_, label) in enumerate(CLAIMS)}
     assert {query.shape for query in scene.engines.queries} == {"serper"}
-    said = rows(
-        output,
-        "SELECT e.response_id, e.outcome, e.reason, p.* FROM evidence e "
-        "LEFT JOIN passages p USING (run, passage_id) ORDER BY ALL",
-    )
+    evidence = "SELECT e.response_id, e.outcome, e.reason, p.* FROM evidence e"
+    said = rows(output, f"{evidence} LEFT JOIN passages p USING (run, passage_id) ORDER BY ALL")
     nothing = [row for row in said if row["response_id"] == "r10"]
     assert [(row["outcome"], row["reason"]) for row in nothing] == [("noans", "no_passages")]
     lamp = next(row for row in said if row["url"] == scene.web.url("/lighthouse"))
@@ -114,7 +97,7 @@ def test_claims_are_settled_by_the_pages_that_a_search_finds(scene: Scene) -> No
     assert reasons[scene.web.url("/paywall")] == "paywall"
     assert reasons[scene.web.url("/private/diary")] == "blocked_by_robots"
     assert "/private/diary" not in scene.web.paths()
-    steps = rows(output, "SELECT step, count(*) AS n FROM usage WHERE status = 'ok' GROUP BY step")
+    steps = rows(output, "SELECT DISTINCT step FROM usage WHERE status = 'ok'")
     assert {row["step"] for row in steps} == {"search", "page"}
 
 
@@ -150,14 +133,7 @@ def test_what_every_search_would_meet_ends_the_run(
 ) -> None:
     scene.engines.faults.extend([status] * 20)
     done = ufo(*scene.flags(engine, "out", *OFFLINE))
-    assert done.code == 1
-    assert remedy in done.err
-    assert "Traceback" not in done.err
-
-
-def _comparable(tables: Mapping[str, list[tuple[Any, ...]]]) -> dict[str, Any]:
-    # What a request took, and its process, is another thing each time.
-    return {name: found for name, found in tables.items() if name not in ("usage", "sources")}
+    assert (done.code, remedy in done.err, "Traceback" in done.err) == (1, True, False)
 
 
 def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
@@ -167,22 +143,20 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
     more = (*OFFLINE, "--web_snapshot", folder, "--chunk_size", 6)
     ok(*scene.flags("serper", "recorded", *more, "--workers", 2))
     assert [path.name for path in folder.iterdir()] == ["snapshot.sqlite"]
-    for name in ADDRESSES.values():
+    for name in ADDRESSES:
         monkeypatch.delenv(name)
     asked = len(scene.web.requests), scene.engines.requests
     ok(*scene.flags("serper", "replayed", *more))
     assert (len(scene.web.requests), scene.engines.requests) == asked
     before, after = (tables(scene.folder / name) for name in ("recorded", "replayed"))
-    assert _comparable(before) == _comparable(after)
+    assert results(before) == results(after)
     assert before["passages"]
     (scene.folder / "mine").mkdir()
     (scene.folder / "mine" / "thesis.tex").write_text("…")
     wrong = ufo(*scene.flags("serper", "out", *OFFLINE, "--web_snapshot", scene.folder / "mine"))
     assert (wrong.code, "is neither a snapshot nor empty" in wrong.err) == (2, True)
     # What was not recorded is an error with the remedy, and nobody is asked.
-    scene.input.write_text(
-        json.dumps({"response": "x", "claims": [{"claim": "The Nile is long.", "query": "Nile?"}]})
-    )
+    scene.write(["The Nile is long."])
     assert ufo(*scene.flags("serper", "other", *more)).code == 1  # the snapshot has no such search
     (failure,) = rows(scene.folder / "other", "SELECT step, message FROM failures")
     assert failure["step"] == "source:web"
@@ -196,33 +170,21 @@ def test_domains_and_kinds_are_left_out_before_the_vote(scene: Scene) -> None:
         found = rows(scene.folder / flags[0], "SELECT DISTINCT outcome, reason FROM evidence")
         assert found == [{"outcome": "noans", "reason": "no_passages"}]
     assert scene.web.paths() == []
-    wrong = ufo(*scene.flags("serper", "out", *OFFLINE, "--include_categories", "newz"))
-    assert wrong.code == 2
-    assert "Did you mean 'news'" in wrong.err
 
 
 def test_what_a_page_orders_the_judge_to_say_changes_nothing(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, llm_server: LlmServer
 ) -> None:
     """The same page with and without an order in it: the verdicts are the same."""
-    claims = [("The beacon of Holmsund was lit for the first time in 1890.", 1)]
-    claims.append(("The beacon of Holmsund was lit for the first time in 1955.", 0))
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with LlmServer() as server:
-        model = ("--judge", "llm", "--base_url", server.base_url, "--model", "offline-judge")
-        more = ("--cache", "off", "--context_sentences", 5, *model)
-        scene.input.write_text(
-            "\n".join(
-                json.dumps({"id": c, "response": c, "claims": [{"claim": c, "query": c}]})
-                for c, _ in claims
-            )
-        )
-        ok(*scene.flags("serper", "with", *more))
-        texts = rows(scene.folder / "with", "SELECT text FROM passages")
-        assert any(ORDER in row["text"] for row in texts)
-        sent = json.dumps([logged.body for logged in server.requests], ensure_ascii=False)
-        assert "&lt;/passage>" in sent
-        scene.web.pages["/orders"] = scene.web.pages["/beacon"]
-        ok(*scene.flags("serper", "without", *more))
+    lit = "The beacon of Holmsund was lit for the first time in "
+    scene.write([f"{lit}1890.", f"{lit}1955."])
+    model = ("--judge", "llm", "--context_sentences", 5, *at(llm_server))
+    ok(*scene.flags("serper", "with", *model))
+    texts = rows(scene.folder / "with", "SELECT text FROM passages")
+    assert any(ORDER in row["text"] for row in texts)
+    sent = json.dumps([logged.body for logged in llm_server.requests], ensure_ascii=False)
+    assert "&lt;/passage>" in sent
+    scene.web.pages["/orders"] = scene.web.pages["/beacon"]
+    ok(*scene.flags("serper", "without", *model))
     for output in ("with", "without"):
-        assert labels(scene.folder / output) == dict(claims)
+        assert labels(scene.folder / output) == {"r0": 1, "r1": 0}

@@ -2,15 +2,15 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.case_files import cases
 from tests.conftest import rows_of, write_run
-from ufo.pipelines.cli import main
+from tests.pipelines.conftest import printed, ufo
 
 VOTES = {
     "a": {"a1": {"ref": "ss", "wiki": "r"}, "a2": {"ref": "r", "wiki": "s"}},
@@ -28,22 +28,13 @@ def _folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(name="ufo")
-def _ufo(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
-) -> Callable[..., Any]:
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*words: str, code: int = 0) -> str:
-        assert main(["benchmark", str(folder), *words]) == code
-        out, err = capsys.readouterr()
-        return err if code else out
-
-    return run
+@pytest.fixture(name="benchmark")
+def _benchmark(folder: Path) -> Callable[..., Any]:
+    return lambda *words: ufo("benchmark", folder, *words)
 
 
-def test_scores_stand_beside_those_of_the_run(ufo: Callable[..., Any]) -> None:
-    found = json.loads(ufo("--order", "wiki,ref", "--json"))
+def test_scores_stand_beside_those_of_the_run(benchmark: Any) -> None:
+    found = benchmark("--order", "wiki,ref", "--json").json
     expected: dict[str, Any] = {"level": "run", "name": "everything", "mode": "seq", "source": None}
     expected |= {"n_responses": 3, "n_units": 4, "n_supported": 2, "n_refuted": 1, "coverage": 0.75}
     expected |= {"factuality_score": 0.5, "before": 0.5, "difference": 0.0, "decided_score": 0.75}
@@ -56,47 +47,30 @@ def test_scores_stand_beside_those_of_the_run(ufo: Callable[..., Any]) -> None:
         ("response", "b", 2),
         ("response", "c", 0),
     ]
-    rows = list(csv.DictReader(io.StringIO(ufo("--order", "wiki,ref", "--csv"))))
+    rows = list(csv.DictReader(io.StringIO(benchmark("--order", "wiki,ref", "--csv").out)))
     assert [row["name"] for row in rows][:3] == ["everything", "alder", "birch"]
 
 
-def test_people_get_a_table_that_says_what_was_asked(ufo: Callable[..., Any]) -> None:
-    text = ufo("--order", "wiki")
+def test_people_get_a_table_that_says_what_was_asked(benchmark: Any, folder: Path) -> None:
+    text = printed("benchmark", folder, "--order", "wiki")
     assert "What if: seq, wiki; run everything (nothing was asked again)" in text
-    assert "alder" in text
-    assert "row 1" not in text
-    assert "response" not in text
-    assert "wiki > ref" in ufo("--order", "wiki,ref")
-    single = [row for row in json.loads(ufo("--mode", "single", "--json")) if row["level"] == "run"]
+    assert ["alder" in text, "row 1" in text, "response" in text] == [True, False, False]
+    assert "wiki > ref" in printed("benchmark", folder, "--order", "wiki,ref")
+    single = [row for row in benchmark("--mode", "single", "--json").json if row["level"] == "run"]
     scores = {row["source"]: row["factuality_score"] for row in single}
     assert scores == {"ref": 0.25, "wiki": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("words", "score"),
-    [
-        ((), 0.5),
-        (("--mode", "mv"), 0.5),
-        (("--tie", "factual", "--mode", "mv"), 0.75),
-        # All passages of wiki are of category wiki here, and those of ref of none: `other`.
-        (("--exclude_categories", "wiki"), 0.25),
-        (("--include_categories", "wiki"), 0.5),
-        (("--exclude_passages", "ref:a-a2-0"), 0.75),
-        (("--include_domains", "example.org"), None),
-    ],
-)
-def test_rules_change_the_score(
-    ufo: Callable[..., Any], words: tuple[str, ...], score: float | None
-) -> None:
-    assert json.loads(ufo(*words, "--json"))[0]["factuality_score"] == score
+@pytest.mark.parametrize(("words", "score"), cases(Path(__file__).with_name("what_if.txt")))
+def test_rules_change_the_score(benchmark: Any, words: str, score: str) -> None:
+    found = benchmark(*words.split(), "--json").json
+    assert str(found[0]["factuality_score"]) == score
 
 
-def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(
-    ufo: Callable[..., Any],
-) -> None:
-    found = json.loads(ufo("--run", "ordered", "--order", "ref", "--json"))
+def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(benchmark: Any) -> None:
+    found = benchmark("--run", "ordered", "--order", "ref", "--json").json
     assert found[0]["factuality_score"] == 0.5
-    error = ufo("--run", "ordered", "--order", "wiki,ref", code=2)
-    assert "does not know every verdict" in error
-    assert "--mode all" in error
-    assert "ref,wiki" in error
+    error = benchmark("--run", "ordered", "--order", "wiki,ref")
+    assert error.code == 2
+    for said in ("does not know every verdict", "--mode all", "ref,wiki"):
+        assert said in error.err

@@ -7,7 +7,7 @@ import pytest
 
 import ufo as library
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import ufo, ufo_process
+from tests.pipelines.conftest import ends, ufo, ufo_process
 from ufo.transforms.judges.offline import trust
 from ufo.transforms.verifiers.by_name import shown as shown_as
 
@@ -58,21 +58,18 @@ def test_a_file_and_stdin(about: Path, tmp_path: Path) -> None:
     assert (found.code, found.out) == (0, "No claim to check\n")
     assert found.err == "There is no file anwser.txt, so this word is the text.\n"
     (tmp_path / "table").write_bytes(b"PAR1\xff\xfe")
-    found = ufo("check", tmp_path / "table")
-    assert (found.code, "is no text: it is not UTF-8 at byte 4" in found.err) == (2, True)
+    assert "is no text: it is not UTF-8 at byte 4" in ends(2, "check", tmp_path / "table").err
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("text", "told"),
     [
-        ((" ",), 1, "the text is empty"),
-        (("Осло находится в Норвегии.",), 1, "1 of 1 judgements was unusable"),
+        (" ", "the text is empty"),
+        ("Осло находится в Норвегии.", "1 of 1 judgements was unusable"),
     ],
 )
-def test_what_is_wrong(words: tuple[object, ...], code: int, told: str) -> None:
-    found = ufo("check", *words)
-    assert found.code == code
-    assert told in found.err
+def test_what_is_wrong(text: str, told: str) -> None:
+    assert told in ends(1, "check", text).err
 
 
 def test_a_model_judges(about: Path, llm_server: LlmServer) -> None:

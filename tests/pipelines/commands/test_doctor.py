@@ -1,29 +1,18 @@
 """`ufo doctor`: what it says of endpoints of all kinds is true of them, and comes in time."""
 
-import argparse
-import json
 import time
+from typing import Any
 
 import pytest
 
 from tests.llm_server import IGNORED, PROFILES, LlmServer, Switches, faults
 from tests.llm_server.chat import Chat, Reply
-from ufo.pipelines.commands.doctor import register
-from ufo.pipelines.options.option import Parser
-
-Printed = pytest.CaptureFixture[str]
+from tests.pipelines.conftest import Outcome, ufo
 
 
-def doctor(*words: str) -> int:
-    parser = Parser(prog="ufo")
-    register(parser.add_subparsers(parser_class=Parser))
-    arguments: argparse.Namespace = parser.parse_args(["doctor", *words])
-    return int(arguments.handler(arguments))
-
-
-def asked(server: LlmServer, *words: str) -> int:
-    flags = ("--base_url", server.base_url, "--model", "offline-judge", "--timeout", "600")
-    return doctor(*flags, *words)
+def asked(server: LlmServer, *words: object) -> Outcome:
+    flags = ("--base_url", server.base_url, "--model", "offline-judge", "--timeout", 600)
+    return ufo("doctor", *flags, *words)
 
 
 def said(printed: str) -> dict[str, str]:
@@ -35,17 +24,13 @@ def said(printed: str) -> dict[str, str]:
 FORMS = {"openai": "tool", "lmstudio": "tool_choice required", "vllm": "tool"}
 
 
-@pytest.mark.parametrize("profile", ["openai", "ollama", "lmstudio", "llamacpp", "vllm"])
-def test_what_is_said_of_a_server_is_true_of_it(
-    llm_server: LlmServer, capsys: Printed, profile: str
-) -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_said_of_a_server_is_true_of_it(llm_server: LlmServer, profile: str) -> None:
     llm_server.switches = PROFILES[profile]
-    assert asked(llm_server) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith(
-        f"offline-judge at {llm_server.base_url} (verifier, extractor, knowledge)\n"
-    )
-    found = said(printed)
+    done = asked(llm_server)
+    head = f"offline-judge at {llm_server.base_url} (verifier, extractor, knowledge)\n"
+    assert (done.code, done.out.startswith(head)) == (0, True), done
+    found = said(done.out)
     assert found["form"] == FORMS.get(profile, "json_schema")
     assert "not known" in found["context"]
     assert found["judging"] == "2 of 2 right, 2 usable"
@@ -67,37 +52,33 @@ class Mumbler:
 
 
 def test_a_model_is_judged_by_the_formulation_that_is_asked_for(
-    capsys: Printed, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with LlmServer([Mumbler("I would say that most of this is true.", a_word=True)]) as server:
         monkeypatch.setenv("OPENAI_API_KEY", server.key)
-        assert asked(server, "--json") == 1
-        (row,) = json.loads(capsys.readouterr().out)
-        assert (row["usable_judgements"], row["usable"]) == (0, False)
+        done = asked(server, "--json")
+        (row,) = done.json
+        assert (done.code, row["usable_judgements"], row["usable"]) == (1, 0, False)
         assert "no judgement was usable" in row["problem"]
         assert "take --formulation prompt, another --model" in row["problem"]
-        assert asked(server, "--json", "--formulation", "prompt") == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert (row["usable_judgements"], row["right_judgements"]) == (2, 2)
+        (row,) = asked(server, "--json", "--formulation", "prompt").json
+    assert (row["usable_judgements"], row["right_judgements"], row["usable"]) == (2, 2, True)
     with LlmServer([Mumbler("It is true.")]) as server:
-        assert asked(server, "--formulation", "prompt") == 0
-    assert "1 of 2 right, 2 usable: no better than guessing" in capsys.readouterr().out
+        done = asked(server, "--formulation", "prompt")
+    assert done.code == 0
+    assert "1 of 2 right, 2 usable: no better than guessing" in done.out
 
 
-def test_an_endpoint_for_each_role_as_json(llm_server: LlmServer, capsys: Printed) -> None:
+def test_an_endpoint_for_each_role_as_json(llm_server: LlmServer) -> None:
     with LlmServer(keys=None, switches=Switches(n=IGNORED)) as other:
-        code = asked(
-            llm_server,
-            *("--knowledge_base_url", other.base_url, "--knowledge_model", "offline-knowledge"),
-            "--json",
-        )
+        at = ("--knowledge_base_url", other.base_url, "--knowledge_model", "offline-knowledge")
+        done = asked(llm_server, *at, "--json")
         assert "verify_facts" not in {entry.step for entry in other.chats}
-    first, second = json.loads(capsys.readouterr().out)
-    assert code == 0
-    assert first["roles"] == ["verifier", "extractor"]
-    assert first["right_judgements"] == 2
-    assert second["roles"] == ["knowledge"]
-    assert (second["model"], "right_judgements" in second) == ("offline-knowledge", False)
+    first, second = done.json
+    assert done.code == 0
+    assert (first["roles"], first["right_judgements"]) == (["verifier", "extractor"], 2)
+    assert (second["roles"], second["model"]) == (["knowledge"], "offline-knowledge")
+    assert "right_judgements" not in second
 
 
 class _Always:
@@ -110,17 +91,14 @@ class _Always:
         return self.fault
 
 
-def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(
-    llm_server: LlmServer, capsys: Printed
-) -> None:
+def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(llm_server: LlmServer) -> None:
     asked(llm_server)  # what is imported at the first request takes its time
-    capsys.readouterr()
     llm_server.mix = _Always(faults.hang())  # type: ignore[assignment]
     begun = time.monotonic()
-    assert asked(llm_server, "--timeout", "2") == 1
+    done = asked(llm_server, "--timeout", 2)
     assert time.monotonic() - begun < 4
-    expected = "cannot be used: too slow, or busy: no judgement within"
-    assert expected in capsys.readouterr().out
+    assert done.code == 1
+    assert "cannot be used: too slow, or busy: no judgement within" in done.out
 
 
 @pytest.mark.parametrize(
@@ -133,17 +111,10 @@ def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(
     ],
 )
 def test_an_endpoint_that_cannot_be_used(
-    llm_server: LlmServer,
-    key: str | None,
-    flags: list[str],
-    remedy: str,
-    capsys: Printed,
-    monkeypatch: pytest.MonkeyPatch,
+    llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch, key: Any, flags: list[str], remedy: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key or llm_server.key)
-    assert asked(llm_server, *flags, "--json") == 1
-    printed = capsys.readouterr().out
-    row = json.loads(printed)[-1]
-    assert remedy in row["problem"]
-    assert not row["usable"]
-    assert "4711" not in printed
+    done = asked(llm_server, *flags, "--json")
+    row = done.json[-1]
+    assert (done.code, row["usable"], remedy in row["problem"]) == (1, False, True)
+    assert "4711" not in done.out

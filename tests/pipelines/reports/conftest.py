@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -35,30 +36,21 @@ def page_of(folder: Path, **options: Any) -> str:
 def told(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Give each response a text of its sentences, with an emoji before them: offsets are code
     points."""
-    for response in rows["responses"]:
+    for at, response in enumerate(rows["responses"]):
         whole = "🛸 "
         for place, row in enumerate(rows["sentences"]):
             if row.response_id == response.response_id:
-                start = len(whole)
-                whole += row.text
-                end = len(whole)
-                rows["sentences"][place] = replace(row, start=start, end=end)
-                whole += "\n"
-        place = rows["responses"].index(response)
-        rows["responses"][place] = replace(response, text=whole + "Nothing to check here.")
+                end = len(whole) + len(row.text)
+                rows["sentences"][place] = replace(row, start=len(whole), end=end)
+                whole += f"{row.text}\n"
+        rows["responses"][at] = replace(response, text=whole + "Nothing to check here.")
     return rows
 
 
-@pytest.fixture(name="told_rows", scope="session")
-def _told_rows() -> Callable[..., Any]:
-    """A function: the rows of a run of that mode, labelled, each with its text."""
-    return lambda mode="all": told(labelled_rows(rows_of, mode))
-
-
 @pytest.fixture(name="folder", scope="session")
-def _folder(tmp_path_factory: pytest.TempPathFactory, told_rows: Callable[..., Any]) -> Path:
+def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("told")
-    write_run(folder, told_rows(), "day", mode="all")
+    write_run(folder, told(labelled_rows(rows_of)), "day", mode="all")
     return folder
 
 
@@ -68,44 +60,34 @@ def _page(folder: Path) -> str:
 
 
 @pytest.fixture(name="hostile_page", scope="session")
-def _hostile_page(hostile_folder: Path) -> str:
-    return page_of(hostile_folder)
-
-
-@pytest.fixture(name="hostile_folder", scope="session")
-def _hostile_folder(
-    tmp_path_factory: pytest.TempPathFactory, told_rows: Callable[..., Any]
-) -> Path:
+def _hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Every text that comes from outside tries to be mark-up."""
-    folder = tmp_path_factory.mktemp("hostile")
-    rows = told_rows()
-    rows["sentences"] = [replace(row, text=f"{row.text}{SCRIPT}") for row in rows["sentences"]]
+    rows = told(labelled_rows(rows_of))
+
+    def change(table: str, **columns: Callable[[Any], Any]) -> None:
+        for at, row in enumerate(rows[table]):
+            rows[table][at] = replace(row, **{name: text(row) for name, text in columns.items()})
+
+    change("sentences", text=lambda row: f"{row.text}{SCRIPT}")
     told(rows)
-    rows["responses"] = [
-        replace(
-            row,
-            model=f"{row.model} --> {SCRIPT} $x$\x00\x1b[31m",
-            dataset=f"{IMAGE} \u202e",
-            question=f"{STYLE}\x07{row.question}",
-        )
-        for row in rows["responses"]
-    ]
-    rows["fact_units"] = [
-        replace(row, claim=f"{row.claim} {IMAGE}", query=SCRIPT) for row in rows["fact_units"]
-    ]
-    rows["passages"] = [
-        replace(
-            row,
-            title=f"{row.title} {IMAGE}",
-            url=("javascript:alert(1)", f"https://a.example/{IMAGE}", "http://[bad")[i % 3],
-            source_category=STYLE if i % 2 else "wiki",
-        )
-        for i, row in enumerate(rows["passages"])
-    ]
-    rows["evidence"] = [
-        replace(row, citation=SCRIPT, rationale=f"{IMAGE}{STYLE}") for row in rows["evidence"]
-    ]
-    rows["failures"] = [replace(row, message=SCRIPT, input=IMAGE) for row in rows["failures"]]
+    change(
+        "responses",
+        model=lambda row: f"{row.model} --> {SCRIPT} $x$\x00\x1b[31m",
+        dataset=lambda row: f"{IMAGE} \u202e",
+        question=lambda row: f"{STYLE}\x07{row.question}",
+    )
+    change("fact_units", claim=lambda row: f"{row.claim} {IMAGE}", query=lambda row: SCRIPT)
+    urls = cycle(["javascript:alert(1)", f"https://a.example/{IMAGE}", "http://[bad"])
+    kinds = cycle(["wiki", STYLE])
+    change(
+        "passages",
+        title=lambda row: f"{row.title} {IMAGE}",
+        url=lambda row: next(urls),
+        source_category=lambda row: next(kinds),
+    )
+    change("evidence", citation=lambda row: SCRIPT, rationale=lambda row: f"{IMAGE}{STYLE}")
+    change("failures", message=lambda row: SCRIPT, input=lambda row: IMAGE)
     rows["sources"].append(SourceStatus(9, IMAGE, "web", "unavailable", SCRIPT, "{}"))
+    folder = tmp_path_factory.mktemp("hostile")
     write_run(folder, rows, "bad", mode="all")
-    return folder
+    return page_of(folder)

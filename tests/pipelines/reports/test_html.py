@@ -1,18 +1,15 @@
-"""The page of a run: its parts, hostile texts, bounds, and comparisons of runs."""
+"""The page of a run: its parts, hostile texts, bounds, charts, and comparisons of runs."""
 
 import re
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
-from ufo.pipelines.cli import main
-from ufo.pipelines.reports.html_report import (
-    comparison_html,
-)
+from ufo.pipelines.reports.html_report import comparison_html, draw_decided, draw_scores
 from ufo.pipelines.runs.comparison import compare_runs
 from ufo.schemas.results import Results
 from ufo.schemas.tables import choose_runs
@@ -75,21 +72,16 @@ def test_many_models_responses_and_rows_are_bounded(tmp_path: Path) -> None:
     assert "Scores of each model: 100 of 150 rows" in read.text
 
 
-def test_the_command_writes_the_page_beside_what_it_prints(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_the_page_beside_what_it_prints(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "ü page.html"
-    words = ["report", str(folder), "scores", "--html", str(path), "--json"]
-    assert main(words) == 0
-    done = capsys.readouterr()
+    done = ok("report", folder, "scores", "--html", path, "--json")
     assert f"wrote {path}" in done.err
     assert done.out.startswith("[")
     assert not list(tmp_path.glob("*.unfinished"))
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     write_run(tmp_path / "recall", rows_of({}), mode="recall")
-    refused = ["report", str(tmp_path / "recall"), "--html", str(tmp_path / "y.html")]
-    assert main(refused) == 2
-    assert "is of 'ufo recall', which has no page" in capsys.readouterr().err
+    refused = ufo("report", tmp_path / "recall", "--html", tmp_path / "y.html")
+    assert (refused.code, "is of 'ufo recall', which has no page" in refused.err) == (2, True)
     assert not (tmp_path / "y.html").exists()
 
 
@@ -101,9 +93,8 @@ def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> No
         found = compare_runs(results)
     assert (found["lost"], found["won"], found["n_pairs"]) == (1, 0, 2)
     text = Reader(comparison_html(found, lambda run, response: None)).text
-    assert "Claim u1." in text
-    assert "supported by ref → refuted by ref" in text
-    assert "Paired by 2 questions" in text
+    for said in ("Claim u1.", "supported by ref → refuted by ref", "Paired by 2 questions"):
+        assert said in text
 
 
 # --- responses
@@ -129,19 +120,18 @@ def test_sentences_have_colour_symbol_and_label(page: str) -> None:
 
 
 def test_texts_claims_and_evidence_are_bounded(tmp_path: Path) -> None:
-    votes = {"a": {f"u{n:03}": {"ref": "r" * 9} for n in range(60)}}
-    rows = rows_of(votes)
-    rows["responses"] = [replace(rows["responses"][0], text="word " * 10_000)]
-    rows["evidence"] = [
-        replace(row, citation=None, rationale="why " * 5_000) for row in rows["evidence"]
-    ]
-    rows["passages"] = [replace(row, text="long " * 5_000) for row in rows["passages"]]
+    rows = rows_of({"a": {f"u{n:03}": {"ref": "r" * 9} for n in range(60)}})
+    for table, change in (
+        ("responses", {"text": "word " * 10_000}),
+        ("evidence", {"citation": None, "rationale": "why " * 5_000}),
+        ("passages", {"text": "long " * 5_000}),
+    ):
+        rows[table] = [replace(row, **change) for row in rows[table]]
     write_run(tmp_path, rows)
     (article,) = articles_in(page_of(tmp_path))
     text = Reader(article).text
-    assert "40 of 60 claims are shown." in text
-    assert "5 of 9 judgements are shown." in text
-    assert "38,000 more characters" in text
+    for said in ("40 of 60 claims are", "5 of 9 judgements are", "38,000 more characters"):
+        assert said in text
     assert len(article) < 400_000
 
 
@@ -154,3 +144,35 @@ def test_a_claim_without_a_sentence_is_apart_and_a_wrong_quote_is_told(tmp_path:
     assert "Claims without a place in the text" in text
     assert "Does not answer: no passages" in text
     assert "Its quote is not in the passage." in text
+
+
+# --- charts: what they draw, and what they say of it
+
+
+def row_of(source: str, n: int | None, position: int | None, mode: str = "seq", **more: Any) -> Any:
+    return {"mode": mode, "source": source, "position": position, "n_decided": n, **more}
+
+
+def scored(model: str | None, score: float | None, **more: Any) -> Any:
+    ends = {"low": None, "high": None, "human_score": None}
+    return {"model": model, "factuality_score": score, **ends, **more}
+
+
+def test_dots_stand_at_their_scores_with_intervals_and_warnings() -> None:
+    failed = {"low": 0.25, "high": 1.0, "n_judgements": 9, "n_unusable": 3}
+    rows = [scored("a", 0.5, **failed), scored(None, None), scored("c", 0.0, human_score=1.0)]
+    read = Reader(draw_scores(rows))
+    assert [circle["cx"] for circle in read.all("circle")] == ["180.0", "12.0"]
+    assert any(path["d"] == "M96.0 30H348.0" for path in read.all("path"))
+    (svg,) = read.all("svg")
+    assert svg["aria-label"].endswith(": a ⚠ 0.500 (0.250 to 1.000); (no model) no score; c 0.000")
+    assert "◇ score by people" in read.text
+    assert "◇" not in Reader(draw_scores(rows[:2])).text
+
+
+def test_votes_are_shared_in_a_vote_of_all_and_a_source_alone_leaves_some_undecided() -> None:
+    votes = [row_of("ref", None, 1, "mv", n_votes=3), row_of("wiki", None, 2, "mv", n_votes=1)]
+    assert "75 % (3)" in Reader(draw_decided(votes) or "").text
+    alone = [row_of("ref", 1, 1, "single", n_units=4)]
+    assert "undecided 75 % (3)" in Reader(draw_decided(alone) or "").text
+    assert draw_decided([row_of("ref", 0, 1), row_of("none", 0, None)]) is None

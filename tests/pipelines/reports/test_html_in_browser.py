@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -25,14 +25,9 @@ def _opened(browser: Browser, files: Path) -> Iterator[Callable[..., Any]]:
     wrong = []
     contexts = []
 
-    def opened(
-        name: str = "told",
-        width: int = 1200,
-        theme: Literal["light", "dark"] = "light",
-        **options: Any,
-    ) -> Page:
+    def opened(name: str = "told", width: int = 1200, theme: Any = "light") -> Page:
         size = ViewportSize(width=width, height=900)
-        contexts.append(browser.new_context(viewport=size, color_scheme=theme, **options))
+        contexts.append(browser.new_context(viewport=size, color_scheme=theme))
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE)
         address = (files / f"{name}.html").as_uri()

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import Outcome, ok, ufo, write_lines
+from tests.pipelines.conftest import Outcome, ends, evaluation, ok, ufo
 from ufo.schemas.results import open_results
 
 
@@ -50,16 +50,15 @@ def scores(run: list[str]) -> list[float]:
 
 def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
     folder = two(BEFORE, AFTER)
-    done = ufo("compare", folder, "old", "new", "--json")
-    assert done.code == 0
-    expected = stats.ttest_rel(scores(AFTER), scores(BEFORE), alternative="less")
-    interval = stats.ttest_rel(scores(AFTER), scores(BEFORE)).confidence_interval()
-    found = done.json
+    before, after = scores(BEFORE), scores(AFTER)
+    expected = stats.ttest_rel(after, before, alternative="less")
+    interval = stats.ttest_rel(after, before).confidence_interval()
+    found = ok("compare", folder, "old", "new", "--json").json
     assert found["p"] == pytest.approx(expected.pvalue)
     assert [found["low"], found["high"]] == pytest.approx([interval.low, interval.high])
-    assert found["baseline_score"] == pytest.approx(np.mean(scores(BEFORE)))
-    assert found["run_score"] == pytest.approx(np.mean(scores(AFTER)))
-    assert found["difference"] == pytest.approx(np.mean(scores(AFTER)) - np.mean(scores(BEFORE)))
+    means = [np.mean(before), np.mean(after), np.mean(after) - np.mean(before)]
+    told = [found[name] for name in ("baseline_score", "run_score", "difference")]
+    assert told == pytest.approx(means)
     assert (found["n_questions"], found["n_responses"]) == (6, 0)
     assert (found["only_baseline"], found["only_run"], found["worse"]) == (0, 0, False)
     # Exit 3 only where the drop is significant.
@@ -86,11 +85,7 @@ def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
     ],
 )  # fmt: skip
 def test_few_pairs_and_equal_ones(
-    two: Callable[..., Any],
-    before: list[str],
-    after: list[str],
-    expected: dict[str, Any],
-    told: str,
+    two: Callable[..., Any], before: list[str], after: list[str], expected: Any, told: str
 ) -> None:
     folder = two(before, after, question=" ")
     done = ufo("compare", folder, "old", "new", "--fail_if_worse", 0.5 if len(before) == 1 else 0)
@@ -104,31 +99,26 @@ def test_few_pairs_and_equal_ones(
 
 
 def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Path) -> None:
-    old, new = run_of(["ss", "sr", "rr", "ss"]), run_of(["sr", "ss", "ss", "ss"])
-    for rows in (old, new):
+    for name, votes, last in (
+        ("old", ["ss", "sr", "rr", "ss"], "d2"),
+        ("new", ["sr", "ss", "ss", "ss"], "d3"),
+    ):
+        rows = run_of(votes, question="Same?")
         rows["responses"] = [
-            replace(row, question="Same?", dataset="d1" if i < 2 else "d2")
-            for i, row in enumerate(rows["responses"])
+            replace(row, dataset=dataset)
+            for row, dataset in zip(rows["responses"], ["d1", "d1", "d2", last], strict=True)
         ]
-    new["responses"][3] = replace(new["responses"][3], dataset="d3")
-    write_run(tmp_path, old, "old")
-    write_run(tmp_path, new, "new")
+        write_run(tmp_path, rows, name)
     found = ufo("compare", tmp_path, "old", "new", "--json").json
     # d1: .75 in both; d2: .5, then 1; d3 has no pair.
-    assert found["n_pairs"] == 2
-    assert found["difference"] == 0.25
+    assert (found["n_pairs"], found["difference"]) == (2, 0.25)
     assert (found["only_baseline"], found["only_run"]) == (0, 1)
 
 
 def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
     write_run(tmp_path, run_of(["s"], question="A"), "old")
     write_run(tmp_path, run_of(["s"], question="B"), "new")
-    done = ufo("compare", tmp_path, "old", "new")
-    assert (done.code, "share no question" in done.err) == (2, True)
-    same = ufo("compare", tmp_path, "old", "old")
-    assert (same.code, "is the baseline itself" in same.err) == (2, True)
-    other = ufo("compare", tmp_path, "old", "newer")
-    assert (other.code, "Did you mean 'new'?" in other.err) == (2, True)
+    assert "share no question" in ends(2, "compare", tmp_path, "old", "new").err
 
 
 # --- gates of ufo evaluate -----------------------------------------------------------------------
@@ -136,7 +126,7 @@ def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
 
 def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
     def evaluate(name: str, city: str, *flags: float | str) -> Outcome:
-        lines = [
+        records = [
             {
                 "id": f"r{i}",
                 "question": f"Where is town {i}?",
@@ -145,16 +135,14 @@ def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
             }
             for i in range(20)
         ]
-        path = write_lines(tmp_path / f"{name}.jsonl", lines)
-        return ufo(
-            *("evaluate", "--input", path, "--output", tmp_path / "out", "--run", name),
-            *("--workers", 1, "--judge", "offline", "--sources", "reference", *flags),
-        )
+        if name == "other":
+            text = "Oslo is in Norway."
+            records = [{"id": "x", "response": text, "reference_answers": text}]
+        return ufo(*evaluation(tmp_path, records, "--run", name, *flags))
 
     assert evaluate("good", "Peru").code == 0
     bad = evaluate("bad", "Chile", "--baseline", "good", "--json")
-    assert bad.code == 3
-    assert bad.json["worse"] is True
+    assert (bad.code, bad.json["worse"]) == (3, True)
     assert bad.json["comparison"]["n_questions"] == 20
     assert "Significantly worse than --baseline good: p < 0.05" in bad.err
     # The run is finished all the same.
@@ -163,35 +151,21 @@ def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
     assert evaluate("again", "Peru", "--baseline", "good", "--fail_if_worse", 0.5).code == 0
     better = evaluate("better", "Peru", "--baseline", "bad")
     assert (better.code, "one-sided p" in better.out) == (0, True)
+    # And so is one that shares nothing with its baseline.
+    other = evaluate("other", "", "--baseline", "good")
+    assert (other.code, "share no question" in other.err) == (2, True)
+    assert (tmp_path / "out" / "run=other" / "manifest.json").exists()
 
 
 def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])
-    flags = ("evaluate", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
-    first = ufo(*flags, "--sources", "reference", "--baseline", "a")
-    assert first.code == 2
+    words = evaluation(tmp_path, [{"response": "Oslo is in Norway."}])
+    first = ends(2, *words, "--baseline", "a")
     assert "to begin, evaluate once without it and with --run a." in first.err
-    ok(*flags, "--run", "a", "--sources", "reference")
-    missing = ufo(*flags, "--run", "b", "--sources", "reference", "--baseline", "c")
-    assert (missing.code, "unknown run 'c'; allowed: a." in missing.err) == (2, True)
-    assert not (tmp_path / "out" / "run=b").exists()
-    itself = ufo(*flags, "--run", "a", "--sources", "reference", "--baseline", "a")
-    assert (itself.code, "is the baseline itself" in itself.err) == (2, True)
-    alone = ufo(*flags, "--sources", "reference", "--fail_if_worse", 0.1)
-    assert (alone.code, "--baseline, which is missing" in alone.err) == (2, True)
-
-
-def test_a_run_that_shares_nothing_with_its_baseline_is_kept(tmp_path: Path) -> None:
-    def evaluate(name: str, *flags: str) -> Outcome:
-        text = "Oslo is in Norway."
-        record = {"id": name, "response": text, "reference_answers": [text]}
-        path = write_lines(tmp_path / f"{name}.jsonl", [record])
-        return ufo(
-            *("evaluate", "--input", path, "--output", tmp_path / "out", "--run", name),
-            *("--workers", 1, "--judge", "offline", "--sources", "reference", *flags),
-        )
-
-    assert evaluate("one").code == 0
-    done = evaluate("two", "--baseline", "one")
-    assert (done.code, "share no question" in done.err) == (2, True)
-    assert (tmp_path / "out" / "run=two" / "manifest.json").exists()
+    ok(*words, "--run", "a")
+    for flags, said in (
+        (("--run", "b", "--baseline", "c"), "unknown run 'c'; allowed: a."),
+        (("--run", "a", "--baseline", "a"), "is the baseline itself"),
+        (("--fail_if_worse", 0.1), "--baseline, which is missing"),
+    ):
+        assert said in ends(2, *words, *flags).err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["run=a"]

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.case_files import cases
 from tests.llm_server import LlmServer
-from tests.pipelines.conftest import ok, write_lines
+from tests.pipelines.conftest import evaluation, ok
+from tests.pipelines.llm_runs import at
 from ufo.pipelines.runs.progress import Progress
 
 
@@ -29,32 +31,24 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
     bar = Progress(100)
-    clock[0] += 1
-    bar.chunk(10, COUNTS, fresh=True)
-    assert stream.getvalue() == ""
-    clock[0] += 9
-    bar.chunk(10, COUNTS, fresh=True)
-    expected = "20/100 responses · 80 units · 2 failures · 2/s · 40 s left"
-    assert stream.getvalue() == expected + "\n"
+    for seconds, told in (
+        (1, ""),
+        (9, "20/100 responses · 80 units · 2 failures · 2/s · 40 s left\n"),
+    ):
+        clock[0] += seconds
+        bar.chunk(10, COUNTS, fresh=True)
+        assert stream.getvalue() == told
     bar.say("a line")
     assert stream.getvalue().endswith("a line\n")
 
 
-@pytest.mark.parametrize(
-    ("columns", "drawn"),
-    [
-        (20, "█░░░  25% 0:10 · 2/"),
-        (40, "█░░░  25% 0:10 · 2/8 responses"),
-        (60, "█░░░  25% 0:10 · 2/8 responses · 0.20/s · 30 s left"),
-        (100, f"{'█' * 6}{'░' * 18}  25% 0:10 · 2/8 responses · 1 failure · 0.20/s · 30 s left"),
-    ],
-)
+@pytest.mark.parametrize(("columns", "drawn"), cases(Path(__file__).with_name("bars.txt")))
 def test_a_bar_fits_its_terminal(
-    clock: list[float], monkeypatch: pytest.MonkeyPatch, columns: int, drawn: str
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, columns: str, drawn: str
 ) -> None:
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("COLUMNS", columns)
     bar = Progress(8, sources=["reference", "wikipedia"])
     clock[0] += 10
     answered = {"source:reference": {"answered": 30}, "source:wikipedia": {"answered": 10}}
@@ -75,17 +69,9 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_run_tells_it_in_the_end(tmp_path: Path, llm_server: LlmServer) -> None:
-    text = "Oslo is a large city. Oslo has {0} bridges."
-    path = write_lines(
-        tmp_path / "in.jsonl",
-        [{"response": text.format(n), "reference_answers": [text.format(n)]} for n in range(4)],
-    )
-    done = ok(
-        *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1),
-        *("--sources", "reference", "--base_url", llm_server.base_url, "--cache", "off"),
-        *("--model", "offline-judge", "--chunk_size", 2),
-    )
+    texts = [f"Oslo is a large city. Oslo has {n} bridges." for n in range(4)]
+    records = [{"response": text, "reference_answers": [text]} for text in texts]
+    done = ok(*evaluation(tmp_path, records, *at(llm_server, "--chunk_size", 2)))
     last = done.err.splitlines()[-1]
     assert last.startswith("4/4 responses · 8 units (reference 8) · 0 requests in flight · ")
-    assert "tokens" in last
-    assert "$" not in last
+    assert ("tokens" in last, "$" in last) == (True, False)
