@@ -1,4 +1,4 @@
-"""Report words and long sentences in documents and docstrings; scripts/prose.toml has the limits.
+"""Report words, long sentences and dead links in documents and docstrings; the limits: prose.toml.
 
 python scripts/prose.py [FILE ...]     exit 1 where there are any; by default all tracked files
 """
@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = Path(__file__).with_suffix(".toml")
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|https?://\S+")
+_LINK = re.compile(r"\]\(([^)#:\s]+)[^):]*\)")  # to a file
 # What ends a sentence: its mark, an empty line, a table's cell, an item of a list.
 _END = re.compile(r"[.?!][\"'”’)*_]*(?=\s)|\n\s*\n|\n\s*(?:[-*#|>]|\d+\.)\s|\|")
 
@@ -54,6 +55,13 @@ def problems(text: str, settings: dict[str, Any]) -> Iterator[tuple[int, str]]:
             yield line, f"a sentence of {len(sentence)} words: {' '.join(sentence[:6])} …"
 
 
+def dead_links(text: str, folder: Path) -> Iterator[tuple[int, str]]:
+    """Yield each link of a text in this folder to a file that does not exist."""
+    for match in _LINK.finditer(text):
+        if not (folder / match[1]).exists():
+            yield text.count("\n", 0, match.start()), f"there is no {match[1]}"
+
+
 def sentences(text: str) -> list[tuple[int, list[str]]]:
     """Return the words of each sentence, with the line in which it begins, from 0."""
     ends = [0, *(match.end() for match in _END.finditer(text)), len(text)]
@@ -76,7 +84,7 @@ def main() -> int:
     found = 0
     for path in [Path(name) for name in sys.argv[1:]] or tracked():
         for first, text in prose(path):
-            for line, what in problems(text, settings):
+            for line, what in (*problems(text, settings), *dead_links(text, path.parent)):
                 print(f"{path}:{first + line}: {what}")
                 found += 1
     return 1 if found else 0

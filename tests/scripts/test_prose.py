@@ -1,5 +1,6 @@
-"""The check of documents and docstrings, on texts with and without faults."""
+"""The check of documents and docstrings, on texts with and without faults; paths that CI names."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -38,8 +39,16 @@ def test_words_of_the_list_and_long_sentences_are_found_in_prose_alone(
     code, told = checked("page.md", "Short one. " + "word " * 60 + ".\n")
     assert code == 1
     assert "a sentence of 61 words: word" in told
+    linked = "[a page](page.md#head) [a site](https://a.example/b) [gone](gone.md)"
+    assert checked("page.md", linked) == (1, "1: there is no gone.md\n")
     table = "| " + "three short words | " * 40 + "\n\n- one item\n- another\n"
     assert checked("page.md", table) == (0, "")
+
+
+def test_every_path_of_a_test_that_ci_names_exists() -> None:
+    names = re.findall(r"tests/[\w/.]+", (prose.ROOT / ".ci/run").read_text())
+    assert names
+    assert [name for name in names if not (prose.ROOT / name).exists()] == []
 
 
 def test_the_project_s_own_texts_have_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
