@@ -11,8 +11,7 @@ import pytest
 
 from tests.parts import missing
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).parents[2]
 PYTHON = Path(os.environ.get("UFO_HUB_VENV", ROOT / ".venv-hub")) / "bin/python"
 
 
@@ -25,8 +24,8 @@ def with_torch() -> Path:
 
 
 def test_models_of_each_architecture_and_an_embedder(with_torch: Path) -> None:
-    words = [str(with_torch), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    words += [str(HERE / "models.py"), str(HERE / "embedder.py")]
+    models = str(Path(__file__).with_name("models.py"))
+    words = [str(with_torch), "-m", "pytest", "-q", "-p", "no:cacheprovider", models]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
     assert "passed" in done.stdout

@@ -84,24 +84,14 @@ def test_the_choices_wanted_come_whatever_is_done_with_n(
     assert (llm_server.max_in_flight > 1) == (requests > 3)
 
 
-class Spoiled:
-    """Passes over `n`, and refuses the third and the fourth request with an error."""
-
-    def __init__(self, fault: faults.Fault) -> None:
-        self.fault, self.seen = fault, 0
-
-    def next(self, body: bytes) -> faults.Fault | None:
-        self.seen += 1
-        return self.fault if self.seen in (3, 4) else faults.ignored_n()
-
-
 @pytest.mark.parametrize(
     ("fault", "final"), [(faults.filtered_prompt(), False), (faults.quota_spent(), True)]
 )
 def test_choices_that_came_are_reported_where_others_failed(
     llm_server: LlmServer, fault: faults.Fault, final: bool
 ) -> None:
-    llm_server.mix = Spoiled(fault)  # type: ignore[assignment]
+    whole = faults.ignored_n()
+    llm_server.faults.extend([whole, whole, fault, fault, *[whole] * 9])
     error = Asked(llm_server, [sample(5)], concurrency=1).error
     assert (error.final, len(error.choices)) == (final, 2 if final else 3)
     rows = [row for row in error.usage if row.status == "ok"]
