@@ -1,6 +1,7 @@
 """Folders of runs as tables: which run is opened, what is damaged, what a query may do."""
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -193,8 +194,24 @@ def test_queries_take_parameters_do_not_disturb_each_other_and_are_limited(
         limits = "current_setting('memory_limit') AS memory, current_setting('threads') AS n"
         assert results.query(f"SELECT {limits}").to_pylist() == [{"memory": "250.0 MiB", "n": 1}]
         results.query("FROM evidence_full")
-        with results.stream("FROM range(50000)", rows=1000) as last:
-            results.close()  # what is under way is read to its end
-            assert sum(batch.num_rows for batch in last) == 50_000
     # Nothing is left in the current folder.
     assert not list(Path().iterdir())
+
+
+def test_closing_leaves_a_query_of_another_thread_to_end(tmp_path: Path, run: Path) -> None:
+    results, began = open_results(tmp_path), threading.Event()
+
+    def ask() -> Any:
+        began.set()
+        sql = "SELECT sum(a.range * b.range) AS s FROM range(20000) a, range(10000) b"
+        return results.query(sql)["s"].to_pylist()
+
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask)
+        began.wait()
+        while not asked.done():
+            results.close()
+    if error := asked.exception():  # it had not begun
+        assert "closed" in str(error)
+    else:
+        assert asked.result() == [(20_000 * 19_999 // 2) * (10_000 * 9_999 // 2)]

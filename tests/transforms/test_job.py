@@ -1,4 +1,4 @@
-"""A job for each of several processes, and keys by the names of their secrets."""
+"""A job that runs on other machines, and keys by the names of their secrets."""
 
 import os
 from dataclasses import replace

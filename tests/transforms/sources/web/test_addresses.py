@@ -82,7 +82,6 @@ def test_a_name_that_turns_private_is_refused(web: LocalWeb, connected: list[str
         return [[PUBLIC], ["127.0.0.1"], [PUBLIC], ["10.0.0.1"]][len(asked) - 1]
 
     backend = CheckedBackend(resolve=changing)
-
     for error in (httpcore.ConnectError, RefusedAddress) * 2:
         with pytest.raises(error):
             wait_for(backend.connect_tcp("rebind.example", web.port, timeout=0.01))

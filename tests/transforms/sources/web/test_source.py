@@ -41,14 +41,10 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
 
 
 def made(
-    day: datetime = NOW,
-    resolve: Any = None,
-    cache: Any = None,
-    sleep: Any = no_pause,
-    **options: Any,
+    day: datetime = NOW, resolve: Any = None, cache: Any = None, sleep: Any = no_pause, **more: Any
 ) -> WebSource:
     calls = CallSettings(run="test", cache=cache and str(cache))
-    given = {"allow_private_hosts": True, "context": SourceContext(calls), **options}
+    given = {"allow_private_hosts": True, "context": SourceContext(calls), **more}
     source = WebSource(**given)
     source.name, source.sleep, source.clock, source.resolve = "web", sleep, lambda: day, resolve
     source.open()
