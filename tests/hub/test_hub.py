@@ -1,9 +1,31 @@
-"""Models by transformers and sentence-transformers, in the environment that has torch."""
+"""Models by transformers and sentence-transformers, in the environment that has torch.
 
-from collections.abc import Callable
+`scripts/hub/setup` makes it, .ci/run calls that.
+"""
+
+import os
+import subprocess
 from pathlib import Path
 
+import pytest
 
-def test_models_of_each_architecture_and_an_embedder(with_torch: Callable[..., str]) -> None:
-    folder = Path(__file__).parent
-    assert "passed" in with_torch(folder / "models.py", folder / "embedder.py")
+from tests.parts import missing
+
+ROOT = Path(__file__).parents[2]
+PYTHON = Path(os.environ.get("UFO_HUB_VENV", ROOT / ".venv-hub")) / "bin/python"
+
+
+@pytest.fixture
+def with_torch() -> Path:
+    """The Python where torch is."""
+    if not PYTHON.exists():
+        missing(f"there is no {PYTHON}: run scripts/hub/setup")
+    return PYTHON
+
+
+def test_models_of_each_architecture_and_an_embedder(with_torch: Path) -> None:
+    models = str(Path(__file__).with_name("models.py"))
+    words = [str(with_torch), "-m", "pytest", "-q", "-p", "no:cacheprovider", models]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
+    assert "passed" in done.stdout

@@ -1,13 +1,15 @@
-"""An index folder of a few pages, built without Beam."""
+"""An index folder of a few pages, built without Beam, and an embedder by letters."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ufo.indexes import folder
 from ufo.indexes.blocks import process_block, write_block
+from ufo.indexes.embedders import Vectors, unit_rows
 from ufo.indexes.reader import Block, RawDocument, RawPage
 
 PAGES = {
@@ -26,6 +28,20 @@ def page(title: str, text: str, ns: int = 0, redirect: str = "") -> RawPage:
         f"<page><title>{title}</title><ns>{ns}</ns><id>5</id>{leads}<revision><id>6</id>"
         f"<timestamp>2025-02-03T04:05:06Z</timestamp><text>{text}</text></revision></page>".encode()
     )
+
+
+class Letters:
+    """Embeds a text by its letters, and keeps what it was asked."""
+
+    name, version, dimension = "letters", "1", 26
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.calls.append(list(texts))
+        counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
+        return unit_rows(np.array(counts, np.float32).reshape(len(texts), 26))
 
 
 @pytest.fixture

@@ -36,16 +36,6 @@ def test_search_in_batches(build_folder: Build) -> None:
         open_index(index.path, "bm52")
 
 
-def test_a_named_page_is_considered_wherever_it_stands(build_folder: Build) -> None:
-    pages = {f"Sea {n}": "The sea and the sea and the sea." for n in range(20)}
-    index = open_index(build_folder({**pages, "Long": "A sea. " + "Other words here. " * 30}))
-    assert "Long" not in _titles(index, "sea words", 4, [])[1:]
-    assert "Long" in _titles(index, "sea words", 4, ["long"])
-    assert _titles(index, "sea words", 1, ["Long"]) == ["Long"]
-    assert _titles(index, "sea", 4, ["Unknown"]) == _titles(index, "sea", 4)
-    assert len(_titles(index, "sea", 4, ["Sea 0", "Sea 1", "Long"])) == 4
-
-
 FILMS = {
     "Big Stone Gap (film)": "Big Stone Gap is a drama film directed by Adriana Trigiani.",
     "Adriana Trigiani": "Adriana Trigiani is a writer based in Greenwich Village.",

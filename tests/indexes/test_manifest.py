@@ -10,7 +10,7 @@ import pytest
 
 from tests.indexes.conftest import Build
 from ufo.indexes.index import open_index
-from ufo.indexes.manifest import MANIFEST, VERSION, is_index, local_index, read_manifest
+from ufo.indexes.manifest import MANIFEST, VERSION, local_index, read_manifest
 from ufo.schemas.errors import IndexUnusable
 
 Harm = Callable[[Path], object]
@@ -32,17 +32,6 @@ def _replace(path: Path) -> None:
 
 
 OUTSIDE = {"path": "../../outside", "bytes": 1, "sha256": ""}
-
-
-def test_a_whole_index_is_read(build_folder: Build) -> None:
-    path = build_folder()
-    manifest, fingerprint = read_manifest(path, verify=True)
-    assert manifest["counts"]["articles"] == 4
-    files = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
-    listed = {entry["path"] for entry in manifest["files"]}
-    assert {name for name in files if not name.endswith(".lock")} == listed | {MANIFEST}
-    assert len(fingerprint) == 64
-    assert [is_index(one) for one in (path, path.parent, path / MANIFEST)] == [True, False, False]
 
 
 @pytest.mark.parametrize(

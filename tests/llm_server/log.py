@@ -36,14 +36,3 @@ def by_step(entries: Iterable[Logged]) -> dict[str, dict[str, int]]:
             row["prompt_tokens"] += entry.prompt_tokens
             row["completion_tokens"] += entry.completion_tokens
     return totals
-
-
-def most_in(entries: Iterable[Logged], seconds: float) -> int:
-    """Return the most requests that came within any stretch of that many seconds."""
-    times = sorted(entry.started for entry in entries)
-    most = first = 0
-    for last, moment in enumerate(times):
-        while times[first] <= moment - seconds:
-            first += 1
-        most = max(most, last - first + 1)
-    return most

@@ -22,7 +22,7 @@ from .answerers import Answerer, Anything, Knowledge, Probe, reply_to
 from .batches import Batches, LostReply
 from .errors import ApiError, bad, broken, no_key, unknown_model, unknown_path, wrong_key
 from .judge import OfflineAnswers
-from .log import Logged, by_step, most_in
+from .log import Logged, by_step
 
 KEY = "sk-test-0123456789abcdef"
 MODELS = ("offline-judge", "offline-judge-small", "offline-knowledge")
@@ -84,10 +84,6 @@ class LlmServer:
     def by_step(self) -> dict[str, dict[str, int]]:
         """Step → calls, prompt tokens and completion tokens of what was answered."""
         return by_step(self.chats)
-
-    def most_in(self, seconds: float) -> int:
-        """Return the most requests that came within any stretch of that many seconds."""
-        return most_in(self.chats, seconds)
 
     # --- the thread ---
 

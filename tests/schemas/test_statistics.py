@@ -88,31 +88,6 @@ def test_intervals_of_means_are_clustered_by_question(results: Results, model: s
     assert row["interval_method"] == "clustered Wilson"
 
 
-def test_more_models_over_the_same_questions_narrow_no_interval(tmp_path: Path) -> None:
-    def interval(n_models: int) -> list[list[float]]:
-        names = {f"{m}-{q}": q for m in range(n_models) for q in range(12)}
-        votes = {
-            name: {f"u{name}": {"ref": "ssrs"[q % 4]}, f"v{name}": {"ref": "rs"[q % 2]}}
-            for name, q in names.items()
-        }
-        rows = rows_of(
-            votes,
-            models={name: name.split("-")[0] for name in names},
-            questions={name: str(q) for name, q in names.items()},
-            scores={name: q % 5 / 4 for name, q in names.items()},
-            labels={unit: int(int(unit[-1]) % 3 > 0) for units in votes.values() for unit in units},
-        )
-        write_run(tmp_path / str(n_models), rows)
-        with open_results(tmp_path / str(n_models)) as opened:
-            agreed = "SELECT low, high FROM agreement WHERE part = 'all' ORDER BY level, metric"
-            sqls = ("SELECT low, high FROM scores_by_run", agreed)
-            return [[*row.values()] for sql in sqls for row in opened.query(sql).to_pylist()]
-
-    once, tenfold = interval(1), interval(10)
-    assert len(once) == 15
-    assert np.array(tenfold) == pytest.approx(np.array(once))
-
-
 def test_a_response_has_wilsons_interval(results: Results) -> None:
     for row in results.query("SELECT n_supported, n_units, low, high FROM scores").to_pylist():
         bounds = proportion_confint(row["n_supported"], row["n_units"], method="wilson")

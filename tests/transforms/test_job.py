@@ -1,4 +1,4 @@
-"""A job for each of several processes, and keys by the names of their secrets."""
+"""A job that runs on other machines, and keys by the names of their secrets."""
 
 import os
 from dataclasses import replace
@@ -12,27 +12,10 @@ from ufo.transforms.job import Job, into_environment, named_secrets
 from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
-from ufo.transforms.llm.endpoint import Endpoint, endpoints
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
-
-
-def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
-    client = ClientSettings({VERIFIER: Endpoint()}, concurrency=10, requests_per_minute=100)
-    context = SourceContext(CallSettings(concurrency=40), client)
-    judge = JudgeSpec("llm", "llm", client=client)
-    job = Job((), {"passages": 3}, context, judge, usage_log="usage.jsonl")
-    shared = job.among(3)
-    assert shared.client == shared.context.models
-    assert shared.client is not None
-    assert (shared.client.workers, shared.context.calls.workers) == (3, 3)
-    assert (shared.flags["passages"], job.client) == (3, client)
-    # What sources ask is written into the usage log of the run, too.
-    assert job.source_context.calls == CallSettings(concurrency=40, usage_log="usage.jsonl")
-    plain = Job((), {"passages": 3})
-    assert plain.client is None
-    assert replace(plain.among(4), context=plain.context) == plain
 
 
 def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:

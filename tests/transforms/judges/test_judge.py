@@ -1,4 +1,4 @@
-"""What a judge states, and the rows that the base makes of its outcomes."""
+"""The rows that the base makes of a judge's outcomes, and what is an exact quote."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,6 @@ import pytest
 
 from ufo.schemas.records import OpenUnits, Passage
 from ufo.transforms.judges.judge import Judge, Judged, Judgement, citation_found
-from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
 
@@ -21,29 +20,6 @@ class Waits(Plain):
     async def outcome(self, unit: Any, passage: Passage) -> Any:
         await asyncio.sleep(0)
         return Judgement("noans")
-
-
-class Whole(Judge):
-    abstains = False
-    needs_endpoint = True
-
-    async def extract(self, record: Any, sentences: Any) -> Any: ...
-
-    async def verify(self, open_units: Any, source: str, found: Any) -> Judged:
-        return Judged()
-
-
-def test_what_a_class_states() -> None:
-    names = ("extracts", "verifies", "abstains", "needs_endpoint", "remote")
-    kinds = (Judge, Plain, Waits, Whole, OfflineJudge)
-    stated = {kind: {name for name in names if getattr(kind, name)} for kind in kinds}
-    assert stated == {
-        Judge: {"abstains"},
-        Plain: {"verifies", "abstains"},
-        Waits: {"verifies", "abstains", "remote"},
-        Whole: {"extracts", "verifies", "needs_endpoint", "remote"},
-        OfflineJudge: {"extracts", "verifies", "abstains"},
-    }
 
 
 def test_its_outcomes_are_rows_that_a_table_can_hold(

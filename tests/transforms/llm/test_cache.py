@@ -1,11 +1,12 @@
 """No request twice: what is kept, what is shared while it is under way, and what never is."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -175,27 +176,13 @@ def test_an_entry_of_another_shape_is_asked_for_anew(run: Run, tmp_path: Path) -
     assert texts(run(model, ASKED)[0]) == ["answer 2"]
 
 
-class Broken:
-    """A store on a disk that fails at writing, or at reading as well."""
-
-    threads = 1
-
-    def __init__(self, reads: bool) -> None:
-        self.reads = reads
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
-        if not self.reads:
-            raise StoreError("the disk is gone")
-        return {}
-
-    def put_many(self, entries: Mapping[str, bytes]) -> None:
-        raise StoreError("the disk is full")
-
-
 @pytest.mark.parametrize(("reads", "word"), [(True, "written"), (False, "read")])
 def test_a_store_that_fails_is_reported_of_once_and_done_without(reads: bool, word: str) -> None:
     said: list[str] = []
-    memory = Memory(Broken(reads), report=said.append)  # type: ignore[arg-type]
+    found: Any = {} if reads else StoreError("the disk is gone")
+    store = Mock(threads=1, get_many=Mock(side_effect=[found] * 9))
+    store.put_many.side_effect = StoreError("the disk is full")
+    memory = Memory(store, report=said.append)
     asked = [replace(ASKED, messages=[Message("user", str(n))]) for n in range(5)]
 
     async def ask() -> list[Completion]:

@@ -1,9 +1,7 @@
 """The client over real HTTP: calls, usage, choices, lengths, errors, and what a run learns."""
 
 import logging
-import os
 import pickle
-import socket
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,26 +18,16 @@ from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilit
 from ufo.transforms.llm.request import LlmError, Message, Request
 
 
-def test_a_call_and_its_usage(llm_server: LlmServer) -> None:
-    completion = Asked(llm_server, [call()]).completion
-    assert [choice.arguments for choice in completion.choices] == ['{"word": "x"}']
-    (row,) = completion.usage
-    (logged,) = llm_server.chats
-    assert completion.request_id == row.request_id
-    assert (row.step, row.source, row.response_id) == ("verify", "reference", "r1")
-    assert (row.model, row.status, row.retries) == ("offline-judge", "ok", 0)
-    said = (logged.prompt_tokens, logged.completion_tokens)
-    assert (row.prompt_tokens, row.completion_tokens) == said
-    assert row.worker_id == f"{socket.gethostname()}:{os.getpid()}"
-    assert 0 < (row.seconds or 0) < 10
-    assert (row.cached, row.coalesced, row.cost_usd) == (False, False, None)
-
-
 def test_the_endpoint_is_probed_once_however_many_ask(llm_server: LlmServer) -> None:
     asked = Asked(llm_server, [call()] * 20, known=None, at_once=True)
     rows = [row for completion in asked.results for row in completion.usage]
-    assert sorted(row.step for row in rows) == ["probe", *["verify"] * 20]
-    assert len(llm_server.chats) == 21
+    probe, *own = sorted(rows, key=lambda row: row.step)
+    assert (probe.step, len(llm_server.chats)) == ("probe", 21)
+    told = {(row.step, row.source, row.response_id, row.status, row.retries) for row in own}
+    assert (len(own), told) == (20, {("verify", "reference", "r1", "ok", 0)})
+    counts = {(row.prompt_tokens, row.completion_tokens) for row in rows}
+    assert counts == {(one.prompt_tokens, one.completion_tokens) for one in llm_server.chats}
+    assert all((row.seconds or 0) > 0 and row.cost_usd is None for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -96,24 +84,14 @@ def test_the_choices_wanted_come_whatever_is_done_with_n(
     assert (llm_server.max_in_flight > 1) == (requests > 3)
 
 
-class Spoiled:
-    """Passes over `n`, and refuses the third and the fourth request with an error."""
-
-    def __init__(self, fault: faults.Fault) -> None:
-        self.fault, self.seen = fault, 0
-
-    def next(self, body: bytes) -> faults.Fault | None:
-        self.seen += 1
-        return self.fault if self.seen in (3, 4) else faults.ignored_n()
-
-
 @pytest.mark.parametrize(
     ("fault", "final"), [(faults.filtered_prompt(), False), (faults.quota_spent(), True)]
 )
 def test_choices_that_came_are_reported_where_others_failed(
     llm_server: LlmServer, fault: faults.Fault, final: bool
 ) -> None:
-    llm_server.mix = Spoiled(fault)  # type: ignore[assignment]
+    whole = faults.ignored_n()
+    llm_server.faults.extend([whole, whole, fault, fault, *[whole] * 9])
     error = Asked(llm_server, [sample(5)], concurrency=1).error
     assert (error.final, len(error.choices)) == (final, 2 if final else 3)
     rows = [row for row in error.usage if row.status == "ok"]

@@ -16,28 +16,11 @@ from ufo.transforms.llm.request import Choice, Function, Message
 TABLES = tables("replies")
 _, REQUIRED, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS = FORMS
 SCHEMA = FUNCTION.parameters
-LEAST = Capabilities((WORDS,), n=False, logprobs=False, temperature_one=False, limit_fields=())
 
 
 def reply(message: Any, **changes: Any) -> dict[str, Any]:
     choice = {"index": 0, "message": message, "finish_reason": "stop"} | changes
     return {"id": "c1", "choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
-
-
-def test_what_an_endpoint_can_do_is_used_and_the_rest_is_left_out() -> None:
-    asked = call(n=5, temperature=1.0, max_tokens=9, logprobs=True)
-    function = {"name": "choose", "description": "Chooses a word.", "parameters": SCHEMA}
-    assert wire.body(asked, "m", ALL, 5) == {
-        "model": "m",
-        "messages": [{"role": "system", "content": "Choose."}, {"role": "user", "content": "One."}],
-        "tools": [{"type": "function", "function": {**function, "strict": True}}],
-        "tool_choice": {"type": "function", "function": {"name": "choose"}},
-        "temperature": 1.0,
-        "n": 5,
-        "max_tokens": 9,
-        "logprobs": True,
-    }
-    assert set(wire.body(asked, "m", LEAST, 5)) == {"model", "messages"}
 
 
 def test_a_function_is_asked_for_in_the_form_that_the_endpoint_takes() -> None:

@@ -1,7 +1,8 @@
 """The source `llm`: what it asks, what it makes of the answers, and where there are none."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 import yaml
 
 from tests.llm_server import LlmServer
+from tests.transforms.sources.web.pages import opened
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import FactUnit, OpenUnits
 from ufo.transforms.check import check
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client import OpenAiClient
@@ -31,15 +32,6 @@ BOTH = pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
 TABLES = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text(encoding="utf-8"))
 
 
-def opened(*queries: str, claims: Sequence[str] = ()) -> OpenUnits:
-    given = claims or [f"Claim {n}." for n in range(len(queries))]
-    units = [
-        FactUnit("r1", f"u{n}", None, claim, query, None)
-        for n, (claim, query) in enumerate(zip(given, queries, strict=True))
-    ]
-    return OpenUnits("r1", " ".join(given), None, None, [], [], units)
-
-
 def source_of(client: Callable[[], Any], **options: Any) -> LlmSource:
     source = LlmSource(context=SourceContext(client=client), **options)
     source.name = "knows"
@@ -51,7 +43,7 @@ def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
     async def whole() -> list[Found]:
         client = OpenAiClient(ClientSettings(endpoints("offline-judge", server.base_url)))
         source = source_of(lambda: client, model="offline-judge", **options)
-        found = await source.look_up(opened(*queries))
+        found = await source.look_up(opened(queries, "r1"))
         await client.aclose()
         return found
 
@@ -61,7 +53,7 @@ def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
 def scripted(script: Any, *queries: str, **options: Any) -> tuple[list[Found], list[Request]]:
     client = FakeClient(script)
     source = source_of(lambda: client, **options)
-    return asyncio.run(source.look_up(opened(*queries))), client.requests
+    return asyncio.run(source.look_up(opened(queries, "r1"))), client.requests
 
 
 def asked(server: LlmServer) -> list[dict[str, Any]]:
@@ -201,7 +193,9 @@ def test_what_came_is_judged_and_what_did_not_is_an_error_row(sampling: str) -> 
     broke = LlmError("the line broke", "transport", choices=came, request_id="req-1")
     client = FakeClient([broke])
     source = source_of(lambda: client, model="m", sampling=sampling)
-    result = asyncio.run(check(opened(QUERIES[0], claims=[CLAIM]), source, OfflineJudge()))
+    units = opened([QUERIES[0]], "r1")
+    units = replace(units, units=[replace(units.units[0], claim=CLAIM)])
+    result = asyncio.run(check(units, source, OfflineJudge()))
     *samples, missing = result.evidence
     assert [(row.outcome, row.request_id) for row in samples] == [("supported", "req-1")] * 3
     assert (missing.outcome, missing.reason, missing.passage_id) == ("error", "transport", None)

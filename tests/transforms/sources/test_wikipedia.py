@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.indexes.conftest import page
 from tests.transforms.scripted import opened
 from ufo.indexes.index import open_index
 from ufo.pipelines.build_index import build
@@ -56,22 +57,17 @@ def test_each_unit_gets_its_best_passages(index: str) -> None:
     assert WikipediaSource(index).unavailable() is None
 
 
-PAGE = (
-    "<page><title>{}</title><ns>0</ns><id>1</id>{}"
-    "<revision><id>2</id><text>{}</text></revision></page>"
-)
-
-
 @pytest.mark.parametrize("name", ["Northern Rock", "Muckle Flugga"])
 def test_a_page_that_the_claim_names_is_considered(tmp_path: Path, name: str) -> None:
     # Thirty other passages are of more of the claim's words.
     text = f"{name}: its lighthouse was lit in 1860 by keepers from the north. " * 2
     pages = [
-        PAGE.format("Muckle Flugga", "", "It was lit in 1854."),
-        PAGE.format("Northern Rock", '<redirect title="Muckle Flugga" />', ""),
-        *(PAGE.format(f"{name} lighthouse {n}", "", text) for n in range(30)),
+        page("Muckle Flugga", "It was lit in 1854."),
+        page("Northern Rock", "", redirect="Muckle Flugga"),
+        *(page(f"{name} lighthouse {n}", text) for n in range(30)),
     ]
-    (tmp_path / "dump.xml").write_text(f"<mediawiki>{''.join(pages)}</mediawiki>")
+    dump = b"<mediawiki>" + b"".join(one.xml for one in pages) + b"</mediawiki>"
+    (tmp_path / "dump.xml").write_bytes(dump)
     build(tmp_path / "dump.xml", tmp_path / "index")
     claim = f"{name} has a lighthouse that keepers lit in 1860"
     [plain] = open_index(tmp_path / "index").search([claim], 20)

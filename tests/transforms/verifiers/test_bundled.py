@@ -15,7 +15,7 @@ from tests.transforms.verifiers.tiny import save_model, words_of
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.verifiers.bundled import BundledVerifier
 from ufo.transforms.verifiers.bundled.classifier import INPUTS
-from ufo.transforms.verifiers.bundled.encoding import CLAIM_PIECES, PIECES, Encoder, focus, split
+from ufo.transforms.verifiers.bundled.encoding import focus
 from ufo.transforms.verifiers.overlap import ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
@@ -92,20 +92,6 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
     assert "model.onnx is missing" in (BundledVerifier(str(folder)).unavailable() or "")
 
 
-def test_long_texts_are_cut() -> None:
-    encoder = Encoder(words_of(WORDS), [WORDS.index(word) for word in ("was", "in", ".")])
-    ids, types = encoder.encode(Pair("ada " * 500, "oslo " * 900), 1000)
-    assert len(ids) == len(types) == PIECES
-    assert ids[CLAIM_PIECES + 1] == WORDS.index("[SEP]")
-    # Shared pieces are marked on both sides, and a title stands before its passage.
-    ids, types = encoder.encode(Pair("ada was born", "born was ada", "title"), 64)
-    read = [f"{WORDS[number]}{kind}" for number, kind in zip(ids, types, strict=True)]
-    assert " ".join(read) == "[CLS]0 ada2 was0 born2 [SEP]0 title1 .1 born3 was1 ada3 [SEP]1"
-    assert max(len(part.split()) for part in split("word " * 500)) == 40
-    text = "He joined the U.S. Navy with J. Doe. Then he left."
-    assert split(text) == ["He joined the U.S. Navy with J. Doe.", "Then he left."]
-
-
 @pytest.mark.parametrize(("claim", "words", "kept"), cases(HERE / "focus.txt"))
 def test_sentences_that_share_words_are_kept(claim: str, words: str, kept: str) -> None:
     passage, *_ = [row[2] for row in cases(HERE / "focus.txt")]
@@ -148,6 +134,8 @@ def test_it_reads_who_did_what_to_whom(shipped: BundledVerifier) -> None:
     # Measured .95 and .65; words alone call all of both supported.
     assert share(shipped, true, SUPPORTED) >= 0.93
     assert share(shipped, exchanged, SUPPORTED) <= 0.7
+    (endless,) = shipped.predict([Pair("Ada " * 500, "Oslo " * 900)])  # is cut
+    assert sum(endless) == pytest.approx(1.0)
 
 
 def test_what_is_said_of_another_contradicts_nothing(shipped: BundledVerifier) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,19 +43,15 @@ def test_a_folder_with_labels_in_any_order(tmp_path: Path, labels: tuple[str, ..
     verifier = make_verifier(str(folder))
     assert (verifier.name, usable(str(folder))) == ("tiny-nli", str(folder))
     verifier = opened(str(folder))
-    found = verifier.predict([Pair("so it is", text) for text in (YES, NO, MAYBE)])
+    pairs = [Pair("so it is", text) for text in (YES, NO * 9, MAYBE * 3)]
+    found = verifier.predict(pairs)
     assert outcomes(found) == [0, 1, 2]
     assert verifier.predict([]) == []
+    # A pair's answer does not depend on the others.
+    assert [verifier.predict([pair])[0] for pair in pairs] == found
     # A title is read before the passage.
     titled, plain = verifier.predict([Pair("so", "it is", "yes"), Pair("so", "it is")])
     assert titled.supported > plain.supported
-    # A pair's answer does not depend on the others.
-    draw = random.Random(1)
-    words = ["yes", "no", "maybe", "it", "is", "so", "."]
-    texts = [" ".join(draw.choices(words, k=length)) for length in range(1, 90, 4)]
-    pairs = [Pair("so it is", text) for text in texts]
-    whole = verifier.predict(pairs)
-    assert [verifier.predict([pair])[0] for pair in pairs] == whole
     same = write_onnx(tmp_path / "same", labels)
     other = write_onnx(tmp_path / "other", labels[::-1])
     assert content_of(str(folder)) == content_of(str(same)) != content_of(str(other))

@@ -28,7 +28,6 @@ from ufo.transforms.prompts.data import read
 REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
 BORN, WROTE = "Ada was born in 1815.", "Ada wrote notes."
 YES = {"answer": "1815", "rationale": "Says so.", "verdict": "T"}
-SILENT = {"answer": "NOANS", "rationale": "", "verdict": "N"}
 always_yes = answers(lambda claim, passage: YES)
 
 
@@ -39,30 +38,6 @@ def ask(replies: Any, *texts: str, **settings: Any) -> Asked:
 
 def outcomes(asked: Asked) -> list[Any]:
     return [(row.unit_id, row.outcome, row.reason) for row in asked.result.evidence]
-
-
-FACTS = REPLIES["texts"]
-
-
-def test_sixty_facts_of_any_script_are_judged_each_by_itself() -> None:
-    claims = [f"{FACTS[n % len(FACTS)]} {n}" for n in range(60)]
-    found = [passages(f"P{n % 20}: {FACTS[n % 7]}", f"Q{n // 10}") for n in range(60)]
-    seen: list[Any] = []
-
-    def judge_of(claim: str, passage: str) -> dict[str, str]:
-        verdict = "TF"[int(claim.split()[-1]) % 2]
-        return SILENT if passage.startswith("Q") else {**YES, "answer": claim, "verdict": verdict}
-
-    def reply(request: Request) -> Any:
-        seen.extend(claim for claim, _, _ in asked_for(request)[0].values())
-        return answers(judge_of)(request)
-
-    asked = verify(reply, open_units(claims), found)
-    assert len(asked.client.requests) == 2
-    assert seen == [claim.replace("\x00", "\ufffd") for claim in claims]
-    expected = ["supported", "noans", "refuted", "noans"] * 30
-    assert [row.outcome for row in asked.result.evidence] == expected
-    assert not asked.result.failures
 
 
 def test_context_is_the_sentences_around_the_facts_of_the_call() -> None:

@@ -13,13 +13,12 @@ from ufo.schemas.errors import UsageError
 from ufo.transforms.sources.web.engines import APIS, SearchResult, api_of
 from ufo.transforms.sources.web.source import WebSource
 
-VARIABLES = ("SERPER_BASE_URL", "SERPER_API_KEY", "SEARXNG_BASE_URL", "BRAVE_BASE_URL")
-
 
 @pytest.fixture(autouse=True)
 def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in (*VARIABLES, "BRAVE_API_KEY"):
-        monkeypatch.delenv(variable, raising=False)
+    for name in ("SERPER", "SEARXNG", "BRAVE"):
+        monkeypatch.delenv(f"{name}_BASE_URL", raising=False)
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
 
 
 def test_each_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import time
 import tracemalloc
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,13 @@ from protego import Protego
 
 from tests.case_files import cases
 from tests.local_web import LocalWeb, Reply
-from tests.transforms.sources.web.pages import TABLES
-from ufo.transforms.loop import wait_for
+from tests.transforms.sources.web.pages import TABLES, get, no_pause
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import Fetcher, Hosts, rules_of
+from ufo.transforms.sources.web.fetch import Hosts, rules_of
 from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
 
-NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PLAIN = {"content-type": "text/plain"}
 
 
@@ -31,26 +28,6 @@ PLAIN = {"content-type": "text/plain"}
 def web() -> Iterator[LocalWeb]:
     with LocalWeb() as web:
         yield web
-
-
-async def _no_pause(seconds: float) -> None:
-    await asyncio.sleep(0)
-
-
-def get(*urls: str, at_once: bool = False, **options: Any) -> list[FetchedPage]:
-    """The pages, fetched one after another or at once by one fetcher."""
-
-    async def fetched() -> list[FetchedPage]:
-        settings = {"allow_private": True, "sleep": _no_pause, "clock": lambda: NOW}
-        fetcher = Fetcher(**{**settings, **options})
-        try:
-            if at_once:
-                return list(await asyncio.gather(*map(fetcher.get, urls)))
-            return [await fetcher.get(url) for url in urls]
-        finally:
-            await fetcher.aclose()
-
-    return wait_for(fetched())
 
 
 PAGES = cases(Path(__file__).with_name("pages.txt"))
@@ -221,7 +198,7 @@ def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
 
 
 def test_no_more_than_a_few_are_under_way_at_a_host() -> None:
-    hosts, under_way, most = Hosts(sleep=_no_pause), [0], [0]
+    hosts, under_way, most = Hosts(sleep=no_pause), [0], [0]
 
     async def one() -> None:
         async with hosts.turn("a"):

@@ -1,36 +1,20 @@
 """A page's best sentences and the windows around them."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.indexes.conftest import Letters
 from tests.transforms.sources.web.pages import TABLES
-from ufo.indexes.embedders import unit_rows
 from ufo.transforms.sources.web.documents import Document, sentences_of
 from ufo.transforms.sources.web.pages import DenseRanking, PageText, SentenceRanking
 
 TEXT: str = TABLES["lake"]
 SENTENCES = [TEXT[start:end] for start, end in sentences_of(TEXT)]
 LUND = "Oda Lund was a painter. She was born in 1902. Oda Lund had a studio."
-
-
-class Letters:
-    """Vectors of how often each letter is there."""
-
-    name, version, dimension = "letters", "1", 26
-
-    def __init__(self) -> None:
-        self.calls: list[Any] = []
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        self.calls.append(list(texts))
-        counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
-        return unit_rows(np.array(counts, float).reshape(-1, 26))
 
 
 def page_of(text: str, title: str | None = None, embedder: Letters | None = None) -> PageText:

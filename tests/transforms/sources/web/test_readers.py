@@ -2,8 +2,10 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,31 +16,23 @@ from ufo.schemas.errors import RunError
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.readers import Readers
 
-Made = Callable[..., Readers]
-
-
-@pytest.fixture
-def made() -> Iterator[Made]:
-    """Readers, closed at the end."""
-    opened: list[Readers] = []
-
-    def make(**budget: float) -> Readers:
-        opened.append(Readers(**budget))  # type: ignore[arg-type]
-        return opened[-1]
-
-    yield make
-    for readers in opened:
-        readers.close()
-
 
 def processes() -> set[str]:
     """The processes that this one has started."""
     return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
-def test_a_page_is_read_in_a_process_kept(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    with closing(Readers()) as opened:
+        yield opened
+
+
+def test_a_page_is_read_in_a_process_kept(
+    readers: Readers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    readers, before = made(), processes()
+    before = processes()
     assert readers.read(fetched("", reason="http_404")).reason == "http_404"
     assert processes() == before  # nothing was read
     document = readers.read(fetched(html()))
@@ -63,21 +57,19 @@ def test_a_page_is_read_in_a_process_kept(made: Made, monkeypatch: pytest.Monkey
     ],
     ids=["attributes", "slow pdf", "large pdf", "links"],
 )
-def test_budgets_of_pages(
-    made: Made, body: bytes, budget: dict[str, float], lost: set[str]
-) -> None:
-    readers = made(**budget)
-    assert readers.read(fetched(html())).reason is None
-    kind = "application/pdf" if body.startswith(b"%PDF") else "text/html"
-    found = readers.read(fetched(body, kind))
+def test_budgets_of_pages(body: bytes, budget: Any, lost: set[str]) -> None:
+    with closing(Readers(**budget)) as readers:
+        assert readers.read(fetched(html())).reason is None
+        kind = "application/pdf" if body.startswith(b"%PDF") else "text/html"
+        found = readers.read(fetched(body, kind))
+        assert readers.read(fetched(html())).text == "\n".join(PARAGRAPHS)
     assert found.reason in lost
     assert (found.text, list(found.spans)) == ("", [])
     assert found.detail
-    assert readers.read(fetched(html())).text == "\n".join(PARAGRAPHS)
 
 
-def test_a_killed_process_is_replaced(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers, before = made(), processes()
+def test_a_killed_process_is_replaced(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = processes()
     for remedy in ("", "no process can be started", "does not start"):
         readers.read(fetched(html()))
         (reader,) = processes() - before

@@ -1,74 +1,85 @@
-"""The source `web` over real HTTP: what it asks, and what becomes of the answers."""
+"""The source `web` over real HTTP: searches, snippets and pages, and what each response is told."""
 
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.local_web.engines import RESET, Engines, result, snippet
-from tests.transforms.sources.web.pages import TABLES, opened
-from ufo.schemas.errors import RunError
+from tests.embedder import write_embedder
+from tests.local_web import BEACON, Engines, Listed, LocalWeb, Reply, html
+from tests.local_web.documents import hostile
+from tests.local_web.engines import RESET, result, snippet
+from tests.transforms.sources.web.pages import NOW, TABLES, no_pause, opened
+from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT
-from ufo.transforms.llm.client_settings import CallSettings
+from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
+from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
+from ufo.transforms.sources.web.pages import PageText
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import MOST_BYTES
 
 KEY = "serper-0123456789abcdef"
+TEXT = {"content-type": "text/html"}
 
 
 @pytest.fixture
-def serper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
-    with Engines(key=KEY) as server:
+def engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
+    with LocalWeb() as web, Engines(web, KEY) as engines:
         monkeypatch.setenv("SERPER_API_KEY", KEY)
-        monkeypatch.setenv("SERPER_BASE_URL", server.url)
-        yield server
+        monkeypatch.setenv("SERPER_BASE_URL", engines.url)
+        yield engines
         wait_for(end_run("test"))  # close what a test opened
 
 
-def source(pauses: list[float] | None = None, pages: int = 5) -> WebSource:
-    async def sleep(seconds: float) -> None:
-        (pauses if pauses is not None else []).append(seconds)
-        await asyncio.sleep(0)
-
-    context = SourceContext(CallSettings(run="test"))
-    made = WebSource(passages_per_page=0, pages=pages, context=context)  # snippets alone
-    made.name, made.sleep = "web", sleep
-    made.clock = lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    made.open()
-    return made
+def made(
+    day: datetime = NOW, resolve: Any = None, cache: Any = None, sleep: Any = no_pause, **more: Any
+) -> WebSource:
+    calls = CallSettings(run="test", cache=cache and str(cache))
+    given = {"allow_private_hosts": True, "context": SourceContext(calls), **more}
+    source = WebSource(**given)
+    source.name, source.sleep, source.clock, source.resolve = "web", sleep, lambda: day, resolve
+    source.open()
+    return source
 
 
 def look_up(*queries: str, **options: Any) -> list[Found]:
-    return wait_for(source(**options).look_up(opened(queries)))
+    return wait_for(made(**options).look_up(opened(queries)))
+
+
+def search(*queries: str, **options: Any) -> list[Found]:
+    """What snippets alone have on these queries."""
+    return look_up(*queries, passages_per_page=0, **options)
 
 
 def texts(found: Found) -> list[str]:
     return [hit.passage.text for hit in found.passages]
 
 
-def test_the_queries_of_a_response_are_one_request(serper: Engines) -> None:
-    serper.results["a?"] = result(snippet("Of a."))
-    serper.results["b?"] = result(snippet("Of b."), snippet("More of b."))
-    a, b, again, nothing = look_up("a?", "b?", "a?", "c?", pages=7)
-    assert serper.bodies == [[{"q": query, "num": 10} for query in ("a?", "b?", "c?")]]
-    assert serper.queries[0].headers["x-api-key"] == KEY
+def test_the_queries_of_a_response_are_one_request(engines: Engines) -> None:
+    engines.results["a?"] = result(snippet("Of a."))
+    engines.results["b?"] = result(snippet("Of b."), snippet("More of b."))
+    a, b, again, nothing = search("a?", "b?", "a?", "c?", pages=7)
+    assert engines.bodies == [[{"q": query, "num": 10} for query in ("a?", "b?", "c?")]]
+    assert engines.queries[0].headers["x-api-key"] == KEY
     assert texts(a) == texts(again) == ["Of a."]
     assert texts(b) == ["Of b.", "More of b."]
     assert (nothing.outcome, nothing.reason, nothing.error_type) == (NOANS, NO_PASSAGES, "")
-    found = look_up(*(f"Query {n}?" for n in range(229)), "b?")  # no more than the engine takes
-    assert sorted(map(len, serper.bodies[1:])) == [30, 100, 100]
+    found = search(*(f"Query {n}?" for n in range(229)), "b?")  # no more than the engine takes
+    assert sorted(map(len, engines.bodies[1:])) == [30, 100, 100]
     assert (texts(found[229]), len(found)) == (["Of b.", "More of b."], 230)
 
 
-def test_snippets_answer_box_and_knowledge_graph_are_passages(serper: Engines) -> None:
-    serper.results["q?"] = result(
+def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) -> None:
+    engines.results["q?"] = result(
         snippet("Plain.", title="T", link="https://a.example/x", date="Mar 5, 2021"),
         snippet(None),
         snippet("Old.", date="3 days ago", link=None),
@@ -76,7 +87,7 @@ def test_snippets_answer_box_and_knowledge_graph_are_passages(serper: Engines) -
         snippet("Beyond the pages asked for."),
         **TABLES["boxes"],
     )
-    (found,) = look_up("q?", pages=4)
+    (found,) = search("q?", pages=4)
     rows = [hit.passage for hit in found.passages]
     told = "Alma Bridge: Bridge in Norway. Over the Alma. Opened: 1932."
     assert [(row.text, row.title, row.url, row.hostname, row.published_at) for row in rows] == [
@@ -96,13 +107,17 @@ def test_snippets_answer_box_and_knowledge_graph_are_passages(serper: Engines) -
     [429, 500, 503, 408, RESET, b"{not json", b"", (429, {}, {"retry-after-ms": "20"})],
     ids=str,
 )
-def test_what_passes_is_tried_again(serper: Engines, fault: Any) -> None:
-    serper.results["\ufffd?"] = result(snippet("Found."))
-    serper.faults.extend([fault, fault])
+def test_what_passes_is_tried_again(engines: Engines, fault: Any) -> None:
+    engines.results["\ufffd?"] = result(snippet("Found."))
+    engines.faults.extend([fault, fault])
     pauses: list[float] = []
-    (found,) = look_up("\ud83d?", pauses=pauses)
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    (found,) = search("\ud83d?", sleep=sleep)
     assert texts(found) == ["Found."]
-    assert (len(pauses), serper.requests) == (2, 3)
+    assert (len(pauses), engines.requests) == (2, 3)
     assert min(pauses) >= (0.02 if isinstance(fault, tuple) else 0)
 
 
@@ -125,11 +140,11 @@ def failed(found: Sequence[Found]) -> str:
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_a_search_that_fails(serper: Engines, fault: Any, times: int, says: str) -> None:
-    serper.faults.extend([fault] * times)
-    found = look_up("a?", "b?")
+def test_a_search_that_fails(engines: Engines, fault: Any, times: int, says: str) -> None:
+    engines.faults.extend([fault] * times)
+    found = search("a?", "b?")
     assert says in failed(found)
-    assert len(found[0].usage) == serper.requests <= times
+    assert len(found[0].usage) == engines.requests <= times
     assert found[1].usage == ()
     rows = [(row.step, row.source, row.response_id) for row in found[0].usage]
     assert {*rows} == {("search", "web", "r")}
@@ -149,12 +164,12 @@ class Fragile(Serper):
     "bad", ["text", None, 5, [], {}, {"message": "Sorry", "statusCode": 500}, "odd"], ids=str
 )
 def test_a_bad_result_costs_itself(
-    serper: Engines, monkeypatch: pytest.MonkeyPatch, bad: Any
+    engines: Engines, monkeypatch: pytest.MonkeyPatch, bad: Any
 ) -> None:
     monkeypatch.setitem(APIS, "serper", Fragile)
     odd = bad == "odd"
-    serper.results |= {"a?": result(snippet(bad)) if odd else bad, "b?": result(snippet("Of b."))}
-    a, b = look_up("a?", "b?")
+    engines.results |= {"a?": result(snippet(bad)) if odd else bad, "b?": result(snippet("Of b."))}
+    a, b = search("a?", "b?")
     assert ("cannot be read: of a reader" in failed([a])) == odd
     assert (texts(b), len(a.usage)) == (["Of b."], 1)
 
@@ -164,26 +179,190 @@ def test_a_bad_result_costs_itself(
     [(401, "set it to"), (404, "check SERPER_BASE_URL"), (402, "top them up")],
 )
 def test_what_every_search_would_meet_ends_it(
-    serper: Engines, monkeypatch: pytest.MonkeyPatch, status: int, remedy: str
+    engines: Engines, monkeypatch: pytest.MonkeyPatch, status: int, remedy: str
 ) -> None:
-    serper.faults.append(status)
+    engines.faults.append(status)
     with pytest.raises(RunError, match=remedy) as caught:
-        look_up("a?")
-    assert serper.url in caught.value.message
-    assert serper.requests == 1
+        search("a?")
+    assert engines.url in caught.value.message
+    assert engines.requests == 1
     with Engines() as gone:
         monkeypatch.setenv("SERPER_BASE_URL", gone.url)
     with pytest.raises(RunError, match=r"nothing answers at .*; check SERPER_BASE_URL"):
-        look_up("a?")
+        search("a?")
 
 
 def test_the_key_is_nowhere_but_in_the_header(
-    serper: Engines, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    engines: Engines, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     secret = "wrong-key-0123456789"
     monkeypatch.setenv("SERPER_API_KEY", f" {secret}\n")
     with caplog.at_level(logging.DEBUG), pytest.raises(RunError, match="SERPER_API_KEY") as caught:
-        look_up("a?")
-    assert serper.requests == 1  # answered with the key in it
+        search("a?")
+    assert engines.requests == 1  # answered with the key in it
     assert secret not in caplog.text
     assert secret not in str(caught.value)
+
+
+# --- pages ---
+
+
+def listed(engines: Engines, query: str, *paths: str, snippet: str = "The snippet.") -> str:
+    """Let the engine find these pages, and only these, for a query."""
+    engines.extra[query] = [Listed(path, f"Title of {path}", snippet) for path in paths]
+    return query
+
+
+def reasons(*found: Found) -> list[str]:
+    return [failure.error_type for one in found for failure in one.failures]
+
+
+def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_path: Path) -> None:
+    query = listed(engines, "xyzzy tower height?", "/lighthouse")
+    (hit,) = look_up(query, context_sentences=0)[0].passages
+    granite = "The tower is 31 metres high and made of grey granite from the quarry at Skarvik."
+    assert (hit.passage.text, hit.passage.title) == (granite, "Tarnholm Lighthouse")
+    assert hit.score is not None
+    assert hit.passage.url == engines.web.url("/lighthouse")
+    assert hit.passage.retrieved_at == "2026-01-02T03:04:05+00:00"
+    (wider,) = look_up(query, context_sentences=1)[0].passages
+    assert wider.passage.text.startswith("Tarnholm Lighthouse was built in 1874.")
+    assert granite in wider.passage.text
+    query = listed(engines, "xyzzy tower, or the steps?", "/lighthouse")
+    two = look_up(query, context_sentences=0, passages_per_page=2)[0].passages
+    assert len(two) == 2
+    dense = {"web_retriever": "dense", "embedder": str(write_embedder(tmp_path, "paraffin"))}
+    query = listed(engines, "xyzzy of paraffin", "/lighthouse")
+    (found,) = look_up(query, context_sentences=0, **dense)
+    assert "paraffin" in found.passages[0].passage.text
+    (found,) = look_up(listed(engines, "xyzzy jetty", "/dated", "/chain"))
+    pier, beacon = [hit.passage for hit in found.passages]
+    assert (pier.title, pier.published_at) == ("The new pier", "2020-05-17")
+    assert (beacon.url, beacon.title) == (engines.web.url("/beacon"), "The beacon of Holmsund")
+
+
+@pytest.mark.slow
+def test_hostile_documents_cost_themselves_alone(engines: Engines) -> None:
+    bad = hostile()
+    towers = {f"/good-{n}": f"Tower {n} is {n} metres high, as all who climb." for n in range(50)}
+    good = {path: Reply(html("Tower", [said] * 12), 200, TEXT) for path, said in towers.items()}
+    engines.web.pages |= {path: reply for path, (reply, _) in bad.items()} | good
+    query = listed(engines, "xyzzy how high is the tower", *bad, *good, snippet="")
+    (found,) = look_up(query, pages=100)
+    texts = " ".join(hit.passage.text for hit in found.passages)
+    assert all(f"Tower {n} is" in texts for n in range(50))
+    lost = {failure.key: failure.error_type for failure in found.failures}
+    for path, (_, allowed) in bad.items():
+        assert lost.pop(engines.web.url(path), None) in allowed, path
+    assert lost == {}
+
+
+def test_a_broken_result_costs_itself(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    windows = PageText.windows
+
+    def broken(self: PageText, query: str, *given: Any) -> list[tuple[str, float]]:
+        found = windows(self, query, *given)
+        if "beacon" in found[0][0]:
+            raise ZeroDivisionError("of a library")
+        return found
+
+    monkeypatch.setattr(PageText, "windows", broken)
+    (found,) = look_up(listed(engines, "xyzzy beacon or lighthouse", "/beacon", "/lighthouse"))
+    assert [hit.passage.url for hit in found.passages] == [engines.web.url("/lighthouse")]
+    (failure,) = found.failures
+    assert (failure.key, failure.error_type) == (engines.web.url("/beacon"), "ZeroDivisionError")
+
+
+def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
+    (found,) = look_up(listed(engines, "xyzzy private", "/lighthouse"), allow_private_hosts=False)
+    assert [hit.passage.text for hit in found.passages] == ["The snippet."]
+    assert reasons(found) == ["refused_address"]
+    # The engine is the user's own and may be local.
+    assert (engines.web.requests, engines.requests) == ([], 1)
+
+
+def test_a_page_of_several_queries_is_fetched_and_told_once(engines: Engines) -> None:
+    queries = [listed(engines, f"xyzzy {n}", "/beacon", "/gone") for n in range(3)]
+    found = look_up(*queries)
+    assert engines.web.paths().count("/beacon") == 1
+    assert [len(one.failures) for one in found] == [1, 0, 0]
+    usage = [row for one in found for row in one.usage]
+    told = [("page", "404"), ("page", "ok"), ("search", "ok")]
+    assert sorted((row.step, row.status) for row in usage) == told
+    assert all(row.cost_usd == 0.0 for row in usage if row.step == "page")
+    assert {(row.source, row.response_id) for row in usage} == {("web", "r")}
+
+
+def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -> None:
+    query = listed(engines, "xyzzy shared", "/beacon")
+    source = made()
+
+    async def together() -> list[list[Found]]:
+        asked = (source.look_up(opened([query], f"s{n}")) for n in range(6))
+        return list(await asyncio.gather(*asked))
+
+    found = wait_for(together())
+    assert (engines.requests, engines.web.paths()) == (1, ["/beacon"])
+    assert len({hit.passage.text for (one,) in found for hit in one.passages}) == 1
+    searches = [row for (one,) in found for row in one.usage if row.step == "search"]
+    assert sorted(row.coalesced for row in searches) == [False] + [True] * 5
+    assert len({row.request_id for row in searches}) == 1
+
+
+def test_searches_and_pages_are_kept_for_a_day(engines: Engines, tmp_path: Path) -> None:
+    query = listed(engines, "xyzzy today", "/beacon", "/gone")
+    cache = tmp_path / "cache.sqlite"
+    asked, texts = [], set()
+    for hours in (0, 20, 21, 0):
+        (found,) = look_up(query, cache=cache, day=NOW + timedelta(hours=hours))
+        wait_for(end_run("test"))
+        passage, snippet = (hit.passage for hit in found.passages)
+        rows = {row.cached for row in found.usage}
+        asked.append((engines.requests, len(engines.web.paths()), rows, passage.retrieved_at))
+        texts.add((passage.text, snippet.text))
+        assert reasons(found) == ["http_404"]
+    one, two = NOW.isoformat(), (NOW + timedelta(hours=21)).isoformat()
+    told = [(1, 2, {False}, one), (1, 2, {True}, one), (2, 4, {False}, two), (2, 4, {True}, one)]
+    assert asked == told
+    assert len(texts) == 1
+    # What was fetched by leave of its user is not given to who may not ask.
+    (refused,) = look_up(query, cache=cache, allow_private_hosts=False)
+    assert {*reasons(refused)} == {"refused_address"}
+
+
+@pytest.mark.parametrize("it", TABLES["lasting"].values(), ids=TABLES["lasting"])
+def test_what_lasts_is_kept(engines: Engines, tmp_path: Path, it: dict[str, Any]) -> None:
+    body = html("Tower", [it["body"] * it.get("times", 1)]) if "body" in it else b""
+    headers = {**TEXT, **it.get("headers", {})}
+    engines.web.pages["/it"] = Reply(body, it.get("status", 200), headers)
+    query = listed(engines, "xyzzy tower", "/it")
+    asked = set()
+    for _ in range(2):
+        assert look_up(query, cache=tmp_path / "cache.sqlite")[0].passages
+        wait_for(end_run("test"))
+        asked.add(len(engines.web.paths()))
+    assert (len(asked) == 1) == it["kept"]
+
+
+def test_what_no_rule_knows_is_asked(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    away = engines.web.url("/beacon", host="beacons.example")
+    monkeypatch.setattr(engines.web, "url", lambda path: away)
+    query = listed(engines, "xyzzy who is it", "/away")
+    models = ClientSettings(endpoints("m", "http://127.0.0.1:1"))
+    client = FakeClient(["wiki", "wiki"])
+    context = SourceContext(CallSettings(run="test"), models, True, lambda: client)
+    (found,) = look_up(query, context=context, resolve=resolve)
+    assert [hit.passage.source_category for hit in found.passages] == ["wiki"]
+    assert BEACON[0].partition(". ")[0] in found.passages[0].passage.text
+    assert [row.step for row in found.usage] == ["search", "page", "category"]
+    (found,) = look_up(query, context=context, resolve=resolve, exclude_categories="wiki")
+    assert found.passages == []
+
+
+@pytest.mark.parametrize(("options", "says"), TABLES["options"])
+def test_options_that_are_wrong_are_reported(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        WebSource(**options)
