@@ -111,7 +111,7 @@ def everything(server: LlmServer) -> Flags:
 
 def azure(server: LlmServer) -> Flags:
     server.switches = Switches(azure="offline-judge")
-    server.batches.loses = 1
+    server.batches.loses, server.batches.pending = 1, 2
     return ("--base_url", f"{server.base_url.removesuffix('/v1')}/?api-version=2024-10-21")
 
 
