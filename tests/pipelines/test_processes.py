@@ -1,13 +1,14 @@
 """The processes of a run: what they log, the limits they share, their memory."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
 from tests.pipelines.conftest import evaluation, ok, ufo_process
-from tests.pipelines.llm_runs import at
+from tests.pipelines.llm_runs import at, rows
 
 # --- `--log_format json`: every line of stderr is an object, worker processes' included.
 
@@ -37,6 +38,10 @@ def test_two_processes_together_keep_the_concurrency(tmp_path: Path, llm_server:
     limits = ("--workers", 2, "--chunk_size", 8, "--concurrency", 5)
     ok(*evaluation(tmp_path, records, *at(llm_server, *limits)))
     assert 1 < llm_server.max_in_flight <= 5
+    used = rows(tmp_path / "out", "SELECT DISTINCT worker_id FROM usage WHERE step = 'verify'")
+    workers = [row["worker_id"].rpartition(":") for row in used]
+    assert {host for host, _, _ in workers} == {socket.gethostname()}
+    assert len({pid for _, _, pid in workers}) == 2
 
 
 # --- A run that has no memory left says so, and how to go on.
