@@ -9,11 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.scripted import ScriptedJudge, ScriptedSource, opened
-from ufo.schemas.records import ERROR, NO_PASSAGES, NO_SOURCE, NOANS, TRANSPORT, InputRecord
+from ufo.schemas.records import (
+    ERROR,
+    NO_PASSAGES,
+    NO_SOURCE,
+    NOANS,
+    TRANSPORT,
+    InputRecord,
+    Passage,
+)
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.check_text import CheckedText, check_text
 from ufo.transforms.job import Job
-from ufo.transforms.sources.fact_source import FactSource, Found
+from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 OUTCOMES = st.lists(st.sampled_from(["supported", "refuted", "noans", "error"]), max_size=3)
 ANSWERS = st.dictionaries(
@@ -101,6 +109,15 @@ def test_a_source_that_breaks_the_rules_is_an_error_for_each_unit(answers: Any) 
     assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
     assert [tally.n_error for tally in found.tallies] == [1, 1]
     assert {failure.step for failure in found.failures} == {"source:broken"}
+
+
+def test_a_search_that_failed_in_part_has_its_passages_and_an_error_row() -> None:
+    source = FactSource()
+    source.name = "s"
+    part = Found([Retrieved(Passage("supported", passage_id="p"))], ERROR, TRANSPORT)
+    source.look_up = AsyncMock(return_value=[part])  # type: ignore[method-assign]
+    rows = [(row.passage_id, row.outcome, row.reason) for row in checked("a", source).evidence]
+    assert rows == [("p", "supported", None), (None, ERROR, TRANSPORT)]
 
 
 def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:
