@@ -133,7 +133,7 @@ def check_usage(server: LlmServer, output: Path) -> None:
         (nothing, ("--mode", "seq", "--no_share", "--formulation", "rationale")),
         (fails, ()),
         (loses, ()),
-        (everything, ("--chunk_size", 2)),
+        pytest.param(everything, ("--chunk_size", 2), marks=pytest.mark.slow),
         (azure, ()),
     ],
 )
@@ -328,6 +328,7 @@ def _kill_at(moment: str, process: Any, request: HttpRequest) -> None:
         kill(process)
 
 
+@pytest.mark.slow
 def test_a_run_killed_ten_times_asks_nothing_twice(
     arguments: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:

@@ -215,6 +215,7 @@ def test_a_run_that_was_stopped_tells_what_it_had_spent(
     assert {row["response_id"] for row in found} == {None, *CITIES}
 
 
+@pytest.mark.slow
 def test_retried_errors_keep_what_the_run_had_spent_and_count_for_its_cap(
     spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:

@@ -134,6 +134,7 @@ def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
     assert len(chats) <= asked + 2 * spoiled + 4 * ignored
 
 
+@pytest.mark.slow
 def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     tmp_path: Path, llm_server: LlmServer
 ) -> None:

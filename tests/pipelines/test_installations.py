@@ -14,6 +14,7 @@ from tests.parts import missing
 from tests.pipelines.conftest import ufo_process
 from ufo.schemas.errors import MODULES
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 OPTIONAL = {"starlette", "pydantic", "pandas", "lxml", "scipy"}.union(*MODULES.values())
@@ -133,10 +134,7 @@ def in_ipython(code: str, folder: Path, before: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "version",
-    ["none", pytest.param("2.2.", marks=pytest.mark.slow), "3."],  # 2.2: a part of CI
-)
+@pytest.mark.parametrize("version", ["none", "2.2.", "3."])  # 2.2: a part of CI
 def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
     before = OLDEST if version == "2.2." else tmp_path  # in workers too
     if not before.is_dir():

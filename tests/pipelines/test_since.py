@@ -31,6 +31,7 @@ CHANGES: dict[str, Mapping[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
     scene.write([*CITIES, *(CHANGES.keys() - set(CITIES))])
     ok(*scene.arguments("--run", "monday"))
@@ -95,6 +96,7 @@ def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
     assert {row[2] for row in scene.tables()["verdicts"]} == {"mv"}
 
 
+@pytest.mark.slow
 def test_what_had_errors_is_evaluated_again_and_the_rest_is_kept(scene: Scene) -> None:
     ok(*scene.arguments())
     expected = scene.tables()

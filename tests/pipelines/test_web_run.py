@@ -136,6 +136,7 @@ def test_what_every_search_would_meet_ends_the_run(
     assert (done.code, remedy in done.err, "Traceback" in done.err) == (1, True, False)
 
 
+@pytest.mark.slow
 def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ def session_of(pid: int) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_an_upload_ends_with_a_service_that_is_killed_and_is_resumed(
     tmp_path: Path, index: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
