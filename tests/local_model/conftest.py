@@ -12,7 +12,7 @@ from tests.parts import missing
 
 ROOT = Path(__file__).parents[2]
 CONTEXT = 4096
-REPLY = 256
+REPLY = 512
 _VENV = Path(os.environ.get("UFO_LOCAL_MODEL_VENV", ROOT / ".venv-local-model"))
 PYTHON = _VENV / "bin/python"
 
