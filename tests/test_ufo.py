@@ -151,6 +151,7 @@ def test_a_path_and_options_by_their_flags_names(tmp_path: Path) -> None:
     assert found.path.startswith("/")
 
 
+@pytest.mark.slow
 def test_objects_as_sources_in_several_processes() -> None:
     first, second = Knows("Etna"), Waits("Oslo")
     first.name, second.name = "one", "two"
@@ -259,6 +260,7 @@ def python(code: str) -> str:
     return subprocess.check_output(words, text=True)
 
 
+@pytest.mark.slow
 def test_help_and_the_import_do_without_what_is_heavy() -> None:
     loaded = "print({'apache_beam', 'openai', 'pandas'} & set(sys.modules))"
     assert python(f"import sys, ufo; {loaded}") == "set()\n"

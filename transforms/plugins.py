@@ -253,6 +253,7 @@ def _declared(group: str) -> dict[str, EntryPoint]:
     return declared
 
 
+@cache  # the name is read from the package's files
 def _package(entry: EntryPoint) -> str:
     return f"package {entry.dist.name!r}" if entry.dist else f"{entry.value!r}"
 

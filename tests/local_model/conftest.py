@@ -23,7 +23,8 @@ def local_model() -> Iterator[str]:
     if not PYTHON.exists():
         missing(f"there is no {PYTHON}: run scripts/local_model/setup")
     program = [str(PYTHON), str(ROOT / "scripts/local_model/serve.py"), "--port", "0"]
-    sizes = ["--context", str(CONTEXT), "--reply_tokens", str(REPLY)]
+    # One thread: two would wait for each other while other tests use the cores.
+    sizes = ["--context", str(CONTEXT), "--reply_tokens", str(REPLY), "--threads", "1"]
     with subprocess.Popen([*program, *sizes], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         url = server.stdout.readline().strip()

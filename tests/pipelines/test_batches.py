@@ -125,6 +125,7 @@ def check_usage(server: LlmServer, output: Path) -> None:
         assert sum(row[name] for row in used) == sum(getattr(one, name) for one in answered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "flags"),
     [
@@ -133,7 +134,7 @@ def check_usage(server: LlmServer, output: Path) -> None:
         (nothing, ("--mode", "seq", "--no_share", "--formulation", "rationale")),
         (fails, ()),
         (loses, ()),
-        pytest.param(everything, ("--chunk_size", 2), marks=pytest.mark.slow),
+        (everything, ("--chunk_size", 2)),
         (azure, ()),
     ],
 )
@@ -193,6 +194,7 @@ def test_the_same_command_submits_collects_and_goes_on(
     assert (held()["batch_requests"], held()["batch_replies"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_a_cap_counts_the_price_of_batches(run: Any, tmp_path: Path, llm_server: LlmServer) -> None:
     prices = ("--prices", priced(tmp_path / "usual.yaml"))
     estimated = run("batch", "--batch", *prices, "--dry_run", "--json").json
@@ -211,6 +213,7 @@ def test_a_cap_counts_the_price_of_batches(run: Any, tmp_path: Path, llm_server:
     assert [row["cost_usd"] for row in found] == [cost(row, 0.5) for row in found]
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_not_named_is_asked_at_once(
     run: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
@@ -248,6 +251,7 @@ def test_a_judge_of_ones_own_is_asked_by_batches(
     assert not llm_server.batches.repeated()
 
 
+@pytest.mark.slow
 def test_a_source_that_changes_each_time_ends_the_run(run: Any, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(UNSTABLE)
     done = run("batch", "--sources", f"{tmp_path / 'own.py'}:Unstable", "--batch", code=1)
@@ -257,6 +261,7 @@ def test_a_source_that_changes_each_time_ends_the_run(run: Any, tmp_path: Path) 
 # --- what cannot be ---
 
 
+@pytest.mark.slow
 def test_a_spent_quota_ends_the_run_and_it_goes_on_later(run: Any, llm_server: LlmServer) -> None:
     spent = quota_spent()
     llm_server.batches.line_faults = lambda body: spent if "extract" in json.dumps(body) else None
@@ -266,6 +271,7 @@ def test_a_spent_quota_ends_the_run_and_it_goes_on_later(run: Any, llm_server: L
     assert "failure" not in run("batch", "--batch").out
 
 
+@pytest.mark.slow
 def test_batches_that_the_provider_forgot_are_asked_again_on_request(
     run: Any, llm_server: LlmServer
 ) -> None:
@@ -290,6 +296,7 @@ def test_an_endpoint_without_batches_ends_the_run_in_its_words(
     assert "where the endpoint has none, leave it out" in done.err
 
 
+@pytest.mark.slow
 def test_a_request_that_fails_each_time_is_an_error_with_the_providers_words(
     run: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
@@ -351,6 +358,7 @@ def test_a_run_killed_ten_times_asks_nothing_twice(
     assert [row["cost_usd"] for row in paid] == [cost(row) for row in paid]
 
 
+@pytest.mark.slow
 def test_a_signal_leaves_the_batches_to_the_same_command(
     run: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:

@@ -64,6 +64,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return results(tables(scene.folder / "out")), len(scene.server.chats) - 1
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_and_a_damaged_one(scene: Scene, undisturbed: Any) -> None:
     (scene.folder / "file").write_text("")
     scene.cache.write_bytes(b"not a database " * 1000)

@@ -144,6 +144,7 @@ def billed(chats: Sequence[Logged]) -> float:
     return sum(INPUT * c.prompt_tokens + OUTPUT * c.completion_tokens for c in chats) / 1e6
 
 
+@pytest.mark.slow
 def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
     spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:

@@ -41,6 +41,7 @@ def finished(whole: Scene, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole.output, tmp_path / "out"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["responses-00000.parquet", "done.json", "nothing"])
 def test_a_resume_evaluates_a_damaged_chunk_again(
     whole: Scene, tmp_path: Path, recording: str, what: str

@@ -35,6 +35,7 @@ def evaluated(
     return run
 
 
+@pytest.mark.slow
 def test_every_table_has_its_rows_however_the_work_is_cut(evaluated: Any) -> None:
     _, found = evaluated("--workers", 1)
     assert len(found["responses"]) == 20
@@ -85,6 +86,7 @@ def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
     assert len(found["verdicts"]) == rows * len(found["fact_units"])
 
 
+@pytest.mark.slow
 def test_the_manifest_counts_what_every_process_did(evaluated: Any) -> None:
     output, found = evaluated("--workers", 2, "--chunk_size", 6)
     manifest = json.loads(next(output.glob("run=*/manifest.json")).read_text())

@@ -92,6 +92,7 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> tuple[
     return found, len(chats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [PASSING, [*PASSING, faults.ignored_n()]])
 def test_faults_that_a_retry_mends_change_no_row(
     undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
@@ -156,6 +157,7 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "flags", "said"),
     [

@@ -115,6 +115,7 @@ def test_nothing_is_lost_and_nothing_asked_twice(
     assert unheard == 1 if kind == ASKED else 0 <= unheard <= 1
 
 
+@pytest.mark.slow
 def test_what_several_killed_processes_spent_is_in_the_usage_once(
     tmp_path: Path, undisturbed: Any, llm_server: LlmServer
 ) -> None:

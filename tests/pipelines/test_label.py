@@ -86,6 +86,7 @@ ANY_TEXT = st.text(
 ).filter(str.strip)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @example(["\r", "a\rb", " a", "'=1", "=1", "a\r\nb\n", '"'])
 @given(st.lists(ANY_TEXT, min_size=1, max_size=20, unique=True))

@@ -234,6 +234,7 @@ def spoiling(words: bytes, fault: Callable[[], faults.Fault] = faults.prose) -> 
     return Spoiling(lambda body: fault() if words in body else None)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_usable_judgement(tmp_path: Path, llm_server: LlmServer) -> None:
     llm_server.mix = spoiling(b"Task: verify_facts")
     command = evaluation(tmp_path, RECORDS, *at(llm_server))

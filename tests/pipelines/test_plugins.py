@@ -62,6 +62,7 @@ def install(folder: Path, code: str, entries: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(target)}
 
 
+@pytest.mark.slow
 def test_an_installed_package_serves_and_judges_without_an_edit_here(tmp_path: Path) -> None:
     environment = install(tmp_path, PLUG_IN + EXAMPLE.read_text(), ENTRIES)
     words = evaluation(tmp_path, RECORDS, "--json")
@@ -91,6 +92,7 @@ def test_an_installed_package_serves_and_judges_without_an_edit_here(tmp_path: P
     assert ufo_process(*words, env=environment).code == 0
 
 
+@pytest.mark.slow
 def test_a_file_of_the_user_s_by_a_relative_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +262,7 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(tmp_path: Path) -> None
     assert len(list((tmp_path / "out").glob("run=*"))) == 2
 
 
+@pytest.mark.slow
 def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     tmp_path: Path,
 ) -> None:

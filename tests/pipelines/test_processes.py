@@ -10,6 +10,8 @@ from tests.llm_server import LlmServer, faults
 from tests.pipelines.conftest import evaluation, ok, ufo_process
 from tests.pipelines.llm_runs import at, rows
 
+pytestmark = pytest.mark.slow
+
 # --- `--log_format json`: every line of stderr is an object, worker processes' included.
 
 

@@ -85,6 +85,7 @@ def same_but_requests(*outputs: Path) -> None:
     assert without_ids[0] == without_ids[1] != []
 
 
+@pytest.mark.slow
 def test_a_run_of_several_processes_and_chunks_is_the_same(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--formulations", "tfn,prompt", "--chunk_size", 1, "--workers", 2)
     recall(tmp_path / "many", *flags)
@@ -129,6 +130,7 @@ def test_what_the_first_reply_left_out_is_counted(
 # --- runs: resume, skip, report -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_by_the_same_command(
     recall: Ufo, server: LlmServer, tmp_path: Path
 ) -> None:
@@ -150,6 +152,7 @@ def test_a_run_that_was_stopped_goes_on_by_the_same_command(
     same_but_requests(tmp_path / "out", tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_reports_and_sql_read_recall_runs_beside_others(tmp_path: Path) -> None:
     text = "Oslo is in Norway."
     evaluated = evaluation(tmp_path, [{"response": text, "reference_answers": [text]}])

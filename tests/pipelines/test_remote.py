@@ -8,6 +8,8 @@ import pytest
 
 from tests.pipelines.conftest import ends, ok, tables, ufo
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -17,6 +17,8 @@ from tests.pipelines.cities import CITIES, Scene, end
 from tests.pipelines.conftest import ends, ok, ufo, ufo_process
 from ufo.schemas import storage
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def scene(tmp_path: Path, recording: str) -> Iterator[Scene]:

@@ -10,6 +10,8 @@ import pytest
 from tests.pipelines.cities import CITIES, Scene, end
 from tests.pipelines.conftest import ends, ok, ufo
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def scene(tmp_path: Path, recording: str) -> Scene:
@@ -31,7 +33,6 @@ CHANGES: dict[str, Mapping[str, Any]] = {
 }
 
 
-@pytest.mark.slow
 def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
     scene.write([*CITIES, *(CHANGES.keys() - set(CITIES))])
     ok(*scene.arguments("--run", "monday"))
@@ -96,7 +97,6 @@ def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
     assert {row[2] for row in scene.tables()["verdicts"]} == {"mv"}
 
 
-@pytest.mark.slow
 def test_what_had_errors_is_evaluated_again_and_the_rest_is_kept(scene: Scene) -> None:
     ok(*scene.arguments())
     expected = scene.tables()

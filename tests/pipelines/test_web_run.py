@@ -61,6 +61,7 @@ def labels(output: Path) -> dict[str, int | None]:
     return {row["response_id"]: row["label"] for row in found}
 
 
+@pytest.mark.slow
 def test_claims_are_settled_by_the_pages_that_a_search_finds(scene: Scene) -> None:
     told = ufo(*scene.flags("serper", "out", *OFFLINE, "--dry_run", "--json"))
     calls = {row["step"]: row["calls"] for row in told.json["rows"]}
@@ -101,6 +102,7 @@ def test_claims_are_settled_by_the_pages_that_a_search_finds(scene: Scene) -> No
     assert {row["step"] for row in steps} == {"search", "page"}
 
 
+@pytest.mark.slow
 def test_a_search_that_fails_is_an_error_and_is_asked_again(scene: Scene) -> None:
     scene.engines.faults.extend([(200, {"error": "try later"})] * len(CLAIMS))
     flags = scene.flags("searxng", "out", *OFFLINE)
@@ -173,6 +175,7 @@ def test_domains_and_kinds_are_left_out_before_the_vote(scene: Scene) -> None:
     assert scene.web.paths() == []
 
 
+@pytest.mark.slow
 def test_what_a_page_orders_the_judge_to_say_changes_nothing(
     scene: Scene, llm_server: LlmServer
 ) -> None:

@@ -76,6 +76,7 @@ def until_begun(client: httpx.Client, upload: str) -> None:
         next(event for event in read_events(response.iter_lines()) if event.data["done"])
 
 
+@pytest.mark.slow
 def test_an_upload_becomes_a_run(empty: Setup) -> None:
     with opened(empty) as client:
         lines = LINES.replace('"response"', '"output"') + "no json\n"
@@ -102,6 +103,7 @@ def test_an_upload_becomes_a_run(empty: Setup) -> None:
         assert client.get("/upload").json() == [listed]
 
 
+@pytest.mark.slow
 def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
     with opened(empty) as client:
         upload = sent(client, b"")
@@ -120,6 +122,7 @@ def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
     assert str(empty.results) not in said
 
 
+@pytest.mark.slow
 def test_an_upload_is_stopped_and_another_service_goes_on_with_it(
     empty: Setup, waiting: Setup
 ) -> None:

@@ -51,6 +51,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_commands_print_what_they_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands of terminal.txt, over a folder with two runs."""
     monkeypatch.chdir(folder.parent)

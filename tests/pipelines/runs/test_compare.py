@@ -124,6 +124,7 @@ def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
 # --- gates of ufo evaluate -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
     def evaluate(name: str, city: str, *flags: float | str) -> Outcome:
         records = [

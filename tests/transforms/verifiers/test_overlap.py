@@ -107,7 +107,7 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
         assert "\n" not in told.rationale
 
 
-@pytest.mark.parametrize("text", ["Ann " * 20_000, "1867 " * 20_000, "not a. " * 20_000])
+@pytest.mark.parametrize("text", ["Ann " * 10_000, "1867 " * 10_000, "not a. " * 10_000])
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
     (said,) = OverlapVerifier().predict([Pair(text, text, text)])
     assert sum(said) == pytest.approx(1)

@@ -47,6 +47,7 @@ def test_a_page_is_read_in_a_process_kept(
     assert processes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "budget", "lost"),
     [

@@ -217,6 +217,7 @@ def reasons(*found: Found) -> list[str]:
     return [failure.error_type for one in found for failure in one.failures]
 
 
+@pytest.mark.slow
 def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_path: Path) -> None:
     query = listed(engines, "xyzzy tower height?", "/lighthouse")
     (hit,) = look_up(query, context_sentences=0)[0].passages
