@@ -37,7 +37,9 @@ def ufo(code: Path, *words: object) -> None:
     subprocess.run(command, cwd=code, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def evaluate(commit: str, folder: Path, made: Path, examples: Path) -> dict[str, Path]:
+def evaluate(
+    commit: str, folder: Path, made: Path, examples: Path, modes: dict[str, str]
+) -> dict[str, Path]:
     """Return the folders of the runs that a commit wrote, by the name of their input."""
     code = folder / "code"
     subprocess.run(["git", "worktree", "add", "--detach", code, commit], cwd=ROOT, check=True)
@@ -45,7 +47,7 @@ def evaluate(commit: str, folder: Path, made: Path, examples: Path) -> dict[str,
         index = folder / "index"
         ufo(code, "index", "build", "--input", examples / "encyclopaedia.xml", "--output", index)
         found = {}
-        for mode, sources in MODES.items():
+        for mode, sources in modes.items():
             for name, given in (("examples", examples / "responses.jsonl"), ("made", made)):
                 found[f"{name}_{mode}"] = folder / f"{name}_{mode}"
                 files = ("--input", given, "--output", found[f"{name}_{mode}"])
@@ -71,9 +73,10 @@ def main() -> None:
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("--responses", type=int, default=1000)
-    parser.add_argument("--quick", action="store_true", help="100 made responses")
+    parser.add_argument("--quick", action="store_true", help="100 made responses, mode seq")
     arguments = parser.parse_args()
     number = 100 if arguments.quick else arguments.responses
+    modes = {"seq": BOTH} if arguments.quick else MODES
     result: dict[str, Any] = {"responses": number, "equal": {}, "rows": {}}
     with tempfile.TemporaryDirectory() as folder:
         made, examples = Path(folder, "made.jsonl"), ROOT / "examples"
@@ -82,7 +85,7 @@ def main() -> None:
         for name in ("before", "after"):
             below = Path(folder, name)
             below.mkdir()
-            runs.append(evaluate(getattr(arguments, name), below, made, examples))
+            runs.append(evaluate(getattr(arguments, name), below, made, examples, modes))
         before, after = runs
         for kind in before:
             for table in TABLES:
