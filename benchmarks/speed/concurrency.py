@@ -125,7 +125,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer calls")
     quick = parser.parse_args().quick
-    calls = 320 if quick else 2000
+    calls = 160 if quick else 2000
     report: dict[str, Any] = {"latency": LATENCY, "ideal_seconds": calls * LATENCY / IN_FLIGHT}
     with tempfile.TemporaryDirectory() as folder:
         for name, latency in (
