@@ -5,6 +5,7 @@ database is in memory, takes only SELECT, and never uses the network.
 """
 
 import os
+import re
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,7 @@ from ufo.schemas.views import GROUPS, OWN, View, load_views, tables_of, with_nee
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
+_WORDS = re.compile(r"\w+")
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
 _OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
@@ -134,13 +136,10 @@ class Results:
                     self._connection.cursor().execute(self._unmade[name])
                 del self._unmade[name]
 
-    def _make_named(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
+    def _make_named(self, sql: str) -> None:
         """Create the tables and views that a query names and their needs; all if it names none."""
-        if not self._unmade:
-            return
-        named = set()
-        with suppress(duckdb.Error):  # errors of the query are raised when it is run
-            named = {name.lower() for name in cursor.get_table_names(sql)} & {*self.names}
+        # Its words, not what DuckDB finds in it: that follows views to the files that they read.
+        named = set(_WORDS.findall(sql.lower())) & {*self.names}
         views = with_needs(named)
         needed = {view.name for view in views} | tables_of(views) | named
         self._make(needed if named else list(self._unmade))
@@ -157,7 +156,7 @@ class Results:
                 f"expected one SELECT (or FROM, WITH, DESCRIBE, SUMMARIZE, SHOW TABLES), found "
                 f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
             )
-        self._make_named(sql, cursor)
+        self._make_named(sql)
         self._newest = cursor
         return cursor.sql(sql, params=params or None)
 

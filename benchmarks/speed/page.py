@@ -49,7 +49,7 @@ TEXT = (
 )
 REFERENCES = ["Marie Curie won the Nobel Prize in Physics in 1903 and in Chemistry in 1911."]
 CLAIMS, EVIDENCE = 300, 5
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ENVIRONMENT = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SERPER_API_KEY", "SERPER_BASE_URL")
 
 RENDER = """async ([address, count]) => {

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import CHROMIUM
 from tests.llm_server import LlmServer
 from tests.parts import missing
 
@@ -43,7 +44,7 @@ def words(script: str, data: Path, server: LlmServer) -> list[str]:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_it_runs_or_says_what_it_needs(script: str, data: Path) -> None:
-    if script == "speed/page.py" and not shutil.which("chromium"):
+    if script == "speed/page.py" and not any(map(shutil.which, CHROMIUM)):
         missing("no Chromium on PATH; on Debian and Ubuntu: apt-get install chromium")
     with LlmServer(keys=None) as server:
         done = subprocess.run(

@@ -97,8 +97,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if not (shutil.which("java") and shutil.which("mvn")):
         missing("needs Java 11 or newer and Maven: apt-get install default-jre-headless maven")
     rest, rpc, workers = free_ports(3)
+    # Java compiles fast rather than well, in the job servers of the tests, too: none runs for long.
+    java = "JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     environment = {
         **os.environ,
+        java[0]: java[1],
         "UFO_VENV": sys.prefix,
         "UFO_FLINK_RUN": str(tmp_path_factory.mktemp("flink")),
         "UFO_FLINK_PORT": str(rest),
@@ -115,6 +118,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     started = Cluster(f"http://localhost:{rest}", folder, (), environment)
     try:
         flags = started.script("start").split()
-        yield Cluster(started.url, folder, tuple(flags), environment)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(*java)
+            yield Cluster(started.url, folder, tuple(flags), environment)
     finally:
         started.script("stop")

@@ -35,7 +35,7 @@ def responses() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_every_unit_and_every_error_is_accounted_for(
-    local_model: str, responses: list[dict[str, Any]], formulation: str
+    local_model: str, responses: list[dict[str, Any]], formulation: str, tmp_path_factory: Any
 ) -> None:
     options = dict(zip(("formulation", "format"), formulation.split(), strict=False))
     # Extraction is the same for all, and takes the longest: the others judge one given claim.
@@ -49,6 +49,8 @@ def test_every_unit_and_every_error_is_accounted_for(
         base_url=local_model,
         concurrency=2,
         workers=1,
+        # With the answers it keeps what the server can do, which each would ask it anew.
+        cache=tmp_path_factory.getbasetemp() / "answers.sqlite",
         quiet=True,
         **options,
     )
