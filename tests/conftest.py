@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import shutil
 import signal
 import sys
@@ -266,10 +267,14 @@ def _write_run() -> Callable[..., Path]:
     return write_run
 
 
-@pytest.fixture(autouse=True)
-def _no_answers_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the user's cache out of the tests, and one test's answers out of another's."""
-    monkeypatch.setenv("UFO_CACHE", "off")
+@pytest.fixture(autouse=True, scope="session")
+def _plain() -> Iterator[None]:
+    """Keep the user's cache out of the tests, and pandas out of the processes that they start: Beam
+    imports it where it is, which takes half a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UFO_CACHE", "off")
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent / "no_pandas"), prepend=os.pathsep)
+        yield
 
 
 @pytest.fixture

@@ -97,11 +97,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if not (shutil.which("java") and shutil.which("mvn")):
         missing("needs Java 11 or newer and Maven: apt-get install default-jre-headless maven")
     rest, rpc, workers = free_ports(3)
-    # Java compiles fast rather than well, in the job servers of the tests, too: none runs for long.
-    java = "JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     environment = {
         **os.environ,
-        java[0]: java[1],
         "UFO_VENV": sys.prefix,
         "UFO_FLINK_RUN": str(tmp_path_factory.mktemp("flink")),
         "UFO_FLINK_PORT": str(rest),
@@ -109,7 +106,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         "UFO_FLINK_POOL_PORT": str(workers),
         # Workers take what they inherit: keys are in no option and in no job.
         "OPENAI_API_KEY": KEY,
-        "UFO_CACHE": "off",
         # What workers bring to this machine goes with the tests; Flink itself stays.
         "UFO_FLINK_HOME": os.environ.get("UFO_FLINK_HOME") or str(cache_folder() / "flink"),
         "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
@@ -118,8 +114,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     started = Cluster(f"http://localhost:{rest}", folder, (), environment)
     try:
         flags = started.script("start").split()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(*java)
-            yield Cluster(started.url, folder, tuple(flags), environment)
+        yield Cluster(started.url, folder, tuple(flags), environment)
     finally:
         started.script("stop")

@@ -139,8 +139,11 @@ def test_a_missing_or_broken_part_file_is_named(tmp_path: Path, run: Path) -> No
     assert "UNION ALL" not in str(told.value)
     assert "evaluate its run again" in str(told.value)
     part.unlink()
-    with damaged, open_results(tmp_path) as results:
-        results.query("FROM scores")
+    with open_results(tmp_path) as results:
+        asked = [results.query("FROM responses").num_rows for _ in ("once", "again")]
+        assert asked == [1, 1], "what a query does not name is not read"
+        with damaged:
+            results.query("FROM scores")
 
 
 def test_what_is_no_select_or_fails_is_a_usage_error(tmp_path: Path, run: Path) -> None:

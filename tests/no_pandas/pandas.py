@@ -1,0 +1,3 @@
+"""In PYTHONPATH, it has Python find no pandas."""
+
+raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
