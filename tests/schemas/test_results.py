@@ -140,8 +140,8 @@ def test_a_missing_or_broken_part_file_is_named(tmp_path: Path, run: Path) -> No
     assert "evaluate its run again" in str(told.value)
     part.unlink()
     with open_results(tmp_path) as results:
-        asked = [results.query("FROM responses").num_rows for _ in ("once", "again")]
-        assert asked == [1, 1], "what a query does not name is not read"
+        # What a query does not name is not read.
+        assert [results.query("FROM responses").num_rows for _ in ("once", "again")] == [1, 1]
         with damaged:
             results.query("FROM scores")
 

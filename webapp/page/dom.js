@@ -168,8 +168,9 @@ function patchProps(node, before, after) {
   for (const name in before === NO_PROPS ? after : { ...before, ...after }) {
     const value = after[name] ?? null;
     const property = name.slice(1);
-    // The reader may have changed the property since it was set.
-    if (name.startsWith(".") && node[property] !== value) node[property] = value;
+    // The reader may have changed the property since it was set. What is being typed stays.
+    const typing = name === ".value" && value === before[name] && node.tagName !== "SELECT" && node === document.activeElement;
+    if (name.startsWith(".") && !typing && node[property] !== value) node[property] = value;
     if (name.startsWith(".") || name === "key" || value === before[name]) continue;
     if (name.startsWith("on")) node[name] = value;
     else if (name.startsWith("--")) node.style.setProperty(name, value);
