@@ -1,142 +1,398 @@
-"""Count how many small faults in the core the tests find: mutation testing of five files.
+"""Count how many small mistakes in the product the tests catch: mutation testing.
 
-    python benchmarks/mutants.py [--number 100] [--seed 7] [--jobs 2] [--quick]
+    python benchmarks/mutants.py [FOLDER ...] [--number 400] [--seed 7] [--jobs 2] [--quick]
 
-A mutant is one of the files with one change: a comparison, `and` or `or` exchanged, `not` doubled,
-a number one higher, a constant of truth turned, `+` and `-` exchanged, a statement left out. As
-many are drawn of each file, by the seed. Each is tested in a copy of the project by the tests of
-its own file, and then by those of what uses it, until one fails. `survived` names each mutant that
-no test failed on. The last line is JSON.
+A mutant is one file of the project with one small mistake, of the kinds that `changes.py` lists.
+Mutants are spread over the folders by their lines: a line of code in which a mistake can be made
+is drawn by the seed, then a kind of mistake, then one of that kind. First the tests run once, and
+it is noted which test executes which line, in processes that a test starts, too. Then each mutant
+is tested, in a copy of the project, by the tests that execute its line: those of its own file
+first, then the quickest, for at most `--seconds` of their time. Tests of a view in SQL are those
+of views and reports. Tests that need a browser, Flink, Airflow or a model are left out.
+
+The mutants are printed as they are tested, with the first test that failed; the last line is JSON.
+`--map FILE` keeps what the first run found, and `--only FILE` tests the mutants again that
+survived in the JSON of another run.
 """
 
 import argparse
 import ast
 import json
+import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from operator import setitem
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
-ROOT = Path(__file__).parents[1]
-FILES = {  # each with its own tests
-    "transforms/check.py": "tests/transforms/test_check*.py",
-    "transforms/votes.py": "tests/transforms/test_votes.py",
-    "transforms/scores.py": "tests/transforms/test_votes.py",
-    "transforms/read.py": "tests/transforms/test_read.py",
-    "transforms/judges/llm/parsing.py": "tests/transforms/judges/llm/test_pars*.py",
-}
-USERS = (
-    *(
-        "tests/transforms/test_*.py",
-        "tests/golden",
-        "tests/transforms/judges",
-        "tests/transforms/beam",
-    ),
-    *("tests/pipelines/test_input_forms.py", "tests/pipelines/test_bad_input.py"),
-)
-OTHERS = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-    ast.And: ast.Or, ast.Or: ast.And, ast.Add: ast.Sub, ast.Sub: ast.Add,
-}  # fmt: skip
-SECONDS = 900  # in which a mutant that hangs is killed
-STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Continue)
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.mutation.changes import Change, python_changes, sql_changes  # noqa: E402
+
+FOLDERS = ("schemas", "transforms", "indexes", "pipelines", "webapp")
+QUICK = ["transforms/votes.py"], ["tests/transforms/test_votes.py"]
+WITHOUT = "not (browser or flink or airflow or model)"
+OF_VIEWS = ("tests/schemas", "tests/golden", "tests/pipelines/reports", "tests/pipelines/test_recall")
+FIRST = 15.0
+"""Seconds of tests that are run before the others: most mutants are caught by them."""
+PATIENCE = 900  # seconds in which a mutant that hangs is stopped, which catches it
 
 
-def changes(tree: ast.Module) -> Iterator[tuple[int, str, Callable[[], None]]]:
-    """Yield each change that can be made: its line, its name, and what makes it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and (other := OTHERS.get(type(node.ops[0]))):
-            yield node.lineno, other.__name__, partial(setitem, node.ops, 0, other())
-        elif isinstance(node, ast.BoolOp | ast.BinOp) and (other := OTHERS.get(type(node.op))):
-            yield node.lineno, other.__name__, partial(setattr, node, "op", other())
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            twice = ast.UnaryOp(ast.Not(), node.operand)
-            yield node.lineno, "not not", partial(setattr, node, "operand", twice)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, int):  # bool is one
-            value = not node.value if isinstance(node.value, bool) else node.value + 1
-            yield node.lineno, str(value), partial(setattr, node, "value", value)
-        for body in [getattr(node, name, None) for name in ("body", "orelse")]:
-            for at, one in enumerate(body if isinstance(body, list) else []):
-                documents = isinstance(getattr(one, "value", None), ast.Constant)
-                if isinstance(one, STATEMENTS) and not documents:
-                    yield one.lineno, "left out", partial(setitem, body, at, ast.Pass())
+@dataclass(frozen=True)
+class Tests:
+    """Which test functions execute which line of a file, and how long each takes in seconds."""
+
+    lines: Mapping[str, Mapping[str, Sequence[str]]]  # file → line → tests
+    seconds: Mapping[str, float]
+
+    def of(self, name: str, change: Change) -> list[str]:
+        """Return the tests that execute a mistake: its own file's first, then the quickest."""
+        if name.endswith(".sql"):
+            tests = {test for test in self.seconds if test.startswith(OF_VIEWS)}
+        else:
+            by_line = self.lines.get(name, {})
+            first, last = (change.first, change.last) if change.inside else (0, sys.maxsize)
+            near = [by_line[line] for line in by_line if first <= int(line) <= last]
+            tests = {test for each in near for test in each if test in self.seconds}
+            if not change.inside:
+                tests |= {test for test in self.seconds if _mirrors(test, name)}
+        return sorted(tests, key=lambda test: (not _mirrors(test, name), self.seconds[test], test))
 
 
-def mutants(number: int, seed: int) -> Iterator[tuple[str, int, str, str]]:
-    """Yield a file, a line, a change and the changed text, as many of each file."""
-    for name in FILES:
-        text = (ROOT / name).read_text(encoding="utf-8")
-        known = [(line, what) for line, what, _ in changes(ast.parse(text))]
-        draw = random.Random(f"{seed} {name}")
-        for at in sorted(draw.sample(range(len(known)), min(len(known), number // len(FILES)))):
-            tree = ast.parse(text)
-            list(changes(tree))[at][2]()
-            yield name, *known[at], ast.unparse(ast.fix_missing_locations(tree))
+def _mirrors(test: str, name: str) -> bool:
+    """Return whether a test stands in the file of tests of a file of the product."""
+    path = Path(name)
+    return test.startswith(f"tests/{path.parent}/test_{path.stem}")
 
 
-def survives(copy: Path, name: str, text: str | None, users: Sequence[str]) -> bool:
-    """Return whether all tests pass in the copy with this text of the file, its own by None."""
-    own = (ROOT / name).read_text(encoding="utf-8")
-    (copy / name).write_text(own if text is None else text, encoding="utf-8")
-    paths = [path for pattern in (FILES[name], *users) for path in sorted(copy.glob(pattern))]
-    if not paths:
-        sys.exit(f"there are no tests of {name}")
-    words = ("-m", "pytest", "-qx", "-n0", "-p", "no:cacheprovider", *map(str, paths))
+@dataclass
+class Outcome:
+    """A mutant, and what came of it: `caught_by` is the test that failed, or why nothing could."""
+
+    name: str
+    change: Change
+    before: str
+    caught_by: str | None = None
+    tests: int = 0
+    seconds: float = 0.0
+    message: list[str] = field(default_factory=list)
+
+    def row(self) -> dict[str, Any]:
+        change = self.change
+        return {
+            "file": self.name,
+            "line": change.line,
+            "kind": change.kind,
+            "before": self.before,
+            "after": change.after,
+            "tests": self.tests,
+            "caught_by": self.caught_by,
+        }
+
+
+def changes_in(path: Path) -> list[Change]:
+    text = path.read_text(encoding="utf-8")
+    return sql_changes(text) if path.suffix == ".sql" else python_changes(text)
+
+
+def drawn(folders: Sequence[str], number: int, seed: int) -> Iterator[tuple[str, Change]]:
+    """Yield mutants, spread by lines over the folders: a file, and the mistake in it."""
+    lines: dict[tuple[str, int], dict[str, list[Change]]] = defaultdict(lambda: defaultdict(list))
+    for folder in folders:
+        top = ROOT / folder
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if path.suffix in (".py", ".sql"):
+                name = path.relative_to(ROOT).as_posix()
+                for change in changes_in(path):
+                    lines[name, change.line][change.kind].append(change)
+    chance = random.Random(seed)
+    for name, line in sorted(chance.sample(sorted(lines), min(number, len(lines)))):
+        kinds = lines[name, line]
+        yield name, chance.choice(kinds[chance.choice(sorted(kinds))])
+
+
+# --- which test executes which line ---------------------------------------------------------------
+
+PLUG_IN = '''
+import json
+import os
+
+import coverage
+import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    measured = coverage.Coverage.current()
+    if measured:
+        measured.switch_context(item.nodeid)
     try:
-        done = subprocess.run(
-            [sys.executable, *words], cwd=copy, capture_output=True, timeout=SECONDS,
-            env={"PYTHONPATH": str(copy), "PATH": "/usr/bin:/bin"},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return False
+        return (yield)
     finally:
-        (copy / name).write_text(own, encoding="utf-8")
-    return done.returncode == 0
+        if measured:
+            measured.switch_context("")
+
+
+def pytest_runtest_logreport(report):
+    if not os.environ.get("PYTEST_XDIST_WORKER"):
+        with open(os.environ["TESTS_TIMED"], "a") as file:
+            file.write(json.dumps([report.nodeid, report.duration, report.outcome]) + "\\n")
+'''
+STARTED = "import coverage\n\ncoverage.process_startup()\n"
+MEASURED = """
+[run]
+source = {code}
+data_file = {folder}/data/.coverage
+parallel = true
+context = ${{PYTEST_CURRENT_TEST-}}
+patch = _exit
+omit =
+    */tests/*
+    */benchmarks/*
+"""
+
+
+def measured(code: Path, folder: Path, tests: Sequence[str], jobs: int) -> dict[str, Any]:
+    """Run the tests once; return which of them execute which line, and their seconds.
+
+    coverage.py is started in each process by a `sitecustomize` of a folder on PYTHONPATH, as it
+    documents it. A test that fails without any mistake is left out, and named on stderr.
+    """
+    (folder / "data").mkdir()
+    timed = folder / "timed"
+    for name, text in (("sitecustomize.py", STARTED), ("which_test.py", PLUG_IN)):
+        (folder / name).write_text(text, encoding="utf-8")
+    settings = folder / "coveragerc"
+    settings.write_text(MEASURED.format(code=code, folder=folder), encoding="utf-8")
+    environment = of_copy(code, folder) | {
+        "COVERAGE_PROCESS_START": str(settings),
+        "TESTS_TIMED": str(timed),
+    }
+    words = ("-m", "pytest", "-q", "-p", "which_test", "-n", str(jobs), "-m", WITHOUT)
+    more = ("--dist", "loadfile", "--ignore", "tests/benchmarks", "--ignore", "tests/scripts")
+    command = [sys.executable, *words, *more, *tests]
+    subprocess.run(command, cwd=code, env=environment, stdout=sys.stderr, check=False)
+
+    seconds: Counter[str] = Counter()
+    failed: set[str] = set()
+    for line in timed.read_text(encoding="utf-8").splitlines():
+        test, spent, outcome = json.loads(line)
+        seconds[function(test)] += spent
+        if outcome == "failed":
+            failed.add(function(test))
+    for test in sorted(failed):
+        print(f"fails without any mistake, and is left out: {test}", file=sys.stderr)
+        del seconds[test]
+    return {"lines": lines_of(folder / "data", code), "seconds": dict(seconds)}
+
+
+def lines_of(data: Path, code: Path) -> dict[str, dict[int, list[str]]]:
+    """Return file → line → tests, of all that coverage.py wrote into a folder."""
+    from coverage import CoverageData
+    from coverage.exceptions import DataError
+
+    found: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for path in data.glob(".coverage.*"):
+        part = CoverageData(basename=str(path))
+        try:
+            part.read()
+        except DataError:  # of a process that was killed
+            continue
+        for file in part.measured_files():
+            name = Path(file).resolve().relative_to(code.resolve()).as_posix()
+            for line, contexts in part.contexts_by_lineno(file).items():
+                found[name][line] |= {function(test) for test in contexts if test}
+    return {
+        name: {line: sorted(tests) for line, tests in lines.items()}
+        for name, lines in found.items()
+    }
+
+
+def function(test: str) -> str:
+    """Return a test without its parameters, and without what pytest says of its phase."""
+    return test.partition("[")[0].partition(" (")[0]
+
+
+# --- a mutant -------------------------------------------------------------------------------------
+
+
+def of_copy(code: Path, *before: Path) -> dict[str, str]:
+    """Return the environment in which a copy of the project is imported."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, (*before, code))),
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment.pop("CI", None)
+    return environment
+
+
+_TIMES = count(1_000_000_000)
+"""A new time for each text of a file: Python takes a compiled file for current by its time."""
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.*?)(?: - (.*))?$", re.MULTILINE)
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    at = next(_TIMES)
+    os.utime(path, (at, at))
+
+
+def portions(tests: Sequence[str], seconds: Mapping[str, float], most: float) -> Iterator[list[str]]:
+    """Yield the tests that are run first, and the rest of those that take `most` seconds."""
+    portion: list[str] = []
+    spent, ends = 0.0, min(FIRST, most)
+    for test in tests:
+        spent += seconds[test]
+        if portion and spent > ends:
+            yield portion
+            if spent > most:
+                return
+            portion, ends = [], most
+        portion.append(test)
+    if portion:
+        yield portion
+
+
+def tried(outcome: Outcome, code: Path, tests: Tests, most: float) -> Outcome:
+    """Test a mutant in a copy of the project."""
+    path = code / outcome.name
+    own = path.read_text(encoding="utf-8")
+    began = time.monotonic()
+    chosen = tests.of(outcome.name, outcome.change)
+    write(path, outcome.change.applied(own))
+    try:
+        for portion in portions(chosen, tests.seconds, most):
+            outcome.tests += len(portion)
+            words = ("-m", "pytest", "-qx", "-n0", "-p", "no:cacheprovider", "--timeout=240")
+            try:
+                done = subprocess.run(
+                    [sys.executable, *words, *portion],
+                    cwd=code, env=of_copy(code), capture_output=True, text=True, timeout=PATIENCE,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                outcome.caught_by = "nothing ended"
+                break
+            if done.returncode:
+                failed = _FAILED.search(done.stdout)
+                outcome.caught_by = failed[1] if failed else f"pytest ended with {done.returncode}"
+                outcome.message = [line for line in done.stdout.splitlines() if line[:2] == "E "][:6]
+                break
+    finally:
+        write(path, own)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def copied(folder: Path) -> Path:
+    """Copy what git knows of the project into a folder, and return it."""
+    listed = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, names.split("\n")):
+        if (ROOT / name).exists() or (ROOT / name).is_symlink():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def told(outcome: Outcome) -> str:
+    change = outcome.change
+    before = ast.unparse(ast.Constant(outcome.before))
+    caught = f"caught by {outcome.caught_by}" if outcome.caught_by else "SURVIVED"
+    lines = [
+        f"{outcome.name}:{change.line} {change.kind}: {before} → {change.after!r}",
+        f"    {caught}, {outcome.tests} tests, {outcome.seconds:.0f} s",
+    ]
+    return "\n".join([*lines, *(f"    {line}" for line in outcome.message)])
 
 
 def main() -> None:
-    """Print the JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=100, help="of mutants (default: %(default)s)")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folders", nargs="*", default=FOLDERS, help="or files (default: all)")
+    parser.add_argument("--number", type=int, default=400, help="of mutants (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--jobs", type=int, default=2, help="mutants that are tested at a time")
-    parser.add_argument("--quick", action="store_true", help="one a file, by its own tests alone")
+    parser.add_argument("--seconds", type=float, default=90, help="of tests, at most, for a mutant")
+    parser.add_argument("--tests", nargs="*", default=[], help="only these (default: all)")
+    parser.add_argument("--map", type=Path, metavar="FILE", help="which test executes which line")
+    parser.add_argument("--only", type=Path, metavar="FILE", help="what survived, as JSON")
+    parser.add_argument("--quick", action="store_true", help="three mutants of one small file")
     options = parser.parse_args()
-    number, users = (len(FILES), ()) if options.quick else (options.number, USERS)
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["git", "ls-files"]
-        tracked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
-        free: SimpleQueue[Path] = SimpleQueue()
+    folders, tests, number = options.folders, options.tests, options.number
+    if options.quick:
+        (folders, tests), number = QUICK, 3
+    mutants = list(drawn(folders, number, options.seed))
+    if options.only:
+        survived = {
+            (row["file"], row["line"], row["kind"], row["before"], row["after"])
+            for row in json.loads(options.only.read_text(encoding="utf-8"))["survived"]
+        }
+        mutants = [one for one in mutants if key(*one) in survived]
+    with tempfile.TemporaryDirectory() as temporary:
+        copies: SimpleQueue[Path] = SimpleQueue()
         for at in range(options.jobs):
-            copy = Path(folder, str(at))
-            for path in filter(None, tracked.split("\n")):
-                (copy / path).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / path, copy / path, follow_symlinks=False)
-            free.put(copy)
+            copies.put(copied(Path(temporary, f"copy{at}")))
+        if options.map and options.map.exists():
+            known = json.loads(options.map.read_text(encoding="utf-8"))
+        else:
+            folder = Path(temporary, "measured")
+            folder.mkdir()
+            known = measured(Path(temporary, "copy0"), folder, tests, options.jobs + 1)
+            known = json.loads(json.dumps(known))  # lines are text, as in a file
+            if options.map:
+                options.map.write_text(json.dumps(known), encoding="utf-8")
+        by_line = Tests(known["lines"], known["seconds"])
 
-        def tried(mutant: tuple[str, int, str, str]) -> str | None:
-            name, line, what, text = mutant
-            copy = free.get()
-            passed = survives(copy, name, text, users)
-            free.put(copy)
-            print(f"{name}:{line} {what}: {'survived' if passed else 'killed'}", file=sys.stderr)
-            return f"{name}:{line} {what}" if passed else None
+        def outcome_of(mutant: tuple[str, Change]) -> Outcome:
+            name, change = mutant
+            before = (ROOT / name).read_text(encoding="utf-8")[change.start : change.end]
+            code = copies.get()
+            try:
+                outcome = tried(Outcome(name, change, before), code, by_line, options.seconds)
+            finally:
+                copies.put(code)
+            print(told(outcome), file=sys.stderr, flush=True)
+            return outcome
 
-        if not survives(copy, "transforms/votes.py", None, users):
-            sys.exit("the tests fail without any change")
-        drawn = list(mutants(number, options.seed))
         with ThreadPoolExecutor(options.jobs) as pool:
-            survived = [one for one in pool.map(tried, drawn) if one]
-    killed = len(drawn) - len(survived)
-    print(json.dumps({"mutants": len(drawn), "killed": killed, "survived": survived}))
+            outcomes = list(pool.map(outcome_of, mutants))
+    print(json.dumps(result(outcomes, options.seed)))
+
+
+def key(name: str, change: Change) -> tuple[str, int, str, str, str]:
+    """Return by what a mutant is known again in the JSON."""
+    before = (ROOT / name).read_text(encoding="utf-8")[change.start : change.end]
+    return name, change.line, change.kind, before, change.after
+
+
+def result(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
+    """Return what is printed: counts by folder and kind, and each mutant that survived."""
+    survived = [one for one in outcomes if not one.caught_by]
+    folders: dict[str, Counter[str]] = defaultdict(Counter)
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in outcomes:
+        for counter in (folders[one.name.partition("/")[0]], kinds[one.change.kind]):
+            counter["mutants"] += 1
+            counter["caught"] += bool(one.caught_by)
+    return {
+        "seed": seed,
+        "mutants": len(outcomes),
+        "caught": len(outcomes) - len(survived),
+        "folders": folders,
+        "kinds": kinds,
+        "survived": [one.row() for one in survived],
+    }
 
 
 if __name__ == "__main__":

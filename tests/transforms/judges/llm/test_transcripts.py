@@ -2,21 +2,24 @@
 
     python -m tests.transforms.judges.llm.test_transcripts     writes the transcripts anew
 
-A transcript has the requests (system message and function by a digest), whether each reply may be
-cached, and what came of it: claims, queries, judgements or facts, failures, and requests charged.
+A transcript has, for each fault, the requests, whether each reply may be cached, and what came of
+it: claims, queries, judgements or facts, failures, and requests charged. What a request says
+(system message, user message and function) stands in prompts.txt, once for all transcripts, by the
+name of the request that says it first.
 """
 
 import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from hashlib import sha256
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.golden.tables import tables
 from tests.llm_server.answerers import Anything, reply_to
@@ -161,53 +164,57 @@ WAYS = {name: _way(**row) for name, row in tables("ways")["ways"].items()}
 
 # --- transcripts ---
 
-
-def transcript(name: str) -> str:
-    """The transcript of a way of asking, as JSON with a line for each thing."""
-    run, faults = WAYS[name]
-    texts: dict[str, str] = {}
-
-    def digest(text: str) -> str:
-        return sha256(text.encode()).hexdigest()[:6]
-
-    def shown(text: str) -> str:
-        texts[digest(text)] = text
-        return digest(text)
-
-    cases: dict[str, Any] = {}
-    for fault in faults:
-        kept: list[bool | None] = []
-
-        def reply(request: Request, fault: str = fault, kept: list[Any] = kept) -> Any:
-            said = FAULTS[fault](len(kept) + 1, request, good(request))
-            text = json.dumps(said) if isinstance(said, dict) else None
-            choice = Choice(arguments=text) if text else said if isinstance(said, Choice) else None
-            choice = Choice(said) if isinstance(said, str) else choice
-            kept.append(request.keep(choice) if request.keep and choice else None)
-            return said
-
-        client = FakeClient(reply)
-        result = run(client)
-        asked = []
-        for request, keep in zip(client.requests, kept, strict=True):
-            *system, user = [message.content for message in request.messages]
-            function = request.function
-            schema = json.dumps(function and asdict(function), ensure_ascii=False)
-            asked.append(
-                {
-                    "to": f"{request.role} {request.step}",
-                    "system": digest(system[0]) if system else None,
-                    "user": shown(user),
-                    "function": function and f"{function.name} {digest(schema)}",
-                    "tokens": [request.expects, request.max_tokens],
-                    "kept": keep,
-                }
-            )
-        cases[fault] = {"requests": asked, **_result(result)}
-    return _page({"texts": texts, "cases": cases})
+TEXTS = FOLDER / "prompts.txt"
+HEAD = re.compile(r"^=== (.+)\n", re.MULTILINE)
+SPOKEN = ("system", "user", "function")
+Row = dict[str, Any]
 
 
-def _result(result: Any) -> dict[str, list[Any]]:
+@cache
+def transcript(name: str, fault: str) -> tuple[list[Row], Row]:
+    """Return the requests of a way of asking, with all that they say, and what came of them."""
+    kept: list[bool | None] = []
+
+    def reply(request: Request) -> Any:
+        said = FAULTS[fault](len(kept) + 1, request, good(request))
+        text = json.dumps(said) if isinstance(said, dict) else None
+        choice = Choice(arguments=text) if text else said if isinstance(said, Choice) else None
+        choice = Choice(said) if isinstance(said, str) else choice
+        kept.append(request.keep(choice) if request.keep and choice else None)
+        return said
+
+    client = FakeClient(reply)
+    result = WAYS[name][0](client)
+    asked = []
+    for request, keep in zip(client.requests, kept, strict=True):
+        *system, user = [message.content for message in request.messages]
+        asked.append(
+            {
+                "to": f"{request.role} {request.step}",
+                "system": system[0] if system else None,
+                "user": user,
+                "function": request.function and _described(asdict(request.function)),
+                "tokens": [request.expects, request.max_tokens],
+                "kept": keep,
+            }
+        )
+    return asked, _result(result)
+
+
+def _described(function: Row) -> str:
+    """Return a function as JSON, with a line for each of its arguments."""
+    parameters = function["parameters"]
+    lines = [f"{name}: {_json(value)}" for name, value in parameters["properties"].items()]
+    rest = {name: value for name, value in parameters.items() if name != "properties"}
+    about = {name: value for name, value in function.items() if name != "parameters"}
+    return "\n".join([_json(about), _json(rest), *lines])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _result(result: Any) -> Row:
     names = ("drafts", "queries", "evidence", "facts", "verdicts")
     rows = [row for name in names for row in getattr(result, name, ())]
     steps = Counter(row.step for row in result.usage)
@@ -230,27 +237,103 @@ def _shown(row: Any) -> Any:
     return {k: v for k, v in asdict(row).items() if v is not None and k not in _HIDDEN}
 
 
-def _page(value: Any, indent: str = "") -> str:
-    """JSON of which each item of a list has a line."""
-    inner = f"{indent} "
-    if isinstance(value, dict) and len(indent) < 3:
-        lines = [f"{inner}{json.dumps(name)}: {_page(one, inner)}" for name, one in value.items()]
-        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and value:
-        lines = [inner + json.dumps(one, ensure_ascii=False) for one in value]
-        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
-    return json.dumps(value, ensure_ascii=False)
-
-
-@pytest.mark.parametrize("name", WAYS)
-def test_a_transcript_is_as_recorded(name: str) -> None:
-    assert transcript(name) == _file(name).read_text(encoding="utf-8")
+# --- as recorded ---
 
 
 def _file(name: str) -> Path:
-    return FOLDER / f"{name.replace(' ', '_')}.json"
+    return FOLDER / f"{name.replace(' ', '_')}.yaml"
+
+
+@cache
+def said() -> dict[str, str]:
+    """Return what requests say, by the names that transcripts give it."""
+    _, *parts = HEAD.split(TEXTS.read_text(encoding="utf-8"))
+    return dict(zip(parts[::2], (text.removesuffix("\n\n") for text in parts[1::2]), strict=True))
+
+
+@cache
+def recorded(name: str) -> dict[str, Row]:
+    """Return the transcript of a way of asking as it is kept: fault → requests and what came."""
+    found: dict[str, Row] = yaml.safe_load(_file(name).read_text(encoding="utf-8"))
+    return found
+
+
+CASES = [(name, fault) for name, (_, faults) in WAYS.items() for fault in faults]
+IDS = [f"{name}, {fault}" for name, fault in CASES]
+
+
+@pytest.mark.parametrize(("name", "fault"), CASES, ids=IDS)
+def test_what_is_asked_is_as_recorded(name: str, fault: str) -> None:
+    asked, _ = transcript(name, fault)
+    expected = recorded(name)[fault]["requests"]
+    for request, row in zip(asked, expected, strict=False):
+        for part in SPOKEN:
+            assert request[part] == (row[part] and said()[row[part]]), f"{part}: {row[part]}"
+        assert {**request, **dict.fromkeys(SPOKEN)} == {**row, **dict.fromkeys(SPOKEN)}
+    assert len(asked) == len(expected)
+
+
+@pytest.mark.parametrize(("name", "fault"), CASES, ids=IDS)
+def test_what_comes_of_the_replies_is_as_recorded(name: str, fault: str) -> None:
+    _, came = transcript(name, fault)
+    expected = recorded(name)[fault]
+    for row, wanted in zip(came["result"], expected["result"], strict=False):
+        assert row == wanted
+    assert len(came["result"]) == len(expected["result"])
+    assert came["failures"] == expected.get("failures", [])
+    assert came["usage"] == expected.get("usage", [])
+
+
+def test_every_text_that_is_kept_is_said_by_a_request() -> None:
+    rows = [row for name in WAYS for case in recorded(name).values() for row in case["requests"]]
+    assert {row[part] for row in rows for part in SPOKEN} - {None} == said().keys()
+
+
+# --- written anew ---
+
+
+def _record() -> None:
+    """Write the transcripts of all ways of asking, and what their requests say."""
+    names: dict[tuple[str, str], str] = {}
+    taken: Counter[str] = Counter()
+
+    def name_of(part: str, text: str | None, where: str) -> str | None:
+        if text is None:
+            return None
+        if (part, text) not in names:
+            taken[f"{part} of {where}"] += 1
+            number = taken[f"{part} of {where}"]
+            names[part, text] = f"{part} of {where}" + (f" {number}" if number > 1 else "")
+        return names[part, text]
+
+    for name, (_, faults) in WAYS.items():
+        lines = []
+        for fault in faults:
+            asked, came = transcript(name, fault)
+            asked = [
+                {**request}
+                | {part: name_of(part, request[part], f"{name}, {fault}") for part in SPOKEN}
+                for request in asked
+            ]
+            lines += [
+                f"{_json(fault)}:",
+                *_listed("requests", asked),
+                *_listed("result", came["result"]),
+            ]
+            if came["failures"]:
+                lines += _listed("failures", came["failures"])
+            if came["usage"]:
+                lines.append(f"  usage: {_json(came['usage'])}")
+        _file(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    texts = (f"=== {name}\n{text}\n\n" for (_, text), name in names.items())
+    TEXTS.write_text("".join(texts), encoding="utf-8")
+
+
+def _listed(title: str, rows: Sequence[Any]) -> Iterator[str]:
+    yield f"  {title}:" if rows else f"  {title}: []"
+    for row in rows:
+        yield f"  - {_json(row)}"
 
 
 if __name__ == "__main__":
-    for one in WAYS:
-        _file(one).write_text(transcript(one), encoding="utf-8")
+    _record()
