@@ -18,6 +18,7 @@ survived in the JSON of another run.
 import argparse
 import ast
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -36,14 +37,22 @@ from queue import SimpleQueue
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+if (
+    str(ROOT) not in sys.path
+):  # last: processes that tests start find their copy of the project first
+    sys.path.append(str(ROOT))
 
 from benchmarks.mutation.changes import Change, python_changes, sql_changes  # noqa: E402
 
 FOLDERS = ("schemas", "transforms", "indexes", "pipelines", "webapp")
 QUICK = ["transforms/votes.py"], ["tests/transforms/test_votes.py"]
 WITHOUT = "not (browser or flink or airflow or model)"
-OF_VIEWS = ("tests/schemas", "tests/golden", "tests/pipelines/reports", "tests/pipelines/test_recall")
+OF_VIEWS = (
+    "tests/schemas",
+    "tests/golden",
+    "tests/pipelines/reports",
+    "tests/pipelines/test_recall",
+)
 FIRST = 15.0
 """Seconds of tests that are run before the others: most mutants are caught by them."""
 PATIENCE = 900  # seconds in which a mutant that hangs is stopped, which catches it
@@ -117,14 +126,14 @@ def drawn(folders: Sequence[str], number: int, seed: int) -> Iterator[tuple[str,
                 for change in changes_in(path):
                     lines[name, change.line][change.kind].append(change)
     chance = random.Random(seed)
-    for name, line in sorted(chance.sample(sorted(lines), min(number, len(lines)))):
+    for name, line in chance.sample(sorted(lines), min(number, len(lines))):
         kinds = lines[name, line]
         yield name, chance.choice(kinds[chance.choice(sorted(kinds))])
 
 
 # --- which test executes which line ---------------------------------------------------------------
 
-PLUG_IN = '''
+PLUG_IN = """
 import json
 import os
 
@@ -148,7 +157,7 @@ def pytest_runtest_logreport(report):
     if not os.environ.get("PYTEST_XDIST_WORKER"):
         with open(os.environ["TESTS_TIMED"], "a") as file:
             file.write(json.dumps([report.nodeid, report.duration, report.outcome]) + "\\n")
-'''
+"""
 STARTED = "import coverage\n\ncoverage.process_startup()\n"
 MEASURED = """
 [run]
@@ -229,7 +238,7 @@ def function(test: str) -> str:
 
 def of_copy(code: Path, *before: Path) -> dict[str, str]:
     """Return the environment in which a copy of the project is imported."""
-    environment = os.environ | {
+    environment = dict(os.environ) | {
         "PYTHONPATH": os.pathsep.join(map(str, (*before, code))),
         "OPENBLAS_NUM_THREADS": "1",
     }
@@ -249,7 +258,30 @@ def write(path: Path, text: str) -> None:
     os.utime(path, (at, at))
 
 
-def portions(tests: Sequence[str], seconds: Mapping[str, float], most: float) -> Iterator[list[str]]:
+# Tests are run in forks of a process that has imported what the product uses and not the product:
+# that is half of the time of a short test.
+FORKS = multiprocessing.get_context("forkserver")
+USED = ["apache_beam", "duckdb", "faiss", "lxml.html", "numpy", "pyarrow.parquet", "tantivy"]
+
+
+def run_tests(code: Path, tests: Sequence[str], printed: Path) -> None:
+    """Run tests in a copy of the project until one fails, in a process that ends as pytest does."""
+    with printed.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.chdir(code)
+    os.environ.clear()
+    os.environ.update(of_copy(code))
+    sys.path.insert(0, str(code))
+    import pytest
+
+    words = ("-qx", "-n0", "-p", "no:cacheprovider", "--timeout=240")
+    sys.exit(int(pytest.main([*words, *tests])))
+
+
+def portions(
+    tests: Sequence[str], seconds: Mapping[str, float], most: float
+) -> Iterator[list[str]]:
     """Yield the tests that are run first, and the rest of those that take `most` seconds."""
     portion: list[str] = []
     spent, ends = 0.0, min(FIRST, most)
@@ -275,19 +307,18 @@ def tried(outcome: Outcome, code: Path, tests: Tests, most: float) -> Outcome:
     try:
         for portion in portions(chosen, tests.seconds, most):
             outcome.tests += len(portion)
-            words = ("-m", "pytest", "-qx", "-n0", "-p", "no:cacheprovider", "--timeout=240")
-            try:
-                done = subprocess.run(
-                    [sys.executable, *words, *portion],
-                    cwd=code, env=of_copy(code), capture_output=True, text=True, timeout=PATIENCE,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                outcome.caught_by = "nothing ended"
-                break
-            if done.returncode:
-                failed = _FAILED.search(done.stdout)
-                outcome.caught_by = failed[1] if failed else f"pytest ended with {done.returncode}"
-                outcome.message = [line for line in done.stdout.splitlines() if line[:2] == "E "][:6]
+            printed = code / "printed"
+            process = FORKS.Process(target=run_tests, args=(code, portion, printed))
+            process.start()
+            process.join(PATIENCE)
+            if process.exitcode is None:
+                process.kill()
+                process.join()
+            if process.exitcode:
+                text = printed.read_text(encoding="utf-8", errors="replace")
+                failed = _FAILED.search(text)
+                outcome.caught_by = failed[1] if failed else f"pytest ended: {process.exitcode}"
+                outcome.message = [line for line in text.splitlines() if line[:2] == "E "][:6]
                 break
     finally:
         write(path, own)
@@ -323,7 +354,7 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=400, help="of mutants (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--jobs", type=int, default=2, help="mutants that are tested at a time")
-    parser.add_argument("--seconds", type=float, default=90, help="of tests, at most, for a mutant")
+    parser.add_argument("--seconds", type=float, default=45, help="of tests, at most, for a mutant")
     parser.add_argument("--tests", nargs="*", default=[], help="only these (default: all)")
     parser.add_argument("--map", type=Path, metavar="FILE", help="which test executes which line")
     parser.add_argument("--only", type=Path, metavar="FILE", help="what survived, as JSON")
@@ -332,6 +363,7 @@ def main() -> None:
     folders, tests, number = options.folders, options.tests, options.number
     if options.quick:
         (folders, tests), number = QUICK, 3
+    FORKS.set_forkserver_preload(USED)
     mutants = list(drawn(folders, number, options.seed))
     if options.only:
         survived = {
