@@ -41,7 +41,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.cost.cases import CASES, PASSAGES, SAMPLES, Case, build  # noqa: E402
 from tests.llm_server import Chat, LlmServer, Reply, prompts  # noqa: E402
-from tests.llm_server.judge import OfflineAnswers  # noqa: E402
+from tests.llm_server.offline import OfflineAnswers  # noqa: E402
 from tests.llm_server.tokens import count  # noqa: E402
 from ufo.schemas.records import FactUnit, InputRecord, Passage  # noqa: E402
 from ufo.transforms.check_text import CheckedText, check_text  # noqa: E402

@@ -115,7 +115,7 @@ def _head(statement: ast.stmt) -> int:
     """Return the last line of a statement, of a compound one without its body."""
     body = getattr(statement, "body", None)
     if isinstance(body, list) and body:
-        return max(statement.lineno, body[0].lineno - 1)
+        return len(bytes(encoded[: starts[line - 1] + column]).decode())
     return statement.end_lineno or statement.lineno
 
 
@@ -157,14 +157,11 @@ def _changes_of(node: ast.AST) -> Found:
                         node.left, [others[type(op)], *node.ops[1:]], node.comparators
                     )
                     yield kind, node, _inner(other)
-        case ast.BoolOp(values=values):
+        case ast.BoolOp(op=joined, values=values):
             for left_out in range(len(values)):
-                rest = [value for at, value in enumerate(values) if at != left_out]
-                yield (
-                    "condition",
-                    node,
-                    _inner(rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)),
-                )
+                rest = _without(values, left_out)
+                one = rest[0] if len(rest) == 1 else ast.BoolOp(joined, rest)
+                yield "condition", node, _inner(one)
         case ast.UnaryOp(op=ast.Not()):
             yield "condition", node, _inner(node.operand)
         case ast.BinOp(op=op, left=left, right=right) if type(op) in _ARITHMETIC:
@@ -214,12 +211,9 @@ def _changes_of(node: ast.AST) -> Found:
         case ast.ExceptHandler(type=caught) if caught is not None:
             if isinstance(caught, ast.Tuple):
                 for left_out in range(len(caught.elts)):
-                    rest = [kind for at, kind in enumerate(caught.elts) if at != left_out]
-                    yield (
-                        "except",
-                        caught,
-                        ast.unparse(rest[0] if len(rest) == 1 else ast.Tuple(rest)),
-                    )
+                    rest = _without(caught.elts, left_out)
+                    one = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
+                    yield "except", caught, ast.unparse(one)
             else:
                 yield "except", caught, "()"
 
@@ -245,26 +239,26 @@ def _of_call(node: ast.Call) -> Found:
 
 
 def _of_display(node: ast.Tuple | ast.List | ast.Set | ast.Dict | ast.JoinedStr) -> Found:
+    """Yield a display without one of its items, where it has several."""
+    shorter: ast.expr
     if isinstance(node, ast.Dict):
-        if len(node.keys) > 1:
-            for left_out in range(len(node.keys)):
-                shorter = ast.Dict(_without(node.keys, left_out), _without(node.values, left_out))
-                kind = "member" if isinstance(node.values[left_out], ast.Constant) else "part"
-                yield kind, node, ast.unparse(shorter)
-        return
-    items = node.values if isinstance(node, ast.JoinedStr) else node.elts
-    if isinstance(node, ast.JoinedStr):
-        removable = [at for at, one in enumerate(items) if isinstance(one, ast.FormattedValue)]
-        removable = removable if len(removable) > 1 else []
+        for left_out in range(len(node.keys) if len(node.keys) > 1 else 0):
+            kind = "member" if isinstance(node.values[left_out], ast.Constant) else "part"
+            shorter = ast.Dict(_without(node.keys, left_out), _without(node.values, left_out))
+            yield kind, node, ast.unparse(shorter)
+    elif isinstance(node, ast.JoinedStr):
+        values = [at for at, one in enumerate(node.values) if isinstance(one, ast.FormattedValue)]
+        for left_out in values if len(values) > 1 else []:
+            yield "part", node, ast.unparse(ast.JoinedStr(_without(node.values, left_out)))
     else:
-        removable = list(range(len(items))) if len(items) > 1 else []
-    constants = all(isinstance(one, ast.Constant) for one in items)
-    for left_out in removable:
-        rest = _without(items, left_out)
-        shorter = ast.JoinedStr(rest) if isinstance(node, ast.JoinedStr) else type(node)(rest)
-        if isinstance(node, ast.Tuple):
-            shorter = ast.Tuple(rest, ast.Load())
-        yield ("member" if constants else "part"), node, ast.unparse(shorter)
+        kind = "member" if all(isinstance(one, ast.Constant) for one in node.elts) else "part"
+        for left_out in range(len(node.elts) if len(node.elts) > 1 else 0):
+            rest = _without(node.elts, left_out)
+            if isinstance(node, ast.Set):
+                shorter = ast.Set(rest)
+            else:
+                shorter = type(node)(rest, ast.Load())
+            yield kind, node, ast.unparse(shorter)
 
 
 def _of_defaults(node: ast.arguments) -> Found:

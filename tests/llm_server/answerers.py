@@ -1,8 +1,8 @@
 """Who answers: a registry of answerers, asked in order, and one that answers anything.
 
-An answerer knows one of the project's prompts: by the name of its function, or by a marker in the
-text. What it says comes from the offline judge, so that verdicts over HTTP can be compared with
-verdicts in process.
+An answerer knows some of the project's prompts: by the name of a function, or by a marker in the
+text. Verdicts come from the offline judge (offline.py), so that those over HTTP can be compared
+with those in process; everything else is a script.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from .chat import Chat, Reply
-from .prompts import numbered, read
+from .prompts import numbered, read, task
 
 
 class Answerer(Protocol):
@@ -60,6 +60,16 @@ class Knowledge:
             return "I do not know."
         words = _QUESTION_WORDS.sub("", query).rstrip(" ?")
         return f"As far as I know, {words}, in {1800 + kind + sample % 5 // 4}."
+
+
+class Kinds:
+    """Says of every host that no rule knows that it is of another kind."""
+
+    def matches(self, chat: Chat) -> bool:
+        return task(chat.system) == "hostname_category"
+
+    def answer(self, chat: Chat) -> Reply:
+        return Reply("other", step="hostname_category")
 
 
 class Anything:

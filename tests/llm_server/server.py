@@ -18,11 +18,11 @@ from typing import Any
 
 from . import chat as chats
 from . import faults, http, tokens
-from .answerers import Answerer, Anything, Knowledge, Probe, reply_to
+from .answerers import Answerer, Anything, Kinds, Knowledge, Probe, reply_to
 from .batches import Batches, LostReply
 from .errors import ApiError, bad, broken, no_key, unknown_model, unknown_path, wrong_key
-from .judge import OfflineAnswers
 from .log import Logged, by_step
+from .offline import OfflineAnswers
 
 KEY = "sk-test-0123456789abcdef"
 MODELS = ("offline-judge", "offline-judge-small", "offline-knowledge")
@@ -41,7 +41,7 @@ class LlmServer:
         """`keys` None takes any key and none. `answerers` go before those that the server has."""
         self.judge = OfflineAnswers()
         self.knowledge = Knowledge()
-        self.answerers = (*answerers, Probe(), self.judge, self.knowledge, Anything())
+        self.answerers = (*answerers, Probe(), Kinds(), self.judge, self.knowledge, Anything())
         self.switches = switches or chats.Switches()
         self.models = list(models)
         self.keys = keys

@@ -24,7 +24,7 @@ import yaml
 from tests.golden.tables import tables
 from tests.llm_server.answerers import Anything, reply_to
 from tests.llm_server.chat import Switches, read
-from tests.llm_server.judge import OfflineAnswers
+from tests.llm_server.offline import OfflineAnswers
 from tests.transforms.judges.llm.scripted import open_units, passages, record
 from ufo.schemas.records import TRUNCATED, RecallAnswer, RecallInput
 from ufo.transforms.judges.judge import JudgeContext

@@ -1,5 +1,6 @@
-"""Answers from the offline judge, for every prompt of the LLM judge.
+"""Put what the offline judge finds into the form that a prompt of the LLM judge asks for.
 
+Every claim, query and verdict is the offline judge's: this file reads requests and writes replies.
 What a prompt does not hold and the offline judge needs (the claim behind a query, the passage
 behind an answer) is remembered from earlier requests, or told beforehand with `know`.
 """
@@ -41,7 +42,6 @@ class OfflineAnswers:
             "rationale": self._rationale,
             "prompt": self._prompt,
             "fact_checker": self._fact_checker,
-            "hostname_category": self._category,
             "Considering": self._faaf_prompt,
             "Take": self._faaf_facts,
         }
@@ -64,10 +64,6 @@ class OfflineAnswers:
 
     def _task(self, chat: Chat) -> str:
         return prompts.task(chat.system) or chat.function or prompts.published(chat.user)
-
-    def _category(self, chat: Chat) -> Reply:
-        host = prompts.text_of("host", chat.user) or ""
-        return Reply("news" if "herald" in host or "news" in host else "other")
 
     # --- extraction ---
 
