@@ -78,9 +78,12 @@ def test_a_unit_with_nothing_but_errors_goes_on_and_is_marked() -> None:
     first = ScriptedSource("first", {"a": OSError("down"), "b": ["noans", "error"]})
     second = ScriptedSource("second", {"a": ["supported"], "b": ["refuted"]})
     verdicts, evidence = in_sequence("ab", [first, second])
-    assert (verdicts["u-a"].source, verdicts["u-a"].past_error) == ("second", True)
-    assert (verdicts["u-b"].source, verdicts["u-b"].past_error) == ("second", False)
-    assert (evidence[0].outcome, evidence[0].reason) == (ERROR, TRANSPORT)
+    assert verdicts["u-a"].source == "second"
+    assert verdicts["u-a"].past_error
+    assert verdicts["u-b"].source == "second"
+    assert not verdicts["u-b"].past_error
+    assert evidence[0].outcome == ERROR
+    assert evidence[0].reason == TRANSPORT
 
 
 def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
@@ -94,8 +97,10 @@ def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
         ("supported", None, 1),
     ]
     (failure,) = found.failures
-    assert (failure.step, failure.key) == ("source:s", "u-a")
-    assert (failure.error_type, failure.message) == ("OSError", "down")
+    assert failure.step == "source:s"
+    assert failure.key == "u-a"
+    assert failure.error_type == "OSError"
+    assert failure.message == "down"
     # A passage found for several units is one row.
     assert sorted(passage.text for passage in found.passages) == ["noans 1", "supported 0"]
 
@@ -125,7 +130,9 @@ def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.Monk
     found = checked("ab", ScriptedSource("s", {"a": ["supported"], "b": ["refuted"]}))
     assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
     (failure,) = found.failures
-    assert (failure.step, failure.key, failure.message) == ("verify", "r", "odd reply")
+    assert failure.step == "verify"
+    assert failure.key == "r"
+    assert failure.message == "odd reply"
 
 
 TEXT = "Etna erupts. Oslo is warm. Lava flows."
@@ -151,7 +158,8 @@ def test_each_mode_asks_and_decides(mode: str, asked: list[str], labels: Any) ->
     first = ScriptedSource("one", {ETNA: ["supported"]})
     second = ScriptedSource("two", {OSLO: ["refuted"], ETNA: ["refuted", "refuted"]})
     found = run([first, second], mode)
-    assert (first.asked, second.asked) == (EACH, asked)
+    assert first.asked == EACH
+    assert second.asked == asked
     told: dict[Any, list[Any]] = {}
     places = {unit.unit_id: unit.sentence_index for unit in found.fact_units}
     for row in sorted(found.verdicts, key=lambda row: places[row.unit_id] or 0):
@@ -168,5 +176,7 @@ def test_where_all_is_decided_or_nothing_claimed_no_source_is_asked() -> None:
     last = ScriptedSource("last", {})
     run([ScriptedSource("all", {claim: ["supported"] for claim in EACH}), last], "seq")
     found = run([last], "all", given=True)
-    assert (found.verdicts, found.evidence, last.asked) == ([], [], [])
+    assert found.verdicts == []
+    assert found.evidence == []
+    assert last.asked == []
     assert len(found.sentences) == 3

@@ -66,7 +66,8 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
     found = run(given=True, claims=[claim for claim, _ in GIVEN])
     units = found.open_units.units
     for unit, (claim, place) in zip(units, GIVEN, strict=True):
-        assert (unit.claim, unit.sentence_index) == (claim.claim, place)
+        assert unit.claim == claim.claim
+        assert unit.sentence_index == place
         assert unit.query == (claim.query or f"Is it so: {claim.claim}")
         assert unit.human_label == claim.label
     assert len({unit.unit_id for unit in units}) == len(GIVEN)
@@ -74,7 +75,8 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
     assert found.doubts == {step.OUT_OF_RANGE: 1, step.REPEATED: 1}
     assert run(given=True, claims=[GIVEN[0][0]]).doubts == {}
     nothing = run(given=True)
-    assert (nothing.open_units.units, len(nothing.sentences)) == ([], 3)
+    assert nothing.open_units.units == []
+    assert len(nothing.sentences) == 3
 
 
 def saying(*drafts: Draft) -> Any:
@@ -111,7 +113,8 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
     found = run(Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model"))))
     assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
-    assert (len(found.sentences), found.open_units.units) == (3, [])
+    assert len(found.sentences) == 3
+    assert found.open_units.units == []
 
 
 def test_labels_of_sentences() -> None:

@@ -37,7 +37,9 @@ def record(**fields: Any) -> InputRecord:
 def failed(line: bytes, **options: Any) -> Failure:
     found = parse("f.jsonl:3", line, **options)
     assert isinstance(found, Failure)
-    assert (found.step, found.key, found.error_type) == ("read", "f.jsonl:3", "unusable_record")
+    assert found.step == "read"
+    assert found.key == "f.jsonl:3"
+    assert found.error_type == "unusable_record"
     assert found.input is not None
     assert len(found.input) <= 4096
     assert "\0" not in found.input
@@ -138,7 +140,9 @@ def test_a_nul_in_any_text_is_one_other_character(nul: str) -> None:
     found = read(line.replace("@", nul))
     assert found.text == "Oslo\ufffd is big."
     assert found.spans == [LabelledSpan(5, 7, 0)]
-    assert (found.question, found.model, found.response_id) == ("\ufffd", "\ufffdm", "\ufffd")
+    assert found.question == "\ufffd"
+    assert found.model == "\ufffdm"
+    assert found.response_id == "\ufffd"
     assert found.references == ["a\ufffd", "b"]
     assert found.claims == [GivenClaim("\ufffdc", "\ufffdq")]
     assert found.metadata == '{"\ufffdk": ["\ufffdv"]}'
@@ -150,7 +154,9 @@ def test_nan_and_null_cost_only_themselves() -> None:
         """{"response": "x", "label": NaN, "reference_answers": [null, "one", NaN],
         "claims": [{"claim": "c", "label": NaN}], "metadata": {"score": NaN, "n": 1}}"""
     )
-    assert (found.human_score, found.references, found.metadata) == (None, ["one"], '{"n": 1}')
+    assert found.human_score is None
+    assert found.references == ["one"]
+    assert found.metadata == '{"n": 1}'
     assert found.claims == [GivenClaim("c")]
 
 
@@ -168,7 +174,9 @@ def test_other_names_of_the_keys() -> None:
     raw = {"output": "x", "response": "shadowed", "prompt": "q", "id": "1"}
     columns = {"response": "output", "question": "prompt", "label": "gone"}
     found = read(json.dumps(raw), columns=columns)
-    assert (found.text, found.question, found.response_id) == ("x", "q", "1")
+    assert found.text == "x"
+    assert found.question == "q"
+    assert found.response_id == "1"
     assert found.metadata == '{"response": "shadowed"}'
     # A record that has the key itself needs no other name; a byte order mark is no text.
     assert read(b'\xef\xbb\xbf{"response": "x"}', columns=columns).text == "x"

@@ -62,7 +62,8 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     batch = submit(*map(body, range(6)))
     states = [api.state(batch) for _ in range(3)]
     assert [(one.code, one.done) for one in states[:2]] == [("in_progress", 2), ("in_progress", 4)]
-    assert (states[2].code, states[2].done) == ("completed", 6)
+    assert states[2].code == "completed"
+    assert states[2].done == 6
     assert [one.ended for one in states] == [False, False, True]
     replies = dict(api.replies(states[-1]))
     assert set(replies) == {f"a{number}" for number in range(6)}
@@ -103,15 +104,19 @@ def test_a_batch_that_ends_early_has_the_replies_there_are(
     batches = llm_server.batches
     (batches.expires if status == "expired" else batches.cancels).append(1)
     state, replies = submit.ended(body(0), body(1))
-    assert (state.code, state.done, replies["a0"].status) == (status, 1, "200")
-    assert (replies["a1"].status, replies["a1"].payload) == (f"batch_{status}", None)
+    assert state.code == status
+    assert state.done == 1
+    assert replies["a0"].status == "200"
+    assert replies["a1"].status == f"batch_{status}"
+    assert replies["a1"].payload is None
     assert "was not executed" in replies["a1"].message or "expired" in replies["a1"].message
     # The server sees what is asked twice: what was answered, not what was left.
     for number, repeated in ((1, 0), (0, 1)):
         submit(body(number), name="bc"[number])
         assert len(batches.repeated()) == repeated
     state, replies = submit.ended(body(0), body(1, model="other"))  # is wrong as a whole
-    assert (state.code, replies) == ("model_not_found", {})
+    assert state.code == "model_not_found"
+    assert replies == {}
     assert "line 2" in state.message
 
 

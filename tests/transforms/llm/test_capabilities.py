@@ -93,7 +93,9 @@ def failure(status: int, key: str = KEY, **error: Any) -> SendError:
 @pytest.mark.parametrize(("status", "error", "remedy"), TABLES["remedies"])
 def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
     found = failure(status, **error)
-    assert (found.final, found.transient, found.status) == (True, False, str(status))
+    assert found.final
+    assert not found.transient
+    assert found.status == str(status)
     assert remedy in found.message
 
 

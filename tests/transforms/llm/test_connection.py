@@ -37,15 +37,18 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (Endpoint().url, Endpoint().configured) == ("https://api.openai.com/v1", False)
+    assert Endpoint().url == "https://api.openai.com/v1"
+    assert not Endpoint().configured
     assert endpoints()[VERIFIER].model == "gpt-4o-mini"
     monkeypatch.setenv("OPENAI_BASE_URL", LOCAL + "/")
-    assert (Endpoint().url, Endpoint().configured) == (LOCAL, True)
+    assert Endpoint().url == LOCAL
+    assert Endpoint().configured
     assert Endpoint(base_url="http://far/v1").url == "http://far/v1"
     assert set(endpoints("m", LOCAL).values()) == {Endpoint("m", LOCAL)}
     monkeypatch.setenv("KNOWLEDGE_API_KEY", "sk-other")
     found = endpoints("m", LOCAL, "e", None, None, "http://far/v1")
-    assert (found[VERIFIER], found[EXTRACTOR]) == (Endpoint("m", LOCAL), Endpoint("e", LOCAL))
+    assert found[VERIFIER] == Endpoint("m", LOCAL)
+    assert found[EXTRACTOR] == Endpoint("e", LOCAL)
     assert found[KNOWLEDGE] == Endpoint("m", "http://far/v1", "KNOWLEDGE_API_KEY")
     assert found[KNOWLEDGE].key() == "sk-other"
     here = ["localhost:1", "LOCALHOST.", "model.localhost", "127.1.2.3", "[::1]:8080", "0.0.0.0:80"]
@@ -60,7 +63,8 @@ def test_a_key_is_needed_at_openai_alone_and_never_shown(monkeypatch: pytest.Mon
         Endpoint().key()
     assert e.value.final
     monkeypatch.setenv("OPENAI_API_KEY", " sk-secret \n")
-    assert (endpoint.key(), Endpoint().configured) == ("sk-secret", True)
+    assert endpoint.key() == "sk-secret"
+    assert Endpoint().configured
     assert b"sk-secret" not in pickle.dumps(endpoint) + repr(endpoint).encode()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\nsk-second")
     with pytest.raises(LlmError, match="has characters that a key cannot have") as error:
@@ -123,8 +127,10 @@ def test_azure_is_asked_for_the_models_deployment_with_its_own_header(
     url = f"{address}/openai/deployments/mini/chat/completions?api-version=2025-01-01"
     assert send(endpoints("other", url)[VERIFIER])["choices"]
     by_key, by_token = server.chats
-    assert (by_key.query, by_token.query) == ("api-version=2024-10-21", "api-version=2025-01-01")
-    assert (by_key.headers["api-key"], by_key.body["model"]) == ("azure-secret", "mini")
+    assert by_key.query == "api-version=2024-10-21"
+    assert by_token.query == "api-version=2025-01-01"
+    assert by_key.headers["api-key"] == "azure-secret"
+    assert by_key.body["model"] == "mini"
     assert "azure-secret" not in by_key.authorization
     assert by_token.authorization == "Bearer ad-secret"
 
@@ -145,10 +151,13 @@ def test_headers_and_fields_go_to_the_endpoint_that_they_are_meant_for(
     with contextlib.suppress(SendError):  # the server knows no queries
         send(found[VERIFIER])
     (asked,) = server.chats
-    assert (asked.query, asked.headers["x-title"]) == ("user=7", "nightly")
-    assert (asked.body["provider"], asked.body["reasoning_effort"]) == ({"order": ["a"]}, "low")
+    assert asked.query == "user=7"
+    assert asked.headers["x-title"] == "nightly"
+    assert asked.body["provider"] == {"order": ["a"]}
+    assert asked.body["reasoning_effort"] == "low"
     assert found[KNOWLEDGE] == found[VERIFIER]
-    assert (found[EXTRACTOR].headers, found[EXTRACTOR].added) == ((), {})
+    assert found[EXTRACTOR].headers == ()
+    assert found[EXTRACTOR].added == {}
     assert "nightly" not in repr(found)
 
 

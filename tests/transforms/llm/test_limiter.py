@@ -209,12 +209,14 @@ def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(row: dict[s
         found = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
         found = error
-    assert (paused, found) == (row["pauses"], ERRORS.get(row["end"], row["end"]))
+    assert paused == row["pauses"]
+    assert found == ERRORS.get(row["end"], row["end"])
 
 
 def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
     error = Retry(seconds=900).within(refused(retry_after=901))
-    assert (error.final, error.transient) == (True, False)
+    assert error.final
+    assert not error.transient
     assert "wait 901 s" in error.message
     assert "--retry_seconds" in error.message
     for other in (refused(retry_after=900), refused(), SendError("no", "400", retry_after=901)):

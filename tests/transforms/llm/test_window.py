@@ -24,7 +24,8 @@ def arrived(window: ContextWindow, *sizes: tuple[int, int]) -> list[bool]:
 
 def test_what_is_known_of_a_context_limits_prompt_and_reply() -> None:
     window = ContextWindow()
-    assert (window.room(100), window.limit(100, 900, 40)) == (None, 900)
+    assert window.room(100) is None
+    assert window.limit(100, 900, 40) == 900
     assert not window.hopeless(10**9)
     window = ContextWindow(1000)
     assert 700 < (window.room(100) or 0) < 900
@@ -36,7 +37,8 @@ def test_what_is_known_of_a_context_limits_prompt_and_reply() -> None:
     window.refused(1000, 300, Overflow(512, 1500))  # what an error says goes before what was set
     assert window.context == 512
     assert window.hopeless(450)  # 1.5 of its tokens for each of ours
-    assert (window.fits(330, 40), window.fits(250, 40)) == (False, True)
+    assert not window.fits(330, 40)
+    assert window.fits(250, 40)
 
 
 def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:

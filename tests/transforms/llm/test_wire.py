@@ -39,7 +39,8 @@ def test_a_function_is_asked_for_in_the_form_that_the_endpoint_takes() -> None:
     }
     for form in FORMS[2:]:
         system, user = (message["content"] for message in asked(form)["messages"])
-        assert (system, user[:6]) == ("Choose.", "One.\n\n")  # the prefix that is cached stays
+        assert system == "Choose."  # the prefix that is cached stays
+        assert user[:6] == "One.\n\n"
         assert json.loads(user[user.index("{") :]) == SCHEMA
     # A probe sees that a schema is enforced only where the model is not told of it.
     told = {form for form in FORMS if "Schema" in asked(form, PROBE)["messages"][1]["content"]}
@@ -71,7 +72,8 @@ def test_replies_of_all_shapes_are_read(row: dict[str, Any]) -> None:
     found = wire.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
     assert found.choices == [Choice(**{"text": "", **row["choice"]})]
     assert found.unfinished == row.get("unfinished", False)
-    assert (found.tokens, found.id) == ((7, 2), "c1")
+    assert found.tokens == (7, 2)
+    assert found.id == "c1"
 
 
 def test_the_mean_of_log_probabilities() -> None:

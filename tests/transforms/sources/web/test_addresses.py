@@ -67,7 +67,8 @@ def fetched(url: str, allow_private: bool = False) -> FetchedPage:
 @pytest.mark.parametrize("url", HOSTILE, ids=lambda url: ascii(url)[:60])
 def test_it_is_refused_unconnected(web: LocalWeb, connected: list[str], url: str) -> None:
     page = fetched(url.replace("PORT", str(web.port)))
-    assert (page.reason, page.body) == (REFUSED_ADDRESS, b"")
+    assert page.reason == REFUSED_ADDRESS
+    assert page.body == b""
     assert page.detail
     assert connected == []
     assert web.requests == []
@@ -101,7 +102,8 @@ class Site(httpcore.AsyncMockStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: Any = None
     ) -> httpcore.AsyncNetworkStream:
-        assert (ssl_context.verify_mode, ssl_context.check_hostname) == (ssl.CERT_REQUIRED, True)
+        assert ssl_context.verify_mode == ssl.CERT_REQUIRED
+        assert ssl_context.check_hostname
         self.names.append(server_hostname)
         return self
 
@@ -161,4 +163,5 @@ def test_public_addresses_and_names_are_no_reason_to_refuse(web: LocalWeb) -> No
     assert {literal(name) for name in names} == {None}
     web.pages["/two%20words"] = web.pages["/beacon"]
     page = fetched(f" {web.url('/two words')} ", allow_private=True)
-    assert (page.reason, page.final_url) == (None, web.url("/two%20words"))
+    assert page.reason is None
+    assert page.final_url == web.url("/two%20words")

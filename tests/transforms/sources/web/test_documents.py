@@ -23,8 +23,10 @@ def told(body: str = ARTICLE, head: str = TITLE, around: str = "") -> Document:
 
 def test_an_article_comes_without_what_stands_around_it_and_with_its_facts() -> None:
     found = told(ARTICLE + END, around=AROUND)
-    assert (found.title, found.text) == ("Lake Veyra", "\n".join(PARAGRAPHS))
-    assert (found.reason, found.published_at) == (None, None)
+    assert found.title == "Lake Veyra"
+    assert found.text == "\n".join(PARAGRAPHS)
+    assert found.reason is None
+    assert found.published_at is None
     found = told(ARTICLE + FACTS)
     for said in ("Depth: 214 metres", "41,300", "letters by Olsen", "with 300 readers"):
         assert said in found.text
@@ -66,7 +68,8 @@ PDF = "application/pdf"
 )  # fmt: skip
 def test_a_page_without_a_text_says_why(page: str | bytes, kind: str, reason: str) -> None:
     found = document_of(fetched(page, kind))
-    assert (found.text, found.reason) == ("", reason)
+    assert found.text == ""
+    assert found.reason == reason
 
 
 def test_texts_and_pdfs_are_read_and_known_by_their_first_bytes() -> None:
@@ -74,11 +77,13 @@ def test_texts_and_pdfs_are_read_and_known_by_their_first_bytes() -> None:
     assert found.text == "Größe: 5 m.\nEnde."
     lines = ["It is one of the deep-", "est of the region, and", "reaches 214 metres.", "Yes."]
     found = document_of(fetched(pdf("Lakes", lines, ["A second page."]), PDF))
-    assert (found.title, found.published_at) == ("Lakes", "2024-05-17")
+    assert found.title == "Lakes"
+    assert found.published_at == "2024-05-17"
     text = "It is one of the deepest of the region, and reaches 214 metres.\nYes."
     assert found.text == f"{text}\n\nA second page."
     late = document_of(fetched(pdf("Lakes", ["Text."], created="20990101"), PDF))
-    assert (late.published_at, late.text) == (None, "Text.")
+    assert late.published_at is None
+    assert late.text == "Text."
     page = html().encode()
     kinds = [type_of(declared, page) for declared in ("", UNTOLD[1], "image/png")]
     assert kinds == ["text/html", "text/html", "image/png"]

@@ -23,11 +23,13 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     call = api_of("serper").call(["a?", "b?"], 10, "k")
-    assert (call["method"], call["url"]) == ("POST", "https://google.serper.dev/search")
+    assert call["method"] == "POST"
+    assert call["url"] == "https://google.serper.dev/search"
     assert call["json"] == [{"q": q, "num": 10} for q in ("a?", "b?")]
     monkeypatch.setenv("SEARXNG_BASE_URL", "http://searx.example/?x=y")
     call = api_of("searxng").call(["a?"], 10, "")
-    assert (call["url"], call["params"]["format"]) == ("http://searx.example/search", "json")
+    assert call["url"] == "http://searx.example/search"
+    assert call["params"]["format"] == "json"
     call = api_of("brave").call(["a?"], 30, "k")
     assert call["url"] == "https://api.search.brave.com/res/v1/web/search"
     assert call["headers"]["X-Subscription-Token"] == "k"

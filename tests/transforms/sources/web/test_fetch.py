@@ -36,9 +36,13 @@ PAGES = cases(Path(__file__).with_name("pages.txt"))
 @pytest.mark.parametrize(("path", "final", "kind"), [row for row in PAGES if len(row) == 3])
 def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> None:
     (page,) = get(web.url(path))
-    assert (page.reason, page.detail, page.status) == (None, "", 200)
-    assert (page.url, page.final_url) == (web.url(path), web.url(final))
-    assert (page.content_type, page.retrieved_at) == (kind, "2026-01-02T03:04:05+00:00")
+    assert page.reason is None
+    assert page.detail == ""
+    assert page.status == 200
+    assert page.url == web.url(path)
+    assert page.final_url == web.url(final)
+    assert page.content_type == kind
+    assert page.retrieved_at == "2026-01-02T03:04:05+00:00"
     assert page.body == web.pages[final].body or path in ("/gzip", "/busy")
     assert page.body
 
@@ -47,7 +51,9 @@ def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> Non
 def test_pages_that_do_not(web: LocalWeb, path: str, reason: str) -> None:
     slow: Any = {"seconds": 0.2} if reason == reasons.TIMEOUT else {}
     (page,) = get(web.url(path), most_bytes=300_000, **slow)
-    assert (page.reason, page.body, page.url) == (reason, b"", web.url(path))
+    assert page.reason == reason
+    assert page.body == b""
+    assert page.url == web.url(path)
 
 
 def test_nobody_there_and_no_name_are_reasons_too() -> None:
