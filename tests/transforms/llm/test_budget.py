@@ -31,6 +31,11 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "usage.jsonl")
 
 
+def reserved(budget: Budget, body: dict[str, Any]) -> float:
+    """What is set aside for a request that may be sent at once."""
+    return asyncio.run(asyncio.wait_for(budget.reserve(body), 10))
+
+
 async def send(budget: Budget, completion: int, body: dict[str, Any] = BODY) -> None:
     reserved = await budget.reserve(body)
     await asyncio.sleep(0)
@@ -64,7 +69,7 @@ def test_what_broke_off_may_have_been_billed_and_a_refusal_is_not(
 ) -> None:
     budget = Budget(PRICES, cap=100, path=path)
     failed = replace(row(1), prompt_tokens=None, completion_tokens=None)
-    budget.settle(BODY, asyncio.run(budget.reserve(BODY)), failed, billed)
+    budget.settle(BODY, reserved(budget, BODY), failed, billed)
     totals = UsageReader(path).totals()
     assert totals.get(COST, 0) == cost
     assert totals[RESERVED] == 0
@@ -83,8 +88,8 @@ def test_what_broke_off_may_have_been_billed_and_a_refusal_is_not(
 )
 def test_what_a_request_may_cost_is_set_aside(body: dict[str, Any], most: int) -> None:
     with pytest.raises(CostCapped):
-        asyncio.run(Budget(PRICES, most - 1).reserve(FREE | body))
-    assert asyncio.run(Budget(PRICES, most).reserve(FREE | body)) == most
+        reserved(Budget(PRICES, most - 1), FREE | body)
+    assert reserved(Budget(PRICES, most), FREE | body) == most
 
 
 def test_prompt_and_reply_have_a_price_each() -> None:
@@ -116,13 +121,13 @@ def test_how_long_a_choice_was_is_known_for_each_choice(
 ) -> None:
     budget = Budget(PRICES, cap=10_000)
     asyncio.run(send(budget, 900, body))
-    assert asyncio.run(budget.reserve(FREE)) == expected
+    assert reserved(budget, FREE) == expected
 
 
 def test_how_long_a_choice_was_is_known_for_each_model() -> None:
     budget = Budget(PRICES | {"other": PRICES["m"]}, cap=10_000)
     asyncio.run(send(budget, 900, FREE))
-    assert asyncio.run(budget.reserve(FREE | {"model": "other"})) == 500
+    assert reserved(budget, FREE | {"model": "other"}) == 500
 
 
 @pytest.mark.parametrize(
@@ -135,7 +140,7 @@ def test_how_long_a_choice_was_is_known_for_each_model() -> None:
 def test_nothing_is_set_aside_without_a_cap_and_a_price(
     body: dict[str, Any], cap: float | None
 ) -> None:
-    assert asyncio.run(Budget(PRICES, cap).reserve(body)) == 0.0
+    assert reserved(Budget(PRICES, cap), body) == 0.0
 
 
 @pytest.mark.parametrize(
