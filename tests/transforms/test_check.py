@@ -1,6 +1,8 @@
 """What sources and the judge say of a response's claims, and what they decide in each mode."""
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from unittest.mock import AsyncMock
 
@@ -15,12 +17,24 @@ from ufo.schemas.records import (
     NO_SOURCE,
     NOANS,
     TRANSPORT,
+    Failure,
     InputRecord,
+    OpenUnits,
     Passage,
+    Tally,
 )
-from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from ufo.transforms.check import (
+    Checked,
+    check,
+    check_parts,
+    pooled_verdicts,
+    settle,
+    undecided,
+)
 from ufo.transforms.check_text import CheckedText, check_text
 from ufo.transforms.job import Job
+from ufo.transforms.judges.judge import Judged
+from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 OUTCOMES = st.lists(st.sampled_from(["supported", "refuted", "noans", "error"]), max_size=3)
@@ -123,6 +137,64 @@ def test_a_search_that_failed_in_part_has_its_passages_and_an_error_row() -> Non
     source.look_up = AsyncMock(return_value=[part])  # type: ignore[method-assign]
     rows = [(row.passage_id, row.outcome, row.reason) for row in checked("a", source).evidence]
     assert rows == [("p", "supported", None), (None, ERROR, TRANSPORT)]
+
+
+SEARCHED, VERIFIED = usage_row("search", "s", None, "r"), usage_row("verify", "s", "m", "r")
+LOST, MISSED = Failure("page", "url", "http_404", "gone"), Failure("verify", "r", "cut", "cut off")
+
+
+class Costly(ScriptedJudge):
+    """Tells of a request and of something that it missed."""
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        judged = await super().verify(open_units, source, found)
+        return replace(judged, failures=[MISSED], usage=[VERIFIED])
+
+
+def searching(*answers: Found) -> FactSource:
+    """A source that has these answers to the units of a response."""
+    source = FactSource()
+    source.name = "s"
+    source.look_up = AsyncMock(return_value=list(answers))  # type: ignore[method-assign]
+    return source
+
+
+def test_what_source_and_judge_used_and_missed_is_told() -> None:
+    hit = Retrieved(Passage("supported", passage_id="p"))
+    answer = Found([hit], usage=[SEARCHED], failures=[LOST])
+    found = asyncio.run(check(opened("ab"), searching(answer, Found([hit])), Costly()))
+    assert found.usage == [SEARCHED, VERIFIED]
+    assert found.failures == [LOST, MISSED]
+    assert found.passages == [hit.passage]
+
+
+@pytest.mark.parametrize(("remote", "parts"), [(False, ["a", "b"]), (True, ["ab"])])
+def test_a_judge_on_this_machine_yields_each_unit(remote: bool, parts: list[str]) -> None:
+    judge = ScriptedJudge()
+    judge.remote = remote
+    before = [Tally("u-a", "first", n_noans=1), Tally("u-b", "first", n_error=1)]
+    units = replace(opened("ab"), tallies=before)
+
+    async def ask() -> list[tuple[OpenUnits, Checked]]:
+        return [part async for part in check_parts(units, ScriptedSource("s", {}), judge)]
+
+    found = asyncio.run(ask())
+    assert ["".join(unit.claim for unit in of.units) for of, _ in found] == parts
+    assert [votes for of, _ in found for votes in of.tallies] == before
+    assert [votes.unit_id for _, one in found for votes in one.tallies] == ["u-a", "u-b"]
+
+
+@pytest.mark.parametrize(
+    "told", ["a", "abc", "ac", ""], ids=["too few", "too many", "another", "none"]
+)
+def test_evidence_of_other_units_is_no_judgement(told: str) -> None:
+    class Wrong(ScriptedJudge):
+        async def verify(self, _: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+            return await super().verify(opened(told), source, [*found, *found][: len(told)])
+
+    found = asyncio.run(check(opened("ab"), ScriptedSource("s", {}), Wrong()))
+    assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
+    assert found.failures[0].error_type == "ValueError"
 
 
 def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:

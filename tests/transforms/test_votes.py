@@ -94,6 +94,26 @@ def test_single_has_a_row_for_each_source_and_mv_pools_them() -> None:
     assert pooled.n_refuted == 2
 
 
+@pytest.mark.parametrize(
+    ("by_source", "past_error"),
+    [
+        pytest.param(["e", "s"], True, id="an error before the answer"),
+        pytest.param(["e", "n", "s"], True, id="an error long before the answer"),
+        pytest.param(["n", "e", "s"], True, id="an error just before the answer"),
+        pytest.param(["s", "e"], False, id="an error after the answer"),
+        pytest.param(["es"], False, id="an error beside the answer"),
+        pytest.param(["en", "s"], False, id="an error beside no answer"),
+        pytest.param(["e", "n"], True, id="an error and no answer at all"),
+        pytest.param(["n", "n"], False, id="no answer at all"),
+    ],
+)
+def test_an_answer_may_come_after_an_error(by_source: list[str], past_error: bool) -> None:
+    words = {"s": SUPPORTED, "n": NOANS, "e": ERROR}
+    said = [[words[letter] for letter in letters] for letters in by_source]
+    (row,) = verdicts("r", tallies(said), SEQ, "factual")
+    assert row.past_error is past_error
+
+
 def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:
     assert only_errors(Tally("u", "s", n_error=2))
     for more in ({"n_noans": 1}, {"n_refuted": 1}, {"n_supported": 1}):
