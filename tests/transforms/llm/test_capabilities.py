@@ -328,7 +328,7 @@ def test_errors_of_other_shapes_are_read() -> None:
     assert "answered 413: the flux is inverted" in unknown[1].message
 
 
-@pytest.mark.parametrize(("payload", "expected"), TABLES["inside"], ids=str)
+@pytest.mark.parametrize(("payload", "expected"), TABLES["inside"].values(), ids=TABLES["inside"])
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
     found = failures.inside(payload)
     assert (found and found[0]) == expected

@@ -168,7 +168,7 @@ def test_what_is_azure(url: str, found: list[str] | None) -> None:
     assert azure_of(url) == (found and Azure(*found))
 
 
-@pytest.mark.parametrize(("given", "said"), TABLES["flags"], ids=str)
+@pytest.mark.parametrize(("given", "said"), TABLES["flags"].values(), ids=TABLES["flags"])
 def test_what_is_no_header_or_body_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         endpoints("m", **given)

@@ -172,7 +172,7 @@ def test_a_schema_that_is_written_out_has_nothing_that_an_endpoint_may_not_take(
     }
 
 
-@pytest.mark.parametrize("row", TABLES["messages"], ids=str)
+@pytest.mark.parametrize("row", TABLES["messages"].values(), ids=TABLES["messages"])
 def test_replies_of_all_shapes_are_read(row: dict[str, Any]) -> None:
     found = wire.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
     assert found.choices == [Choice(**{"text": "", **row["choice"]})]
@@ -191,7 +191,7 @@ def test_the_mean_of_log_probabilities() -> None:
     assert {mean(one) for one in nothing} == {None}
 
 
-@pytest.mark.parametrize("payload", TABLES["garbled"], ids=str)
+@pytest.mark.parametrize("payload", TABLES["garbled"].values(), ids=TABLES["garbled"])
 def test_what_is_no_reply_is_garbled(payload: Any) -> None:
     with pytest.raises(wire.Garbled):
         wire.answer(payload, None)

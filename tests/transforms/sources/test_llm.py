@@ -127,7 +127,7 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
 
 
 @BOTH
-@pytest.mark.parametrize(("said", "reason"), TABLES["samples"], ids=str)
+@pytest.mark.parametrize(("said", "reason"), TABLES["samples"].values(), ids=TABLES["samples"])
 def test_samples_without_an_answer_are_an_error(said: Any, reason: str, sampling: str) -> None:
     choice = Choice(**said)
     (found,), _ = scripted([choice], QUERIES[0], sampling=sampling)

@@ -149,7 +149,7 @@ def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[in
     assert found == pytest.approx((0.66524, 0.24473, 0.09003), abs=1e-5)
 
 
-@pytest.mark.parametrize("row", TABLES["families"], ids=str)
+@pytest.mark.parametrize("row", TABLES["families"].values(), ids=TABLES["families"])
 def test_known_families(row: list[Any]) -> None:
     name, told, family, *outputs = row
     said = config(told)

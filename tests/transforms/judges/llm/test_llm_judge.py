@@ -207,7 +207,11 @@ def test_no_text_is_no_call() -> None:
     assert queries([], []).result.queries == []
 
 
-@pytest.mark.parametrize(("second", "no_claim"), REPLIES["incomplete"], ids=str)
+@pytest.mark.parametrize(
+    
+    ("second", "no_claim"), REPLIES["incomplete"].values(), ids=REPLIES["incomplete"]
+)
+)
 def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(
     second: list[Any], no_claim: list[Any]
 ) -> None:
