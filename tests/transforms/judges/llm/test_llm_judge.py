@@ -208,9 +208,7 @@ def test_no_text_is_no_call() -> None:
 
 
 @pytest.mark.parametrize(
-    
     ("second", "no_claim"), REPLIES["incomplete"].values(), ids=REPLIES["incomplete"]
-)
 )
 def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(
     second: list[Any], no_claim: list[Any]

@@ -217,9 +217,7 @@ def test_a_verdict_is_one_of_the_words_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    
     ("told", "noans", "left"), REPLIES["malformed"].values(), ids=REPLIES["malformed"]
-)
 )
 def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
     told: list[Any], noans: list[Any], left: list[int]
