@@ -1,5 +1,6 @@
 """A fetched page to its text, title and date, or why it has none; what is hidden is no evidence."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,59 @@ def test_texts_and_pdfs_are_read_and_known_by_their_first_bytes() -> None:
     assert kinds == ["text/html", "text/html", "image/png"]
     assert type_of("text/html", pdf("Lakes", ["Text."])) == PDF
     assert type_of("", b"\x00\x01\x02") == ""
+
+
+@pytest.mark.parametrize(
+    "body", ["<!DOCTYPE html>", "<HTML lang=en>", "<head>", "<?xml version=1?>"]
+)
+@pytest.mark.parametrize("before", [b"", b" \t\r\n", b"\xef\xbb\xbf"])
+def test_a_page_of_an_untold_type_is_known_by_its_beginning(before: bytes, body: str) -> None:
+    assert [type_of(untold, before + body.encode()) for untold in UNTOLD] == ["text/html"] * 3
+
+
+@pytest.mark.parametrize(("characters", "parts"), [(1500, 1), (1501, 2), (3000, 2), (3001, 3)])
+def test_a_sentence_has_at_most_1500_characters(characters: int, parts: int) -> None:
+    assert len(reasons.sentences_of("x" * characters)) == parts
+
+
+MOUNTS = ("root", "app", "__next", "__nuxt", "main-app", "svelte", "ember-app", "react-root")
+WALLS = """paywall;metered;regwall;"isAccessibleForFree": false;Subscribe now to continue;
+    Sign in to read;log in and keep reading;register to unlock;subscriber-only;members only;
+    for subscribers only;already a member;to keep reading;exclusive to members;
+    3 free articles left"""
+SCRIPTED = """enable JavaScript;activate your JavaScript;turn on JavaScript;requires JavaScript;
+    you need JavaScript;JavaScript is disabled;JavaScript must be enabled;
+    JavaScript has been disabled;JavaScript is required;without JavaScript"""
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        *((f"<div id='{name}'> </div>", reasons.JAVASCRIPT_ONLY) for name in MOUNTS),
+        *((f"<p>{words.strip()}</p>", reasons.PAYWALL) for words in WALLS.split(";")),
+        *((f"<p>{words.strip()}</p>", reasons.JAVASCRIPT_ONLY) for words in SCRIPTED.split(";")),
+    ],
+)
+def test_a_stub_says_why_it_is_one(body: str, reason: str) -> None:
+    assert document_of(fetched(f"<html><body>{body}</body></html>")).reason == reason
+
+
+@pytest.mark.parametrize(("words", "reason"), [(39, reasons.PAYWALL), (40, None)])
+def test_an_article_of_40_words_is_no_stub(words: int, reason: str | None) -> None:
+    body = f"<p>{' '.join(['word'] * (words - 1))} paywall.</p>"
+    assert document_of(fetched(html(body, head=""))).reason == reason
+
+
+@pytest.mark.parametrize(("elements", "reason"), [(100_000, None), (100_001, "too_many_elements")])
+def test_a_page_has_at_most_100_000_elements(elements: int, reason: str | None) -> None:
+    left = elements - len(re.findall("<[a-z]", html()))
+    assert document_of(fetched(f"{html()}<!--{'<b' * left}-->")).reason == reason
+
+
+@pytest.mark.parametrize(("attributes", "reason"), [(1000, None), (1001, "too_many_elements")])
+def test_an_element_has_at_most_1_000_attributes(attributes: int, reason: str | None) -> None:
+    given = " ".join(f"a{number}=''" for number in range(attributes))
+    assert told(f"{ARTICLE}<p {given}>The lake is cold.</p>").reason == reason
 
 
 @pytest.mark.parametrize(("before", "piece", "times", "after"), TABLES["hostile"])

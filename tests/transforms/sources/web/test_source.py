@@ -107,7 +107,10 @@ def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) 
 
 @pytest.mark.parametrize(
     "fault",
-    [429, 500, 503, 408, RESET, b"{not json", b"", (429, {}, {"retry-after-ms": "20"})],
+    [
+        *(408, 425, 429, 500, 503, 599, RESET, b"{not json", b""),
+        (429, {}, {"retry-after-ms": "20"}),
+    ],
     ids=str,
 )
 def test_what_passes_is_tried_again(engines: Engines, fault: Any) -> None:
@@ -137,6 +140,7 @@ def failed(found: Sequence[Found]) -> str:
     ("fault", "times", "says"),
     [
         (503, 10, "answered 503"),
+        *((status, 1, f"answered {status}") for status in (400, 410)),
         ((200, {}, {"content-encoding": "gzip"}), 10, "content coding"),
         (b" " * MOST_BYTES + b"{}", 1, "the reply is over 8,388,608 bytes"),
         # Not one result a query.
@@ -181,7 +185,10 @@ def test_a_bad_result_costs_itself(
 
 @pytest.mark.parametrize(
     ("status", "remedy"),
-    [(401, "set it to"), (404, "check SERPER_BASE_URL"), (402, "top them up")],
+    [
+        *((401, "set it to"), (403, "set it to"), (402, "top them up")),
+        *((404, "check SERPER_BASE_URL"), (405, "check SERPER_BASE_URL")),
+    ],
 )
 def test_what_every_search_would_meet_ends_it(
     engines: Engines, monkeypatch: pytest.MonkeyPatch, status: int, remedy: str
@@ -340,6 +347,34 @@ def test_searches_and_pages_are_kept_for_a_day(engines: Engines, tmp_path: Path)
     # What was fetched by leave of its user is not given to who may not ask.
     (refused,) = look_up(query, cache=cache, allow_private_hosts=False)
     assert {*reasons(refused)} == {"refused_address"}
+
+
+@pytest.mark.parametrize(
+    ("change", "searches"),
+    [
+        pytest.param({}, 1, id="nothing"),
+        pytest.param({"pages": 7}, 1, id="fewer pages than results"),
+        pytest.param({"pages": 11}, 2, id="more results"),
+        pytest.param({"query": "b?"}, 2, id="the query"),
+        pytest.param({"day": NOW + timedelta(days=1)}, 2, id="the day"),
+        pytest.param({"address": "localhost"}, 2, id="the engine's address"),
+    ],
+)
+def test_another_search_is_another_answer(
+    engines: Engines,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    change: dict[str, Any],
+    searches: int,
+) -> None:
+    cache, given = tmp_path / "cache.sqlite", dict(change)
+    engines.results |= {"a?": result(snippet("Of a.")), "b?": result(snippet("Of b."))}
+    search("a?", cache=cache)
+    wait_for(end_run("test"))
+    if given.pop("address", ""):
+        monkeypatch.setenv("SERPER_BASE_URL", engines.url.replace("127.0.0.1", "localhost"))
+    search(given.pop("query", "a?"), cache=cache, **given)
+    assert engines.requests == searches
 
 
 @pytest.mark.parametrize("it", TABLES["lasting"].values(), ids=TABLES["lasting"])
