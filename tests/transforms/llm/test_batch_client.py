@@ -76,8 +76,8 @@ def test_a_reply_is_charged_to_the_first_response_alone(store: BatchStore) -> No
     assert said == SAID
     assert row.prompt_tokens == 7
     assert not row.cached
-    for other in ({"response_id": "r9"}, {"step": "extract"}, {"source": "web"}):
-        said, (row,) = send(BatchLine(store, HERE, replace(SENT, **other)))
+    for other in (call(response_id="r9"), call(step="extract"), call(source="web")):
+        said, (row,) = send(BatchLine(store, HERE, replace(other, key=SENT.key)))
         assert said == SAID
         assert row.cached
         assert row.prompt_tokens == 0
