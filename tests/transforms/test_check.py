@@ -1,6 +1,8 @@
 """What sources and the judge say of a response's claims, and what they decide in each mode."""
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from unittest.mock import AsyncMock
 
@@ -15,12 +17,24 @@ from ufo.schemas.records import (
     NO_SOURCE,
     NOANS,
     TRANSPORT,
+    Failure,
     InputRecord,
+    OpenUnits,
     Passage,
+    Tally,
 )
-from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from ufo.transforms.check import (
+    Checked,
+    check,
+    check_parts,
+    pooled_verdicts,
+    settle,
+    undecided,
+)
 from ufo.transforms.check_text import CheckedText, check_text
 from ufo.transforms.job import Job
+from ufo.transforms.judges.judge import Judged
+from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 OUTCOMES = st.lists(st.sampled_from(["supported", "refuted", "noans", "error"]), max_size=3)
@@ -78,9 +92,12 @@ def test_a_unit_with_nothing_but_errors_goes_on_and_is_marked() -> None:
     first = ScriptedSource("first", {"a": OSError("down"), "b": ["noans", "error"]})
     second = ScriptedSource("second", {"a": ["supported"], "b": ["refuted"]})
     verdicts, evidence = in_sequence("ab", [first, second])
-    assert (verdicts["u-a"].source, verdicts["u-a"].past_error) == ("second", True)
-    assert (verdicts["u-b"].source, verdicts["u-b"].past_error) == ("second", False)
-    assert (evidence[0].outcome, evidence[0].reason) == (ERROR, TRANSPORT)
+    assert verdicts["u-a"].source == "second"
+    assert verdicts["u-a"].past_error
+    assert verdicts["u-b"].source == "second"
+    assert not verdicts["u-b"].past_error
+    assert evidence[0].outcome == ERROR
+    assert evidence[0].reason == TRANSPORT
 
 
 def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
@@ -94,8 +111,10 @@ def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
         ("supported", None, 1),
     ]
     (failure,) = found.failures
-    assert (failure.step, failure.key) == ("source:s", "u-a")
-    assert (failure.error_type, failure.message) == ("OSError", "down")
+    assert failure.step == "source:s"
+    assert failure.key == "u-a"
+    assert failure.error_type == "OSError"
+    assert failure.message == "down"
     # A passage found for several units is one row.
     assert sorted(passage.text for passage in found.passages) == ["noans 1", "supported 0"]
 
@@ -120,12 +139,72 @@ def test_a_search_that_failed_in_part_has_its_passages_and_an_error_row() -> Non
     assert rows == [("p", "supported", None), (None, ERROR, TRANSPORT)]
 
 
+SEARCHED, VERIFIED = usage_row("search", "s", None, "r"), usage_row("verify", "s", "m", "r")
+LOST, MISSED = Failure("page", "url", "http_404", "gone"), Failure("verify", "r", "cut", "cut off")
+
+
+class Costly(ScriptedJudge):
+    """Tells of a request and of something that it missed."""
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        judged = await super().verify(open_units, source, found)
+        return replace(judged, failures=[MISSED], usage=[VERIFIED])
+
+
+def searching(*answers: Found) -> FactSource:
+    """A source that has these answers to the units of a response."""
+    source = FactSource()
+    source.name = "s"
+    source.look_up = AsyncMock(return_value=list(answers))  # type: ignore[method-assign]
+    return source
+
+
+def test_what_source_and_judge_used_and_missed_is_told() -> None:
+    hit = Retrieved(Passage("supported", passage_id="p"))
+    answer = Found([hit], usage=[SEARCHED], failures=[LOST])
+    found = asyncio.run(check(opened("ab"), searching(answer, Found([hit])), Costly()))
+    assert found.usage == [SEARCHED, VERIFIED]
+    assert found.failures == [LOST, MISSED]
+    assert found.passages == [hit.passage]
+
+
+@pytest.mark.parametrize(("remote", "parts"), [(False, ["a", "b"]), (True, ["ab"])])
+def test_a_judge_on_this_machine_yields_each_unit(remote: bool, parts: list[str]) -> None:
+    judge = ScriptedJudge()
+    judge.remote = remote
+    before = [Tally("u-a", "first", n_noans=1), Tally("u-b", "first", n_error=1)]
+    units = replace(opened("ab"), tallies=before)
+
+    async def ask() -> list[tuple[OpenUnits, Checked]]:
+        return [part async for part in check_parts(units, ScriptedSource("s", {}), judge)]
+
+    found = asyncio.run(ask())
+    assert ["".join(unit.claim for unit in of.units) for of, _ in found] == parts
+    assert [votes for of, _ in found for votes in of.tallies] == before
+    assert [votes.unit_id for _, one in found for votes in one.tallies] == ["u-a", "u-b"]
+
+
+@pytest.mark.parametrize(
+    "told", ["a", "abc", "ac", ""], ids=["too few", "too many", "another", "none"]
+)
+def test_evidence_of_other_units_is_no_judgement(told: str) -> None:
+    class Wrong(ScriptedJudge):
+        async def verify(self, _: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+            return await super().verify(opened(told), source, [*found, *found][: len(told)])
+
+    found = asyncio.run(check(opened("ab"), ScriptedSource("s", {}), Wrong()))
+    assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
+    assert found.failures[0].error_type == "ValueError"
+
+
 def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ScriptedJudge, "verify", AsyncMock(side_effect=ValueError("odd reply")))
     found = checked("ab", ScriptedSource("s", {"a": ["supported"], "b": ["refuted"]}))
     assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
     (failure,) = found.failures
-    assert (failure.step, failure.key, failure.message) == ("verify", "r", "odd reply")
+    assert failure.step == "verify"
+    assert failure.key == "r"
+    assert failure.message == "odd reply"
 
 
 TEXT = "Etna erupts. Oslo is warm. Lava flows."
@@ -151,7 +230,8 @@ def test_each_mode_asks_and_decides(mode: str, asked: list[str], labels: Any) ->
     first = ScriptedSource("one", {ETNA: ["supported"]})
     second = ScriptedSource("two", {OSLO: ["refuted"], ETNA: ["refuted", "refuted"]})
     found = run([first, second], mode)
-    assert (first.asked, second.asked) == (EACH, asked)
+    assert first.asked == EACH
+    assert second.asked == asked
     told: dict[Any, list[Any]] = {}
     places = {unit.unit_id: unit.sentence_index for unit in found.fact_units}
     for row in sorted(found.verdicts, key=lambda row: places[row.unit_id] or 0):
@@ -168,5 +248,7 @@ def test_where_all_is_decided_or_nothing_claimed_no_source_is_asked() -> None:
     last = ScriptedSource("last", {})
     run([ScriptedSource("all", {claim: ["supported"] for claim in EACH}), last], "seq")
     found = run([last], "all", given=True)
-    assert (found.verdicts, found.evidence, last.asked) == ([], [], [])
+    assert found.verdicts == []
+    assert found.evidence == []
+    assert last.asked == []
     assert len(found.sentences) == 3

@@ -14,7 +14,8 @@ from tests.transforms.scripted import ScriptedJudge
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, Response
 from ufo.transforms import extract as step
 from ufo.transforms.extract import Extracted, align, extract
-from ufo.transforms.judges.judge import Draft, Drafts, Judge
+from ufo.transforms.judges.judge import Draft, Drafts, Judge, Queries
+from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sentences import Span
 
 TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
@@ -43,9 +44,10 @@ def test_sentences_are_numbered_and_the_response_holds_what_the_input_said() -> 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_the_judge_extracts_from_any_text_whose_sentences_are_stretches_of_it(text: str) -> None:
     found = run(text=text, language="de")
-    assert all(text[one.start : one.end] == one.text for one in found.sentences)
+    stretches = [text[one.start : one.end] for one in found.sentences]
+    assert [one.text for one in found.sentences] == stretches
     assert [unit.claim for unit in found.open_units.units] == [s.text for s in found.sentences]
-    assert all((s.n_units, s.human_label) == (1, None) for s in found.sentences)
+    assert {(s.n_units, s.human_label) for s in found.sentences} <= {(1, None)}
     by_sentence = run(units="sentence", text=text)
     assert {unit.claim for unit in by_sentence.open_units.units} <= {"whole sentence"}
 
@@ -66,7 +68,8 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
     found = run(given=True, claims=[claim for claim, _ in GIVEN])
     units = found.open_units.units
     for unit, (claim, place) in zip(units, GIVEN, strict=True):
-        assert (unit.claim, unit.sentence_index) == (claim.claim, place)
+        assert unit.claim == claim.claim
+        assert unit.sentence_index == place
         assert unit.query == (claim.query or f"Is it so: {claim.claim}")
         assert unit.human_label == claim.label
     assert len({unit.unit_id for unit in units}) == len(GIVEN)
@@ -74,7 +77,17 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
     assert found.doubts == {step.OUT_OF_RANGE: 1, step.REPEATED: 1}
     assert run(given=True, claims=[GIVEN[0][0]]).doubts == {}
     nothing = run(given=True)
-    assert (nothing.open_units.units, len(nothing.sentences)) == ([], 3)
+    assert nothing.open_units.units == []
+    assert len(nothing.sentences) == 3
+
+
+@pytest.mark.parametrize(("number", "doubts"), [(2, {}), (3, {step.OUT_OF_RANGE: 1})])
+def test_the_last_sentence_has_the_number_of_sentences_less_one(
+    number: int, doubts: dict[str, int]
+) -> None:
+    found = run(given=True, claims=[GivenClaim("Lava.", "?", None, number)])
+    assert [unit.sentence_index for unit in found.open_units.units] == [None if doubts else 2]
+    assert found.doubts == doubts
 
 
 def saying(*drafts: Draft) -> Any:
@@ -111,7 +124,8 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
     found = run(Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model"))))
     assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
-    assert (len(found.sentences), found.open_units.units) == (3, [])
+    assert len(found.sentences) == 3
+    assert found.open_units.units == []
 
 
 def test_labels_of_sentences() -> None:
@@ -122,6 +136,59 @@ def test_labels_of_sentences() -> None:
     ):
         found = run(spans=spans, spans_are_errors=are_errors)
         assert [s.human_label for s in found.sentences] == labels
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "label"),
+    [(0, 10, 1), (9, 11, 0), (19, 21, 0), (20, 30, 1), (10, 20, 0), (12, 13, 0)],
+)
+def test_a_sentence_is_wrong_where_it_shares_a_character_with_an_error(
+    start: int, end: int, label: int
+) -> None:
+    errors = [LabelledSpan(10, 20, 0)]
+    assert step.human_label(Span(start, end), errors, are_errors=True) == label
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 10), (20, 30)])
+def test_a_labelled_sentence_beside_another_does_not_label_it(start: int, end: int) -> None:
+    assert step.human_label(Span(start, end), [LabelledSpan(10, 20, 1)], are_errors=False) is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "label"),
+    [((0, 1), 0), ((1, 0), 0), ((1, 1), 1), ((1, None), 1), ((None, None), None)],
+)
+def test_a_sentence_is_as_true_as_its_worst_claim(
+    labels: tuple[int | None, ...], label: int | None
+) -> None:
+    claims = [GivenClaim(f"Etna {n}.", None, one, 0) for n, one in enumerate(labels)]
+    found = run(saying(Draft(0, "Etna.", "?")), units="sentence", given=True, claims=claims)
+    assert [unit.human_label for unit in found.open_units.units] == [label]
+
+
+def test_what_a_judge_used_and_missed_is_told() -> None:
+    usage, failure = usage_row("extract", None, "m", "r"), Failure("extract", "r", "cut", "cut off")
+    drafts = Drafts([Draft(0, "Etna.", "?")], failures=[failure], usage=[usage])
+    found = run(Mock(JUDGE, extract=AsyncMock(return_value=drafts)))
+    assert found.failures == [failure]
+    assert found.usage == [usage]
+    queries = AsyncMock(return_value=Queries(["Q?"], failures=[failure], usage=[usage]))
+    found = run(Mock(JUDGE, queries=queries), given=True, claims=[GivenClaim("Etna.")])
+    assert found.failures == [failure]
+    assert found.usage == [usage]
+    queries.assert_awaited_once_with(["Etna."], "r")
+
+
+def test_a_response_has_all_that_the_input_said() -> None:
+    said: Any = {"model": "m", "dataset": "d", "question": "q", "language": "de", "metadata": "{}"}
+    found = run(**said, human_score=0.5, references=["a"])
+    told = {name: getattr(found.response, name) for name in said}
+    assert told == said
+    assert found.response.human_score == 0.5
+    assert found.response.n_references == 1
+    assert found.open_units.question == "q"
+    assert found.open_units.language == "de"
+    assert found.open_units.references == ["a"]
 
 
 def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:

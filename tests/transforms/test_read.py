@@ -5,6 +5,7 @@ import itertools
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,16 @@ from tests.case_files import cases
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
 from ufo.transforms.job import Line, Split, lines
-from ufo.transforms.read import FIELDS, OF_CELLS, named_columns, nearest, parse, sorted_out
+from ufo.transforms.read import (
+    FIELDS,
+    OF_CELLS,
+    named_columns,
+    nearest,
+    parse,
+    recognised,
+    record_hash,
+    sorted_out,
+)
 
 TEXT = "Etna is in Sicily. It erupts."
 UNUSABLE = cases(Path(__file__).with_name("unusable_lines.txt"))
@@ -37,7 +47,9 @@ def record(**fields: Any) -> InputRecord:
 def failed(line: bytes, **options: Any) -> Failure:
     found = parse("f.jsonl:3", line, **options)
     assert isinstance(found, Failure)
-    assert (found.step, found.key, found.error_type) == ("read", "f.jsonl:3", "unusable_record")
+    assert found.step == "read"
+    assert found.key == "f.jsonl:3"
+    assert found.error_type == "unusable_record"
     assert found.input is not None
     assert len(found.input) <= 4096
     assert "\0" not in found.input
@@ -79,8 +91,8 @@ def test_only_the_response_is_required_null_is_not_there_and_an_empty_text_is_no
 
 def test_the_id_is_a_function_of_the_content() -> None:
     assert record().response_id == record(label=0.5).response_id
-    other = [record(model="m"), record(question="m"), record(dataset="m")]
-    assert len({found.response_id for found in [record(), *other]}) == 4
+    other = [record(model="m"), record(question="m"), record(dataset="m"), record(response="m")]
+    assert len({found.response_id for found in [record(), *other]}) == 5
     assert record(id=7).response_id == "7"
 
 
@@ -130,6 +142,107 @@ def test_an_unusable_line_is_shown_in_part_and_a_row_of_csv_as_its_cells() -> No
     assert failed(row.encode()).input == '{"output": "Oslo is big."}'
 
 
+LINE = b'{"response": "x"}'
+
+
+def test_a_line_may_be_as_long_as_the_limit() -> None:
+    assert read(LINE, max_line_bytes=len(LINE)).text == "x"
+    told = failed(LINE, max_line_bytes=len(LINE) - 1)
+    assert told.message == "the record is longer than --max_line_bytes, which is 16"
+
+
+def test_a_line_may_have_four_mebibytes() -> None:
+    assert read(LINE.ljust(4 * 2**20)).text == "x"
+    assert "which is 4,194,304" in failed(LINE.ljust(4 * 2**20 + 1)).message
+
+
+@pytest.mark.parametrize("place", [0, 1, 2**63 - 1])
+def test_the_number_of_a_sentence_is_kept(place: int) -> None:
+    assert record(claims=[{"claim": "c", "sentence_index": place}]).claims[0] == GivenClaim(
+        "c", sentence_index=place
+    )
+
+
+@pytest.mark.parametrize("place", [-1, 2**63, 1.0, True, "1"])
+def test_what_is_no_number_of_a_sentence_costs_its_claim(place: Any) -> None:
+    told: list[Failure] = []
+    line = json.dumps({"response": TEXT, "claims": [{"claim": "c", "sentence_index": place}]})
+    assert read(line, left_out=told.append).claims == []
+    assert "`claims[0].sentence_index` is a number from 0" in told[0].message
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (0, len(TEXT)), (28, 29)])
+def test_a_stretch_of_the_response_is_kept(start: int, end: int) -> None:
+    assert record(spans=[{"start": start, "end": end}]).spans == [LabelledSpan(start, end, 0)]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [(0, 0), (-1, 1), (0, len(TEXT) + 1), (29, 29), (5, 4), (0, None), (0.0, 1)]
+)
+def test_what_is_no_stretch_of_the_response_is_refused(start: Any, end: Any) -> None:
+    line = json.dumps({"response": TEXT, "spans": [{"start": start, "end": end}]})
+    assert f"from {start!r} to {end!r}, not a stretch" in failed(line.encode()).message
+
+
+@pytest.mark.parametrize(
+    ("given", "score"),
+    [
+        *((0, 0.0), (1, 1.0), (0.25, 0.25), (True, 1.0), (False, 0.0)),
+        *(("0", 0.0), (" 1 ", 1.0), ("0.25", 0.25), ("True", 1.0), ("false", 0.0)),
+        *(("", None), ("NaN", None), ("null", None), ("None", None), (None, None)),
+    ],
+)
+def test_a_label_is_a_number_from_0_to_1(given: Any, score: float | None) -> None:
+    assert record(label=given).human_score == score
+
+
+@pytest.mark.parametrize("given", [-0.001, 1.001, 2, "1.1", "-1", "yes", "n/a", [], {}])
+def test_another_label_is_refused(given: Any) -> None:
+    line = json.dumps({"response": TEXT, "label": given})
+    assert "`label` is a number from 0 to 1 or a boolean" in failed(line.encode()).message
+
+
+@pytest.mark.parametrize(
+    ("given", "label"), [(True, 1), (False, 0), (1, 1), (0, 0), (1.0, 1), (0.0, 0), (None, None)]
+)
+def test_a_claim_is_labelled_true_or_false(given: Any, label: int | None) -> None:
+    assert record(claims=[{"claim": "c", "label": given}]).claims == [GivenClaim("c", None, label)]
+
+
+@pytest.mark.parametrize("given", [0.5, 2, -1, "1", "true", [], [1]])
+def test_another_label_costs_its_claim(given: Any) -> None:
+    assert record(claims=[{"claim": "c", "label": given}]).claims == []
+
+
+WHOLE = InputRecord("f:1", "r1", TEXT, "m", "d", "q", "en", 0.5, "{}", ["a"], True, [], [], True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({name: "x"} for name in ("response_id", "text", "model", "dataset", "question")),
+        *({"language": "de"}, {"human_score": 0.25}, {"metadata": '{"a": 1}'}, {"references": []}),
+        *({"given": False}, {"claims": [GivenClaim("c")]}, {"spans": [LabelledSpan(0, 1, 0)]}),
+        {"spans_are_errors": False},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_the_hash_of_a_record_follows_all_that_it_says(change: dict[str, Any]) -> None:
+    assert record_hash(replace(WHOLE, **change)) != record_hash(WHOLE)
+
+
+@pytest.mark.parametrize("field", ["claim", "query", "label", "sentence_index"])
+def test_the_hash_of_a_record_follows_all_that_its_claims_say(field: str) -> None:
+    said: dict[str, Any] = {"claim": "c", "query": "q", "label": 1, "sentence_index": 0}
+    claims = [GivenClaim(**said), GivenClaim(**said | {field: "x"})]
+    first, second = (record_hash(replace(WHOLE, claims=[claim])) for claim in claims)
+    assert first != second
+
+
+def test_the_hash_of_a_record_does_not_follow_its_place() -> None:
+    assert record_hash(replace(WHOLE, key="f:2")) == record_hash(WHOLE)
+
+
 @pytest.mark.parametrize("nul", ["\0", "\\u0000"])
 def test_a_nul_in_any_text_is_one_other_character(nul: str) -> None:
     line = """{"response": "Oslo@ is big.", "question": "@", "model": "@m", "id": "@",
@@ -138,7 +251,9 @@ def test_a_nul_in_any_text_is_one_other_character(nul: str) -> None:
     found = read(line.replace("@", nul))
     assert found.text == "Oslo\ufffd is big."
     assert found.spans == [LabelledSpan(5, 7, 0)]
-    assert (found.question, found.model, found.response_id) == ("\ufffd", "\ufffdm", "\ufffd")
+    assert found.question == "\ufffd"
+    assert found.model == "\ufffdm"
+    assert found.response_id == "\ufffd"
     assert found.references == ["a\ufffd", "b"]
     assert found.claims == [GivenClaim("\ufffdc", "\ufffdq")]
     assert found.metadata == '{"\ufffdk": ["\ufffdv"]}'
@@ -150,7 +265,9 @@ def test_nan_and_null_cost_only_themselves() -> None:
         """{"response": "x", "label": NaN, "reference_answers": [null, "one", NaN],
         "claims": [{"claim": "c", "label": NaN}], "metadata": {"score": NaN, "n": 1}}"""
     )
-    assert (found.human_score, found.references, found.metadata) == (None, ["one"], '{"n": 1}')
+    assert found.human_score is None
+    assert found.references == ["one"]
+    assert found.metadata == '{"n": 1}'
     assert found.claims == [GivenClaim("c")]
 
 
@@ -168,7 +285,9 @@ def test_other_names_of_the_keys() -> None:
     raw = {"output": "x", "response": "shadowed", "prompt": "q", "id": "1"}
     columns = {"response": "output", "question": "prompt", "label": "gone"}
     found = read(json.dumps(raw), columns=columns)
-    assert (found.text, found.question, found.response_id) == ("x", "q", "1")
+    assert found.text == "x"
+    assert found.question == "q"
+    assert found.response_id == "1"
     assert found.metadata == '{"response": "shadowed"}'
     # A record that has the key itself needs no other name; a byte order mark is no text.
     assert read(b'\xef\xbb\xbf{"response": "x"}', columns=columns).text == "x"
@@ -301,6 +420,28 @@ def test_the_nearest_key() -> None:
         assert nearest(name) == meant
     assert nearest("xyzzy") is None
     assert [*map(nearest, FIELDS)] == [*FIELDS]
+
+
+USUAL = {
+    "response": "output answer completion generation text prediction model_output generated",
+    "question": "prompt query input instruction user_query",
+    "reference_answers": "references evidence context contexts documents passages",
+    "model": "model_name generator llm",
+    "label": "score human_score factuality",
+    "claims": "facts atomic_facts statements",
+    "language": "lang locale",
+    "metadata": "meta extra",
+    "id": "uid key _id response_id",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [(name, meant) for meant, names in USUAL.items() for name in names.split()]
+)
+def test_a_usual_name_means_a_key(name: str, meant: str) -> None:
+    assert nearest(name) == meant
+    column = name.replace("_", " ").title().strip()
+    assert recognised([column]) == {meant: column}
 
 
 def test_numbers_in_cells_of_other_columns_are_numbers() -> None:

@@ -68,13 +68,16 @@ def test_the_first_source_with_a_valid_answer_decides(by_source: list[list[str]]
     (row,) = verdicts("r", votes, SEQ, tie)
     deciding = next((v for v in votes if rules.decides(v)), None)
     if deciding is None:
-        assert (row.source, row.label, row.tied) == (NO_SOURCE, None, False)
+        assert row.source == NO_SOURCE
+        assert row.label is None
+        assert not row.tied
         assert row.n_noans + row.n_error == sum(map(len, by_source))
         before = votes
     else:
         assert row.source == deciding.source
         assert (row.label, row.tied) == majority(deciding, tie)
-        assert (row.n_supported, row.n_refuted) == (deciding.n_supported, deciding.n_refuted)
+        assert row.n_supported == deciding.n_supported
+        assert row.n_refuted == deciding.n_refuted
         before = votes[: votes.index(deciding)]
         # The errors of the sources that were asked before count, too.
         assert row.n_error == sum(v.n_error for v in [*before, deciding])
@@ -86,7 +89,29 @@ def test_single_has_a_row_for_each_source_and_mv_pools_them() -> None:
     single = verdicts("r", votes, SINGLE, "factual")
     assert [(row.source, row.label) for row in single] == [("s0", 1), ("s1", 0), ("s2", None)]
     (pooled,) = verdicts("r", votes, MV, "factual")
-    assert (pooled.source, pooled.label, pooled.n_refuted) == (MULTI, 0, 2)
+    assert pooled.source == MULTI
+    assert pooled.label == 0
+    assert pooled.n_refuted == 2
+
+
+@pytest.mark.parametrize(
+    ("by_source", "past_error"),
+    [
+        pytest.param(["e", "s"], True, id="an error before the answer"),
+        pytest.param(["e", "n", "s"], True, id="an error long before the answer"),
+        pytest.param(["n", "e", "s"], True, id="an error just before the answer"),
+        pytest.param(["s", "e"], False, id="an error after the answer"),
+        pytest.param(["es"], False, id="an error beside the answer"),
+        pytest.param(["en", "s"], False, id="an error beside no answer"),
+        pytest.param(["e", "n"], True, id="an error and no answer at all"),
+        pytest.param(["n", "n"], False, id="no answer at all"),
+    ],
+)
+def test_an_answer_may_come_after_an_error(by_source: list[str], past_error: bool) -> None:
+    words = {"s": SUPPORTED, "n": NOANS, "e": ERROR}
+    said = [[words[letter] for letter in letters] for letters in by_source]
+    (row,) = verdicts("r", tallies(said), SEQ, "factual")
+    assert row.past_error is past_error
 
 
 def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import UsageError
-from ufo.schemas.results import open_results
+from ufo.schemas.results import Results, open_results
 from ufo.transforms.scores import Selection, VoteRules
 from ufo.transforms.what_if import recomputed, scores_if
 
@@ -99,7 +99,8 @@ def test_verdicts_and_scores_follow_the_rules(run: Any, rule: VoteRules) -> None
     if rule.mode != "single":
         labels = [row[0] for row in got.values()]
         score = scores_if(results, rule)[0]
-        assert (score["n_supported"], score["n_refuted"]) == (labels.count(1), labels.count(0))
+        assert score["n_supported"] == labels.count(1)
+        assert score["n_refuted"] == labels.count(0)
         if score["n_judgements"] > score["n_unusable"] or not score["n_unusable"]:
             assert score["coverage"] == (len(drawn) - labels.count(None)) / len(drawn)
 
@@ -120,3 +121,63 @@ def test_seq_knows_what_it_asked(tmp_path: Path) -> None:
         ):
             with pytest.raises(UsageError, match="does not know every verdict"):
                 list(recomputed(results, rules))
+
+
+VOTES = {
+    "r1": {"u1": {"ref": "s", "wiki": "r"}, "u2": {"ref": "s", "wiki": "s"}},
+    "r2": {"u3": {"ref": "r", "wiki": "s"}, "u4": {"ref": "e", "wiki": "n"}},
+}
+
+
+@pytest.fixture(name="levels", scope="module")
+def _levels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+    """A run of two responses of two models, the second without a data set."""
+    rows = rows_of(VOTES, mode="all", models={"r1": "m", "r2": "n"}, datasets={"r1": "d"})
+    folder = write_run(tmp_path_factory.mktemp("run"), rows, mode="all").parent
+    with open_results(folder) as results:
+        yield results
+
+
+def test_scores_are_by_run_model_data_set_and_response(levels: Results) -> None:
+    found = scores_if(levels, VoteRules(("wiki",)))
+    assert [(row["level"], row["name"], row["n_responses"], row["n_units"]) for row in found] == [
+        ("run", "r1", 2, 4),
+        ("model", "m", 1, 2),
+        ("model", "n", 1, 2),
+        ("dataset", "d", 1, 2),
+        ("dataset", None, 1, 2),  # a name that is not known comes last
+        ("response", "r1", 1, 2),
+        ("response", "r2", 1, 2),
+    ]
+
+
+def test_a_score_is_compared_with_the_run_s_own_in_the_same_mode(levels: Results) -> None:
+    before = scores_if(levels, VoteRules(("ref", "wiki")))[0]
+    assert before["before"] == before["factuality_score"] == 0.5  # (1 + 0) / 2
+    assert before["difference"] == 0.0
+    after = scores_if(levels, VoteRules(("wiki", "ref")))[0]
+    assert after["factuality_score"] == 0.5  # (1/2 + 1/2) / 2
+    majority = scores_if(levels, VoteRules(("ref", "wiki"), "mv", "factual"))[0]
+    assert majority["factuality_score"] == 0.75  # (1 + 1/2) / 2
+    assert majority["before"] == 0.25  # by the run's ties: (1/2 + 0) / 2
+    assert majority["difference"] == 0.5
+
+
+def test_scores_have_the_counts_of_their_units_and_judgements(levels: Results) -> None:
+    row = scores_if(levels, VoteRules(("ref",)))[0]
+    assert row["n_supported"] == 2
+    assert row["n_refuted"] == 1
+    assert row["n_judgements"] == 4
+    assert row["n_unusable"] == 1
+    assert row["decided_score"] == 0.5  # (2/2 + 0/1) / 2
+    assert row["coverage"] == 0.75  # (2/2 + 1/2) / 2
+    assert row["mode"] == "seq"
+    assert row["source"] is None
+
+
+def test_each_source_alone_is_compared_with_itself(levels: Results) -> None:
+    ref, wiki = scores_if(levels, VoteRules(("ref", "wiki"), "single"))[:2]
+    assert ref["source"] == "ref"
+    assert ref["before"] == ref["factuality_score"] == 0.5
+    assert wiki["source"] == "wiki"
+    assert wiki["before"] == wiki["factuality_score"] == 0.5

@@ -33,11 +33,20 @@ def test_its_outcomes_are_rows_that_a_table_can_hold(
         return asyncio.run(judge.verify(units, "here", found))
 
     one, other = judged(Plain()).evidence
-    assert (one.outcome, one.label, one.probability, one.rank) == ("supported", 1, 1.0, 1)
-    assert (one.judge, one.source, one.retrieval_score) == ("mine", "here", 0.5)
-    assert (one.citation, one.citation_found, one.answer) == ("They", True, "They")
+    assert one.outcome == "supported"
+    assert one.label == 1
+    assert one.probability == 1.0
+    assert one.rank == 1
+    assert one.judge == "mine"
+    assert one.source == "here"
+    assert one.retrieval_score == 0.5
+    assert one.citation == "They"
+    assert one.citation_found
+    assert one.answer == "They"
     assert one.rationale == "half a \ufffd character"
-    assert (other.outcome, other.reason, other.passage_id) == ("noans", "no_passages", None)
+    assert other.outcome == "noans"
+    assert other.reason == "no_passages"
+    assert other.passage_id is None
     assert [row.outcome for row in judged(Waits()).evidence] == ["noans", "noans"]
     monkeypatch.setattr(Plain, "outcome", lambda *_: "supported")
     found = judged(Plain())

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import sys
+import zlib
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ufo.schemas.storage import checked_cache, default_cache
-from ufo.transforms.llm.answer_store import SqliteStore, StoreError, open_store
+from ufo.transforms.llm.answer_store import KINDS, SqliteStore, StoreError, open_store
 from ufo.transforms.llm.memory import key_of, packed, unpacked
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
@@ -38,12 +39,88 @@ def test_what_was_put_is_there_for_the_next_one(tmp_path: Path, place: str) -> N
     assert again.get_many([A, B, C]) == {A: b"2", B: b"\0\xff"}
     assert again.get_many([]) == {}
     assert {(entry.key, entry.size) for entry in again.entries()} == {(A, 1), (B, 2)}
-    assert all(entry.written > 1e9 for entry in again.entries())
+    assert min(entry.written for entry in again.entries()) > 1e9
     again.remove([A, C])
     assert again.get_many([A, B]) == {B: b"\0\xff"}
     again.put_many(MANY)
     assert again.get_many(list(MANY)) == MANY
     again.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_entry_of_each_kind_below_a_prefix_is_listed(tmp_path: Path, kind: str) -> None:
+    store = open_store(f"{tmp_path}/folder/")
+    store.put_many({key_of(kind, "x"): b"123"})
+    assert [(entry.key, entry.size) for entry in store.entries()] == [(key_of(kind, "x"), 3)]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["notes.txt", f"x{A[1:]}", A[:-1], f"{A}0", f"{A[:-1]}g", f"{A}.tmp", A.replace("-", "_")],
+)
+def test_another_file_below_a_prefix_is_no_entry(tmp_path: Path, name: str) -> None:
+    store = open_store(f"{tmp_path}/folder/")
+    (tmp_path / "folder" / name).write_bytes(b"mine")
+    assert list(store.entries()) == []
+    store.close()
+
+
+@pytest.mark.parametrize("number", [499, 500, 501, 1000, 1001])
+def test_any_number_of_keys_is_read(path: Path, number: int) -> None:
+    entries = {key_of("r", n): b"%d" % n for n in range(number)}
+    with closing(SqliteStore(str(path), silent)) as store:
+        store.put_many(entries)
+        assert store.get_many(list(entries)) == entries
+
+
+def test_an_entry_stays_as_it_is_where_it_is_not_to_be_overwritten(path: Path) -> None:
+    with closing(SqliteStore(str(path), silent)) as store:
+        store.put_many({A: b"first"})
+        store.put_many({A: b"second", B: b"new"}, over=False)
+        assert store.get_many([A, B]) == {A: b"first", B: b"new"}
+
+
+def test_a_store_that_is_only_read_is_not_made(path: Path) -> None:
+    path.parent.mkdir()
+    with pytest.raises(StoreError):
+        SqliteStore(str(path), silent, read_only=True)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_store_that_is_only_read_cannot_be_written(path: Path) -> None:
+    with closing(SqliteStore(str(path), silent)) as store:
+        store.put_many({A: b"1"})
+    with closing(SqliteStore(str(path), silent, read_only=True)) as store:
+        assert store.get_many([A]) == {A: b"1"}
+        with pytest.raises(StoreError):
+            store.put_many({B: b"2"})
+
+
+def test_a_copy_has_all_entries_in_one_file(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite"
+    with closing(SqliteStore(str(path), silent)) as store:
+        store.put_many({A: b"1", B: b"2"})
+        store.copy_to(str(copy))
+    with closing(SqliteStore(str(copy), silent, read_only=True)) as store:
+        assert store.get_many([A, B]) == {A: b"1", B: b"2"}
+
+
+def test_space_of_removed_entries_is_freed(path: Path) -> None:
+    with closing(SqliteStore(str(path), silent)) as store:
+        store.put_many({A: os.urandom(200_000), B: b"2"})
+        store.remove([A])
+        store.compact()
+    assert path.stat().st_size < 100_000
+
+
+def test_each_file_that_is_set_aside_has_a_name_of_its_own(path: Path) -> None:
+    path.parent.mkdir()
+    for number in (1, 2, 3):
+        path.write_bytes(b"notes of mine %d " % number * 250)
+        SqliteStore(str(path), lambda message: None).close()
+    kept = [path.with_name(f"cache.sqlite.aside-{number}").read_bytes() for number in (1, 2, 3)]
+    assert [text[:15] for text in kept] == [b"notes of mine %d" % number for number in (1, 2, 3)]
 
 
 def of_another(path: Path) -> None:
@@ -73,6 +150,7 @@ def taken(store: SqliteStore) -> None:
         (of_another, "another program"),
         (later, "version 9"),
     ],
+    ids=["a text", "a broken file", "another program's file", "a later version's file"],
 )
 def test_what_is_no_cache_is_set_aside_whole(path: Path, make: partial[None], why: str) -> None:
     path.parent.mkdir()
@@ -131,4 +209,12 @@ def test_values_that_are_not_whole_are_none() -> None:
     value = {"text": "Zürich \ud800", "list": [1, None]}
     data = packed(value)
     assert unpacked(data) == value
-    assert [unpacked(bad) for bad in (data[:-1], data[:-3] + b"xyz", b"{}")] == [None] * 3
+    for bad in (
+        data[:-1],
+        data[:-3] + b"xyz",
+        b"{}",
+        b"",
+        zlib.compress(b"{"),
+        zlib.compress(b"\xff"),
+    ):
+        assert unpacked(bad) is None, bad

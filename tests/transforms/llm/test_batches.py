@@ -4,7 +4,7 @@ import io
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,18 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
-from ufo.transforms.llm.batch_store import BatchStore, Reply
+from ufo.transforms.llm.batch_store import (
+    AGAIN,
+    ANSWERED,
+    ASKING,
+    FAILED,
+    Batch,
+    BatchStore,
+    Reply,
+)
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.usage import usage_row
 
 LONG_AGO = 0.0
 
@@ -62,7 +71,8 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     batch = submit(*map(body, range(6)))
     states = [api.state(batch) for _ in range(3)]
     assert [(one.code, one.done) for one in states[:2]] == [("in_progress", 2), ("in_progress", 4)]
-    assert (states[2].code, states[2].done) == ("completed", 6)
+    assert states[2].code == "completed"
+    assert states[2].done == 6
     assert [one.ended for one in states] == [False, False, True]
     replies = dict(api.replies(states[-1]))
     assert set(replies) == {f"a{number}" for number in range(6)}
@@ -103,15 +113,19 @@ def test_a_batch_that_ends_early_has_the_replies_there_are(
     batches = llm_server.batches
     (batches.expires if status == "expired" else batches.cancels).append(1)
     state, replies = submit.ended(body(0), body(1))
-    assert (state.code, state.done, replies["a0"].status) == (status, 1, "200")
-    assert (replies["a1"].status, replies["a1"].payload) == (f"batch_{status}", None)
+    assert state.code == status
+    assert state.done == 1
+    assert replies["a0"].status == "200"
+    assert replies["a1"].status == f"batch_{status}"
+    assert replies["a1"].payload is None
     assert "was not executed" in replies["a1"].message or "expired" in replies["a1"].message
     # The server sees what is asked twice: what was answered, not what was left.
     for number, repeated in ((1, 0), (0, 1)):
         submit(body(number), name="bc"[number])
         assert len(batches.repeated()) == repeated
     state, replies = submit.ended(body(0), body(1, model="other"))  # is wrong as a whole
-    assert (state.code, replies) == ("model_not_found", {})
+    assert state.code == "model_not_found"
+    assert replies == {}
     assert "line 2" in state.message
 
 
@@ -127,6 +141,148 @@ def test_a_file_of_another_kind_is_refused_with_its_name(tmp_path: Path) -> None
     path.write_text("no database" * 100)
     with pytest.raises(RunError, match=r"b\.batches"):
         BatchStore(str(path), "run")
+
+
+# --- the file ---
+
+HERE, THERE = Endpoint("m", "http://a.example/v1"), Endpoint("m", "http://b.example/v1")
+ROW = usage_row("verify", None, "m", "r1")
+ANSWER = Reply("200", {"choices": []}, "q1")
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[list[BatchStore]]:
+    """The stores of two runs in one file."""
+    path = str(tmp_path / "cache.batches")
+    with closing(BatchStore(path, "one")) as one, closing(BatchStore(path, "two")) as two:
+        yield [one, two]
+
+
+def sent(store: BatchStore, *keys: str, round_: int = 1, endpoint: Endpoint = HERE) -> Batch:
+    """A batch of requests with these keys, each of which may cost two dollars."""
+    for key in keys:
+        store.ask(key, endpoint, body(1), ROW)
+    return store.plan(endpoint, round_, dict.fromkeys(keys, 2.0))
+
+
+def test_a_run_sees_nothing_of_another_run_in_the_file(stores: list[BatchStore]) -> None:
+    one, two = stores
+    batch = sent(one, "r-1-a-0", "r-2-a-0")
+    one.put("r-1-a-0", ANSWERED, ANSWER, ROW)
+    one.ask("r-3-a-0", HERE, body(3), ROW)
+    one.claim("owner", ["k"])
+    assert two.ask("r-1-a-0", HERE, body(1), ROW) == (None, ROW)
+    assert not two.knows("r-2")
+    assert two.claimed("owner", ["k"]) == set()
+    assert [key for key, _ in two.bodies(HERE, 9)] == ["r-1-a-0"]
+    assert two.under_way() == []
+    assert two.sent(batch) == {}
+    assert two.counts(1) == (0, 0)
+    assert two.last_round() == 0
+    assert two.reserved() == 0.0
+
+
+def test_what_a_run_ends_or_begins_changes_nothing_of_another(stores: list[BatchStore]) -> None:
+    one, two = stores
+    batch = sent(one, "r-2-a-0")
+    one.ask("r-3-a-0", HERE, body(3), ROW)
+    one.claim("owner", ["k"])
+    two.begin_pass(claims=False)
+    two.settle(["k"])
+    two.take_back(batch)
+    two.put("r-2-a-0", ANSWERED, ANSWER, ROW)
+    two.forget()
+    assert [key for key, _ in one.bodies(HERE, 9)] == ["r-3-a-0"]
+    assert one.sent(batch) == {"r-2-a-0": (0, ROW)}
+    assert one.under_way() == [batch]
+    assert one.claim("other", ["k"]) == ([], True)
+
+
+def test_requests_of_an_endpoint_are_in_a_batch_of_their_own(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    store.ask("r-1-a-0", THERE, body(1), ROW)
+    for number in (3, 2):
+        store.ask(f"r-{number}-a-0", HERE, body(number), ROW)
+    assert store.new() == [HERE, THERE]
+    assert list(store.bodies(HERE, 2)) == [("r-3-a-0", body(3)), ("r-2-a-0", body(2))]
+    assert list(store.bodies(HERE, 1)) == [("r-3-a-0", body(3))]
+    sent(store, "r-3-a-0")
+    assert list(store.bodies(HERE, 9)) == [("r-2-a-0", body(2))]
+
+
+def test_what_is_under_way_is_counted_by_round(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    first, second = sent(store, "r-1-a-0", "r-2-a-0"), sent(store, "r-3-a-0", round_=2)
+    assert store.under_way() == [first, second]
+    first = store.note(first, id="b1", done=1)
+    assert store.counts(1) == (2, 1)
+    assert store.counts(2) == (1, 0)
+    assert store.last_round() == 2
+    store.note(second, id="b2", done=ASKING)
+    assert store.counts(2) == (1, 0)
+    store.note(first, ended=True, done=2)
+    assert [batch.name for batch in store.under_way()] == [second.name]
+
+
+def test_only_what_is_sent_and_not_answered_is_reserved(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    keys = [f"r-{number}-a-0" for number in range(4)]
+    batch = sent(store, *keys)
+    assert store.reserved() == 8.0
+    for key, state in zip(keys, (ANSWERED, AGAIN, FAILED), strict=False):
+        store.put(key, state, ANSWER, ROW)
+    assert store.reserved() == 2.0
+    assert store.sent(batch) == {keys[3]: (0, ROW)}
+    held = store.held()
+    assert held["batch_requests"] == 1
+    assert held["batch_replies"] == 1
+
+
+def test_a_request_has_its_reply_but_one_that_is_to_be_repeated(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    keys = [f"r-{number}-a-0" for number in range(3)]
+    batch = sent(store, *keys)
+    paid = replace(ROW, prompt_tokens=7, response_id="r2")
+    for key, state in zip(keys, (ANSWERED, FAILED, AGAIN), strict=True):
+        store.put(key, state, ANSWER, paid)
+    found = [store.ask(key, HERE, body(9), ROW) for key in keys]
+    assert found == [(ANSWER, paid), (ANSWER, paid), (None, paid)]
+    assert list(store.bodies(HERE, 9)) == [(keys[2], body(9))]
+    sent(store, keys[2])
+    assert store.sent(batch) == {}
+    assert [*store.sent(store.under_way()[-1]).values()] == [(1, paid)]
+
+
+def test_a_pass_forgets_requests_that_nobody_sent(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    sent(store, "r-1-a-0", "r-2-a-0")
+    store.put("r-1-a-0", AGAIN, ANSWER, ROW)
+    for key in ("r-1-a-0", "r-3-a-0"):  # one is asked for again, one is new
+        store.ask(key, HERE, body(1), ROW)
+    store.claim("owner", ["k"])
+    store.begin_pass()
+    assert store.new() == []
+    assert store.claim("other", ["k"]) == ([], True)
+    assert not store.knows("r-3")
+    assert store.knows("r-1")
+    store.ask("r-1-a-0", HERE, body(1), ROW)
+    assert [key for key, _ in store.bodies(HERE, 9)] == ["r-1-a-0"]
+    store.begin_pass(claims=False)
+    assert store.claim("other", ["k"]) == ([["k"]], False)
+
+
+def test_requests_of_a_batch_that_was_not_taken_are_new_again(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    batch, other = sent(store, "r-1-a-0"), sent(store, "r-2-a-0")
+    store.take_back(batch)
+    assert [key for key, _ in store.bodies(HERE, 9)] == ["r-1-a-0"]
+    assert store.under_way() == [other]
+
+
+def test_a_request_is_known_by_the_whole_of_its_key(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    store.ask("r-12-a-0", HERE, body(1), ROW)
+    assert [store.knows(key) for key in ("r-12", "r-1", "r-123", "q-12")] == [True] + [False] * 3
 
 
 # --- claims ---

@@ -11,12 +11,14 @@ import pytest
 from tests.golden.tables import tables
 from ufo.schemas.errors import CostCapped, RunError, UsageError
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.budget import Budget, Price, load_prices
+from ufo.transforms.llm.budget import Budget, Price, load_prices, priced, upper_bound
+from ufo.transforms.llm.limiter import estimated
 from ufo.transforms.llm.usage_log import COST, IN_FLIGHT, REQUESTS, RESERVED, UsageLog, UsageReader
 
 PRICES = {"m": Price(0.0, 1_000_000.0)}  # a dollar a token of the reply
 FREE = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
 BODY: dict[str, Any] = {**FREE, "max_tokens": 10}
+LONG = {"messages": [{"role": "user", "content": "word " * 2_000}]}
 
 
 def row(number: int) -> Usage:
@@ -27,6 +29,11 @@ def row(number: int) -> Usage:
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     return str(tmp_path / "usage.jsonl")
+
+
+def reserved(budget: Budget, body: dict[str, Any]) -> float:
+    """What is set aside for a request that may be sent at once."""
+    return asyncio.run(asyncio.wait_for(budget.reserve(body), 10))
 
 
 async def send(budget: Budget, completion: int, body: dict[str, Any] = BODY) -> None:
@@ -53,31 +60,48 @@ def test_many_at_once_stay_below_the_cap_and_use_it(path: str) -> None:
         asyncio.run(send(budget, 1, {**BODY, "max_tokens": 1}))
 
 
-@pytest.mark.parametrize(("billed", "cost"), [(False, 0), (True, 10)])
+@pytest.mark.parametrize(
+    ("billed", "cost"),
+    [pytest.param(False, 0, id="refused"), pytest.param(True, 10, id="broke off")],
+)
 def test_what_broke_off_may_have_been_billed_and_a_refusal_is_not(
     path: str, billed: bool, cost: int
 ) -> None:
     budget = Budget(PRICES, cap=100, path=path)
     failed = replace(row(1), prompt_tokens=None, completion_tokens=None)
-    budget.settle(BODY, asyncio.run(budget.reserve(BODY)), failed, billed)
+    budget.settle(BODY, reserved(budget, BODY), failed, billed)
     totals = UsageReader(path).totals()
-    assert (totals.get(COST, 0), totals[RESERVED]) == (cost, 0)
+    assert totals.get(COST, 0) == cost
+    assert totals[RESERVED] == 0
 
 
 @pytest.mark.parametrize(
-    ("body", "least"),
+    ("body", "most"),
     [
-        ({"max_tokens": 10, "n": 3}, 30),
-        ({"max_completion_tokens": 12}, 12),
-        ({}, 500),
-        ({"messages": [{"role": "user", "content": "word " * 2_000}]}, 2_000),
+        pytest.param({"max_tokens": 10}, 10, id="the limit of a reply"),
+        pytest.param({"max_tokens": 10, "n": 3}, 30, id="the limit of three choices"),
+        pytest.param({"max_completion_tokens": 12}, 12, id="the limit by its newer name"),
+        pytest.param({}, 500, id="500 tokens without a limit"),
+        pytest.param({"n": 2}, 1000, id="500 tokens a choice"),
+        pytest.param(LONG, estimated(FREE | LONG), id="as much as a long prompt"),
     ],
 )
-def test_what_is_set_aside(body: dict[str, Any], least: int) -> None:
+def test_what_a_request_may_cost_is_set_aside(body: dict[str, Any], most: int) -> None:
     with pytest.raises(CostCapped):
-        asyncio.run(Budget(PRICES, least - 1).reserve(FREE | body))
-    asyncio.run(Budget(PRICES, least * 2).reserve(FREE | body))
-    # A reply longer than expected makes the next be expected so.
+        reserved(Budget(PRICES, most - 1), FREE | body)
+    assert reserved(Budget(PRICES, most), FREE | body) == most
+
+
+def test_prompt_and_reply_have_a_price_each() -> None:
+    body = {"model": "m", "messages": [], "max_tokens": 1_000_000}
+    tokens = estimated(body)
+    assert upper_bound(Price(1_000_000, 0.0), body) == tokens
+    assert upper_bound(Price(0.0, 3.0), body) == 3.0
+    assert Price(2.0, 3.0).cost(1_000_000, 0) == 2.0
+    assert Price(2.0, 3.0).cost(0, 1_000_000) == 3.0
+
+
+def test_the_longest_choice_so_far_is_expected_of_the_next() -> None:
     budget = Budget(PRICES, cap=2_000)
     for completion in (900, 150, 100):
         asyncio.run(send(budget, completion, FREE))
@@ -85,23 +109,99 @@ def test_what_is_set_aside(body: dict[str, Any], least: int) -> None:
         asyncio.run(send(budget, 100, FREE))
 
 
-def test_shipped_prices_have_a_source_and_a_date_and_a_user_s_go_before_them(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param(FREE, 900, id="one choice"),
+        pytest.param(FREE | {"n": 2}, 500, id="450 for each of two choices"),
+    ],
+)
+def test_how_long_a_choice_was_is_known_for_each_choice(
+    body: dict[str, Any], expected: int
 ) -> None:
+    budget = Budget(PRICES, cap=10_000)
+    asyncio.run(send(budget, 900, body))
+    assert reserved(budget, FREE) == expected
+
+
+def test_how_long_a_choice_was_is_known_for_each_model() -> None:
+    budget = Budget(PRICES | {"other": PRICES["m"]}, cap=10_000)
+    asyncio.run(send(budget, 900, FREE))
+    assert reserved(budget, FREE | {"model": "other"}) == 500
+
+
+@pytest.mark.parametrize(
+    ("body", "cap"),
+    [
+        pytest.param(BODY, None, id="no cap"),
+        pytest.param(BODY | {"model": "other"}, 5.0, id="a model without a price"),
+    ],
+)
+def test_nothing_is_set_aside_without_a_cap_and_a_price(
+    body: dict[str, Any], cap: float | None
+) -> None:
+    assert reserved(Budget(PRICES, cap), body) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "cost"),
+    [
+        pytest.param({}, 500.0, id="a known price"),
+        pytest.param({"model": "other"}, None, id="an unknown price"),
+        pytest.param({"model": None}, None, id="no model"),
+        pytest.param({"prompt_tokens": None}, None, id="an unknown prompt"),
+        pytest.param({"completion_tokens": None}, None, id="an unknown reply"),
+        pytest.param({"prompt_tokens": 0, "completion_tokens": 0}, 0.0, id="no tokens"),
+    ],
+)
+def test_a_cost_is_known_with_price_and_tokens_alone(
+    changes: dict[str, Any], cost: float | None
+) -> None:
+    assert priced(replace(row(1), **changes), PRICES).cost_usd == cost
+
+
+@pytest.mark.parametrize(("batch", "share"), [(None, 0.5), (0.0, 0.0), (0.25, 0.25), (1.0, 1.0)])
+def test_a_request_in_a_batch_costs_its_share(batch: float | None, share: float) -> None:
+    price = Price(4.0, 8.0, "https://a.example", "2024-07-18", batch).of_batch
+    assert price == Price(4.0 * share, 8.0 * share, "https://a.example", "2024-07-18", batch)
+
+
+def test_shipped_prices_have_a_source_and_a_date() -> None:
     prices = load_prices()
     assert prices["gpt-4o-mini"].cost(1_000_000, 1_000_000) == pytest.approx(0.75)
     for model, price in prices.items():
         assert price.source.startswith("https://"), model
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model
         assert 0 < price.input < price.output, model
+
+
+def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(
-        "mine: {input: 0, output: 1.5}\ngpt-4o: {input: 1, output: 2, date: 2030-01-01}"
+        "mine: {input: 0, output: 1.5, batch: 0}\n"
+        "gpt-4o: {input: 1, output: 2, date: 2030-01-01, source: 'https://a.example'}"
     )
-    mine = {"mine": Price(0.0, 1.5), "gpt-4o": Price(1.0, 2.0, "", "2030-01-01")}
-    assert load_prices(str(path)) == {**prices, **mine}
+    mine = {
+        "mine": Price(0.0, 1.5, batch=0.0),
+        "gpt-4o": Price(1.0, 2.0, "https://a.example", "2030-01-01"),
+    }
+    assert load_prices(str(path)) == {**load_prices(), **mine}
+
+
+def test_an_empty_file_of_prices_changes_none(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
     path.write_text("")
-    assert load_prices(str(path)) == prices
+    assert load_prices(str(path)) == load_prices()
+
+
+@pytest.mark.parametrize("number", ["-0.1", ".inf", "true", "'1'", "[]"])
+@pytest.mark.parametrize("field", ["input", "output", "batch"])
+def test_each_number_of_a_price_is_zero_or_more(tmp_path: Path, field: str, number: str) -> None:
+    numbers = {"input": "0", "output": "0", "batch": "0"} | {field: number}
+    path = tmp_path / "wrong.yaml"
+    path.write_text(f"m: {{{', '.join(f'{name}: {one}' for name, one in numbers.items())}}}")
+    with pytest.raises(UsageError, match="is not a price"):
+        load_prices(str(path))
 
 
 @pytest.mark.parametrize(("text", "said"), tables("endpoints")["prices"])

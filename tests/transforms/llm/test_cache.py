@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -10,17 +11,24 @@ from unittest.mock import Mock
 
 import pytest
 
+from ufo.schemas.records import Usage
 from ufo.transforms.llm.answer_store import SqliteStore, StoreError
 from ufo.transforms.llm.cache import CachingClient, request_keys
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.memory import Memory, packed
-from ufo.transforms.llm.request import Choice, Completion, LlmError, Message, Request
+from ufo.transforms.llm.request import (
+    Choice,
+    Completion,
+    Function,
+    LlmError,
+    Message,
+    Request,
+)
 from ufo.transforms.llm.usage import usage_row
 
 SETTINGS = ClientSettings({"verifier": Endpoint("m", "http://localhost:1/v1")})
-THERE = ClientSettings({"verifier": Endpoint("m", "http://localhost:2/v1")})
 ASKED = Request("verifier", "m", [Message("user", "One?")], step="verify", response_id="r1")
 Run = Callable[..., Any]
 
@@ -58,7 +66,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
     """Asks a model at once, with a cache before it, each time as a process of its own would."""
     stores: list[SqliteStore] = []
 
-    def one(model: Model, *requests: Request, settings: ClientSettings = SETTINGS) -> Any:
+    def one(model: FakeClient, *requests: Request, settings: ClientSettings = SETTINGS) -> Any:
         async def ask() -> list[Any]:
             client = CachingClient(model, settings, Memory(stores[-1]))
             asked = (client.complete(request) for request in requests)
@@ -72,28 +80,82 @@ def run(tmp_path: Path) -> Iterator[Run]:
         store.close()
 
 
+FUNCTION = Function("judge", "Judges it.", {"type": "object"}, {"verdict": "T"})
+CALLED = replace(ASKED, model="", function=FUNCTION)
+OWN = replace(SETTINGS, share=False)
+
+
+def at(url: str = "http://localhost:1/v1", model: str = "m", **more: Any) -> ClientSettings:
+    """The settings of a process whose judge is at another endpoint."""
+    return ClientSettings({"verifier": Endpoint(model, url, **more)})
+
+
+def another(**changes: Any) -> dict[str, Any]:
+    """The change to a function that differs in this."""
+    return {"function": replace(FUNCTION, **changes)}
+
+
+def times_asked(run: Run, before: ClientSettings, after: ClientSettings, **change: Any) -> int:
+    """How often a model is asked for two requests, each of them made twice."""
+    model = Model()
+    for request, told in 2 * [(CALLED, before), (replace(CALLED, **change), after)]:
+        run(model, request, settings=told)
+    return len(model.requests)
+
+
 @pytest.mark.parametrize(
-    ("change", "settings", "asked"),
+    ("change", "settings"),
     [
-        ({"model": "m2"}, SETTINGS, 2),
-        ({"messages": [Message("user", "Two?")]}, SETTINGS, 2),
-        ({"messages": [Message("system", "One?")]}, SETTINGS, 2),
-        ({"temperature": 0.5}, SETTINGS, 2),
-        ({"logprobs": True}, SETTINGS, 2),
-        ({}, THERE, 2),
-        ({"response_id": "r2"}, replace(SETTINGS, share=False), 2),
-        ({"max_tokens": 5, "expects": 3}, SETTINGS, 1),
-        ({"role": "knowledge"}, SETTINGS, 1),
+        pytest.param({"model": "m2"}, SETTINGS, id="the request's model"),
+        pytest.param({"messages": [Message("user", "Two?")]}, SETTINGS, id="a text"),
+        pytest.param({"messages": [Message("system", "One?")]}, SETTINGS, id="a role"),
+        pytest.param({"messages": [*ASKED.messages] * 2}, SETTINGS, id="a further message"),
+        pytest.param({"temperature": 0.5}, SETTINGS, id="the temperature"),
+        pytest.param({"logprobs": True}, SETTINGS, id="log-probabilities"),
+        pytest.param({"function": None}, SETTINGS, id="no function"),
+        pytest.param(another(name="check"), SETTINGS, id="the function's name"),
+        pytest.param(another(description="Checks."), SETTINGS, id="the function's description"),
+        pytest.param(another(parameters={}), SETTINGS, id="the function's parameters"),
+        pytest.param(another(example={}), SETTINGS, id="the function's example"),
+        pytest.param({}, at("http://localhost:2/v1"), id="the endpoint's address"),
+        pytest.param({}, at(model="m2"), id="the endpoint's model"),
+        pytest.param({}, at(body='{"top_k": 1}'), id="the endpoint's added fields"),
     ],
 )
-def test_another_request_is_another_answer(
-    run: Run, change: Mapping[str, Any], settings: ClientSettings, asked: int
+def test_another_question_has_an_answer_of_its_own(
+    run: Run, change: Mapping[str, Any], settings: ClientSettings
 ) -> None:
-    model = Model()
-    first = replace(SETTINGS, share=settings.share)
-    for request, told in 2 * [(ASKED, first), (replace(ASKED, **change), settings)]:
-        run(model, request, settings=told)
-    assert len(model.requests) == asked
+    assert times_asked(run, SETTINGS, settings, **change) == 2
+
+
+def test_other_added_fields_have_an_answer_of_their_own(run: Run) -> None:
+    assert times_asked(run, at(body='{"top_k": 1}'), at(body='{"top_k": 2}')) == 2
+
+
+def test_responses_that_do_not_share_have_answers_of_their_own(run: Run) -> None:
+    assert times_asked(run, OWN, OWN, response_id="r2") == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "settings"),
+    [
+        pytest.param({"max_tokens": 5}, SETTINGS, id="the limit of the reply"),
+        pytest.param({"expects": 3}, SETTINGS, id="the expected length"),
+        pytest.param({"role": "knowledge"}, SETTINGS, id="a role with the same endpoint"),
+        pytest.param({"step": "extract"}, SETTINGS, id="the step"),
+        pytest.param({"source": "web"}, SETTINGS, id="the source"),
+        pytest.param({"response_id": "r2"}, SETTINGS, id="the response"),
+        pytest.param({"key": "r-1"}, SETTINGS, id="the key of a batch"),
+        pytest.param({}, at(timeout=1.0), id="the time-out"),
+        pytest.param({}, at(api_key_env="OTHER_KEY"), id="the key's variable"),
+        pytest.param({}, at(headers=(("X-Title", "TITLE"),)), id="a header"),
+        pytest.param({}, replace(SETTINGS, concurrency=1), id="the concurrency"),
+    ],
+)
+def test_what_does_not_change_the_question_does_not_change_the_answer(
+    run: Run, change: Mapping[str, Any], settings: ClientSettings
+) -> None:
+    assert times_asked(run, SETTINGS, settings, **change) == 1
 
 
 def test_each_sample_is_kept_by_its_number(run: Run) -> None:
@@ -101,10 +163,67 @@ def test_each_sample_is_kept_by_its_number(run: Run) -> None:
     three, five, two = (run(model, replace(ASKED, n=n))[0] for n in (3, 5, 2))
     assert [request.n for request in model.requests] == [3, 2]
     assert texts(five) == [*texts(three), "answer 4", "answer 5"]
-    assert texts(two) == ["answer 1", "answer 2"] == texts(three)[:2]
-    cached, sent = five.usage
-    assert (cached.cached, cached.prompt_tokens, cached.completion_tokens) == (True, 30, 3)
-    assert (sent.cached, sent.prompt_tokens) == (False, 20)
+    assert texts(two) == ["answer 1", "answer 2"]
+    assert five.request_id == two.request_id == three.request_id
+
+
+def test_samples_that_are_kept_and_samples_that_are_sent_have_a_row_each(run: Run) -> None:
+    model = Model()
+    sent, both, kept = (run(model, replace(ASKED, n=n))[0] for n in (3, 5, 2))
+    told = [
+        (row.cached, row.coalesced, row.prompt_tokens, row.completion_tokens, row.cost_usd)
+        for completion in (sent, both, kept)
+        for row in completion.usage
+    ]
+    assert told == [
+        (False, False, 30, 3, 0.01),
+        (True, False, 30, 3, 0.0),  # the tokens of three kept answers, which cost nothing again
+        (False, False, 20, 3, 0.01),
+        (True, False, 20, 2, 0.0),
+    ]
+
+
+def test_an_answer_s_tokens_are_those_of_the_request_that_was_answered(run: Run) -> None:
+    def tokens(step: str, status: str, number: int) -> Usage:
+        row = usage_row(step, None, "m", "r1", f"{step} {status}")
+        return replace(row, status=status, prompt_tokens=number, completion_tokens=number)
+
+    rows = [tokens("probe", "ok", 100), tokens("verify", "429", 1000), tokens("verify", "ok", 7)]
+    model = FakeClient([Completion([Choice("yes")], "q1", rows)])
+    assert run(model, ASKED)[0].usage == rows
+    (row,) = run(model, ASKED)[0].usage
+    assert row.prompt_tokens == 7
+    assert row.completion_tokens == 7
+    assert row.request_id == "q1"
+
+
+def test_choices_that_did_not_come_are_asked_for_with_their_numbers(run: Run) -> None:
+    model = FakeClient([Completion([Choice("one"), Choice("two")], "q1"), ["three"]])
+    assert texts(run(model, replace(ASKED, n=3))[0]) == ["one", "two"]
+    assert texts(run(model, replace(ASKED, n=3))[0]) == ["one", "two", "three"]
+    assert [request.n for request in model.requests] == [3, 1]
+
+
+def test_choices_that_came_before_an_error_are_kept_and_paid_for_once(run: Run) -> None:
+    paid, failed = usage_row("verify", None, "m", "r1", "q1"), usage_row("verify", None, "m", "r1")
+    model = FakeClient([LlmError("down", usage=[paid, failed], choices=[Choice("one")]), ["two"]])
+    (error,) = run(model, replace(ASKED, n=2))
+    assert error.usage == (paid, failed)
+    assert [choice.text for choice in error.choices] == ["one"]
+    (completion,) = run(model, replace(ASKED, n=2))
+    assert texts(completion) == ["one", "two"]
+    assert [row.cached for row in completion.usage] == [True, False]
+
+
+def test_an_error_after_kept_choices_tells_of_both(run: Run) -> None:
+    failed = usage_row("verify", None, "m", "r1")
+    model = FakeClient([["one"], LlmError("down", usage=[failed], final=True)])
+    run(model, ASKED)
+    (error,) = run(model, replace(ASKED, n=2))
+    assert error.final
+    assert [choice.text for choice in error.choices] == ["one"]
+    assert [row.cached for row in error.usage] == [True, False]
+    assert error.request_id == "fake-1"
 
 
 def test_equal_requests_under_way_are_sent_once(run: Run) -> None:
@@ -152,28 +271,81 @@ def test_an_error_is_neither_kept_nor_shared(run: Run) -> None:
     assert len(model.requests) == 2
 
 
-REFUSED, FILTERED = Choice("", refusal="No."), Choice("Some", finish_reason="content_filter")
 CUT_OFF = Choice("Some", finish_reason="length")
 
 
-@pytest.mark.parametrize("reply", [REFUSED, FILTERED, CUT_OFF, Choice(" \n")])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(Choice("Some", refusal="No."), id="a refusal"),
+        pytest.param(Choice("Some", finish_reason="content_filter"), id="a filtered text"),
+        pytest.param(CUT_OFF, id="a text that was cut off"),
+        pytest.param(Choice(" \n"), id="white space"),
+        pytest.param(Choice(arguments=""), id="empty arguments"),
+    ],
+)
 def test_what_is_no_answer_is_asked_for_again(run: Run, reply: Choice) -> None:
     model = Model(reply)
     found = [texts(run(model, ASKED)[0]) for _ in range(3)]
     assert found == [[reply.text], ["answer 1"], ["answer 1"]]
-    # Whoever asks may tell what an answer is.
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(Choice("Some", finish_reason="stop"), id="a text"),
+        pytest.param(Choice(arguments="{}", finish_reason="tool_calls"), id="a call"),
+        pytest.param(Choice("Some", finish_reason="eos"), id="a reason of another server"),
+    ],
+)
+def test_a_whole_answer_is_kept_as_it_came(run: Run, reply: Choice) -> None:
+    model = Model(reply)
+    assert [run(model, ASKED)[0].choices for _ in range(2)] == [[reply], [reply]]
+
+
+def test_whoever_asks_may_say_what_an_answer_is(run: Run) -> None:
     model = Model(Choice("no"), CUT_OFF)
-    picky = replace(ASKED, step="picky", temperature=0.3, keep=lambda one: one.text == "Some")
+    picky = replace(ASKED, keep=lambda one: one.text == "Some")
     assert [texts(run(model, picky)[0]) for _ in range(3)] == [["no"], ["Some"], ["Some"]]
 
 
-def test_an_entry_of_another_shape_is_asked_for_anew(run: Run, tmp_path: Path) -> None:
+KEPT = {"choice": {"text": "kept"}, "request": "q1", "tokens": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("value", "answer"),
+    [
+        pytest.param(KEPT, "kept", id="whole"),
+        pytest.param(KEPT | {"tokens": [None, None]}, "kept", id="unknown tokens"),
+        pytest.param(KEPT | {"choice": {"nonsense": 1}}, "answer 1", id="another choice"),
+        pytest.param(KEPT | {"tokens": ["x", 1]}, "answer 1", id="a word for a number"),
+        pytest.param(KEPT | {"tokens": [1]}, "answer 1", id="one number"),
+        pytest.param({"choice": {}, "tokens": [1, 2]}, "answer 1", id="no request"),
+        pytest.param({"choice": {}, "request": "q1"}, "answer 1", id="no tokens"),
+        pytest.param([1, 2], "answer 1", id="a list"),
+    ],
+)
+def test_an_entry_of_another_shape_is_asked_for_anew(
+    run: Run, tmp_path: Path, value: Any, answer: str
+) -> None:
+    with closing(SqliteStore(str(tmp_path / "cache.sqlite"))) as store:
+        store.put_many({request_keys(ASKED, SETTINGS)[0]: packed(value)})
+    assert texts(run(Model(), ASKED)[0]) == [answer]
+
+
+def test_a_cache_that_is_only_read_keeps_nothing_new(tmp_path: Path) -> None:
+    async def ask(model: Model, writes: bool, *requests: Request) -> None:
+        with closing(SqliteStore(str(tmp_path / "cache.sqlite"))) as store:
+            client = CachingClient(model, SETTINGS, Memory(store, writes))
+            for request in requests:
+                await client.complete(request)
+
+    other = replace(ASKED, messages=[Message("user", "Two?")])
     model = Model()
-    run(model, ASKED)
-    store = SqliteStore(str(tmp_path / "cache.sqlite"))
-    store.put_many({request_keys(ASKED, SETTINGS)[0]: packed({"choice": {"nonsense": 1}})})
-    store.close()
-    assert texts(run(model, ASKED)[0]) == ["answer 2"]
+    asyncio.run(ask(model, True, ASKED))
+    for _ in range(2):
+        asyncio.run(ask(model, False, ASKED, other))
+    assert [request.messages[0].content for request in model.requests] == ["One?", "Two?", "Two?"]
 
 
 @pytest.mark.parametrize(("reads", "word"), [(True, "written"), (False, "read")])

@@ -1,6 +1,7 @@
 """What a probe finds out about endpoints of all kinds, and what their errors lead to."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -43,7 +44,18 @@ def changes(told: dict[str, Any]) -> dict[str, Any]:
     return {**told, **lists, **forms}
 
 
-@pytest.mark.parametrize("row", TABLES["probes"], ids=str)
+def named(row: dict[str, Any]) -> str:
+    """What the endpoint of a row does not do, in words."""
+    switches = [f"{name} {value}" for name, value in row.get("switches", {}).items()]
+    return row.get("profile") or ", ".join(switches) or "all that is asked for"
+
+
+def said_in(row: dict[str, Any]) -> str:
+    """The words of a refusal, or the parameter that it names."""
+    return str(row.get("message") or row["param"])[:60]
+
+
+@pytest.mark.parametrize("row", TABLES["probes"], ids=named)
 def test_probe(llm_server: LlmServer, row: dict[str, Any]) -> None:
     llm_server.switches = (
         PROFILES[row["profile"]] if "profile" in row else Switches(**row["switches"])
@@ -72,7 +84,7 @@ def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up(
     assert asyncio.run(probe_call(talk, Capabilities())).form == JSON_SCHEMA
 
 
-@pytest.mark.parametrize("row", TABLES["lessons"], ids=str)
+@pytest.mark.parametrize("row", TABLES["lessons"], ids=said_in)
 def test_what_a_refusal_teaches(row: dict[str, Any]) -> None:
     known = Capabilities()
     if "known" in row:
@@ -93,7 +105,9 @@ def failure(status: int, key: str = KEY, **error: Any) -> SendError:
 @pytest.mark.parametrize(("status", "error", "remedy"), TABLES["remedies"])
 def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
     found = failure(status, **error)
-    assert (found.final, found.transient, found.status) == (True, False, str(status))
+    assert found.final
+    assert not found.transient
+    assert found.status == str(status)
     assert remedy in found.message
 
 
@@ -105,20 +119,41 @@ def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: 
     assert len(message) < 600
 
 
-@pytest.mark.parametrize(("headers", "seconds"), TABLES["waits"], ids=str)
+def header_in(value: Any) -> str:
+    """The last of some headers, or the wait that is read in them."""
+    return [*value.values(), "nothing"][0] if isinstance(value, dict) else str(value)
+
+
+@pytest.mark.parametrize(("headers", "seconds"), TABLES["waits"], ids=header_in)
 def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | None) -> None:
     assert failures.retry_after(headers, now=100.0) == seconds
 
 
-def test_a_budget_that_is_used_up_is_waited_for() -> None:
-    def wait(reset: str, left: str = "0") -> float | None:
-        headers = {"x-ratelimit-remaining-tokens": left, "x-ratelimit-reset-tokens": reset}
-        return failures.used_up(headers, 1_700_000_000.0)
+@pytest.mark.parametrize(
+    ("reset", "seconds"),
+    [
+        *(("20ms", 0.02), ("1s", 1.0), ("6m0s", 360.0), ("1h2m3.5s", 3723.5), ("2d", 172_800.0)),
+        *(("12", 12.0), ("1700000030", 30.0), ("0s", None), ("soon", None), ("", None)),
+        *(("5s soon", None), ("1699999999", None)),
+    ],
+)
+@pytest.mark.parametrize("what", ["requests", "tokens"])
+def test_a_limit_that_is_used_up_is_waited_for(
+    what: str, reset: str, seconds: float | None
+) -> None:
+    headers = {f"x-ratelimit-remaining-{what}": "0", f"x-ratelimit-reset-{what}": reset}
+    assert failures.used_up(headers, 1_700_000_000.0) == seconds
 
-    resets = ("20ms", "1s", "6m0s", "1h2m3.5s", "12", "1700000030")
-    assert [wait(reset) for reset in resets] == [0.02, 1.0, 360.0, 3723.5, 12.0, 30.0]
-    assert [wait(reset) for reset in ("0s", "soon", "")] == [None] * 3
-    assert wait("1s", left="1") is None
+
+def test_of_two_limits_that_are_used_up_the_longer_is_waited_for() -> None:
+    left = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-remaining-tokens": "0"}
+    resets = {"x-ratelimit-reset-requests": "3s", "x-ratelimit-reset-tokens": "2s"}
+    assert failures.used_up({**left, **resets}, 0.0) == 3.0
+
+
+def test_a_limit_with_something_left_is_not_waited_for() -> None:
+    headers = {"x-ratelimit-remaining-tokens": "1", "x-ratelimit-reset-tokens": "1s"}
+    assert failures.used_up(headers, 0.0) is None
     assert failures.used_up({}, 0.0) is None
 
 
@@ -142,6 +177,133 @@ def test_what_each_provider_says_is_known(kind: str, example: Any) -> None:
     assert found.reason == {"overflow": "truncated", "filtered": "filtered"}.get(kind, "transport")
 
 
+# Words that providers use beside those of the examples, by the kind of error that they name.
+SAID = {
+    "quota": ["billing_hard_limit_reached", "billing_not_active", "access_terminated"],
+    "key": ["invalid_api_key"],
+    "unloaded": ["the model is not loaded", "model was unloaded"],
+    "model": ["model_not_found", "an invalid model", "invalid_model"],
+    "stream": [
+        *("it only supports the stream mode", "enable the stream parameter"),
+        "stream=true is required",
+    ],
+    "filtered": [
+        *("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"),
+        "the content management policy",
+    ],
+    "overflow": [
+        *("context_length_exceeded", "too many input tokens", "it exceeds the context"),
+        *("reduce the length of the messages", "longer than the maximum"),
+    ],
+    "strict": ["strict is unknown", "invalid_function_parameters", "function.parameters"],
+    "schema": [
+        *("a bad schema", "a $ref", "no $defs", "maxItems?", "additionalProperties?"),
+        *("Unknown name", "nesting depth", "too many states"),
+    ],
+    "tools": ["unsupported param: tools", "no functions here", "no function_call"],
+    "format": ["json_schema?", "json_object?", "no json mode", "no structured output"],
+    "busy": [
+        *("the rate limit", "too many requests", "temporarily down", "try again later"),
+        *("ResourceExhausted", "RESOURCE_EXHAUSTED"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [(kind, words) for kind, many in SAID.items() for words in many]
+)
+def test_an_error_is_known_by_any_of_its_words(kind: str, words: str) -> None:
+    assert kind in failure(400, message=words).kinds
+
+
+BUSY = (408, 409, 425, 429, 500, 501, 502, 503, 504, 529, 599)
+
+
+@pytest.mark.parametrize("status", [*BUSY, 400, 401, 402, 403, 404, 405, 406, 410, 418, 422, 499])
+def test_an_unknown_error_passes_by_its_status_alone(status: int) -> None:
+    assert failure(status, message="the flux is inverted").transient == (status in BUSY)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(401, "key"), (402, "quota"), (403, "forbidden"), (404, "path"), (405, "path")],
+)
+def test_an_error_that_every_request_would_meet_is_final_by_its_status(
+    status: int, kind: str
+) -> None:
+    found = failure(status, message="the flux is inverted")
+    assert found.kind == kind
+    assert found.final
+    assert not found.refusal
+
+
+@pytest.mark.parametrize("words", ["no model here", f"no {ENDPOINT.model} here"])
+def test_nothing_at_an_address_is_about_the_model_where_it_is_named(words: str) -> None:
+    assert failure(404, message=words).kind == "model"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-abcdef",
+        "pk-abcdef",
+        "sk_abcdef",
+        "PK abcdef",
+        "key-abcde1",
+        "Bearer abcde1",
+        "key_abcd**",
+    ],
+)
+def test_what_looks_like_a_key_is_not_shown(secret: str) -> None:
+    message = failure(400, message=f"no entry for {secret}.").message
+    assert secret not in message
+    assert "no entry for ***" in message
+
+
+@pytest.mark.parametrize(
+    "words", ["sk-short", "the key-value pair", "Bearer of news", "desk-abcdefg"]
+)
+def test_words_that_are_no_key_are_shown(words: str) -> None:
+    assert f"about {words}" in failure(400, message=f"about {words}").message
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"error": {"message": "odd flux"}},
+        {"error": {"Message": "odd flux"}},
+        {"error": {"detail": "odd flux"}},
+        {"error": "odd flux"},
+        {"detail": "odd flux"},
+        {"message": "odd flux"},
+        [{"error": {"message": "odd flux"}}],
+        "odd flux",
+    ],
+    ids=json.dumps,
+)
+def test_the_words_of_an_error_are_found_wherever_they_are(payload: Any) -> None:
+    assert of_response(ENDPOINT, KEY, 400, {}, payload, 0.0).message.endswith("400: odd flux")
+
+
+@pytest.mark.parametrize("field", ["code", "type", "status"])
+def test_the_code_of_an_error_is_found_in_any_of_its_fields(field: str) -> None:
+    payload = {"error": {"message": "no", field: "insufficient_quota"}}
+    assert of_response(ENDPOINT, KEY, 400, {}, payload, 0.0).kind == "quota"
+
+
+def test_an_error_has_the_id_of_its_request_and_the_wait_that_is_asked_for() -> None:
+    headers = {"x-request-id": "q1", "retry-after": "7"}
+    found = of_response(ENDPOINT, KEY, 503, headers, {"error": "busy"}, 0.0)
+    assert found.request_id == "q1"
+    assert found.retry_after == 7.0
+
+
+def test_a_used_up_limit_is_waited_for_only_after_status_429() -> None:
+    headers = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9s"}
+    waits = [of_response(ENDPOINT, KEY, n, headers, {}, 0.0).retry_after for n in (429, 503)]
+    assert waits == [9.0, None]
+
+
 def test_a_request_that_is_too_long_is_known_by_fields_before_words() -> None:
     fields: dict[str, Any] = {"n_prompt_tokens": 1407, "n_ctx": 256}
     assert failure(500, **fields, type="exceed_context_size_error").overflow == Overflow(256, 1407)
@@ -156,7 +318,8 @@ def test_a_request_that_is_too_long_is_known_by_fields_before_words() -> None:
 
 def test_errors_of_other_shapes_are_read() -> None:
     shapes: list[Any] = [None, [], "oops", {"error": "oops"}, {"error": None}, 3]
-    assert all(of_response(ENDPOINT, KEY, 500, {}, shape, 0.0).transient for shape in shapes)
+    for shape in shapes:
+        assert of_response(ENDPOINT, KEY, 500, {}, shape, 0.0).transient, shape
     listed = [{"error": {"code": 400, "message": "Overloaded", "status": "UNAVAILABLE"}}]
     assert of_response(ENDPOINT, KEY, 400, {}, listed, 0.0).transient
     assert "wants a key: set OPENAI_API_KEY (401: no)" in failure(401, NO_KEY, message="no").message
@@ -165,7 +328,7 @@ def test_errors_of_other_shapes_are_read() -> None:
     assert "answered 413: the flux is inverted" in unknown[1].message
 
 
-@pytest.mark.parametrize(("payload", "expected"), TABLES["inside"], ids=str)
+@pytest.mark.parametrize(("payload", "expected"), TABLES["inside"].values(), ids=TABLES["inside"])
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
     found = failures.inside(payload)
     assert (found and found[0]) == expected

@@ -22,9 +22,11 @@ def test_the_endpoint_is_probed_once_however_many_ask(llm_server: LlmServer) -> 
     asked = Asked(llm_server, [call()] * 20, known=None, at_once=True)
     rows = [row for completion in asked.results for row in completion.usage]
     probe, *own = sorted(rows, key=lambda row: row.step)
-    assert (probe.step, len(llm_server.chats)) == ("probe", 21)
+    assert probe.step == "probe"
+    assert len(llm_server.chats) == 21
     told = {(row.step, row.source, row.response_id, row.status, row.retries) for row in own}
-    assert (len(own), told) == (20, {("verify", "reference", "r1", "ok", 0)})
+    assert len(own) == 20
+    assert told == {("verify", "reference", "r1", "ok", 0)}
     counts = {(row.prompt_tokens, row.completion_tokens) for row in rows}
     assert counts == {(one.prompt_tokens, one.completion_tokens) for one in llm_server.chats}
     assert all((row.seconds or 0) > 0 and row.cost_usd is None for row in rows)
@@ -93,13 +95,17 @@ def test_choices_that_came_are_reported_where_others_failed(
     whole = faults.ignored_n()
     llm_server.faults.extend([whole, whole, fault, fault, *[whole] * 9])
     error = Asked(llm_server, [sample(5)], concurrency=1).error
-    assert (error.final, len(error.choices)) == (final, 2 if final else 3)
+    assert error.final == final
+    assert len(error.choices) == (2 if final else 3)
     rows = [row for row in error.usage if row.status == "ok"]
     assert len(rows) == len(error.choices)
     assert error.request_id == rows[0].request_id
     again = pickle.loads(pickle.dumps(error))
-    assert (again.message, again.final, again.usage) == (error.message, final, error.usage)
-    assert (again.choices, again.request_id) == (error.choices, error.request_id)
+    assert again.message == error.message
+    assert again.final == final
+    assert again.usage == error.usage
+    assert again.choices == error.choices
+    assert again.request_id == error.request_id
 
 
 LONG_TEXT = sample(1, messages=[Message("user", "word " * 3000)], max_tokens=300, expects=40)
@@ -135,7 +141,8 @@ def test_a_cut_prompt_is_no_answer(llm_server: LlmServer, caplog: pytest.LogCapt
     assert "read 1,026 tokens of a prompt of about 3,004" in asked.error.message
     assert "--context" in asked.error.message
     (row,) = asked.error.usage  # it was paid for
-    assert (row.status, row.prompt_tokens) == ("ok", 1026)
+    assert row.status == "ok"
+    assert row.prompt_tokens == 1026
     assert len(caplog.records) == 1  # told once
 
 
@@ -219,7 +226,9 @@ def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) 
     error = asked.results[1]
     llm_server.faults.clear()
     assert isinstance(error, LlmError)
-    assert (error.unexplained, error.reason, error.final) == (True, TRANSPORT, False)
+    assert error.unexplained
+    assert error.reason == TRANSPORT
+    assert not error.final
     assert "answered 400: the tools of the trade" in error.message
     assert said(Asked(llm_server, [ASKED])) == [SAID]
     assert llm_server.chats[-1].body["tool_choice"] == llm_server.chats[0].body["tool_choice"]

@@ -5,6 +5,7 @@ import contextlib
 import json
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,21 +37,107 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- endpoints and keys ---
 
 
-def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (Endpoint().url, Endpoint().configured) == ("https://api.openai.com/v1", False)
+def test_without_an_address_the_endpoint_is_openai_s() -> None:
+    assert Endpoint().url == "https://api.openai.com/v1"
+    assert not Endpoint().configured
     assert endpoints()[VERIFIER].model == "gpt-4o-mini"
-    monkeypatch.setenv("OPENAI_BASE_URL", LOCAL + "/")
-    assert (Endpoint().url, Endpoint().configured) == (LOCAL, True)
-    assert Endpoint(base_url="http://far/v1").url == "http://far/v1"
-    assert set(endpoints("m", LOCAL).values()) == {Endpoint("m", LOCAL)}
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"])
+def test_an_endpoint_is_configured_by_any_of_its_variables(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, LOCAL)
+    assert Endpoint().configured
+
+
+def test_an_address_is_the_one_given_else_openai_s_else_azure_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://a.example/")
+    assert Endpoint().url == "https://a.example?api-version=2024-10-21"
+    monkeypatch.setenv("OPENAI_API_VERSION", "7")
+    assert Endpoint().url == "https://a.example?api-version=7"
+    monkeypatch.setenv("OPENAI_BASE_URL", f" {LOCAL}/ ")
+    assert Endpoint().url == LOCAL
+    assert Endpoint(base_url="http://far/v1/").url == "http://far/v1"
+
+
+def test_roles_share_the_endpoint_of_the_verifier() -> None:
+    found = endpoints("m", LOCAL, timeout=7.0)
+    assert found == dict.fromkeys(
+        (VERIFIER, EXTRACTOR, KNOWLEDGE), Endpoint("m", LOCAL, timeout=7.0)
+    )
+
+
+def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KNOWLEDGE_API_KEY", "sk-other")
     found = endpoints("m", LOCAL, "e", None, None, "http://far/v1")
-    assert (found[VERIFIER], found[EXTRACTOR]) == (Endpoint("m", LOCAL), Endpoint("e", LOCAL))
+    assert found[VERIFIER] == Endpoint("m", LOCAL)
+    assert found[EXTRACTOR] == Endpoint("e", LOCAL)
     assert found[KNOWLEDGE] == Endpoint("m", "http://far/v1", "KNOWLEDGE_API_KEY")
     assert found[KNOWLEDGE].key() == "sk-other"
-    here = ["localhost:1", "LOCALHOST.", "model.localhost", "127.1.2.3", "[::1]:8080", "0.0.0.0:80"]
-    away = ["10.0.0.7:8000", "localhost.example.com", "api.openai.com"]
-    assert [host for host in here + away if Endpoint("m", f"http://{host}/v1").local] == here
+    monkeypatch.setenv("EXTRACTOR_API_KEY", "sk-third")
+    found = endpoints("m", LOCAL, "e", "http://near/v1", "k", None)
+    assert found[EXTRACTOR] == Endpoint("e", "http://near/v1", "EXTRACTOR_API_KEY")
+    assert found[KNOWLEDGE] == Endpoint("k", LOCAL, "KNOWLEDGE_API_KEY")
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        *(("localhost:1", True), ("LOCALHOST.", True), ("model.localhost", True)),
+        *(("127.1.2.3", True), ("[::1]:8080", True), ("0.0.0.0:80", True), ("[::]", True)),
+        *(("10.0.0.7:8000", False), ("localhost.example.com", False), ("api.openai.com", False)),
+    ],
+)
+def test_an_endpoint_on_this_machine_is_local(host: str, here: bool) -> None:
+    assert Endpoint("m", f"http://{host}/v1").local is here
+
+
+@pytest.mark.parametrize("url", ["http://me@x/v1", "http://:secret@x/v1", "http://me:secret@x/v1"])
+def test_an_address_holds_neither_a_user_name_nor_a_password(url: str) -> None:
+    with pytest.raises(LlmError, match="put the key into the environment variable") as caught:
+        _ = Endpoint("m", url).url
+    assert "secret" not in str(caught.value)
+
+
+OWN = ("model", "messages", "tools", "tool_choice", "response_format", "n", "stream")
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_field_that_is_written_here_cannot_be_added(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name!r}, a field that ufo writes itself"):
+        endpoints("m", body_json=json.dumps({"top_k": 1, name: 1}))
+
+
+RUN = Endpoint("m", LOCAL, timeout=9.0, headers=(("X-Title", "TITLE"),), body='{"top_k": 1}')
+
+
+def test_an_endpoint_in_a_run_has_the_run_s_time_out_headers_and_fields() -> None:
+    assert Endpoint("j", LOCAL, "KEY").as_in(RUN) == replace(RUN, model="j", api_key_env="KEY")
+
+
+def test_an_endpoint_elsewhere_gets_no_secret_of_the_run() -> None:
+    elsewhere = Endpoint("j", "http://far/v1", "KEY")
+    assert elsewhere.as_in(RUN) == replace(elsewhere, timeout=9.0)
+
+
+@pytest.mark.parametrize(
+    "host", ["a.openai.azure.com", "a.openai.azure.us", "a.cognitiveservices.azure.com"]
+)
+def test_each_host_of_azure_is_known(host: str) -> None:
+    assert azure_of(f"https://{host}") == Azure(f"https://{host}", "2024-10-21")
+
+
+@pytest.mark.parametrize(
+    "variable", ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_KEY"]
+)
+def test_azure_s_key_is_in_the_first_variable_that_is_set(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "secret")
+    assert endpoints("m", "https://a.openai.azure.com")[VERIFIER].api_key_env == variable
 
 
 def test_a_key_is_needed_at_openai_alone_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +147,7 @@ def test_a_key_is_needed_at_openai_alone_and_never_shown(monkeypatch: pytest.Mon
         Endpoint().key()
     assert e.value.final
     monkeypatch.setenv("OPENAI_API_KEY", " sk-secret \n")
-    assert (endpoint.key(), Endpoint().configured) == ("sk-secret", True)
+    assert endpoint.key() == "sk-secret"
     assert b"sk-secret" not in pickle.dumps(endpoint) + repr(endpoint).encode()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\nsk-second")
     with pytest.raises(LlmError, match="has characters that a key cannot have") as error:
@@ -81,7 +168,7 @@ def test_what_is_azure(url: str, found: list[str] | None) -> None:
     assert azure_of(url) == (found and Azure(*found))
 
 
-@pytest.mark.parametrize(("given", "said"), TABLES["flags"], ids=str)
+@pytest.mark.parametrize(("given", "said"), TABLES["flags"].values(), ids=TABLES["flags"])
 def test_what_is_no_header_or_body_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         endpoints("m", **given)
@@ -123,8 +210,10 @@ def test_azure_is_asked_for_the_models_deployment_with_its_own_header(
     url = f"{address}/openai/deployments/mini/chat/completions?api-version=2025-01-01"
     assert send(endpoints("other", url)[VERIFIER])["choices"]
     by_key, by_token = server.chats
-    assert (by_key.query, by_token.query) == ("api-version=2024-10-21", "api-version=2025-01-01")
-    assert (by_key.headers["api-key"], by_key.body["model"]) == ("azure-secret", "mini")
+    assert by_key.query == "api-version=2024-10-21"
+    assert by_token.query == "api-version=2025-01-01"
+    assert by_key.headers["api-key"] == "azure-secret"
+    assert by_key.body["model"] == "mini"
     assert "azure-secret" not in by_key.authorization
     assert by_token.authorization == "Bearer ad-secret"
 
@@ -145,10 +234,13 @@ def test_headers_and_fields_go_to_the_endpoint_that_they_are_meant_for(
     with contextlib.suppress(SendError):  # the server knows no queries
         send(found[VERIFIER])
     (asked,) = server.chats
-    assert (asked.query, asked.headers["x-title"]) == ("user=7", "nightly")
-    assert (asked.body["provider"], asked.body["reasoning_effort"]) == ({"order": ["a"]}, "low")
+    assert asked.query == "user=7"
+    assert asked.headers["x-title"] == "nightly"
+    assert asked.body["provider"] == {"order": ["a"]}
+    assert asked.body["reasoning_effort"] == "low"
     assert found[KNOWLEDGE] == found[VERIFIER]
-    assert (found[EXTRACTOR].headers, found[EXTRACTOR].added) == ((), {})
+    assert found[EXTRACTOR].headers == ()
+    assert found[EXTRACTOR].added == {}
     assert "nightly" not in repr(found)
 
 
@@ -163,3 +255,55 @@ def test_pieces_of_choices_are_put_together(pieces: list[tuple[int, str]]) -> No
     expected = {at: "".join(text for i, text in pieces if i == at) for at, _ in pieces}
     found = completion_of(events(*chunks))["choices"]
     assert [one["message"]["content"] for one in found] == [expected[at] for at in sorted(expected)]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "whole"),
+    [
+        pytest.param([{"id": "c1"}, {"id": ""}], {"id": "c1", "choices": []}, id="the id"),
+        pytest.param(
+            [{"usage": None}, {"usage": {"prompt_tokens": 7}}],
+            {"usage": {"prompt_tokens": 7}, "choices": []},
+            id="the usage",
+        ),
+        pytest.param([{"error": {"code": 9}}], {"error": {"code": 9}, "choices": []}, id="error"),
+    ],
+)
+def test_what_a_stream_says_of_a_reply_is_kept(chunks: list[Any], whole: dict[str, Any]) -> None:
+    assert completion_of(events(*chunks)) == whole
+
+
+def delta(**fields: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": fields}]}
+
+
+def named_call(index: int, name: str | None = None, arguments: str = "") -> dict[str, Any]:
+    named = {"name": name} if name else {}
+    return {"index": index, "function": {**named, "arguments": arguments}}
+
+
+def test_calls_in_pieces_are_put_together_by_their_number() -> None:
+    (choice,) = completion_of(
+        events(
+            delta(role="assistant", tool_calls=[named_call(0, "a", "{")]),
+            delta(role="assistant", tool_calls=[named_call(1, "b", "[")]),
+            delta(tool_calls=[named_call(0, None, "}"), named_call(1, None, "]")]),
+            {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+        )
+    )["choices"]
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["role"] == "assistant"
+    calls = [call["function"] for call in choice["message"]["tool_calls"]]
+    assert calls == [{"name": "a", "arguments": "{}"}, {"name": "b", "arguments": "[]"}]
+
+
+def test_log_probabilities_in_pieces_are_all_kept() -> None:
+    pieces = [{"content": [{"logprob": -1.0}]}, None, {"content": [{"logprob": -2.0}]}]
+    chunks = [{"choices": [{"index": 0, "delta": {}, "logprobs": piece}]} for piece in pieces]
+    (choice,) = completion_of(events(*chunks))["choices"]
+    assert choice["logprobs"]["content"] == [{"logprob": -1.0}, {"logprob": -2.0}]
+
+
+def test_a_stream_of_something_else_is_no_reply() -> None:
+    with pytest.raises(ValueError, match="not an object"):
+        completion_of("data: [1]\n\n")

@@ -1,6 +1,7 @@
 """What an endpoint allows is kept and used, and when another try is made, by a simulated clock."""
 
 import asyncio
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.limiter import LOCAL_START, RateLimits, estimated
-from ufo.transforms.llm.retry import Retry, Timing, retrying
+from ufo.transforms.llm.request import LlmError
+from ufo.transforms.llm.retry import Retry, Stop, Timing, retrying
 
 REQUESTS = RateLimits(64, requests_per_minute=120)
 TOKENS = RateLimits(64, tokens_per_minute=50_000)
@@ -21,7 +23,12 @@ TOKENS = RateLimits(64, tokens_per_minute=50_000)
 
 @pytest.mark.parametrize(
     ("limits", "most", "slowest"),
-    [*((REQUESTS, 120, slowest) for slowest in (0.1, 3.0, 20.0)), (TOKENS, 50_000, 3.0)],
+    [
+        pytest.param(REQUESTS, 120, 0.1, id="requests with quick replies"),
+        pytest.param(REQUESTS, 120, 3.0, id="requests"),
+        pytest.param(REQUESTS, 120, 20.0, id="requests with slow replies"),
+        pytest.param(TOKENS, 50_000, 3.0, id="tokens"),
+    ],
 )
 def test_no_minute_has_more_than_allowed_and_nine_tenths_are_used(
     limits: RateLimits, most: int, slowest: float
@@ -52,23 +59,88 @@ def test_no_minute_has_more_than_allowed_and_nine_tenths_are_used(
     assert spent / (most * (last - 60.0) / 60.0) >= 0.9
 
 
-def test_a_request_larger_than_the_limit_goes_alone_and_what_was_sent_before_counts() -> None:
-    def starts(limits: RateLimits, many: int, seconds: float, before: int = 0) -> list[float]:
-        async def main(loop: Simulated) -> list[tuple[float, float]]:
-            its = limiter(loop, limits, before=before)
-            return await asyncio.gather(*(exchange(its, loop, seconds) for _ in range(many)))
+def starts(limits: RateLimits, many: int, seconds: float, **more: Any) -> list[float]:
+    """When so many requests that are made at once are sent, each of which takes so long."""
 
-        return [start for start, _ in simulate(main)]
+    async def main(loop: Simulated) -> list[tuple[float, float]]:
+        its = limiter(loop, limits, **more)
+        return await asyncio.gather(*(exchange(its, loop, seconds) for _ in range(many)))
 
+    return [start for start, _ in simulate(main)]
+
+
+def test_as_many_requests_as_allowed_are_under_way_and_no_more() -> None:
+    assert starts(RateLimits(2), 5, 1.0) == [0.0, 0.0, 1.0, 1.0, 2.0]
+
+
+def test_an_endpoint_on_this_machine_begins_with_two_requests() -> None:
+    assert starts(RateLimits(8), 3, 1.0, start=LOCAL_START) == [0.0, 0.0, 1.0]
+
+
+def test_a_request_larger_than_the_limit_goes_alone() -> None:
     first, second = starts(RateLimits(64, tokens_per_minute=10), 2, 1.0)
     assert first == 0.0
     assert second >= 60.0
-    times = starts(RateLimits(64, requests_per_minute=10), 3, 0.1, before=8)
-    assert times[1] < 10.0
-    assert times[2] >= 60.0
 
 
-OVERLOAD = ("429", "502", "503", "529", "timeout", "connection")
+@pytest.mark.parametrize(("before", "soon"), [(8, 2), (9, 1), (10, 0)])
+def test_requests_that_were_sent_before_count(before: int, soon: int) -> None:
+    found = starts(RateLimits(64, requests_per_minute=10), 3, 0.1, before=before)
+    assert [start < 13.0 for start in found] == [True] * soon + [False] * (3 - soon)
+    assert min([60.0, *found[soon:]]) >= 60.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limit"),
+    [
+        pytest.param(25.0, 3.0, id="a quarter of the time-out"),
+        pytest.param(26.0, 2.125, id="more than a quarter"),
+    ],
+)
+def test_slow_replies_end_the_quick_growth(seconds: float, limit: float) -> None:
+    async def main(loop: Simulated) -> float:
+        its = limiter(loop, RateLimits(64), start=2, timeout=100.0)
+        await exchange(its, loop, seconds)
+        return its.limit
+
+    assert simulate(main) == limit
+
+
+@pytest.mark.parametrize(
+    ("asked", "start"), [(60.0, 60.0), (61.0, 0.0)], ids=["as long as it is patient", "longer"]
+)
+def test_no_request_is_delayed_for_longer_than_patience(asked: float, start: float) -> None:
+    async def main(loop: Simulated) -> float:
+        its = limiter(loop, RateLimits(4), patience=60.0)
+        async with its.admitted(BODY) as sent:
+            its.failed(sent, refused(retry_after=asked))
+        return (await exchange(its, loop, 1.0))[0]
+
+    assert simulate(main) == pytest.approx(start, abs=1.0)
+
+
+def test_a_final_error_stops_all_endpoints_of_a_run() -> None:
+    async def main(loop: Simulated) -> None:
+        stop = Stop(math.inf)
+        its, elsewhere = (limiter(loop, RateLimits(4), stop=stop) for _ in range(2))
+        async with its.admitted(BODY) as sent:
+            its.failed(sent, SendError("the key is wrong", "401", final=True))
+        await exchange(elsewhere, loop, 1.0)
+
+    with pytest.raises(LlmError, match="the key is wrong") as caught:
+        simulate(main)
+    assert caught.value.final
+
+
+def test_a_stop_outside_a_run_ends_after_its_seconds() -> None:
+    stop = Stop(10.0)
+    assert stop.stopped(0.0) is None
+    stop.stop("the key is wrong", now=5.0)
+    assert stop.stopped(14.9) == "the key is wrong"
+    assert stop.stopped(15.0) is None
+
+
+OVERLOAD = ("408", "429", "502", "503", "504", "529", "timeout", "connection")
 
 
 @pytest.mark.parametrize("status", [*OVERLOAD, "400", "500", "garbled"])
@@ -120,15 +192,19 @@ def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> N
 
 
 @pytest.mark.parametrize("seconds", [0.5, 30.0, 400.0])
-def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float) -> None:
+@pytest.mark.parametrize("what", ["requests", "tokens"])
+def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float, what: str) -> None:
     async def main(loop: Simulated) -> list[float]:
         its, elsewhere, empty = (limiter(loop, RateLimits(4)) for _ in range(3))
         async with its.admitted(BODY) as sent:
             await asyncio.sleep(100.0)
             its.failed(sent, refused(retry_after=seconds))
         async with empty.admitted(BODY) as sent:  # and what is used up is waited for
-            reset = {"x-ratelimit-reset-tokens": f"{seconds}s"}
-            empty.answered(sent, {"x-ratelimit-remaining-tokens": "0", **reset}, None)
+            left = {
+                f"x-ratelimit-remaining-{what}": "0",
+                f"x-ratelimit-reset-{what}": f"{seconds}s",
+            }
+            empty.answered(sent, left, None)
         asked = (exchange(one, loop, 1.0) for one in [its, elsewhere, empty])
         return [start for start, _ in await asyncio.gather(*asked)]
 
@@ -138,14 +214,42 @@ def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float) -> None:
     assert 100.0 + seconds <= empty <= 101.0 + seconds
 
 
-def test_retries_are_told_of_once_in_three_seconds_and_with_the_time_that_is_left() -> None:
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [
+        ("timeout", "timed out"),
+        ("connection", "lost the connection"),
+        ("garbled", "got a reply that cannot be read"),
+        ("429", "met a rate limit (429)"),
+        ("500", "got status 500"),
+    ],
+)
+def test_a_retry_is_told_of_with_its_cause(status: str, word: str) -> None:
+    told, _ = outage((1.0, status), patience=math.inf)
+    assert told == [f"a request {word}, retrying in 4 s"]
+
+
+def test_retries_are_told_of_once_in_three_seconds() -> None:
     told, _ = outage(*((1.0, status) for status in ("429", "503", "503", "timeout", "500")))
     limit = "a request met a rate limit (429), retrying in 4 s"
     assert told == [limit, "a request timed out, retrying in 4 s"]
+
+
+def test_retries_of_an_outage_are_told_of_with_the_time_that_is_left() -> None:
     told, final = outage(*[(30.0, "connection")] * 2, (30.0, "500"), (30.0, "connection"))
     away = "the endpoint does not answer, retrying for 14 more minutes"
     assert told == [away, away, "a request got status 500, retrying in 4 s", away]
-    assert not any(final)
+    assert final == [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("patience", "left"), [(99.0, "89 more seconds"), (100.0, "2 more minutes")]
+)
+def test_the_time_that_is_left_is_told_in_minutes_from_ninety_seconds(
+    patience: float, left: str
+) -> None:
+    told, _ = outage((10.0, "connection"), patience=patience)
+    assert told == [f"the endpoint does not answer, retrying for {left}"]
 
 
 def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
@@ -176,6 +280,54 @@ def test_shares_never_come_to_more_than_the_whole(whole: RateLimits, workers: in
             assert 1 <= part * workers <= limit
 
 
+@pytest.mark.parametrize(
+    ("attempt", "asked", "chance", "pause"),
+    [
+        pytest.param(0, None, 0.0, 0.25, id="half of the first pause"),
+        pytest.param(0, None, 1.0, 0.5, id="the whole first pause"),
+        pytest.param(2, None, 1.0, 2.0, id="doubled twice"),
+        pytest.param(3, None, 1.0, 4.0, id="the longest"),
+        pytest.param(9, None, 1.0, 4.0, id="never over the longest"),
+        pytest.param(0, 7.0, 0.0, 7.0, id="what was asked for"),
+        pytest.param(0, 7.0, 1.0, 7.5, id="up to a pause more than was asked for"),
+        pytest.param(9, 7.0, 1.0, 8.0, id="up to a second more than was asked for"),
+        pytest.param(9, 0.0, 0.0, 0.0, id="nothing was asked for"),
+    ],
+)
+def test_a_pause(attempt: int, asked: float | None, chance: float, pause: float) -> None:
+    assert POLICY.pause(attempt, asked, chance) == pause
+
+
+@pytest.mark.parametrize(
+    ("reached", "status", "tries"),
+    [
+        pytest.param(True, "timeout", 5, id="no answer in time, from an endpoint that answered"),
+        pytest.param(True, "connection", 5, id="no connection, to an endpoint that answered"),
+        pytest.param(True, "503", 3, id="an error of an endpoint that answered"),
+        pytest.param(False, "timeout", 3, id="no answer from an endpoint that never answered"),
+    ],
+)
+def test_only_an_endpoint_that_answered_before_is_waited_for_beyond_all_tries(
+    reached: bool, status: str, tries: int
+) -> None:
+    attempts: list[int] = []
+
+    async def main(loop: Simulated) -> None:
+        its = limiter(loop, RateLimits(), reached=reached, report=lambda message: None)
+        timing = Timing(asyncio.sleep, lambda: 1.0, loop.time)
+
+        async def send(attempt: int) -> None:
+            attempts.append(attempt)
+            raise refused(status)
+
+        with pytest.raises(SendError):  # the last try is made when the time is over
+            await retrying(send, Retry(3, seconds=10.0, first=1.0, longest=4.0), timing, its)
+        assert loop.time() == (10.0 if tries == 5 else 3.0)
+
+    simulate(main)
+    assert attempts == list(range(tries))
+
+
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
 
 
@@ -186,7 +338,9 @@ ERRORS |= {"soon": refused(retry_after=300.0), "late": refused(retry_after=2000.
 RETRIES = yaml.safe_load(Path(__file__).with_name("retries.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("row", RETRIES, ids=str)
+@pytest.mark.parametrize(
+    "row", RETRIES, ids=lambda row: f"{len(row['errors'])} errors, then {row['end']}"
+)
 def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(row: dict[str, Any]) -> None:
     now = 0.0
     paused: list[float] = []
@@ -209,16 +363,31 @@ def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(row: dict[s
         found = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
         found = error
-    assert (paused, found) == (row["pauses"], ERRORS.get(row["end"], row["end"]))
+    assert paused == row["pauses"]
+    assert found == ERRORS.get(row["end"], row["end"])
 
 
 def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
-    error = Retry(seconds=900).within(refused(retry_after=901))
-    assert (error.final, error.transient) == (True, False)
+    asked = refused(retry_after=901, request_id="q1")
+    error = Retry(seconds=900).within(asked)
+    assert error.final
+    assert not error.transient
+    assert error.status == "429"
+    assert error.request_id == "q1"
     assert "wait 901 s" in error.message
     assert "--retry_seconds" in error.message
-    for other in (refused(retry_after=900), refused(), SendError("no", "400", retry_after=901)):
-        assert Retry(seconds=900).within(other) is other
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(refused(retry_after=900), id="just as long"),
+        pytest.param(refused(), id="no pause"),
+        pytest.param(SendError("no", "400", retry_after=901), id="an error that does not pass"),
+    ],
+)
+def test_another_error_stays_as_it_is(error: SendError) -> None:
+    assert Retry(seconds=900).within(error) is error
 
 
 def outage(*events: tuple[float, str], patience: float = 900.0) -> tuple[list[str], list[bool]]:
@@ -241,9 +410,18 @@ def outage(*events: tuple[float, str], patience: float = 900.0) -> tuple[list[st
     return told, final
 
 
-def test_an_endpoint_that_stays_away_ends_the_run_and_any_answer_ends_an_outage() -> None:
-    gone = (0.0, "connection"), (60.0, "connection")
-    found = [outage(*gone, patience=patience)[1] for patience in (60.0, 0.0, 900.0)]
-    assert found == [[False, True], [False, False], [False, False]]
+@pytest.mark.parametrize(
+    ("patience", "final"),
+    [
+        pytest.param(60.0, [False, True], id="as long as its patience"),
+        pytest.param(61.0, [False, False], id="not as long"),
+        pytest.param(0.0, [False, False], id="no patience was set"),
+    ],
+)
+def test_an_endpoint_that_stays_away_ends_the_run(patience: float, final: list[bool]) -> None:
+    assert outage((0.0, "connection"), (60.0, "connection"), patience=patience)[1] == final
+
+
+def test_any_answer_ends_an_outage() -> None:
     events = [(0.0, "connection"), (50.0, "500"), (20.0, "connection"), (50.0, "timeout")]
     assert outage(*events, (10.0, "connection"), patience=60.0)[1] == [False] * 4 + [True]

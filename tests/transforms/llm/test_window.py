@@ -22,21 +22,94 @@ def arrived(window: ContextWindow, *sizes: tuple[int, int]) -> list[bool]:
     return [window.arrived(one, prompt_tokens(one), counted) for one, counted in asked]
 
 
-def test_what_is_known_of_a_context_limits_prompt_and_reply() -> None:
+def test_an_unknown_context_limits_nothing() -> None:
     window = ContextWindow()
-    assert (window.room(100), window.limit(100, 900, 40)) == (None, 900)
+    assert window.room(100) is None
+    assert window.limit(100, 900, 40) == 900
     assert not window.hopeless(10**9)
+    assert not window.fits(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "most", "expects", "limit"),
+    [
+        pytest.param(100, 873, 40, 873, id="less than what is left"),
+        pytest.param(100, 874, 40, 874, id="all that is left"),
+        pytest.param(100, 875, 40, 874, id="more than what is left"),
+        pytest.param(990, 900, 40, 40, id="what it needs, and the endpoint decides"),
+        pytest.param(990, 30, 40, 30, id="no more than was asked for"),
+        pytest.param(990, 900, 0, 1, id="one token at least"),
+    ],
+)
+def test_a_reply_gets_what_a_prompt_leaves(
+    prompt: int, most: int, expects: int, limit: int
+) -> None:
+    # A tenth more for the prompt, and 16 tokens of a template, are left free.
+    assert ContextWindow(1000).limit(prompt, most, expects) == limit
+
+
+@pytest.mark.parametrize(("prompt", "room"), [(100, 874), (894, 0), (895, 0), (2000, 0)])
+def test_the_room_beside_a_prompt_is_never_below_nothing(prompt: int, room: int) -> None:
+    assert ContextWindow(1000).room(prompt) == room
+
+
+@pytest.mark.parametrize(("prompt", "hopeless"), [(1250, False), (1251, True)])
+def test_a_prompt_is_hopeless_from_five_quarters_of_the_context(
+    prompt: int, hopeless: bool
+) -> None:
+    assert ContextWindow(1000).hopeless(prompt) is hopeless  # an estimate may be too high
+
+
+@pytest.mark.parametrize(("expects", "fits"), [(40, True), (41, False)])
+def test_prompt_and_reply_may_fill_the_context(expects: int, fits: bool) -> None:
+    assert ContextWindow(1000).fits(960, expects) is fits
+
+
+def test_what_an_error_says_goes_before_what_was_set() -> None:
     window = ContextWindow(1000)
-    assert 700 < (window.room(100) or 0) < 900
-    assert window.room(2000) == 0
-    assert 750 < window.limit(100, 900, 40) < 900
-    assert window.limit(990, 900, 40) == 40  # what it needs, and the endpoint decides
-    assert window.hopeless(1500)
-    assert not window.hopeless(1050)  # an estimate may be too high
-    window.refused(1000, 300, Overflow(512, 1500))  # what an error says goes before what was set
+    window.refused(1000, 300, Overflow(512, 1500))
     assert window.context == 512
     assert window.hopeless(450)  # 1.5 of its tokens for each of ours
-    assert (window.fits(330, 40), window.fits(250, 40)) == (False, True)
+    assert not window.fits(330, 40)
+    assert window.fits(250, 40)
+
+
+def test_a_refusal_without_numbers_lets_a_context_be_guessed_until_more_is_taken() -> None:
+    window = ContextWindow()
+    window.refused(1000, 300, Overflow())
+    assert window.context == 750
+    window.took(800)
+    assert window.context == 900
+    assert window.limit(990, 900, 40) == 900  # a guess limits no reply
+
+
+def test_a_reply_that_ends_early_shows_the_context() -> None:
+    window = ContextWindow()
+    window.ended(700)
+    assert window.context == 700
+    window.ended(900)
+    assert window.context == 700
+
+
+@pytest.mark.parametrize(("words", "whole"), [(251, True), (252, False)])
+def test_a_prompt_of_256_tokens_and_more_can_be_seen_to_be_cut(words: int, whole: bool) -> None:
+    assert prompt_tokens(body(words)) == words + 4
+    assert arrived(ContextWindow(), (words, 10)) == [whole]
+
+
+@pytest.mark.parametrize(
+    ("left", "context"),
+    [
+        pytest.param(2049, 4096, id="half of the context and a token"),
+        pytest.param(2052, 4096, id="half of the context and four tokens"),
+        pytest.param(2048, 2048, id="no token more"),
+        pytest.param(2053, 2053, id="five tokens more"),
+    ],
+)
+def test_the_context_is_guessed_by_what_was_left_of_a_prompt(left: int, context: int) -> None:
+    window = ContextWindow()
+    assert arrived(window, (6000, left)) == [False]
+    assert window.context == context
 
 
 def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:
@@ -54,9 +127,6 @@ def test_a_prompt_that_was_cut_is_seen_by_its_count() -> None:
     ollama = arrived(window, (900, 930), (6000, 2050), (5000, 2050), (1500, 1540), (3000, 3100))
     assert ollama == [True, False, False, True, True]
     assert window.context == 4096
-    window = ContextWindow()
-    assert arrived(window, (6000, 2000)) == [False]
-    assert window.context == 2000  # of another server, what it left is known
 
 
 def test_an_endpoint_that_counts_otherwise_cuts_nothing() -> None:

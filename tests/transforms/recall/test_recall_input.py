@@ -33,16 +33,22 @@ def test_a_record_of_json_lines() -> None:
     facts = ["F1.", {"fact": "F2.", "labels": {"rag": True, "silent": 0}}]
     given = {"rag": "A", "none": None, "silent": ""}
     found = used(id=5, question="Q?", ground_truth="T.", answers=given, facts=facts)
-    assert (found.record_id, found.question, found.ground_truth) == ("5", "Q?", "T.")
+    assert found.record_id == "5"
+    assert found.question == "Q?"
+    assert found.ground_truth == "T."
     assert answers(found) == {"rag": "A", "silent": ""}
-    assert (found.given, found.facts) == (True, ["F1.", "F2."])
+    assert found.given
+    assert found.facts == ["F1.", "F2."]
     assert labels(found) == {("rag", 1, 1), ("silent", 1, 0)}
     assert used(question="Q?", answers={"rag": "A"}, facts=[]).given
     # Without facts they are to be generated, and without an id it is a function of the content.
     found, same = (used(question="Q?", answer="T.", answers={"rag": "A"}) for _ in range(2))
-    assert (found.ground_truth, answers(found), found.given) == ("T.", {"rag": "A"}, False)
+    assert found.ground_truth == "T."
+    assert answers(found) == {"rag": "A"}
+    assert not found.given
     beside = used(question="Q?", ground_truth="T.", answer="A.")
-    assert (beside.ground_truth, answers(beside)) == ("T.", {"answer": "A."})
+    assert beside.ground_truth == "T."
+    assert answers(beside) == {"answer": "A."}
     assert found.record_id == same.record_id != beside.record_id
 
 
@@ -78,7 +84,9 @@ def test_what_cannot_be_used_is_a_failure_that_says_why(
     raw = {"question": "Q?", "ground_truth": "T.", "answers": {"a": "A"}, **changes}
     found = parse_recall("file:1", json.dumps(raw).encode())
     assert isinstance(found, Failure)
-    assert (found.step, found.key, found.error_type) == ("read", "file:1", "unusable_record")
+    assert found.step == "read"
+    assert found.key == "file:1"
+    assert found.error_type == "unusable_record"
     assert message in found.message
 
 

@@ -48,14 +48,15 @@ def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_fa
     found, _ = asked(cut_off, record(given=False))
     assert [row.fact for row in found.facts] == FACTS[:2]
     (failure,) = found.failures
-    assert (failure.step, failure.error_type) == ("facts", "truncated")
+    assert failure.step == "facts"
+    assert failure.error_type == "truncated"
     assert "the last of the facts" in failure.message
 
 
 VOID = yaml.safe_load(Path(__file__).with_name("void.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("void", VOID, ids=str)
+@pytest.mark.parametrize("void", VOID.values(), ids=VOID)
 def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     good = {"fact_1": T, "fact_2": F, "fact_3": F}
     found, client = asked([void, good], record(), "tf")
@@ -88,7 +89,8 @@ def test_a_refusal_and_a_lost_connection_are_no_verdicts() -> None:
 def test_an_empty_answer_says_nothing_and_nobody_is_asked() -> None:
     found, client = asked([], record(answers={"silent": " "}), "tf", "prompt")
     assert set(outcomes(found)) == {("noans", 0, "no_passages", None)}
-    assert (len(found.verdicts), client.requests) == (6, [])
+    assert len(found.verdicts) == 6
+    assert client.requests == []
 
 
 def test_a_record_without_an_answer_is_reported() -> None:

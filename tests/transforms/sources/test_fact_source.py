@@ -53,9 +53,13 @@ def test_one_method_is_a_source_plain_or_async(kind: type[FactSource]) -> None:
         source=kind.name,
         passage_id=passage_id(kind.name, "https://example.org/page", "about Etna"),
     )
-    assert (bad.passages, bad.outcome, bad.reason) == ((), "error", "transport")
-    assert (bad.error_type, bad.message) == ("LookupError", "not today")
-    assert (kind().unavailable(), kind().fingerprint()) == (None, "")
+    assert bad.passages == ()
+    assert bad.outcome == "error"
+    assert bad.reason == "transport"
+    assert bad.error_type == "LookupError"
+    assert bad.message == "not today"
+    assert kind().unavailable() is None
+    assert kind().fingerprint() == ""
 
 
 def found_of(passages: Any) -> Found:
@@ -83,7 +87,8 @@ def test_scores_are_kept_and_nothing_found_is_noans() -> None:
 def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguished() -> None:
     a, b, again = ids(Passage("a"), Passage("b"), Passage("a"))
     first, second, other = ids(Passage("b"), Passage("a"), Passage("a", url="u"))
-    assert ([first, second], again) == ([b, a], passage_id("fixed", None, "a", 1))
+    assert [first, second] == [b, a]
+    assert again == passage_id("fixed", None, "a", 1)
     assert len({a, b, again, other}) == 4
     # An id of the plug-in's own is kept.
     assert ids(Passage("a", source="fixed", passage_id="fixed:7")) == ["fixed:7"]
@@ -98,7 +103,8 @@ GARBAGE += [{"text": "a", **more} for more in ({"title": 5}, {"url": 5}, {"secti
 def test_what_no_table_could_hold_is_an_error_beside_the_others(garbage: Any) -> None:
     found = found_of(iter([Passage("fine"), garbage, Passage("too")]))
     assert [hit.passage.text for hit in found.passages] == ["fine", "too"]
-    assert (found.outcome, bool(found.error_type)) == ("error", True)
+    assert found.outcome == "error"
+    assert bool(found.error_type)
     said = "a source must return ufo.Passage objects, not str"
     assert (found.message == said) == (garbage == "text")
 
@@ -178,7 +184,8 @@ def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
 def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:
     flags = {"passages": 7, "index": "/i"}
     by_flag: Any = make_source(SourceSpec("m", f"{mine}:Strict", {"limit": 1}), flags)
-    assert (by_flag.limit, by_flag.name) == (1, "m")
+    assert by_flag.limit == 1
+    assert by_flag.name == "m"
     for options, passages in (({}, 7), ({"passages": 2}, 2)):
         made: Any = make_source(SourceSpec("m", "reference", options), flags)
         assert made.passages == passages
@@ -187,7 +194,8 @@ def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:
     # An object is used as it is, under the name of its spec.
     source = ReferenceSource(2)
     assert make_source(SourceSpec("mine", "any", instance=source), {"passages": 9}) is source
-    assert (source.name, source.passages) == ("mine", 2)
+    assert source.name == "mine"
+    assert source.passages == 2
 
 
 @pytest.mark.parametrize(("kind", "options", "error", "message"), TABLES["specs"])

@@ -1,9 +1,11 @@
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from tests.transforms.scripted import opened
 from ufo.transforms.sources.fact_source import Found
-from ufo.transforms.sources.reference import ReferenceSource
+from ufo.transforms.sources.reference import ReferenceSource, windows
 
 
 def ask(references: list[str], *claims: str, passages: int = 5) -> list[Found]:
@@ -23,7 +25,9 @@ def test_short_references_are_given_whole_and_without_any_there_is_a_reason() ->
     assert len({hit.passage.passage_id for hit in first.passages}) == 3
     for references in ([], ["", " \n"]):
         (found,) = ask(references, "a")
-        assert (found.outcome, found.reason, found.passages) == ("noans", "no_references", ())
+        assert found.outcome == "noans"
+        assert found.reason == "no_references"
+        assert found.passages == ()
 
 
 def test_a_long_reference_is_cut_at_sentence_ends_and_the_best_parts_are_used() -> None:
@@ -33,6 +37,24 @@ def test_a_long_reference_is_cut_at_sentence_ends_and_the_best_parts_are_used() 
     assert [len(part.split()) <= 100 and part[-4:] for part in texts(found)] == ["all."] * 2
     topics = ["Etna erupts lava.", "Oslo lies north.", "Bees make honey.", "Gold melts hot."]
     etna, honey = ask(topics, "Etna has lava", "honey of bees", passages=2)
-    assert (texts(etna)[0], texts(honey)[0]) == (topics[0], topics[2])
+    assert texts(etna)[0] == topics[0]
+    assert texts(honey)[0] == topics[2]
     first, second = (hit.score or 0.0 for hit in etna.passages)
     assert first > second
+
+
+@pytest.mark.parametrize(
+    ("sentences", "sizes"),
+    [
+        pytest.param([5], [5], id="a sentence as long as a text that stays whole"),
+        pytest.param([4, 1], [5], id="a text that stays whole"),
+        pytest.param([3, 1, 2], [4, 2], id="a window is full"),
+        pytest.param([3, 2, 1], [3, 3], id="a sentence that would be too much"),
+        pytest.param([9, 1], [9, 1], id="a sentence longer than a window"),
+    ],
+)
+def test_a_long_text_is_cut_at_sentence_ends(sentences: list[int], sizes: list[int]) -> None:
+    text = " ".join(" ".join(["Word", *["word"] * (size - 1)]) + "." for size in sentences)
+    found = windows(text, whole=5, words=4)
+    assert [len(window.split()) for window in found] == sizes
+    assert " ".join(found) == text

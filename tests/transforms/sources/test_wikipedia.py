@@ -43,8 +43,10 @@ def test_each_unit_gets_its_best_passages(index: str) -> None:
         index, "Etna is a volcano", "Bees make honey", "Sicily has Etna", "zyzzyva quux"
     )
     hit = etna.passages[0]
-    assert (hit.passage.title, hit.passage.source) == ("Etna", "wikipedia")
-    assert (hit.passage.text, hit.passage.url) == (PAGES["Etna"], "https://example.org/Etna")
+    assert hit.passage.title == "Etna"
+    assert hit.passage.source == "wikipedia"
+    assert hit.passage.text == PAGES["Etna"]
+    assert hit.passage.url == "https://example.org/Etna"
     assert hit.passage.passage_id.startswith("wikipedia:")
     assert (hit.score or 0) > 0
     assert honey.passages[0].passage.title == "Honey"

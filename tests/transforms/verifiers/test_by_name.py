@@ -24,7 +24,8 @@ def test_built_in_ones_and_a_file_s_class_are_verifiers(mine: Path) -> None:
     assert "overlap" in by_name.VERIFIERS.types()
     assert by_name.VERIFIERS.about("overlap")["package"] == "ufo-factuality"
     assert isinstance(make_verifier("overlap"), OverlapVerifier)
-    assert (make_verifier(STATED).name, make_verifier(f"{mine}:Mine").name) == ("stated", "Mine")
+    assert make_verifier(STATED).name == "stated"
+    assert make_verifier(f"{mine}:Mine").name == "Mine"
     with pytest.raises(PluginError, match=r"not a verifier: it must be a subclass of ufo.Verifier"):
         make_verifier(f"{mine}:Other")
 

@@ -69,7 +69,8 @@ def test_every_pair_is_in_one_call_within_the_limits(
     assert counted == Counter({(f, p) for f, found in wanted.items() for p in found})
     for call, within in zip(calls, pairs, strict=True):
         used = set(chain.from_iterable(call.values()))
-        assert (len(used) <= passages, len(call) <= facts) == (True, True)
+        assert len(used) <= passages
+        assert len(call) <= facts
         size = 30 * len(call) + 100 * len(used) + 40 * len(within)
         assert size <= tokens or len(within) == 1
     assert packed(wanted, passages, facts, tokens) == calls
@@ -146,7 +147,8 @@ def test_what_was_learned_or_is_given_holds_for_the_rest_of_the_run() -> None:
     assert outcomes(second) == outcomes(first)
     for profile in ("ollama", "vllm"):
         found, server = judge(profile, 2048, "function", given=2048)
-        assert (missed(found), found.failures) == (0, [])
+        assert missed(found) == 0
+        assert found.failures == []
         assert not any(one.prompt_tokens == 1026 for one in server.chats)  # what a cut leaves
 
 

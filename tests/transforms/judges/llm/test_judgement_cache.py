@@ -48,15 +48,17 @@ class Scene:
         self,
         *records: OpenUnits,
         texts: Sequence[str] = ("A passage.",),
+        title: str | None = None,
         client: ClientSettings = CLIENT,
+        model: str = "m",
         **settings: Any,
     ) -> list[list[Evidence]]:
         """Verify the records together, in what might be a process of its own."""
         self.stores.append(SqliteStore(str(self.path)))
-        told = LlmSettings("m", **{"explain": "none", "repairs": 0, **settings})
+        told = LlmSettings(model, **{"explain": "none", "repairs": 0, **settings})
         cache = JudgementCache(told, client, Memory(self.stores[-1]))
         judge = LlmJudge(JudgeContext(told, lambda: self.client, lambda: cache))
-        found = passages(*texts)
+        found = passages(*texts, title=title)
 
         async def ask() -> Any:
             asked = (judge.verify(record, "s", [found] * len(record.units)) for record in records)
@@ -103,28 +105,87 @@ def test_equal_claims_of_responses_under_way_are_judged_once(scene: Scene) -> No
     told = [(row.request_id, row.coalesced) for row in (own, shared)]
     assert told == [("fake-2", False), ("fake-1", True)]
     # What is shared is charged to its first asker.
-    assert (shared.prompt_tokens or 0, shared.cost_usd) == (0, 0.0)
+    assert (shared.prompt_tokens or 0) == 0
+    assert shared.cost_usd == 0.0
 
 
 APART = replace(CLIENT, share=False)
 
 
+def at(**changes: Any) -> ClientSettings:
+    """A client whose endpoint differs in this."""
+    return ClientSettings({VERIFIER: replace(CLIENT.endpoints[VERIFIER], **changes)})
+
+
+def times_judged(scene: Scene, claim: str = ROME, query: str = "?", **change: Any) -> int:
+    """How often a model is asked where a claim was judged before and is judged with a change."""
+    scene.run(units("r1", ROME))
+    scene.reply = lambda request: whole(request) if len(request.messages) > 1 else "True"
+    again = units("r2", claim)
+    again = replace(again, units=[replace(unit, query=query) for unit in again.units])
+    scene.run(again, **change)
+    return len(scene.client.requests)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"claim": OSLO}, id="the claim"),
+        pytest.param({"query": "Where?"}, id="the query"),
+        pytest.param({"texts": ("Another passage.",)}, id="the passage"),
+        pytest.param({"title": "A title"}, id="the passage's title"),
+        pytest.param({"client": THERE}, id="the endpoint"),
+        pytest.param({"client": at(body='{"top_k": 1}')}, id="the endpoint's added fields"),
+        pytest.param({"model": "m2"}, id="the model"),
+        pytest.param({"formulation": "prompt"}, id="the formulation"),
+        pytest.param({"verdict_labels": "tf"}, id="the labels"),
+        pytest.param({"explain": "short"}, id="the explanation"),
+        pytest.param({"citation": True}, id="the citation"),
+        pytest.param({"format": "xml"}, id="the format"),
+        pytest.param({"passages_per_call": 1}, id="the passages of a call"),
+        pytest.param({"facts_per_call": 1}, id="the facts of a call"),
+        pytest.param({"as_published": True}, id="the prompts of the papers"),
+        pytest.param({"call_tokens": 9_000}, id="the tokens of a call"),
+    ],
+)
+def test_what_is_judged_otherwise_is_judged_anew(scene: Scene, change: dict[str, Any]) -> None:
+    assert times_judged(scene, **change) == 2
+
+
+def test_a_claim_is_judged_anew_by_another_prompt(scene: Scene, tmp_path: Path) -> None:
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "argument_claim.txt").write_text("Another description.")
+    assert times_judged(scene, prompts_dir=str(folder)) == 1  # it is not of judgements
+    (folder / "verify_user.txt").write_text("{facts} {passages} {context}")
+    assert times_judged(scene, prompts_dir=str(folder)) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({}, id="the response"),
+        pytest.param({"extractor_model": "e"}, id="the model of extraction"),
+        pytest.param({"extract_tokens": 500}, id="the tokens of extraction"),
+        pytest.param({"repairs": 1}, id="the repairs"),
+        pytest.param({"client": at(timeout=1.0)}, id="the time-out"),
+        pytest.param({"client": at(api_key_env="OTHER_KEY")}, id="the key's variable"),
+        pytest.param({"client": replace(CLIENT, concurrency=1)}, id="the concurrency"),
+    ],
+)
+def test_what_changes_no_judgement_is_judged_once(scene: Scene, change: dict[str, Any]) -> None:
+    assert times_judged(scene, **change) == 1
+
+
 @pytest.mark.parametrize(
     ("change", "asked"),
     [
-        ({"texts": ("Another passage.",)}, 2),
-        ({"verdict_labels": "tf"}, 2),
-        ({"citation": True}, 2),
-        ({"formulation": "prompt"}, 2),
-        ({"passages_per_call": 1}, 2),
-        ({"client": THERE}, 2),
-        ({"client": APART}, 3),  # a response finds only its own
-        ({"explain": "short"}, 4),  # one without the rationale asked for is not kept
+        pytest.param({"client": APART}, 3, id="a response finds only its own"),
+        pytest.param({"explain": "short"}, 4, id="one without the rationale asked for is not kept"),
     ],
 )
-def test_what_is_judged_otherwise_is_judged_anew(scene: Scene, change: Any, asked: int) -> None:
+def test_what_is_kept_of_other_judgements(scene: Scene, change: Any, asked: int) -> None:
     scene.run(units("r1", ROME))
-    scene.reply = lambda request: whole(request) if request.function else "True"
     for name in ("r2", "r3", "r2"):
         scene.run(units(name, ROME), **change)
     assert len(scene.client.requests) == asked

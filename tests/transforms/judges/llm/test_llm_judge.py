@@ -207,7 +207,9 @@ def test_no_text_is_no_call() -> None:
     assert queries([], []).result.queries == []
 
 
-@pytest.mark.parametrize(("second", "no_claim"), REPLIES["incomplete"], ids=str)
+@pytest.mark.parametrize(
+    ("second", "no_claim"), REPLIES["incomplete"].values(), ids=REPLIES["incomplete"]
+)
 def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(
     second: list[Any], no_claim: list[Any]
 ) -> None:
@@ -266,7 +268,8 @@ def test_a_claim_without_a_word_of_its_sentence_is_refused() -> None:
     assert "sentences 2" in lost.message
     # Beside good ones, it is a failure alone.
     asked = extract([{**GOOD, "facts": [*GOOD["facts"], MOON]}])
-    assert (len(rows(asked)), len(asked.result.failures)) == (3, 1)
+    assert len(rows(asked)) == 3
+    assert len(asked.result.failures) == 1
 
 
 @pytest.mark.parametrize(("text", "other", "alike"), tables("replies_of_judges")["related"])

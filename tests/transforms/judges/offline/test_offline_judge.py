@@ -58,7 +58,8 @@ def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() ->
     rows = verified(OfflineJudge(STATED), ["1 0 0", titled], [], ["1 0 0"]).evidence
     assert calls == [[Pair(CLAIM, "1 0 0"), Pair(CLAIM, "1 0 0", "Oslo")]]
     assert [row.unit_id for row in rows] == ["u0", "u0", "u1", "u2"]
-    assert (rows[2].reason, rows[2].passage_id) == ("no_passages", None)
+    assert rows[2].reason == "no_passages"
+    assert rows[2].passage_id is None
     (row,) = verified(OfflineJudge(STATED), ["1 0 0"], language="fi").evidence
     told = (row.outcome, row.reason, row.probability, row.model)
     assert told == ("noans", "unsupported_language", None, None)

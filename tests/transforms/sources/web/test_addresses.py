@@ -17,7 +17,12 @@ import pytest
 from tests.local_web import LocalWeb, Reply
 from tests.transforms.sources.web.pages import get
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.web.addresses import RefusedAddress, literal, why_refused
+from ufo.transforms.sources.web.addresses import (
+    RefusedAddress,
+    checked_url,
+    literal,
+    why_refused,
+)
 from ufo.transforms.sources.web.documents import CONNECTION, REFUSED_ADDRESS, FetchedPage
 from ufo.transforms.sources.web.transport import CheckedBackend
 
@@ -67,7 +72,8 @@ def fetched(url: str, allow_private: bool = False) -> FetchedPage:
 @pytest.mark.parametrize("url", HOSTILE, ids=lambda url: ascii(url)[:60])
 def test_it_is_refused_unconnected(web: LocalWeb, connected: list[str], url: str) -> None:
     page = fetched(url.replace("PORT", str(web.port)))
-    assert (page.reason, page.body) == (REFUSED_ADDRESS, b"")
+    assert page.reason == REFUSED_ADDRESS
+    assert page.body == b""
     assert page.detail
     assert connected == []
     assert web.requests == []
@@ -101,7 +107,8 @@ class Site(httpcore.AsyncMockStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: Any = None
     ) -> httpcore.AsyncNetworkStream:
-        assert (ssl_context.verify_mode, ssl_context.check_hostname) == (ssl.CERT_REQUIRED, True)
+        assert ssl_context.verify_mode == ssl.CERT_REQUIRED
+        assert ssl_context.check_hostname
         self.names.append(server_hostname)
         return self
 
@@ -152,13 +159,148 @@ def test_who_allows_private_hosts_gets_there(web: LocalWeb, spelled: str) -> Non
     assert page.reason == (CONNECTION if spelled == "[::1]" else None)
 
 
-def test_public_addresses_and_names_are_no_reason_to_refuse(web: LocalWeb) -> None:
-    mapped = [f"::ffff:{PUBLIC}", "64:ff9b::808:808", "2606:2800:220:1:248:1893:25c8:1946"]
-    found = [literal(address) for address in (PUBLIC, "1.1.1.1", *mapped)]
-    assert all(found)
-    assert [why_refused(address) for address in found if address] == [None] * 5
-    names = ("example.org", "1.example", "127.0.0.1.nip.io", "a", "ü.example")
-    assert {literal(name) for name in names} == {None}
+LOOPBACK, PRIVATE, RESERVED = (f"a {kind} address" for kind in ("loopback", "private", "reserved"))
+INTERNAL = "an internal address of a network"
+OTHER_USE = "an address for another use (6to4, Teredo, documentation)"
+ISATAP = "an address that contains another one (ISATAP)"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "why"),
+    [
+        ("0.0.0.0", "0.0.0.0", "a unspecified address"),
+        ("0.0.0.1", "0.255.255.255", PRIVATE),
+        ("10.0.0.0", "10.255.255.255", PRIVATE),
+        ("100.64.0.0", "100.127.255.255", "no public address"),
+        ("127.0.0.0", "127.255.255.255", LOOPBACK),
+        ("168.63.129.16", "168.63.129.16", INTERNAL),
+        ("169.254.0.0", "169.254.255.255", "a link-local address"),
+        ("172.16.0.0", "172.31.255.255", PRIVATE),
+        ("192.0.0.0", "192.0.0.255", INTERNAL),
+        ("192.0.2.0", "192.0.2.255", PRIVATE),
+        ("192.88.99.0", "192.88.99.255", INTERNAL),
+        ("192.168.0.0", "192.168.255.255", PRIVATE),
+        ("198.18.0.0", "198.19.255.255", PRIVATE),
+        ("198.51.100.0", "198.51.100.255", PRIVATE),
+        ("203.0.113.0", "203.0.113.255", PRIVATE),
+        ("224.0.0.0", "239.255.255.255", "a multicast address"),
+        ("240.0.0.0", "255.255.255.255", PRIVATE),
+        ("::", "::", "a unspecified address"),
+        ("::1", "::1", LOOPBACK),
+        ("::ffff:10.0.0.0", "::ffff:10.255.255.255", f"{PRIVATE} mapped into IPv6"),
+        ("64:ff9b::a00:0", "64:ff9b::aff:ffff", f"{PRIVATE} behind NAT64"),
+        ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", OTHER_USE),
+        ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", PRIVATE),
+        ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", OTHER_USE),
+        ("2606:2800::5efe:0:0", "2606:2800::5efe:ffff:ffff", ISATAP),
+        ("2606:2800::200:5efe:0:0", "2606:2800::200:5efe:ffff:ffff", ISATAP),
+        ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", OTHER_USE),
+        ("4000::", "5fff::", RESERVED),
+        ("fc00::", "fdff::", PRIVATE),
+        ("fe80::", "febf::", "a link-local address"),
+        ("fec0::", "feff::", "no public address"),
+        ("ff00::", "ffff::", "a multicast address"),
+    ],
+)
+def test_a_range_is_refused_from_its_first_to_its_last_address(
+    first: str, last: str, why: str
+) -> None:
+    assert why_refused(ip_address(first)) == why
+    assert why_refused(ip_address(last)) == why
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0"),
+        *("126.255.255.255", "128.0.0.0", "168.63.129.15", "168.63.129.17", "169.253.255.255"),
+        *("169.255.0.0", "172.15.255.255", "172.32.0.0", "191.255.255.255", "192.0.1.0"),
+        *("192.88.98.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "198.17.255.255"),
+        *("198.20.0.0", "223.255.255.255", "::ffff:9.255.255.255", "64:ff9b::9ff:ffff"),
+        *("2000::1", "2001:200::", "2003::", "2606:2800::5eff:0:0", "3ffe::1", "3fff:1000::"),
+    ],
+)
+def test_the_addresses_beside_a_range_are_public(address: str) -> None:
+    assert why_refused(ip_address(address)) is None
+
+
+@pytest.mark.parametrize("port", [80, 443, 8000, 8008, 8080, 8443, 8888])
+@pytest.mark.parametrize("scheme", ["http", "https", "HTTP"])
+def test_a_web_server_has_one_of_these_ports(scheme: str, port: int) -> None:
+    url = f"{scheme}://public.example:{port}/a"
+    assert checked_url(f" {url}#part ") == url
+
+
+@pytest.mark.parametrize("port", [1, 22, 79, 81, 442, 444, 3000, 7999, 8001, 9200, 65535])
+def test_another_port_is_refused_unless_private_hosts_are_allowed(port: int) -> None:
+    url = f"http://public.example:{port}/"
+    with pytest.raises(RefusedAddress, match=f"port {port} is none of a web server"):
+        checked_url(url)
+    assert checked_url(url, allow_private=True) == url
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "x"])
+def test_no_server_has_such_a_port(port: str) -> None:
+    with pytest.raises(RefusedAddress):
+        checked_url(f"http://public.example:{port}/", allow_private=True)
+
+
+@pytest.mark.parametrize("character", [*map(chr, range(32)), "\x7f", "\\"], ids=ascii)
+def test_a_url_has_no_such_character(character: str) -> None:
+    with pytest.raises(RefusedAddress, match="has ones that no URL has"):
+        checked_url(f"http://public.example/a{character}b")
+
+
+@pytest.mark.parametrize("scheme", ["", "ftp", "file", "ws", "httpx", "data", "javascript"])
+def test_another_scheme_is_refused(scheme: str) -> None:
+    with pytest.raises(RefusedAddress, match="is neither http nor https"):
+        checked_url(f"{scheme}://public.example/")
+
+
+def test_a_url_has_at_most_4096_characters() -> None:
+    url = "http://public.example/".ljust(4096, "a")
+    assert checked_url(url) == url
+    with pytest.raises(RefusedAddress, match="over 4096 characters"):
+        checked_url(f"{url}a")
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("a b.example", "the host has a space in it"),
+        ("user@public.example", "the URL holds a user name"),
+        ("user:secret@public.example", "the URL holds a user name"),
+        ("", "the URL names no host"),
+        ("[::1", "no URL"),
+    ],
+)
+def test_a_host_that_is_none_is_refused(host: str, why: str) -> None:
+    with pytest.raises(RefusedAddress, match=why):
+        checked_url(f"http://{host}/")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(PUBLIC, "1.1.1.1", f"::ffff:{PUBLIC}", "64:ff9b::808:808"),
+        "2606:2800:220:1:248:1893:25c8:1946",
+    ],
+)
+def test_a_public_address_is_no_reason_to_refuse(address: str) -> None:
+    found = literal(address)
+    assert found == ip_address(address)
+    assert why_refused(found) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["example.org", "1.example", "127.0.0.1.nip.io", "a", "\xfc.example", "127.0.0.1 x"]
+)
+def test_a_name_is_no_address(name: str) -> None:
+    assert literal(name) is None
+
+
+def test_a_url_with_spaces_is_asked_for_as_a_browser_does(web: LocalWeb) -> None:
     web.pages["/two%20words"] = web.pages["/beacon"]
     page = fetched(f" {web.url('/two words')} ", allow_private=True)
-    assert (page.reason, page.final_url) == (None, web.url("/two%20words"))
+    assert page.reason is None
+    assert page.final_url == web.url("/two%20words")

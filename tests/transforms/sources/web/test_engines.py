@@ -23,11 +23,13 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     call = api_of("serper").call(["a?", "b?"], 10, "k")
-    assert (call["method"], call["url"]) == ("POST", "https://google.serper.dev/search")
+    assert call["method"] == "POST"
+    assert call["url"] == "https://google.serper.dev/search"
     assert call["json"] == [{"q": q, "num": 10} for q in ("a?", "b?")]
     monkeypatch.setenv("SEARXNG_BASE_URL", "http://searx.example/?x=y")
     call = api_of("searxng").call(["a?"], 10, "")
-    assert (call["url"], call["params"]["format"]) == ("http://searx.example/search", "json")
+    assert call["url"] == "http://searx.example/search"
+    assert call["params"]["format"] == "json"
     call = api_of("brave").call(["a?"], 30, "k")
     assert call["url"] == "https://api.search.brave.com/res/v1/web/search"
     assert call["headers"]["X-Subscription-Token"] == "k"
@@ -49,6 +51,64 @@ def test_brave_gets_no_query_that_it_would_refuse(query: str, word: str, words: 
 @pytest.mark.parametrize(("name", "reply", "results"), TABLES["results"])
 def test_results(name: str, reply: Any, results: list[Any]) -> None:
     assert list(api_of(name).results(reply)) == [SearchResult(*one) for one in results]
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        *(
+            ("Mar 5, 2021", "2021-03-05"),
+            ("5 Mar 2021", "2021-03-05"),
+            ("2021-03-05", "2021-03-05"),
+        ),
+        *(("2021-03-05T23:59:59+02:00", "2021-03-05"), (" 2021-03-05 ", "2021-03-05")),
+        *(("3 days ago", None), ("2021", None), ("", None)),
+    ],
+)
+@pytest.mark.parametrize("field", ["publishedDate", "pubdate"])
+def test_the_date_of_a_result(field: str, said: str, day: str | None) -> None:
+    (found,) = api_of("searxng").results({"results": [{field: said}]})
+    assert found.published_at == day
+
+
+@pytest.mark.parametrize("part", ["organic", "answerBox", "knowledgeGraph", "searchParameters"])
+def test_serper_answers_with_any_part_of_a_result(part: str) -> None:
+    assert api_of("serper").answers({part: []})
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        ({"answerBox": {"snippet": "In 1932."}}, SearchResult(None, None, "In 1932.", None, True)),
+        (
+            {"answerBox": {"answer": "1932", "date": "2021-03-05"}},
+            SearchResult(None, None, "1932", "2021-03-05", True),
+        ),
+        (
+            {"knowledgeGraph": {"title": "Alma", "type": "River", "website": "http://a.example"}},
+            SearchResult("http://a.example", "Alma", "Alma: River.", None, True),
+        ),
+        (
+            {"knowledgeGraph": {"title": "Alma", "attributes": {"Length": " 9 km "}}},
+            SearchResult(None, "Alma", "Length: 9 km.", None, True),
+        ),
+    ],
+    ids=["a snippet", "a date", "a kind and an address", "an attribute"],
+)
+def test_what_serper_shows_above_the_pages(parts: dict[str, Any], found: SearchResult) -> None:
+    assert list(api_of("serper").results(parts)) == [found]
+
+
+@pytest.mark.parametrize("tag", ["strong", "b", "em"])
+def test_brave_s_marks_of_words_are_left_out(tag: str) -> None:
+    item = {"title": f"<{tag}>A</{tag}>", "description": f"Of <{tag}>a</{tag}>."}
+    (found,) = api_of("brave").results({"web": {"results": [item]}})
+    assert found == SearchResult(None, "A", "Of a.")
+
+
+@pytest.mark.parametrize("code", ["QUOTA_LIMITED", "USAGE_LIMIT_EXCEEDED"])
+def test_a_plan_of_brave_that_is_used_up_is_told(code: str) -> None:
+    assert "is used up (429)" in api_of("brave").refused(429, code, "http://engine")
 
 
 UNUSABLE: list[Any] = [None, 5, "text", [], {}]

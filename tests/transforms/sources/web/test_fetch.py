@@ -1,6 +1,7 @@
 """Pages over real HTTP: what comes, what does not and why, and how politely it is asked for."""
 
 import asyncio
+import contextlib
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from tests.transforms.sources.web.pages import TABLES, get, no_pause
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import Hosts, rules_of
+from ufo.transforms.sources.web.fetch import Cached, Hosts, rules_of
 from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
 
 PLAIN = {"content-type": "text/plain"}
@@ -36,9 +37,13 @@ PAGES = cases(Path(__file__).with_name("pages.txt"))
 @pytest.mark.parametrize(("path", "final", "kind"), [row for row in PAGES if len(row) == 3])
 def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> None:
     (page,) = get(web.url(path))
-    assert (page.reason, page.detail, page.status) == (None, "", 200)
-    assert (page.url, page.final_url) == (web.url(path), web.url(final))
-    assert (page.content_type, page.retrieved_at) == (kind, "2026-01-02T03:04:05+00:00")
+    assert page.reason is None
+    assert page.detail == ""
+    assert page.status == 200
+    assert page.url == web.url(path)
+    assert page.final_url == web.url(final)
+    assert page.content_type == kind
+    assert page.retrieved_at == "2026-01-02T03:04:05+00:00"
     assert page.body == web.pages[final].body or path in ("/gzip", "/busy")
     assert page.body
 
@@ -47,7 +52,157 @@ def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> Non
 def test_pages_that_do_not(web: LocalWeb, path: str, reason: str) -> None:
     slow: Any = {"seconds": 0.2} if reason == reasons.TIMEOUT else {}
     (page,) = get(web.url(path), most_bytes=300_000, **slow)
-    assert (page.reason, page.body, page.url) == (reason, b"", web.url(path))
+    assert page.reason == reason
+    assert page.body == b""
+    assert page.url == web.url(path)
+
+
+PAGE = {"content-type": "text/html"}
+TEXT = b"<p>A text of a page.</p>"
+
+
+def at(web: LocalWeb, reply: Reply, **options: Any) -> FetchedPage:
+    """The page at an address that replies so; its site has no rules."""
+    web.pages |= {"/it": reply, "/robots.txt": Reply(b"", 404)}
+    (page,) = get(web.url("/it"), **options)
+    return page
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_followed(web: LocalWeb, status: int) -> None:
+    page = at(web, Reply(b"", status, {"location": "/beacon"}))
+    assert page.reason is None
+    assert page.final_url == web.url("/beacon")
+
+
+@pytest.mark.parametrize("status", [201, 300, 304, 305, 306, 309, 404])
+def test_another_status_leads_nowhere(web: LocalWeb, status: int) -> None:
+    page = at(web, Reply(b"", status, {"location": "/beacon"}))
+    assert page.reason == f"http_{status}"
+    assert "/beacon" not in web.paths()
+
+
+@pytest.mark.parametrize(("steps", "reason"), [(5, None), (6, reasons.TOO_MANY_REDIRECTS)])
+def test_five_redirects_are_followed(web: LocalWeb, steps: int, reason: str | None) -> None:
+    for step in range(1, steps):
+        web.pages[f"/step{step}"] = Reply(b"", 302, {"location": f"/step{step + 1}"})
+    web.pages[f"/step{steps}"] = Reply(TEXT, 200, PAGE)
+    assert at(web, Reply(b"", 302, {"location": "/step1"})).reason == reason
+
+
+@pytest.mark.parametrize("status", [200, 203])
+def test_a_page_comes_with_a_good_status(web: LocalWeb, status: int) -> None:
+    assert at(web, Reply(TEXT, status, PAGE)).body == TEXT
+
+
+@pytest.mark.parametrize("status", [201, 202, 205, 206, 226])
+def test_what_comes_with_another_status_is_no_page(web: LocalWeb, status: int) -> None:
+    assert at(web, Reply(TEXT, status, PAGE)).reason == f"http_{status}"
+
+
+AGAIN = (408, 425, 429, 502, 503, 504)
+
+
+@pytest.mark.parametrize("status", [*AGAIN, 400, 401, 403, 409, 410, 418, 500, 501, 505])
+def test_a_page_is_asked_for_once_more_after_some_errors(web: LocalWeb, status: int) -> None:
+    assert at(web, Reply(b"", status)).reason == f"http_{status}"
+    assert web.paths().count("/it") == (2 if status in AGAIN else 1)
+
+
+KINDS = ("text/html", "application/xhtml+xml", "text/plain", "application/pdf")
+UNTOLD = ("", "application/octet-stream", "binary/octet-stream")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "TEXT/HTML ; charset=utf-8"])
+def test_a_page_of_a_type_that_can_be_read_comes(web: LocalWeb, kind: str) -> None:
+    page = at(web, Reply(b"words", 200, {"content-type": kind}))
+    assert page.reason is None
+    assert page.content_type == kind.lower().partition(" ")[0]
+
+
+@pytest.mark.parametrize("kind", UNTOLD)
+def test_a_page_of_an_untold_type_comes_if_its_first_bytes_tell_it(
+    web: LocalWeb, kind: str
+) -> None:
+    told = {"content-type": kind} if kind else {}
+    assert at(web, Reply(b"<!DOCTYPE html>words", 200, told)).content_type == "text/html"
+    assert at(web, Reply(b"words", 200, told)).reason == reasons.UNSUPPORTED_TYPE
+
+
+@pytest.mark.parametrize("kind", ["image/png", "text/css", "application/json", "text/xml"])
+def test_a_page_of_another_type_does_not(web: LocalWeb, kind: str) -> None:
+    page = at(web, Reply(b"words", 200, {"content-type": kind}))
+    assert page.reason == reasons.UNSUPPORTED_TYPE
+
+
+@pytest.mark.parametrize(("most", "reason"), [(24, None), (23, reasons.TOO_LARGE)])
+def test_a_page_has_as_many_bytes_as_are_allowed(
+    web: LocalWeb, most: int, reason: str | None
+) -> None:
+    assert at(web, Reply(TEXT, 200, PAGE), most_bytes=most).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("asked", "private"),
+    [
+        *(("no-store", True), ("private", True), ("max-age=9, No-Store", True)),
+        *(("no-cache", False), ("public", False), ("", False)),
+    ],
+)
+def test_a_host_may_ask_that_a_page_is_not_kept(web: LocalWeb, asked: str, private: bool) -> None:
+    assert at(web, Reply(TEXT, 200, {**PAGE, "cache-control": asked})).private is private
+
+
+def failed_as(reason: str | None, status: int, private: bool = False) -> FetchedPage:
+    url = "https://a.example/robots.txt"
+    return FetchedPage(url, url, status, "", b"", None, "2026-01-01", reason, private=private)
+
+
+@pytest.mark.parametrize(
+    ("page", "for_the_day"),
+    [
+        *((failed_as(reason, 200), True) for reason in (None, "too_large", "empty")),
+        (failed_as("unsupported_type", 200), True),
+        *((failed_as(f"http_{n}", n), True) for n in (400, 403, 404, 410, 499)),
+        *((failed_as(f"http_{n}", n), False) for n in (302, 399, 408, 425, 429, 500, 503)),
+        *((failed_as(reason, 0), False) for reason in ("timeout", "connection", "garbled")),
+        *((failed_as(reason, 0), False) for reason in ("blocked_by_robots", "refused_address")),
+        (failed_as(None, 200, private=True), False),
+        (failed_as("http_404", 404, private=True), False),
+    ],
+    ids=lambda value: f"{value.reason} {value.status}" if isinstance(value, FetchedPage) else "",
+)
+def test_what_lasts_for_the_day(page: FetchedPage, for_the_day: bool) -> None:
+    assert fetch.lasts(page) is for_the_day
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "allowed"),
+    [
+        *(("http_400", 400, True), ("http_404", 404, True), ("http_499", 499, True)),
+        *(("http_500", 500, False), ("http_503", 503, False), ("too_large", 200, False)),
+        ("too_many_redirects", 0, True),
+    ],
+)
+def test_a_site_whose_rules_do_not_come(reason: str, status: int, allowed: bool) -> None:
+    rules = rules_of(failed_as(reason, status))
+    assert isinstance(rules, Protego)
+    assert rules.can_fetch("https://a.example/a", ROBOT) is allowed
+
+
+def test_a_site_that_cannot_be_reached_fails_as_its_rules_do() -> None:
+    page = failed_as("timeout", 0)
+    assert rules_of(page) is page
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"), [(fetch.MOST_RULES, None), (fetch.MOST_RULES + 1, "blocked_by_robots")]
+)
+def test_rules_have_at_most_so_many_bytes(web: LocalWeb, size: int, reason: str | None) -> None:
+    rules = b"User-agent: *\nAllow: /\n#"
+    web.pages["/robots.txt"] = Reply(rules.ljust(size, b"x"), 200, PLAIN)
+    (page,) = get(web.url("/lighthouse"))
+    assert page.reason == reason
 
 
 def test_nobody_there_and_no_name_are_reasons_too() -> None:
@@ -197,13 +352,14 @@ def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
     assert asyncio.run(ask()) == moments
 
 
-def test_no_more_than_a_few_are_under_way_at_a_host() -> None:
-    hosts, under_way, most = Hosts(sleep=no_pause), [0], [0]
+@pytest.mark.parametrize(("workers", "most"), [(1, 2), (2, 1), (3, 1)])
+def test_no_more_than_a_few_are_under_way_at_a_host(workers: int, most: int) -> None:
+    hosts, under_way, found = Hosts(workers, sleep=no_pause), [0], [0]
 
     async def one() -> None:
         async with hosts.turn("a"):
             under_way[0] += 1
-            most.append(under_way[0])
+            found.append(under_way[0])
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             under_way[0] -= 1
@@ -212,4 +368,45 @@ def test_no_more_than_a_few_are_under_way_at_a_host() -> None:
         await asyncio.gather(*(one() for _ in range(9)))
 
     asyncio.run(many())
-    assert max(most) == 2
+    assert max(found) == most
+
+
+def made_for(moments: list[float], keys: str, most: int = 2, fails: bool = False) -> str:
+    """For which of these keys, asked for at these moments, a value is made."""
+    now, made = 0.0, ""
+
+    async def ask() -> None:
+        nonlocal now, made
+        cached = Cached[str](most, 10.0, clock=lambda: now)
+
+        async def make() -> str:
+            nonlocal made
+            made += key
+            if fails:
+                raise OSError("gone")
+            return key
+
+        for now, key in zip(moments, keys, strict=True):  # noqa: B007
+            with contextlib.suppress(OSError):
+                assert (await cached.get(key, make))[0] == key
+
+    asyncio.run(ask())
+    return made
+
+
+@pytest.mark.parametrize(
+    ("moments", "keys", "made"),
+    [
+        pytest.param([0.0, 9.9], "aa", "a", id="as long as it is fresh"),
+        pytest.param([0.0, 10.0], "aa", "aa", id="no longer"),
+        pytest.param([0.0] * 4, "abab", "ab", id="as many as there is room for"),
+        pytest.param([0.0] * 4, "abca", "abca", id="the oldest goes"),
+        pytest.param([0.0] * 5, "abaca", "abc", id="what was used stays"),
+    ],
+)
+def test_a_value_is_made_once(moments: list[float], keys: str, made: str) -> None:
+    assert made_for(moments, keys) == made
+
+
+def test_a_value_that_failed_is_made_again() -> None:
+    assert made_for([0.0, 0.0], "aa", fails=True) == "aa"

@@ -72,10 +72,13 @@ def test_the_queries_of_a_response_are_one_request(engines: Engines) -> None:
     assert engines.queries[0].headers["x-api-key"] == KEY
     assert texts(a) == texts(again) == ["Of a."]
     assert texts(b) == ["Of b.", "More of b."]
-    assert (nothing.outcome, nothing.reason, nothing.error_type) == (NOANS, NO_PASSAGES, "")
+    assert nothing.outcome == NOANS
+    assert nothing.reason == NO_PASSAGES
+    assert nothing.error_type == ""
     found = search(*(f"Query {n}?" for n in range(229)), "b?")  # no more than the engine takes
     assert sorted(map(len, engines.bodies[1:])) == [30, 100, 100]
-    assert (texts(found[229]), len(found)) == (["Of b.", "More of b."], 230)
+    assert texts(found[229]) == ["Of b.", "More of b."]
+    assert len(found) == 230
 
 
 def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) -> None:
@@ -104,7 +107,10 @@ def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) 
 
 @pytest.mark.parametrize(
     "fault",
-    [429, 500, 503, 408, RESET, b"{not json", b"", (429, {}, {"retry-after-ms": "20"})],
+    [
+        *(408, 425, 429, 500, 503, 599, RESET, b"{not json", b""),
+        (429, {}, {"retry-after-ms": "20"}),
+    ],
     ids=str,
 )
 def test_what_passes_is_tried_again(engines: Engines, fault: Any) -> None:
@@ -117,7 +123,8 @@ def test_what_passes_is_tried_again(engines: Engines, fault: Any) -> None:
 
     (found,) = search("\ud83d?", sleep=sleep)
     assert texts(found) == ["Found."]
-    assert (len(pauses), engines.requests) == (2, 3)
+    assert len(pauses) == 2
+    assert engines.requests == 3
     assert min(pauses) >= (0.02 if isinstance(fault, tuple) else 0)
 
 
@@ -133,6 +140,7 @@ def failed(found: Sequence[Found]) -> str:
     ("fault", "times", "says"),
     [
         (503, 10, "answered 503"),
+        *((status, 1, f"answered {status}") for status in (400, 410)),
         ((200, {}, {"content-encoding": "gzip"}), 10, "content coding"),
         (b" " * MOST_BYTES + b"{}", 1, "the reply is over 8,388,608 bytes"),
         # Not one result a query.
@@ -171,12 +179,16 @@ def test_a_bad_result_costs_itself(
     engines.results |= {"a?": result(snippet(bad)) if odd else bad, "b?": result(snippet("Of b."))}
     a, b = search("a?", "b?")
     assert ("cannot be read: of a reader" in failed([a])) == odd
-    assert (texts(b), len(a.usage)) == (["Of b."], 1)
+    assert texts(b) == ["Of b."]
+    assert len(a.usage) == 1
 
 
 @pytest.mark.parametrize(
     ("status", "remedy"),
-    [(401, "set it to"), (404, "check SERPER_BASE_URL"), (402, "top them up")],
+    [
+        *((401, "set it to"), (403, "set it to"), (402, "top them up")),
+        *((404, "check SERPER_BASE_URL"), (405, "check SERPER_BASE_URL")),
+    ],
 )
 def test_what_every_search_would_meet_ends_it(
     engines: Engines, monkeypatch: pytest.MonkeyPatch, status: int, remedy: str
@@ -222,7 +234,8 @@ def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_pa
     query = listed(engines, "xyzzy tower height?", "/lighthouse")
     (hit,) = look_up(query, context_sentences=0)[0].passages
     granite = "The tower is 31 metres high and made of grey granite from the quarry at Skarvik."
-    assert (hit.passage.text, hit.passage.title) == (granite, "Tarnholm Lighthouse")
+    assert hit.passage.text == granite
+    assert hit.passage.title == "Tarnholm Lighthouse"
     assert hit.score is not None
     assert hit.passage.url == engines.web.url("/lighthouse")
     assert hit.passage.retrieved_at == "2026-01-02T03:04:05+00:00"
@@ -238,8 +251,10 @@ def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_pa
     assert "paraffin" in found.passages[0].passage.text
     (found,) = look_up(listed(engines, "xyzzy jetty", "/dated", "/chain"))
     pier, beacon = [hit.passage for hit in found.passages]
-    assert (pier.title, pier.published_at) == ("The new pier", "2020-05-17")
-    assert (beacon.url, beacon.title) == (engines.web.url("/beacon"), "The beacon of Holmsund")
+    assert pier.title == "The new pier"
+    assert pier.published_at == "2020-05-17"
+    assert beacon.url == engines.web.url("/beacon")
+    assert beacon.title == "The beacon of Holmsund"
 
 
 @pytest.mark.slow
@@ -271,7 +286,8 @@ def test_a_broken_result_costs_itself(engines: Engines, monkeypatch: pytest.Monk
     (found,) = look_up(listed(engines, "xyzzy beacon or lighthouse", "/beacon", "/lighthouse"))
     assert [hit.passage.url for hit in found.passages] == [engines.web.url("/lighthouse")]
     (failure,) = found.failures
-    assert (failure.key, failure.error_type) == (engines.web.url("/beacon"), "ZeroDivisionError")
+    assert failure.key == engines.web.url("/beacon")
+    assert failure.error_type == "ZeroDivisionError"
 
 
 def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
@@ -279,7 +295,8 @@ def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
     assert [hit.passage.text for hit in found.passages] == ["The snippet."]
     assert reasons(found) == ["refused_address"]
     # The engine is the user's own and may be local.
-    assert (engines.web.requests, engines.requests) == ([], 1)
+    assert engines.web.requests == []
+    assert engines.requests == 1
 
 
 def test_a_page_of_several_queries_is_fetched_and_told_once(engines: Engines) -> None:
@@ -303,7 +320,8 @@ def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -
         return list(await asyncio.gather(*asked))
 
     found = wait_for(together())
-    assert (engines.requests, engines.web.paths()) == (1, ["/beacon"])
+    assert engines.requests == 1
+    assert engines.web.paths() == ["/beacon"]
     assert len({hit.passage.text for (one,) in found for hit in one.passages}) == 1
     searches = [row for (one,) in found for row in one.usage if row.step == "search"]
     assert sorted(row.coalesced for row in searches) == [False] + [True] * 5
@@ -329,6 +347,34 @@ def test_searches_and_pages_are_kept_for_a_day(engines: Engines, tmp_path: Path)
     # What was fetched by leave of its user is not given to who may not ask.
     (refused,) = look_up(query, cache=cache, allow_private_hosts=False)
     assert {*reasons(refused)} == {"refused_address"}
+
+
+@pytest.mark.parametrize(
+    ("change", "searches"),
+    [
+        pytest.param({}, 1, id="nothing"),
+        pytest.param({"pages": 7}, 1, id="fewer pages than results"),
+        pytest.param({"pages": 11}, 2, id="more results"),
+        pytest.param({"query": "b?"}, 2, id="the query"),
+        pytest.param({"day": NOW + timedelta(days=1)}, 2, id="the day"),
+        pytest.param({"address": "localhost"}, 2, id="the engine's address"),
+    ],
+)
+def test_another_search_is_another_answer(
+    engines: Engines,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    change: dict[str, Any],
+    searches: int,
+) -> None:
+    cache, given = tmp_path / "cache.sqlite", dict(change)
+    engines.results |= {"a?": result(snippet("Of a.")), "b?": result(snippet("Of b."))}
+    search("a?", cache=cache)
+    wait_for(end_run("test"))
+    if given.pop("address", ""):
+        monkeypatch.setenv("SERPER_BASE_URL", engines.url.replace("127.0.0.1", "localhost"))
+    search(given.pop("query", "a?"), cache=cache, **given)
+    assert engines.requests == searches
 
 
 @pytest.mark.parametrize("it", TABLES["lasting"].values(), ids=TABLES["lasting"])

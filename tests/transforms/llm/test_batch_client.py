@@ -1,0 +1,104 @@
+"""Requests that are answered from batches: which line is whose, and who is charged for it."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.transforms.llm.asked import call
+from ufo.schemas.errors import NotYetAnswered
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.batch_client import BatchLine, error_of
+from ufo.transforms.llm.batch_store import ANSWERED, BatchStore, Reply
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.request import Request
+
+HERE = Endpoint("m", "http://localhost:1/v1")
+SENT = call(key="r-1")
+BODY = {"model": "m", "messages": []}
+SAID = {"choices": [{"message": {"content": "Yes."}}]}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[BatchStore]:
+    with closing(BatchStore(str(tmp_path / "cache.batches"), "run")) as opened:
+        yield opened
+
+
+def send(line: BatchLine, body: dict[str, Any] = BODY) -> tuple[Any, list[Usage]]:
+    """The reply to a request from a batch, and its usage rows; None if there is none yet."""
+    rows: list[Usage] = []
+    exchange = line.receive(body, lambda: line.send(body), None, rows)
+    try:
+        return asyncio.run(exchange), rows
+    except NotYetAnswered:
+        return None, rows
+
+
+def keys(store: BatchStore, endpoint: Endpoint = HERE) -> list[str]:
+    return [key for key, _ in store.bodies(endpoint, 99)]
+
+
+@pytest.mark.parametrize(
+    ("request_", "endpoint", "body", "lines"),
+    [
+        pytest.param(SENT, HERE, BODY, 1, id="nothing"),
+        pytest.param(call(key="r-2"), HERE, BODY, 2, id="the request"),
+        pytest.param(SENT, HERE, BODY | {"n": 2}, 2, id="a field"),
+        pytest.param(SENT, replace(HERE, body='{"top_k": 1}'), BODY, 2, id="an added field"),
+        pytest.param(replace(SENT, response_id="r9"), HERE, BODY, 1, id="the response"),
+    ],
+)
+def test_another_request_is_another_line(
+    store: BatchStore, request_: Request, endpoint: Endpoint, body: dict[str, Any], lines: int
+) -> None:
+    send(BatchLine(store, HERE, SENT))
+    send(BatchLine(store, endpoint, request_), body)
+    assert len({*keys(store), *keys(store, endpoint)}) == lines
+
+
+def test_equal_lines_of_one_request_are_choices_of_their_own(store: BatchStore) -> None:
+    line = BatchLine(store, HERE, SENT)
+    assert [send(line)[0] for _ in range(3)] == [None] * 3
+    assert len(set(keys(store))) == 3
+
+
+def test_a_reply_is_charged_to_the_first_response_alone(store: BatchStore) -> None:
+    send(BatchLine(store, HERE, SENT))
+    (key,) = keys(store)
+    ((_, usage),) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
+    store.put(key, ANSWERED, Reply("200", SAID, "q1"), replace(usage, prompt_tokens=7))
+    said, (row,) = send(BatchLine(store, HERE, SENT))
+    assert said == SAID
+    assert row.prompt_tokens == 7
+    assert not row.cached
+    for other in (call(response_id="r9"), call(step="extract"), call(source="web")):
+        said, (row,) = send(BatchLine(store, HERE, replace(other, key=SENT.key)))
+        assert said == SAID
+        assert row.cached
+        assert row.prompt_tokens == 0
+        assert row.request_id == "q1"
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "transient"),
+    [
+        pytest.param(Reply("expired", None, "q1", "too late"), "expired", True, id="no reply"),
+        pytest.param(Reply("200", {}, "q1"), "garbled", True, id="no choices"),
+        pytest.param(Reply("429", {"error": "busy"}, "q1"), "429", True, id="busy"),
+        pytest.param(Reply("400", {"error": "odd"}, "q1"), "400", False, id="refused"),
+    ],
+)
+def test_an_error_in_a_line(reply: Reply, status: str, transient: bool) -> None:
+    error = error_of(HERE, reply)
+    assert error is not None
+    assert error.status == status
+    assert error.transient is transient
+
+
+def test_a_reply_of_the_model_is_no_error() -> None:
+    assert error_of(HERE, Reply("200", SAID, "q1")) is None
