@@ -115,7 +115,7 @@ def _head(statement: ast.stmt) -> int:
     """Return the last line of a statement, of a compound one without its body."""
     body = getattr(statement, "body", None)
     if isinstance(body, list) and body:
-        return len(bytes(encoded[: starts[line - 1] + column]).decode())
+        return max(statement.lineno, int(body[0].lineno) - 1)
     return statement.end_lineno or statement.lineno
 
 
