@@ -273,6 +273,7 @@ def run_tests(code: Path, tests: Sequence[str], printed: Path) -> None:
     os.environ.clear()
     os.environ.update(of_copy(code))
     sys.path.insert(0, str(code))
+    sys.dont_write_bytecode = False  # else each process compiles all tests
     import pytest
 
     words = ("-qx", "-n0", "-p", "no:cacheprovider", "--timeout=240")
