@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.case_files import cases
-from tests.pipelines.conftest import ok
+from tests.pipelines.conftest import named_cases, ok
 from tests.pipelines.llm_runs import rows
 from ufo.pipelines.runs.chunks import Chunk, SeenRecords, in_chunks
 from ufo.pipelines.runs.inputs import PlainFile, format_of, measure, plain_file
@@ -116,7 +115,7 @@ def test_every_form_of_every_oddity_is_read_as_json_lines_are(tmp_path: Path, od
         assert read(tmp_path, written(records)) == expected, form
 
 
-@pytest.mark.parametrize(("head", "form"), cases(Path(__file__).with_name("beginnings.txt")))
+@pytest.mark.parametrize(("head", "form"), named_cases(Path(__file__).with_name("beginnings.txt")))
 def test_what_a_file_is_shows_in_its_beginning(head: str, form: str) -> None:
     assert format_of(head.encode()) == form
 
@@ -124,8 +123,14 @@ def test_what_a_file_is_shows_in_its_beginning(head: str, form: str) -> None:
 GOOD = '{"response": "Oslo is \\"big\\".", "metadata": {"a": [{"b": 1}]}}'
 
 
-@pytest.mark.parametrize("bad", ['{"response": }', '{"response": "x', '{"response" "x"}', "nope"])
-@pytest.mark.parametrize("between", [",", ",\n", ",\n    "])
+@pytest.mark.parametrize(
+    "bad",
+    ['{"response": }', '{"response": "x', '{"response" "x"}', "nope"],
+    ids=["without a value", "an open text", "without a colon", "a word"],
+)
+@pytest.mark.parametrize(
+    "between", [",", ",\n", ",\n    "], ids=["one line", "a line each", "indented"]
+)
 def test_a_broken_item_of_an_array_costs_itself(tmp_path: Path, bad: str, between: str) -> None:
     text = "[" + between[1:] + between.join([GOOD, bad, GOOD, GOOD.replace("Oslo", "Rome")]) + "]"
     found = read(tmp_path, text.encode())
@@ -167,7 +172,9 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> N
         *("evaluate", "--input", tmp_path / "*.parquet", "--output", tmp_path / "out"),
         *("--map", "response=output", "--max_line_bytes", 10_000, "--workers", 1, "--json"),
     )
-    assert (done.json["responses"], done.json["units"], done.json["failures"]) == (4, 4, 0)
+    assert done.json["responses"] == 4
+    assert done.json["units"] == 4
+    assert done.json["failures"] == 0
     (said,) = (line for line in done.err.splitlines() if "left out" in line)
     assert "image, raw, vector" in said
     assert "line" not in done.err.replace("offline", "")

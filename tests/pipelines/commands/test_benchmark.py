@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.case_files import cases
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import printed, ufo
+from tests.pipelines.conftest import named_cases, printed, ufo
 
 VOTES = {
     "a": {"a1": {"ref": "ss", "wiki": "r"}, "a2": {"ref": "r", "wiki": "s"}},
@@ -61,7 +60,7 @@ def test_people_get_a_table_that_says_what_was_asked(benchmark: Any, folder: Pat
     assert scores == {"ref": 0.25, "wiki": 0.5}
 
 
-@pytest.mark.parametrize(("words", "score"), cases(Path(__file__).with_name("what_if.txt")))
+@pytest.mark.parametrize(("words", "score"), named_cases(Path(__file__).with_name("what_if.txt")))
 def test_rules_change_the_score(benchmark: Any, words: str, score: str) -> None:
     found = benchmark(*words.split(), "--json").json
     assert str(found[0]["factuality_score"]) == score

@@ -56,9 +56,11 @@ def test_two_instances_of_one_type_serve_under_their_names(
 def test_a_flag_beats_the_file(config: Any, index: Path) -> None:
     words = config(f"mode: mv\nindex: {index}\nsources: [wikipedia, reference]\njson: true\n")
     done = ok(*words, "--mode", "seq", "--sources", "reference")
-    assert (done.json["mode"], done.json["sources"]) == ("seq", ["reference"])
+    assert done.json["mode"] == "seq"
+    assert done.json["sources"] == ["reference"]
     done = ok(*words)
-    assert (done.json["mode"], done.json["sources"]) == ("mv", ["wikipedia", "reference"])
+    assert done.json["mode"] == "mv"
+    assert done.json["sources"] == ["wikipedia", "reference"]
     words = config("sources:\n- {name: one, type: reference}\n- {name: two, type: reference}\n")
     assert ok(*words, "--sources", "two", "--json").json["sources"] == ["two"]
 
@@ -77,12 +79,14 @@ def test_options_of_any_yaml_kind_are_recorded_and_no_secret_is(
     words = config(f"run: dated\nsources: [{mine}]\n")
     # A date is no JSON, and a source that cannot use it is an error of each unit, not a crash.
     done = ufo(*words)
-    assert (done.code, "no judgement was usable" in done.out) == (1, True)
+    assert done.code == 1
+    assert "no judgement was usable" in done.out
     files = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
     assert all(b"hunter2" not in p.read_bytes() for p in files)
     assert "hunter2" not in done.err + done.out
     done = ufo(*words, "--if_finished", "skip")
-    assert (done.code, "other inputs or options" in done.err) == (1, False)
+    assert done.code == 1
+    assert "other inputs or options" not in done.err
     assert "options.tie" in ufo(*words, "--if_finished", "skip", "--tie", "factual").err
 
 

@@ -42,7 +42,8 @@ def test_a_page_asks_for_nothing_and_hostile_texts_stay_texts(page: str, hostile
         assert len(read.styles) == len(read.all("style")) == 1
         (policy,) = [meta for meta in read.all("meta") if "http-equiv" in meta]
         assert policy["content"].startswith("default-src 'none'; ")
-        assert (read.wrong, read.open) == ([], [])
+        assert read.wrong == []
+        assert read.open == []
         assert not any(name.startswith("on") for _, found in read.elements for name in found)
     assert "</script><script>alert(1)</script>" in read.text
     addresses = [attributes["href"] for attributes in read.all("a")]
@@ -81,7 +82,8 @@ def test_the_command_writes_the_page_beside_what_it_prints(folder: Path, tmp_pat
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     write_run(tmp_path / "recall", rows_of({}), mode="recall")
     refused = ufo("report", tmp_path / "recall", "--html", tmp_path / "y.html")
-    assert (refused.code, "is of 'ufo recall', which has no page" in refused.err) == (2, True)
+    assert refused.code == 2
+    assert "is of 'ufo recall', which has no page" in refused.err
     assert not (tmp_path / "y.html").exists()
 
 
@@ -91,7 +93,9 @@ def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> No
         write_run(tmp_path, rows_of(votes), name)
     with Results([*choose_runs(tmp_path, "before"), *choose_runs(tmp_path, "after")]) as results:
         found = compare_runs(results)
-    assert (found["lost"], found["won"], found["n_pairs"]) == (1, 0, 2)
+    assert found["lost"] == 1
+    assert found["won"] == 0
+    assert found["n_pairs"] == 2
     text = Reader(comparison_html(found, lambda run, response: None)).text
     for said in ("Claim u1.", "supported by ref → refuted by ref", "Paired by 2 questions"):
         assert said in text

@@ -182,7 +182,8 @@ def test_since_copies_the_rows_of_the_reused_responses_alone(copied: Any) -> Non
 
 def test_what_another_run_paid_for_is_taken_as_cached_and_free(copied: Any) -> None:
     (paid, hit) = copied(True, "kept")["usage"]
-    assert (paid["request_id"], hit["request_id"]) == ("of kept", "a hit")
+    assert paid["request_id"] == "of kept"
+    assert hit["request_id"] == "a hit"
     assert [row["cached"] for row in (paid, hit)] == [True, True]
     assert [row["cost_usd"] for row in (paid, hit)] == [0.0, 0.0]
     assert [row["prompt_tokens"] for row in (paid, hit)] == [10, 7]
