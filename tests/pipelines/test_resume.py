@@ -116,7 +116,7 @@ def test_a_second_process_is_refused(running: Scene) -> None:
 
 @dataclass
 class Killed:
-    """A scene whose run was killed, its output as that left it, and the tables of the earlier run."""
+    """A scene whose run was killed, its output as it was then, and the earlier run's tables."""
 
     scene: Scene
     left: Path

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
@@ -27,11 +29,21 @@ def test_a_page_has_every_part_of_the_run(page: str) -> None:
     assert all(svg["role"] == "img" and ": " in svg["aria-label"] for svg in drawn)
     for expected in ("Scores", "Sources", "Agreement with people", "Cost", "Problems", "BadJson"):
         assert expected in read.text
-    # The overview and the responses, which come first.
-    first = Reader(page.partition('<section id="g1"')[0])
-    texts = [" ".join(text.split()) for text in first.texts if text not in first.styles]
-    labels = [svg["aria-label"] for svg in drawn]
-    same_as_kept("page", "\n".join([*filter(None, texts), *labels, ""]))
+
+
+OVERVIEW, RESPONSES, CHARTS = "# overview", "# responses", "# charts"
+
+
+@pytest.mark.parametrize("part", [OVERVIEW, RESPONSES, CHARTS])
+def test_a_page_says_what_it_said(page: str, part: str) -> None:
+    head, _, rest = page.partition('<section id="responses"')
+    responses = '<section id="responses"' + rest.partition('<section id="g1"')[0]
+    if part == CHARTS:
+        texts = [svg["aria-label"] for svg in Reader(page).all("svg")]
+    else:
+        read = Reader(head if part == OVERVIEW else responses)
+        texts = [" ".join(text.split()) for text in read.texts if text not in read.styles]
+    same_as_kept("page", part, "\n".join(filter(None, texts)))
 
 
 def test_a_page_asks_for_nothing_and_hostile_texts_stay_texts(page: str, hostile_page: str) -> None:

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -19,7 +18,7 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import command, ok, printed, ufo
-from tests.pipelines.reports.conftest import page_of, same_as_kept
+from tests.pipelines.reports.conftest import kept_parts, page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
@@ -52,17 +51,19 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_commands_print_what_they_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("head", kept_parts("terminal"))
+def test_a_command_prints_what_it_printed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, head: str
+) -> None:
     """The commands of terminal.txt, over a folder with two runs."""
     monkeypatch.chdir(folder.parent)
-    kept = Path(__file__).with_name("terminal.txt").read_text(encoding="utf-8")
-    shown = []
-    for words in re.findall(r"^\$ ufo (.*)$", kept, re.M):
-        text = printed(*shlex.split(words))
-        shown.append(f"$ ufo {words}\n{text}")
-        if words.startswith("report") and "--json" not in words:
-            assert max(map(len, text.splitlines())) <= 100
-    same_as_kept("terminal", "\n".join(shown).replace("\r\n", "\n"))
+    text = printed(*shlex.split(head)[2:])
+    same_as_kept("terminal", head, text.replace("\r\n", "\n").removesuffix("\n"))
+    if " report " in head and "--json" not in head:
+        assert max(map(len, text.splitlines())) <= 100
+
+
+def test_many_rows_are_written_whole(folder: Path) -> None:
     assert len(printed("sql", folder, "FROM range(30000)", "--csv").splitlines()) == 30_001
     assert len(json.loads(printed("sql", folder, "FROM range(30000)", "--json"))) == 30_000
 
