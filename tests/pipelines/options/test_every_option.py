@@ -14,7 +14,8 @@ from ufo.pipelines.options import command_line
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser, options_of
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settings
-from ufo.pipelines.runs.jobs import job_of, recall_job_of
+from ufo.pipelines.runs.jobs import choose, job_of, recall_job_of
+from ufo.schemas.errors import UsageError
 from ufo.transforms.job import IN_FLIGHT
 from ufo.transforms.plugins import Spec
 
@@ -315,6 +316,50 @@ def test_a_number_above_its_range_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_part_of_a_whole_number_is_refused(name: str) -> None:
     refused(name, WHOLE[name][0] + 0.5)
+
+
+# --- options that nothing takes
+
+OF_LLM = ("formulation", "verdict_labels", "explain", "citation", "format", "repairs")
+OF_LLM += ("as_published", "passages_per_call", "facts_per_call", "extract_tokens")
+OF_LLM += ("extractor_model", "extractor_base_url")
+OFFLINE: Given = {**BASE, "judge": "offline", "sources": "reference"}
+
+
+@pytest.mark.parametrize("name", OF_LLM)
+def test_an_option_of_the_llm_judge_is_refused_by_another(name: str) -> None:
+    with pytest.raises(UsageError, match=f"--{name} is for --judge.* llm"):
+        from_python({**OFFLINE, name: VALUES[name]}, Path())
+
+
+@pytest.mark.parametrize(
+    "name", ["explain", "citation", "format", "passages_per_call", "facts_per_call"]
+)
+def test_an_option_of_functions_is_refused_by_another_formulation(name: str) -> None:
+    with pytest.raises(UsageError, match=f"--{name} is for --formulation function"):
+        from_python({**BASE, "formulation": "stepwise", name: VALUES[name]}, Path())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("model", "knowledge_model", "knowledge_base_url", "header", "body_json", "prompts"),
+        *("reasoning_effort", "context", "concurrency", "requests_per_minute", "cache"),
+        *("tokens_per_minute", "timeout", "retry_seconds", "no_share", "max_cost", "batch"),
+        *("samples", "temperature", "sampling", "retriever", "base_url"),
+    ],
+)
+def test_an_option_that_no_judge_or_source_uses_is_refused(name: str) -> None:
+    without = {key: value for key, value in OFFLINE.items() if key != "base_url"}
+    with pytest.raises(UsageError, match=f"--{name} .* would be passed over"):
+        choose(from_python({**without, name: VALUES[name]}, Path()))
+
+
+@pytest.mark.parametrize("name", ["formulations", "verifier", "format", "facts_per_call"])
+def test_an_option_of_verification_is_refused_where_facts_are_generated(name: str) -> None:
+    values = {**BASE, **NEEDS.get(name, {}), "facts_only": True, name: OF_RECALL[name]}
+    with pytest.raises(UsageError, match=f"--{name} is for verification"):
+        command_line.recall_settings_of(values)
 
 
 # --- what enters the fingerprint, and of which part

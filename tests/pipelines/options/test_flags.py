@@ -98,6 +98,66 @@ THERE = ("--runner=DataflowRunner", *JOB, "--sdk_container_image=registry/ufo:1"
 PLACES = ("--input", "gs://b/in.jsonl", "--output", "gs://b/out/")
 
 
+def on_dataflow(*words: str) -> Settings:
+    return settings_of(*PLACES, "--runner=DataflowRunner", *JOB, *words)
+
+
+@pytest.mark.parametrize(
+    "flag", ["sdk_container_image", "setup_file", "extra_package", "extra_packages"]
+)
+def test_workers_of_dataflow_get_ufo_by(flag: str) -> None:
+    assert f"--{flag}=x" in on_dataflow(f"--{flag}=x").beam
+
+
+@pytest.mark.parametrize(
+    ("given", "usual"),
+    [
+        ("--machine_type=m-2", "--machine_type=e2"),
+        ("--worker_machine_type=m-2", "--machine_type=e2"),
+        ("--num_workers=3", "--max_num_workers="),
+        ("--max_num_workers=3", "--max_num_workers=10"),
+        ("--no_save_main_session", "--no_save_main_session"),
+    ],
+)
+def test_what_is_given_on_dataflow_goes_before_what_is_usual(given: str, usual: str) -> None:
+    found = on_dataflow("--sdk_container_image=i", given).beam
+    assert [flag for flag in found if flag.startswith(usual) and flag != given] == []
+    assert found.count(given) == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "workers"),
+    [
+        pytest.param([], 7, id="not given"),
+        pytest.param(["--parallelism=3"], 3, id="the parallelism of Flink"),
+        pytest.param(["--parallelism", "3"], 3, id="in two words"),
+        pytest.param(["--parallelism=3", "--sdk_worker_parallelism=2"], 6, id="processes of each"),
+        pytest.param(["--parallelism=3", "--sdk_worker_parallelism=0"], 3, id="as many as fit"),
+        pytest.param(["--parallelism=0", "--num_workers=4"], 4, id="none of the first"),
+        pytest.param(["--parallelism=-1"], 7, id="what is no number of workers"),
+        pytest.param(["--max_num_workers=5", "--num_workers=4"], 5, id="the most and the first"),
+        pytest.param([*THERE, "--num_workers=2", "--machine_type=n1-x-8"], 16, id="its cores"),
+        pytest.param([*THERE, "--num_workers=2", "--worker_machine_type=n1-x-4"], 8,
+                     id="cores under the other name"),
+        pytest.param([*THERE, "--num_workers=2", "--machine_type=custom"], 2, id="unknown cores"),
+    ],
+)  # fmt: skip
+def test_the_workers_of_a_runner(flags: list[str], workers: int) -> None:
+    assert workers_of(flags, 7) == workers
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("checkpointing_interval", "max_bundle_size", "max_bundle_time_mills"),
+        *("savepoint_path", "state_backend", "state_backend_storage_path"),
+    ],
+)
+def test_a_flag_that_flink_alone_knows_is_taken(flag: str) -> None:
+    found = settings_of(*PLACES, "--runner=FlinkRunner", f"--{flag}=9")
+    assert found.beam == ("--runner=FlinkRunner", f"--{flag}=9")
+
+
 def test_what_is_usual_on_dataflow(monkeypatch: pytest.MonkeyPatch) -> None:
     def parsed(*words: str) -> Settings:
         return settings_of(*PLACES, *THERE, *words)
