@@ -130,4 +130,5 @@ def test_the_summary_on_stdout_and_progress_on_stderr(responses: Path, tmp_path:
     plain = ok("evaluate", *again, score / 2)
     assert f"factuality score {score:.3f}" in plain.out
     assert "left as it is" in plain.err
+    ok("evaluate", *again, score)  # which is not below itself
     assert "--fail_under" in ends(3, "evaluate", *again, (score + 1) / 2).err

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -61,6 +62,32 @@ def test_a_command_prints_what_it_printed(
     same_as_kept("terminal", head, text.replace("\r\n", "\n").removesuffix("\n"))
     if " report " in head and "--json" not in head:
         assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("n", "flags", "shown", "all_of_them"),
+    [
+        pytest.param(20, (), 20, True, id="twenty rows"),
+        pytest.param(21, (), 20, False, id="one row more"),
+        pytest.param(21, ("--rows", 21), 21, True, id="as many as are asked for"),
+        pytest.param(21, ("--rows", 3), 3, False, id="fewer"),
+        pytest.param(21, ("--rows", 0), 21, True, id="all"),
+    ],
+)
+def test_a_table_shows_its_first_rows(
+    folder: Path, n: int, flags: tuple[object, ...], shown: int, all_of_them: bool
+) -> None:
+    text = printed("sql", folder, f"SELECT range + 100 AS row_{n} FROM range({n})", *flags)
+    assert len(re.findall(r"^ *1\d\d$", text, re.M)) == shown
+    assert (f"The first {shown} rows. All of them: --rows 0" not in text) == all_of_them
+
+
+@pytest.mark.parametrize(("flag", "shown"), [("--json", 3), ("--csv", 4)])
+def test_rows_that_a_program_reads_are_limited_where_it_asks(
+    folder: Path, flag: str, shown: int
+) -> None:
+    text = printed("sql", folder, "FROM range(30)", flag, "--rows", 3)
+    assert (len(json.loads(text)) if flag == "--json" else len(text.splitlines())) == shown
 
 
 def test_many_rows_are_written_whole(folder: Path) -> None:
