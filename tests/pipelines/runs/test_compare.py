@@ -11,7 +11,9 @@ from scipy import stats
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import Outcome, ends, evaluation, ok, ufo
-from ufo.schemas.results import open_results
+from ufo.pipelines.runs.comparison import compare, compare_models
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import Results, open_results
 
 
 def run_of(scores: list[str], question: str = "Q {}") -> dict[str, list[Any]]:
@@ -182,3 +184,88 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_pa
     ):
         assert said in ends(2, *words, *flags).err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["run=a"]
+
+
+# --- the questions that changed most, and two models of one run
+
+
+def shown_of(folder: Path) -> list[tuple[Any, ...]]:
+    """The questions that changed between two runs: their data sets, scores and responses."""
+    found = compare(str(folder), "old", "new")["questions"]
+    names = ("question", "dataset", "score_a", "score_b", "response_a", "response_b")
+    return [tuple(row[name] for name in names) for row in found]
+
+
+def test_questions_that_changed_come_in_the_order_of_their_change(tmp_path: Path) -> None:
+    """The same ones, those of one run alone and those without a score are none."""
+    before = {"a": "s", "b": "ss", "same": "s", "old": "s", "e": "s"}
+    after = {"a": "r", "b": "sr", "same": "s", "new": "r", "e": "e"}
+    for name, run in (("old", before), ("new", after)):
+        votes = {
+            response: {f"{response}{n}": {"ref": vote} for n, vote in enumerate(units)}
+            for response, units in run.items()
+        }
+        datasets = {"a": "d1", "b": "d2"}
+        write_run(tmp_path, rows_of(votes, mode="all", datasets=datasets), name, mode="all")
+    assert shown_of(tmp_path) == [
+        ("What of a?", "d1", 1.0, 0.0, "a", "a"),
+        ("What of b?", "d2", 1.0, 0.5, "b", "b"),
+    ]
+
+
+def test_twenty_questions_that_changed_are_shown(two: Callable[..., Any]) -> None:
+    assert len(shown_of(two(["s"] * 21, ["r"] * 21))) == 20
+
+
+def models(folder: Path, same_questions: bool) -> Results:
+    votes = {"a": "ss", "b": "sr", "c": "ss", "d": "rr", "e": "ss", "f": "rs"}
+    questions = {one: f"Q{n // 2 if same_questions else n}" for n, one in enumerate(votes)}
+    rows = rows_of(
+        {one: {f"{one}{n}": {"ref": x} for n, x in enumerate(said)} for one, said in votes.items()},
+        models={one: "mn"[n % 2] for n, one in enumerate(votes)},
+        questions=questions,
+    )
+    write_run(folder, rows)
+    return open_results(folder)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "difference"),
+    [
+        pytest.param("m", "n", 1 / 3 - 1, id="a lower one"),
+        pytest.param("n", "m", 1 - 1 / 3, id="a higher one"),
+    ],
+)
+def test_a_model_is_compared_with_another(
+    tmp_path: Path, one: str, other: str, difference: float
+) -> None:
+    with models(tmp_path, same_questions=True) as results:
+        found = compare_models(results, one, other)
+    assert found["difference"] == pytest.approx(difference)
+    assert found["low"] < difference < found["high"]
+    assert found["score_b"] - found["score_a"] == pytest.approx(difference)
+    assert found["basis"].startswith("Paired by 3 questions that both answered, in ")
+    assert f"{other} scores 0.667 " in found["headline"]
+    assert [row["question"] for row in found["questions"]] == ["Q1", "Q0", "Q2"]
+    assert [row["difference"] for row in found["questions"]] == [
+        pytest.approx(share * difference) for share in (1.5, 0.75, 0.75)
+    ]
+
+
+def test_models_without_a_question_in_common_are_compared_all_the_same(tmp_path: Path) -> None:
+    with models(tmp_path, same_questions=False) as results:
+        found = compare_models(results, "m", "n")
+    assert found["basis"].startswith("Over 6 responses; they answered no two questions in common")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        pytest.param("m", "m", "'m' is compared with itself", id="itself"),
+        pytest.param("m", "x", "unknown model 'x'; allowed: m, n", id="the second unknown"),
+        pytest.param("x", "m", "unknown model 'x'; allowed: m, n", id="the first unknown"),
+    ],
+)
+def test_models_that_cannot_be_compared(tmp_path: Path, one: str, other: str, said: str) -> None:
+    with models(tmp_path, True) as results, pytest.raises(UsageError, match=said):
+        compare_models(results, one, other)
