@@ -197,16 +197,19 @@ def shown_of(folder: Path) -> list[tuple[Any, ...]]:
 
 
 def test_questions_that_changed_come_in_the_order_of_their_change(tmp_path: Path) -> None:
-    """The same ones, those of one run alone and those without a score are none."""
+    """The same ones, those of one run alone and those without a score are none; nor are those that
+    only another mode turns."""
     before = {"a": "s", "b": "ss", "same": "s", "old": "s", "e": "s"}
-    after = {"a": "r", "b": "sr", "same": "s", "new": "r", "e": "e"}
+    after = {"A": "e", "a": "r", "b": "sr", "same": "s", "new": "r", "e": "e"}
     for name, run in (("old", before), ("new", after)):
         votes = {
             response: {f"{response}{n}": {"ref": vote} for n, vote in enumerate(units)}
             for response, units in run.items()
         }
-        datasets = {"a": "d1", "b": "d2"}
-        write_run(tmp_path, rows_of(votes, mode="all", datasets=datasets), name, mode="all")
+        if name == "new":
+            votes["same"]["same0"]["wiki"] = "rr"
+        about = {"datasets": {"A": "d1", "a": "d1", "b": "d2"}, "questions": {"A": "What of a?"}}
+        write_run(tmp_path, rows_of(votes, mode="all", **about), name, mode="all")
     assert shown_of(tmp_path) == [
         ("What of a?", "d1", 1.0, 0.0, "a", "a"),
         ("What of b?", "d2", 1.0, 0.5, "b", "b"),
@@ -220,9 +223,10 @@ def test_twenty_questions_that_changed_are_shown(two: Callable[..., Any]) -> Non
 def models(folder: Path, same_questions: bool) -> Results:
     votes = {"a": "ss", "b": "sr", "c": "ss", "d": "rr", "e": "ss", "f": "rs"}
     questions = {one: f"Q{n // 2 if same_questions else n}" for n, one in enumerate(votes)}
+    votes["no model"] = "s"
     rows = rows_of(
         {one: {f"{one}{n}": {"ref": x} for n, x in enumerate(said)} for one, said in votes.items()},
-        models={one: "mn"[n % 2] for n, one in enumerate(votes)},
+        models={one: "mn"[n % 2] for n, one in enumerate(questions)},
         questions=questions,
     )
     write_run(folder, rows)
