@@ -192,12 +192,12 @@ def test_responses_with_the_lowest_scores_come_first(lowest: Callable[..., list[
         "no claim": {},
         "unusable": {"e": {"ref": "e", "wiki": "e"}},
         "good": {"g": {"ref": "s"}},
-        "undecided": {"n": {"ref": "n"}},
+        "not decided": {"n": {"ref": "n"}},
         "half": {"h": {"ref": "s"}, "i": {"ref": "r"}},
         "refuted": {"r": {"ref": "r"}},
     }
     shown = [row["response_id"] for row in lowest(rows_of(votes, mode="all"), "all")]
-    assert shown == ["refuted", "undecided", "half", "good", "unusable"]
+    assert shown == ["refuted", "not decided", "half", "good", "unusable"]
 
 
 def test_twenty_responses_are_shown(lowest: Callable[..., list[Row]]) -> None:
@@ -268,6 +268,23 @@ def test_a_sentence_is_marked_in_the_text_where_its_place_is(
     pieces = placed[place]["pieces"]
     assert [text for text, sentence in pieces if sentence] == PLACES[place][2]
     assert "".join(text for text, _ in pieces) == "S u. and more."
+
+
+def test_a_claim_without_a_usable_judgement_is_told_from_one_that_is_not_decided(
+    lowest: Callable[..., list[Row]],
+) -> None:
+    votes = {"error": "e", "language": "n", "undecided": "n", "good": "s", "bad": "r"}
+    rows = rows_of({"a": {name: {"ref": vote} for name, vote in votes.items()}})
+    changed(rows, {"ref:a-language-0": {"reason": UNSUPPORTED_LANGUAGE}})
+    (found,) = lowest(rows)
+    states = {one["claim"]: one["state"] for _, some in found["sentences"] for one in some}
+    assert states == {
+        "Claim error.": "error",
+        "Claim language.": "error",
+        "Claim undecided.": "not found",
+        "Claim good.": "supported",
+        "Claim bad.": "contradicted",
+    }
 
 
 def test_the_label_of_people_stands_beside_its_claim(lowest: Callable[..., list[Row]]) -> None:
