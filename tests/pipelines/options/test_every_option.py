@@ -18,6 +18,7 @@ from ufo.pipelines.runs.jobs import choose, job_of, recall_job_of
 from ufo.schemas.errors import UsageError
 from ufo.transforms.job import IN_FLIGHT
 from ufo.transforms.plugins import Spec
+from ufo.transforms.sources.fact_source import SourceSpec
 
 Given = Mapping[str, Any]
 
@@ -320,9 +321,11 @@ def test_a_part_of_a_whole_number_is_refused(name: str) -> None:
 
 # --- options that nothing takes
 
-OF_LLM = ("formulation", "verdict_labels", "explain", "citation", "format", "repairs")
-OF_LLM += ("as_published", "passages_per_call", "facts_per_call", "extract_tokens")
-OF_LLM += ("extractor_model", "extractor_base_url")
+OF_LLM = (
+    *("formulation", "verdict_labels", "explain", "citation", "format", "repairs"),
+    *("as_published", "passages_per_call", "facts_per_call", "extract_tokens"),
+    *("extractor_model", "extractor_base_url"),
+)
 OFFLINE: Given = {**BASE, "judge": "offline", "sources": "reference"}
 
 
@@ -564,7 +567,45 @@ def test_a_cache_of_the_environment_gives_way_to_a_flag(monkeypatch: pytest.Monk
     assert from_python(given("cache"), Path()).cache_uri() == "/caches/answers.sqlite"
 
 
-# --- processes
+# --- models, rounds of batches, and processes
+
+REFERENCE, KNOWLEDGE = SourceSpec("reference", "reference"), SourceSpec("llm", "llm")
+ROLES: Given = {"model": "judge", "extractor_model": "extractor", "knowledge_model": "knower"}
+
+
+@pytest.mark.parametrize(
+    ("judge", "sources", "models"),
+    [
+        pytest.param("llm", [REFERENCE], ["judge", "extractor"], id="a judge that extracts"),
+        pytest.param("llm", [KNOWLEDGE], ["judge", "extractor", "knower"], id="with knowledge"),
+        pytest.param("offline", [KNOWLEDGE], ["knower"], id="knowledge alone"),
+        pytest.param("offline", [REFERENCE], [], id="none"),
+    ],
+)
+def test_the_models_that_a_run_asks(
+    judge: str, sources: list[SourceSpec], models: list[str]
+) -> None:
+    roles = ROLES if judge == "llm" else {"knowledge_model": "knower"}
+    found = from_python({**BASE, **roles, "judge": judge}, Path())
+    assert found.models_asked(sources) == models
+
+
+def test_a_model_of_several_roles_is_asked_once() -> None:
+    assert from_python({**BASE, "model": "m"}, Path()).models_asked([KNOWLEDGE]) == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "mode", "rounds"),
+    [
+        # One for claims, one for each source, and one more for a model's knowledge.
+        pytest.param("llm", "seq", 1 + 1 + 2, id="one source after another"),
+        pytest.param("llm", "mv", 1 + 2, id="all sources at once"),
+        pytest.param("offline", "seq", 1, id="knowledge alone"),
+    ],
+)
+def test_the_rounds_of_batches(judge: str, mode: str, rounds: int) -> None:
+    found = from_python({**BASE, "judge": judge, "mode": mode}, Path())
+    assert found.rounds([REFERENCE, KNOWLEDGE]) == rounds
 
 
 @pytest.mark.parametrize(

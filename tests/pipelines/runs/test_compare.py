@@ -208,8 +208,9 @@ def test_questions_that_changed_come_in_the_order_of_their_change(tmp_path: Path
         }
         if name == "new":
             votes["same"]["same0"]["wiki"] = "rr"
-        about = {"datasets": {"A": "d1", "a": "d1", "b": "d2"}, "questions": {"A": "What of a?"}}
-        write_run(tmp_path, rows_of(votes, mode="all", **about), name, mode="all")
+        datasets, questions = {"A": "d1", "a": "d1", "b": "d2"}, {"A": "What of a?"}
+        rows = rows_of(votes, mode="all", datasets=datasets, questions=questions)
+        write_run(tmp_path, rows, name, mode="all")
     assert shown_of(tmp_path) == [
         ("What of a?", "d1", 1.0, 0.0, "a", "a"),
         ("What of b?", "d2", 1.0, 0.5, "b", "b"),
