@@ -137,6 +137,47 @@ def test_a_run_of_sources_in_order_asks_what_is_told_or_less(
         assert more == [], called(row)
 
 
+@pytest.mark.parametrize(
+    ("flags", "search", "page"),
+    [
+        # Four claims of six responses.
+        pytest.param((), 6, 5 * 24, id="all questions of a response in one search"),
+        pytest.param(("--search", "brave"), 24, 5 * 24, id="a search for each question"),
+        pytest.param(("--pages", 3), 6, 3 * 24, id="fewer pages"),
+        pytest.param(("--passages_per_page", 0), 6, 0, id="snippets alone"),
+    ],
+)
+def test_searches_and_pages_are_told(
+    few: Path, model: Any, monkeypatch: pytest.MonkeyPatch, flags: Any, search: int, page: int
+) -> None:
+    monkeypatch.setenv("SERPER_API_KEY", "key")
+    monkeypatch.setenv("BRAVE_API_KEY", "key")
+    words = ("evaluate", "--input", few, "--sources", "web", *model, "--dry_run", "--json")
+    told = {row["step"]: row for row in ends(0, *words, *flags).json["rows"]}
+    assert told["search"]["calls"] == search
+    assert told["page"]["calls"] == page
+    assert told["search"]["cost_usd"] == 0
+    assert told["verify"]["calls"] >= 6
+
+
+@pytest.mark.parametrize(
+    ("flags", "passages"),
+    [
+        pytest.param(("--pages", 1), 1, id="one of a page"),
+        pytest.param(("--pages", 2, "--passages_per_page", 3), 6, id="three of two pages"),
+        pytest.param(("--pages", 2, "--passages_per_page", 0), 2, id="a snippet of each result"),
+    ],
+)
+def test_passages_that_are_not_fetched_are_told_as_all_there_may_be(
+    few: Path, model: Any, monkeypatch: pytest.MonkeyPatch, flags: Any, passages: int
+) -> None:
+    monkeypatch.setenv("SERPER_API_KEY", "key")
+    words = ("evaluate", "--input", few, "--sources", "web", *model, "--dry_run", "--json")
+    rows = ends(0, *words, "--formulation", "prompt", *flags).json["rows"]
+    # This formulation has a call for each claim and passage.
+    assert {row["step"]: row["calls"] for row in rows}["verify"] == 24 * passages
+
+
 def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
     tmp_path: Path, llm_server: LlmServer
 ) -> None:
