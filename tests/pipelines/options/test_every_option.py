@@ -11,7 +11,7 @@ import yaml
 from tests.pipelines.conftest import settings_of, ufo
 from tests.transforms.judges.stated import STATED
 from ufo.pipelines.options import command_line
-from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.groups import GROUPS, OF_SERVICE, OF_TEXT, WebOptions
 from ufo.pipelines.options.option import Parser, options_of
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settings
 from ufo.pipelines.runs.jobs import choose, job_of, recall_job_of
@@ -236,6 +236,37 @@ def test_an_option_of_recall_arrives_by_flag_and_keyword(name: str) -> None:
     wanted = ("tf", "tfn") if name == "formulations" else arrived(name, OF_RECALL[name])
     for found in (recall_settings(*as_words(values)), command_line.recall_settings_of(values)):
         assert getattr(found, name) == wanted
+
+
+# --- commands that take some of the options
+
+ALL = {one.name for options in GROUPS.values() for one in options}
+OF_RUNS = {"input", "output", "map", "max_line_bytes", "json", "log_format", "secrets", "title"}
+OF_RUNS |= {"run", "if_finished", "since", "fresh", "streaming", "window_seconds", "idle_seconds"}
+OF_RUNS |= {"workers", "chunk_size", "fail_under", "baseline", "fail_if_worse", "dry_run"}
+OF_RUNS |= {"max_cost", "batch", "batch_wait", "batch_requests", "batch_mb", "batch_endpoints"}
+OF_SOURCES_ALONE = {"sources", "tie", "units", "index", "retriever", "embedder", "passages"}
+OF_SOURCES_ALONE |= {"samples", "temperature", "sampling", "knowledge_model", "knowledge_base_url"}
+OF_SOURCES_ALONE |= {one.name for one in options_of(WebOptions)}
+OF_CLAIMS = {"formulation", "verdict_labels", "explain", "citation", "passages_per_call"}
+OF_CLAIMS |= {"extract_tokens"}
+NOT_OF_RECALL = OF_SOURCES_ALONE | OF_CLAIMS | {"mode", "map", "secrets", "title"}
+NOT_OF_RECALL |= {"since", "streaming", "window_seconds", "idle_seconds", "fail_under", "dry_run"}
+NOT_OF_RECALL |= {"baseline", "fail_if_worse"}
+
+
+def test_a_check_takes_the_options_that_are_of_no_run() -> None:
+    assert {one.name for options in OF_TEXT.values() for one in options} == ALL - OF_RUNS
+
+
+def test_a_service_takes_those_that_a_check_does_not_choose() -> None:
+    chosen = {"config", "sources", "mode", "tie", "units"}
+    assert {one.name for one in OF_SERVICE} == ALL - OF_RUNS - chosen
+
+
+def test_recall_takes_the_options_without_sources_and_claims() -> None:
+    found = {one.name for options in RECALL_GROUPS.values() for one in options}
+    assert found == (ALL - NOT_OF_RECALL) | {"formulations", "facts_only"}
 
 
 # --- ranges: whole numbers and others, from and to
