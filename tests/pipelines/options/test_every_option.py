@@ -1,5 +1,6 @@
 """Every option: through each door, at the ends of its range, in the fingerprint, and its effect."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -650,3 +651,10 @@ def test_the_rounds_of_batches(judge: str, mode: str, rounds: int) -> None:
 def test_processes_of_a_run(workers: int | None, models: list[str], processes: int) -> None:
     values = BASE if workers is None else {**BASE, "workers": workers}
     assert from_python(values, Path()).processes(models) == processes
+
+
+def test_without_models_a_run_has_a_process_for_each_processor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 5}, raising=False)
+    assert from_python(BASE, Path()).processes() == 3
