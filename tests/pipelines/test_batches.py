@@ -362,7 +362,7 @@ def test_a_request_that_fails_each_time_is_an_error_with_the_providers_words(
     run("batch", "--batch")
     errors = rows(tmp_path / "batch", "SELECT * FROM evidence WHERE outcome = 'error'")
     assert {row["reason"] for row in errors} == {"transport"}
-    assert all("The moon is in the way." in str(row) for row in errors)
+    assert [row for row in errors if "The moon is in the way." not in str(row)] == []
     failed = [one.body for one in llm_server.batches.requests if one.entry.status == 500]
     assert set(Counter(map(json.dumps, failed)).values()) == {2}
 

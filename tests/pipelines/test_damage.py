@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipelines.cities import Scene, end
-from tests.pipelines.conftest import ends, evaluation, ok, ufo, ufo_process
+from tests.pipelines.conftest import ends, evaluation, ok, ufo
 
 
 def flip(path: Path, at: int, n: int = 1) -> None:
@@ -104,13 +104,15 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
 # --- `ufo status` on runs that are finished, running, killed, and of before it was there.
 
 
-def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
+def test_a_password_in_an_address_is_refused_and_neither_kept_nor_shown(tmp_path: Path) -> None:
     record = {"response": "Oslo is large.", "claims": [{"claim": "Oslo is large."}]}
-    address = "http://me:geheim@127.0.0.1:1/v1?key=geheim"
-    llm = ("--base_url", address, "--model", "m", "--retry_seconds", 0, "--sources", "llm")
-    ufo_process(*evaluation(tmp_path, [record], "--judge", "llm", *llm))
-    notes = list((tmp_path / "out").rglob("process.json"))
-    assert all("geheim" not in note.read_text() for note in notes)
+    address = "http://me:geheim@127.0.0.1:1/v1"
+    llm = ("--judge", "llm", "--base_url", address, "--model", "m", "--sources", "llm")
+    done = ends(2, *evaluation(tmp_path, [record], *llm))
+    assert "holds a user name or password" in done.err
+    assert "geheim" not in done.err
+    # What a run keeps of its command has neither: runs/test_attempt.py.
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["in.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def read(folder: Path, content: bytes) -> list[Any]:
 def test_every_form_of_every_oddity_is_read_as_json_lines_are(tmp_path: Path, oddity: str) -> None:
     records = ODDITIES[oddity]
     expected = read(tmp_path, json_lines(records))
-    assert all(isinstance(record, InputRecord) for record in expected), expected
+    assert [record for record in expected if not isinstance(record, InputRecord)] == []
     assert len(expected) == len(records)
     for form, written in FORMS.items():
         assert read(tmp_path, written(records)) == expected, form
@@ -313,7 +313,7 @@ def test_any_chunk_size_gives_the_same_records(
     chunks = list(in_chunks(files, size, 1000, **more))
     assert worked(chunks) == worked(list(in_chunks(files, 10**6, 1000, **more)))
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
-    assert all(chunk.n_lines == size for chunk in chunks[:-1])
+    assert {chunk.n_lines for chunk in chunks[:-1]} <= {size}
     n_lines = sum(bool(row.strip()) for rows in contents for row in rows)
     assert sum(chunk.n_lines for chunk in chunks) == len(worked(chunks)) == n_lines
 

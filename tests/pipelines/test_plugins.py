@@ -313,7 +313,7 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help() -> None:
     rows = ufo("judges", "--json").json
     assert {("judge", "offline"), ("judge", "llm")} <= {(row["kind"], row["type"]) for row in rows}
     assert ("verifier", "overlap") in {(row["kind"], row["type"]) for row in rows}
-    assert all(row["package"] and row["help"] for row in rows)
+    assert [row for row in rows if not (row["package"] and row["help"])] == []
     out = ufo("judges").out
     assert "judges (--judge)\n" in out
     assert "verifiers (--verifier)\n" in out

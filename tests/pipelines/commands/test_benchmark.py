@@ -53,7 +53,9 @@ def test_scores_stand_beside_those_of_the_run(benchmark: Any) -> None:
 def test_people_get_a_table_that_says_what_was_asked(benchmark: Any, folder: Path) -> None:
     text = printed("benchmark", folder, "--order", "wiki")
     assert "What if: seq, wiki; run everything (nothing was asked again)" in text
-    assert ["alder" in text, "row 1" in text, "response" in text] == [True, False, False]
+    assert "alder" in text
+    assert "row 1" not in text
+    assert "response" not in text
     assert "wiki > ref" in printed("benchmark", folder, "--order", "wiki,ref")
     single = [row for row in benchmark("--mode", "single", "--json").json if row["level"] == "run"]
     scores = {row["source"]: row["factuality_score"] for row in single}
