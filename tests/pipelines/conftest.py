@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.case_files import cases
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, at
 from ufo.pipelines.cli import main
@@ -127,6 +128,11 @@ def write_lines(path: Path, records: Iterable[Any]) -> Path:
     lines = [item if isinstance(item, str) else json.dumps(item) for item in records]
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def named_cases(path: Path) -> list[Any]:
+    """Return the cases of a text table whose first column names them."""
+    return [pytest.param(*cells, id=name) for name, *cells in cases(path)]
 
 
 def evaluation(folder: Path, records: Iterable[Any], *flags: object) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipelines.cities import Scene, end
-from tests.pipelines.conftest import ends, evaluation, ok, ufo, ufo_process
+from tests.pipelines.conftest import ends, evaluation, ok, ufo
 
 
 def flip(path: Path, at: int, n: int = 1) -> None:
@@ -64,7 +64,8 @@ def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
     path = part_of(finished / "run=r", "responses")
     flip(path, 12, 2)
     done = ufo("status", finished, "--check")
-    assert (done.code, "r  damaged" in done.out) == (1, True)
+    assert done.code == 1
+    assert "r  damaged" in done.out
     told = f"{str(path)!r} is damaged: it is not what was written, by its checksum"
     assert told in done.err
     assert REMEDY in done.err
@@ -74,7 +75,11 @@ def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
     assert f"{str(path)!r} is damaged: " in ufo("status", finished, "--check").err
 
 
-@pytest.mark.parametrize(("checksums", "cut"), [(True, "end"), (False, "pages")])
+@pytest.mark.parametrize(
+    ("checksums", "cut"),
+    [(True, "end"), (False, "pages")],
+    ids=["cut off at its end", "without checksums, in its pages"],
+)
 def test_what_cannot_be_read_is_named_by_whoever_reads_it(
     finished: Path, cut: str, checksums: bool
 ) -> None:
@@ -90,7 +95,8 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
     flip(path, *((size - 6, 2) if cut == "end" else (4, size // 2)))
     for command, *words in (("report",), ("sql", "SELECT * FROM verdicts"), ("status", "--check")):
         done = ufo(command, finished, *words)
-        assert (done.code, "Traceback" in done.err) == (1, False), (command, done)
+        assert done.code == 1, (command, done)
+        assert "Traceback" not in done.err, (command, done)
         assert f"{str(path)!r} is damaged: " in done.err
         assert REMEDY in done.err
 
@@ -98,27 +104,35 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
 # --- `ufo status` on runs that are finished, running, killed, and of before it was there.
 
 
-def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
+def test_a_password_in_an_address_is_refused_and_neither_kept_nor_shown(tmp_path: Path) -> None:
     record = {"response": "Oslo is large.", "claims": [{"claim": "Oslo is large."}]}
-    address = "http://me:geheim@127.0.0.1:1/v1?key=geheim"
-    llm = ("--base_url", address, "--model", "m", "--retry_seconds", 0, "--sources", "llm")
-    ufo_process(*evaluation(tmp_path, [record], "--judge", "llm", *llm))
-    notes = list((tmp_path / "out").rglob("process.json"))
-    assert all("geheim" not in note.read_text() for note in notes)
+    address = "http://me:geheim@127.0.0.1:1/v1"
+    llm = ("--judge", "llm", "--base_url", address, "--model", "m", "--sources", "llm")
+    done = ends(2, *evaluation(tmp_path, [record], *llm))
+    assert "holds a user name or password" in done.err
+    assert "geheim" not in done.err
+    # What a run keeps of its command has neither: runs/test_attempt.py.
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["in.jsonl"]
 
 
-@pytest.mark.parametrize("manifest", ["{", "{}", "5"])
+@pytest.mark.parametrize(
+    "manifest", ["{", "{}", "5"], ids=["no JSON", "without entries", "another type"]
+)
 def test_a_damaged_manifest_is_reported_by_whoever_reads_it(tmp_path: Path, manifest: str) -> None:
     folder = tmp_path / "out/run=r"
     folder.mkdir(parents=True)
     (folder / "manifest.json").write_text(manifest)
     (found,) = ufo("status", tmp_path / "out", "--json").json
-    assert (found["state"], "remove" in found["next"]) == ("damaged", True)
+    assert found["state"] == "damaged"
+    assert "remove" in found["next"]
     shown = ufo("status", tmp_path / "out")
-    assert (shown.code, "r  damaged" in shown.out, found["next"] in shown.err) == (1, True, True)
+    assert shown.code == 1
+    assert "r  damaged" in shown.out
+    assert found["next"] in shown.err
     for flags in (("--run", "r"), ("--run", "s", "--since", "r")):
         done = ufo(*evaluation(tmp_path, [{"response": "Oslo is a city."}], *flags))
-        assert (done.code, f"remove {str(folder)!r}" in done.err) == (1, True)
+        assert done.code == 1
+        assert f"remove {str(folder)!r}" in done.err
 
 
 def test_nothing_there(tmp_path: Path) -> None:

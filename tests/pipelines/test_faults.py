@@ -93,7 +93,11 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> tuple[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("given", [PASSING, [*PASSING, faults.ignored_n()]])
+@pytest.mark.parametrize(
+    "given",
+    [PASSING, [*PASSING, faults.ignored_n()]],
+    ids=["passing faults", "and one sample in place of several"],
+)
 def test_faults_that_a_retry_mends_change_no_row(
     undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.case_files import cases
-from tests.pipelines.conftest import ok
+from tests.pipelines.conftest import named_cases, ok
 from tests.pipelines.llm_runs import rows
 from ufo.pipelines.runs.chunks import Chunk, SeenRecords, in_chunks
-from ufo.pipelines.runs.inputs import PlainFile, format_of, measure, plain_file
+from ufo.pipelines.runs.inputs import (
+    PlainFile,
+    display_names,
+    find_inputs,
+    format_of,
+    left_out_columns,
+    measure,
+    plain_file,
+)
 from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.job import lines
 from ufo.transforms.read import parse
@@ -110,13 +118,13 @@ def read(folder: Path, content: bytes) -> list[Any]:
 def test_every_form_of_every_oddity_is_read_as_json_lines_are(tmp_path: Path, oddity: str) -> None:
     records = ODDITIES[oddity]
     expected = read(tmp_path, json_lines(records))
-    assert all(isinstance(record, InputRecord) for record in expected), expected
+    assert [record for record in expected if not isinstance(record, InputRecord)] == []
     assert len(expected) == len(records)
     for form, written in FORMS.items():
         assert read(tmp_path, written(records)) == expected, form
 
 
-@pytest.mark.parametrize(("head", "form"), cases(Path(__file__).with_name("beginnings.txt")))
+@pytest.mark.parametrize(("head", "form"), named_cases(Path(__file__).with_name("beginnings.txt")))
 def test_what_a_file_is_shows_in_its_beginning(head: str, form: str) -> None:
     assert format_of(head.encode()) == form
 
@@ -124,8 +132,14 @@ def test_what_a_file_is_shows_in_its_beginning(head: str, form: str) -> None:
 GOOD = '{"response": "Oslo is \\"big\\".", "metadata": {"a": [{"b": 1}]}}'
 
 
-@pytest.mark.parametrize("bad", ['{"response": }', '{"response": "x', '{"response" "x"}', "nope"])
-@pytest.mark.parametrize("between", [",", ",\n", ",\n    "])
+@pytest.mark.parametrize(
+    "bad",
+    ['{"response": }', '{"response": "x', '{"response" "x"}', "nope"],
+    ids=["without a value", "an open text", "without a colon", "a word"],
+)
+@pytest.mark.parametrize(
+    "between", [",", ",\n", ",\n    "], ids=["one line", "a line each", "indented"]
+)
 def test_a_broken_item_of_an_array_costs_itself(tmp_path: Path, bad: str, between: str) -> None:
     text = "[" + between[1:] + between.join([GOOD, bad, GOOD, GOOD.replace("Oslo", "Rome")]) + "]"
     found = read(tmp_path, text.encode())
@@ -167,12 +181,87 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> N
         *("evaluate", "--input", tmp_path / "*.parquet", "--output", tmp_path / "out"),
         *("--map", "response=output", "--max_line_bytes", 10_000, "--workers", 1, "--json"),
     )
-    assert (done.json["responses"], done.json["units"], done.json["failures"]) == (4, 4, 0)
+    assert done.json["responses"] == 4
+    assert done.json["units"] == 4
+    assert done.json["failures"] == 0
     (said,) = (line for line in done.err.splitlines() if "left out" in line)
     assert "image, raw, vector" in said
     assert "line" not in done.err.replace("offline", "")
     notes = rows(tmp_path / "out", "SELECT DISTINCT metadata ->> 'note' AS note FROM responses")
     assert sorted(row["note"] for row in notes) == ["one", "two"]
+
+
+KINDS: dict[str, tuple[pa.DataType, bool]] = {
+    "text": (pa.string(), True),
+    "long text": (pa.large_string(), True),
+    "numbers": (pa.float64(), True),
+    "dates": (pa.timestamp("us"), True),
+    "words of a dictionary": (pa.dictionary(pa.int32(), pa.string()), True),
+    "bytes": (pa.binary(), False),
+    "long bytes": (pa.large_binary(), False),
+    "bytes of one size": (pa.binary(4), False),
+    "bytes of a dictionary": (pa.dictionary(pa.int32(), pa.binary()), False),
+    "lists": (pa.list_(pa.string()), False),
+    "records": (pa.struct({"a": pa.string()}), False),
+    "maps": (pa.map_(pa.string(), pa.string()), False),
+}
+
+
+@pytest.fixture(scope="module")
+def left_out(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    path = tmp_path_factory.mktemp("kinds") / "in.parquet"
+    columns = {name: pa.array([], kind) for name, (kind, _) in KINDS.items()}
+    pq.write_table(pa.table({**columns, "used": pa.array([], pa.binary())}), path)
+    with path.open("rb") as stream:
+        return left_out_columns(stream, lambda name: name == "used")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_of_parquet_is_read(left_out: list[str], kind: str) -> None:
+    assert (kind not in left_out) == KINDS[kind][1]
+
+
+def test_a_column_of_bytes_that_is_mapped_is_read(left_out: list[str]) -> None:
+    assert "used" not in left_out
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        pytest.param(["x/a", "y/b"], ["a", "b"], id="of different names"),
+        pytest.param(["x/a", "y/a"], ["x/a", "y/a"], id="two of one name"),
+        pytest.param(["x\\a", "gs://y/b"], ["a", "b"], id="of Windows and a bucket"),
+    ],
+)
+def test_files_are_called(paths: list[str], names: list[str]) -> None:
+    assert display_names(paths) == names
+
+
+def test_a_file_that_two_patterns_match_is_read_once(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").touch()
+    found = find_inputs([f"{tmp_path}/b.jsonl", f"{tmp_path}/*.jsonl"])
+    assert [Path(path).name for path in found] == ["b.jsonl", "a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        pytest.param(b"", 0, id="nothing"),
+        pytest.param(b"{}", 1, id="a line without an end"),
+        pytest.param(b"{}\n", 1, id="a line"),
+        pytest.param(b"{}\n{}", 2, id="two, the last without an end"),
+        pytest.param(gzip.compress(b"{}\n{}"), 2, id="two that are compressed"),
+        pytest.param(b"response\na\nb\n", 2, id="rows of a table"),
+        pytest.param(b'[\n{"a": 1},\n{"a": 2}\n]', 2, id="items of an array"),
+    ],
+)
+def test_the_records_of_a_file_are_counted(tmp_path: Path, content: bytes, lines: int) -> None:
+    (tmp_path / "in").write_bytes(content)
+    found = measure(str(tmp_path / "in"), "in")
+    assert found.lines == lines
+    assert found.size == len(content)
+    assert found.sha256 == sha256(content).hexdigest()
 
 
 # --- An input file's records, and the chunks that they are cut into.
@@ -224,7 +313,7 @@ def test_any_chunk_size_gives_the_same_records(
     chunks = list(in_chunks(files, size, 1000, **more))
     assert worked(chunks) == worked(list(in_chunks(files, 10**6, 1000, **more)))
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
-    assert all(chunk.n_lines == size for chunk in chunks[:-1])
+    assert {chunk.n_lines for chunk in chunks[:-1]} <= {size}
     n_lines = sum(bool(row.strip()) for rows in contents for row in rows)
     assert sum(chunk.n_lines for chunk in chunks) == len(worked(chunks)) == n_lines
 

@@ -128,4 +128,5 @@ def test_what_several_killed_processes_spent_is_in_the_usage_once(
     assert results(tables(tmp_path / "out")) == undisturbed[0]
     sent = rows(tmp_path / "out", "FROM usage WHERE NOT (cached OR coalesced)")
     assert len({row["request_id"] for row in sent}) == len(sent)
-    assert all(row["cost_usd"] > 0 for row in sent if row["status"] == "ok")
+    answered = [row for row in sent if row["status"] == "ok"]
+    assert [row for row in answered if not row["cost_usd"]] == []

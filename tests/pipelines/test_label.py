@@ -12,9 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.case_files import cases
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import ends, ok, ufo
+from tests.pipelines.conftest import ends, named_cases, ok, ufo
 from ufo.schemas.results import open_results
 from ufo.schemas.text import with_formula
 
@@ -142,6 +141,55 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     assert ask("SELECT DISTINCT label FROM human_labels") == [(0,)]
 
 
+LABELS = {
+    **dict.fromkeys(("1", "1.0", "true", "YES", "Supported"), 1),
+    **dict.fromkeys(("0", "0.0", "false", "NO", "Refuted"), 0),
+    **dict.fromkeys(("unsure", "Unknown", "?", "")),
+}
+
+
+def test_every_word_for_a_label_is_read(
+    runs: Path, ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    sheet = tmp_path / "s.csv"
+    units = {f"u{at:02}": word for at, word in enumerate(LABELS)}
+    lines = [f"a,{unit},{word}" for unit, word in units.items()]
+    sheet.write_text("\n".join(["response_id,unit_id,label", *lines]))
+    found = ok("label", "import", runs, sheet, "--json").json
+    del found["path"]
+    counts = {"rows": 14, "true": 5, "false": 5, "unsure": 3, "blank": 1, "repeated": 0}
+    assert found == counts
+    labels = dict(ask("SELECT unit_id, label FROM labels"))
+    said = {word: labels.get(unit) for unit, word in units.items()}
+    assert said == LABELS
+
+
+@pytest.mark.parametrize(
+    ("size", "valid"), [("1", True), ("0", False), ("-1", False), ("1.5", False), ("", False)]
+)
+def test_the_size_of_a_stratum_is_a_number_of_units(
+    runs: Path, tmp_path: Path, size: str, valid: bool
+) -> None:
+    sheet = tmp_path / "s.csv"
+    sheet.write_text(f"response_id,unit_id,label,stratum,stratum_size\na,u01,1,all,{size}\n")
+    done = ends(0 if valid else 2, "label", "import", runs, sheet)
+    assert (f"stratum_size '{size}' is not a number of units" in done.err) == (not valid)
+
+
+@pytest.mark.parametrize(
+    ("n", "more"),
+    [pytest.param(10, "", id="ten"), pytest.param(11, "and 1 more", id="one more than ten")],
+)
+def test_problems_of_a_sheet_are_shown_up_to(runs: Path, tmp_path: Path, n: int, more: str) -> None:
+    sheet = tmp_path / "s.csv"
+    lines = [f"a,u{at:02},maybe" for at in range(n)]
+    sheet.write_text("\n".join(["response_id,unit_id,label", *lines]))
+    done = ends(2, "label", "import", runs, sheet)
+    assert done.err.count("label 'maybe' is not") == 10
+    assert ("more" in done.err) == bool(more)
+    assert more in done.err
+
+
 def test_a_spreadsheet_may_write_it_its_way(
     runs: Path, ask: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -157,7 +205,7 @@ def test_a_spreadsheet_may_write_it_its_way(
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), cases(Path(__file__).with_name("faulty_sheets.txt"))
+    ("content", "message"), named_cases(Path(__file__).with_name("faulty_sheets.txt"))
 )
 def test_a_sheet_with_a_fault_is_refused_whole(
     runs: Path, tmp_path: Path, content: str, message: str
@@ -165,7 +213,8 @@ def test_a_sheet_with_a_fault_is_refused_whole(
     sheet = tmp_path / "s.csv"
     sheet.write_bytes(f"response_id,unit_id,label\n{content}\n".encode("latin-1"))
     done = ufo("label", "import", runs, sheet)
-    assert (done.code, message in done.err) == (2, True), done.err
+    assert done.code == 2, done.err
+    assert message in done.err, done.err
     sheet.write_text("claim,verdict\nx,1\n")
     assert "lacks the columns response_id and" in ufo("label", "import", runs, sheet).err
     assert not (runs / "labels").exists()

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.case_files import cases
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import ok, printed
+from tests.pipelines.conftest import named_cases, ok, printed
 from tests.pipelines.reports.conftest import page_of
 from tests.pipelines.reports.reading import Reader
 from tests.schemas.labelled import labelled_rows
@@ -58,7 +57,7 @@ def test_a_report_of_ones_own_appears_beside_ours(folder: Path, reports: Path) -
 
 
 @pytest.mark.parametrize(
-    ("name", "sql", "message"), cases(Path(__file__).with_name("broken_reports.txt"))
+    ("name", "sql", "message"), named_cases(Path(__file__).with_name("broken_reports.txt"))
 )
 def test_a_report_that_is_none_is_named(
     folder: Path, reports: Path, name: str, sql: str, message: str

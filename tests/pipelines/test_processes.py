@@ -26,7 +26,7 @@ def test_lines_of_worker_processes(responses: Path, tmp_path: Path) -> None:
     assert sorted(line["chunk"] for line in finished) == [0, 1, 2]
     assert sum(line["rows"]["responses"] for line in finished) == 20
     assert found[-1]["worker"] not in {line["worker"] for line in finished}
-    assert all(line["time"].endswith("+00:00") for line in found)
+    assert [line for line in found if not line["time"].endswith("+00:00")] == []
     assert "Below --fail_under" in found[-1]["message"]
 
 
@@ -70,7 +70,11 @@ class Greedy(FactSource):
 '''
 
 
-@pytest.mark.parametrize(("workers", "how"), [(1, "coder"), (2, "python"), (2, "loader")])
+@pytest.mark.parametrize(
+    ("workers", "how"),
+    [(1, "coder"), (2, "python"), (2, "loader")],
+    ids=["in this process", "in a worker", "in a loader of a worker"],
+)
 def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
     tmp_path: Path, workers: int, how: str
 ) -> None:
@@ -84,7 +88,8 @@ def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
     flags = ("--config", config, "--sources", "greedy", "--run", "r", "--chunk_size", 1)
     words = evaluation(tmp_path, records, *flags)
     done = ufo_process(*words, "--workers", workers, timeout=100)
-    assert (done.code, "Traceback" in done.err) == (1, False)
+    assert done.code == 1
+    assert "Traceback" not in done.err
     assert "no memory left at chunk 2; a smaller --chunk_size or fewer --workers" in done.err
     assert "the same command resumes it" in done.err
     full.unlink()

@@ -45,7 +45,9 @@ def test_five_formulations_are_compared_in_one_run(
     recall: Ufo, server: LlmServer, tmp_path: Path, offline: Path
 ) -> None:
     done = recall(tmp_path, "--json")
-    assert (done.json["records"], done.json["facts"], done.json["failures"]) == (3, 8, 0)
+    assert done.json["records"] == 3
+    assert done.json["facts"] == 8
+    assert done.json["failures"] == 0
     # The model answers as the offline judge does, so every formulation says what that one says.
     expected = labels(offline, "offline")
     assert {row["label"] for row in expected} == {0, 1}
@@ -67,7 +69,8 @@ def test_five_formulations_are_compared_in_one_run(
 def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--as_published", "--repairs", 0, "--formulations", "prompt,tfn+citation+xml")
     done = recall(tmp_path, "--json", *flags)
-    assert (done.json["facts"], done.json["failures"]) == (8, 0)
+    assert done.json["facts"] == 8
+    assert done.json["failures"] == 0
     assert labels(tmp_path, "prompt") == labels(tmp_path, "tfn+citation+xml") != []
     errors = done.json["recall_errors"]
     variants = ("no_context", "poor", "rag")
@@ -118,10 +121,13 @@ def test_what_the_first_reply_left_out_is_counted(
     server.faults.clear()
     assert len([entry for entry in server.chats if entry.step == "fact_checker"]) == calls
     (error,) = done.json["recall_errors"]
-    assert (error["n_na"], error["n_na_before_repair"]) == (na, 2)
-    assert (error["error_rate"], error["error_rate_with_na"]) == (None if na else 0, na / 2)
+    assert error["n_na"] == na
+    assert error["n_na_before_repair"] == 2
+    assert error["error_rate"] == (None if na else 0)
+    assert error["error_rate_with_na"] == na / 2
     (score,) = (row for row in done.json["recall_scores"] if row["formulation"] == "tf")
-    assert (score["n_calls"], score["n_failed_calls_before_repair"]) == (1, 1)
+    assert score["n_calls"] == 1
+    assert score["n_failed_calls_before_repair"] == 1
     assert done.json["failures"] == bool(na)
     found = rows(tmp_path / "out", "SELECT * FROM failures")
     assert [(row["step"], row["key"]) for row in found] == [("verify", "oslo/rag/tf")] * bool(na)
@@ -233,7 +239,8 @@ def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -
     ]
     assert first["gt_facts"] == "['Oslo is in Norway.', 'Oslo has 5 bridges.']"
     assert first[f"{labels}rag"] == "{'Oslo is in Norway.': None, 'Oslo has 5 bridges.': None}"
-    assert (second["rag"], second[f"{labels}bare"]) == ("Bonn is large.", "")
+    assert second["rag"] == "Bonn is large."
+    assert second[f"{labels}bare"] == ""
     ok("recall", "--input", sheet, "--output", tmp_path / "back")
     for table in ("recall_answers", "recall_facts"):
         query = f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL"
@@ -257,14 +264,17 @@ def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
     people = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
     assert [(row["variant"], row["n_true"], row["n_false"]) for row in people] == [("rag", 1, 2)]
     (error,) = done.json["recall_errors"]
-    assert (error["n_labelled"], error["n_false"], error["error_rate"]) == (3, 2, 0)
+    assert error["n_labelled"] == 3
+    assert error["n_false"] == 2
+    assert error["error_rate"] == 0
     # A second sheet keeps what they wrote, and does not write over the first.
     again = tmp_path / "again"
     ok("recall", "--input", sheet, "--output", again, "--facts_only")
     kept = said.replace(": True", ": 'True'").replace(": false", ": 'False'")
     assert read(again / "facts.csv")[0][label] == kept
     refused = ufo("recall", "--input", sheet, "--output", sheet.parent, "--facts_only")
-    assert (refused.code, "facts.csv" in refused.err) == (2, True)
+    assert refused.code == 2
+    assert "facts.csv" in refused.err
     assert read(sheet)[0][label] == said
 
 
@@ -293,9 +303,11 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
         output = tmp_path / name.replace(".", "-")
         done = ok("recall", "--input", tmp_path / name, "--output", output, "--json")
         unusable, repeated = rows(output, "SELECT * FROM failures ORDER BY key")
-        assert (unusable["key"], unusable["error_type"]) == (f"{name}:2", "unusable_record")
+        assert unusable["key"] == f"{name}:2"
+        assert unusable["error_type"] == "unusable_record"
         assert "`human_evaluated_facts_answer` cannot be read" in unusable["message"]
-        assert (repeated["key"], repeated["error_type"]) == (f"{name}:4", "repeated_id")
+        assert repeated["key"] == f"{name}:4"
+        assert repeated["error_type"] == "repeated_id"
         found = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
         assert {row["variant"]: row["accuracy"] for row in found} == {"answer": 1, "poor_answer": 0}
 
@@ -322,14 +334,18 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
     ):
         path.write_text(content)
         done = ufo("recall", "--input", path, "--output", tmp_path / "out")
-        assert (done.code, message in done.err) == (code, True)
+        assert done.code == code
+        assert message in done.err
 
 
 def test_the_same_from_python() -> None:
     found = interface.recall(RECORDS, judge="offline", quiet=True)
-    assert (found.facts.num_rows, found.verdicts.num_rows) == (3, 2 * 3 + 1)
+    assert found.facts.num_rows == 3
+    assert found.verdicts.num_rows == 2 * 3 + 1
     assert set(found.scores["formulation"].to_pylist()) == {"offline"}
-    assert (found.errors.num_rows, found.cost.num_rows, found.failures.num_rows) == (0, 1, 0)
+    assert found.errors.num_rows == 0
+    assert found.cost.num_rows == 1
+    assert found.failures.num_rows == 0
     path = Path(found.path)
     assert json.loads((path / "manifest.json").read_text())["mode"] == "recall"
     found.close()

@@ -11,7 +11,7 @@ import pytest
 from ufo.pipelines.stopping import OWNER, check_stop, signals_interrupt
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_a_signal_that_python_drops_is_seen_at_the_next_look(number: int) -> None:
     class Dropping:
         def __del__(self) -> None:

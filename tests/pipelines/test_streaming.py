@@ -11,7 +11,8 @@ import pytest
 from tests.pipelines.conftest import city_records, ok, settings_of, write_lines
 from ufo.pipelines import streaming
 from ufo.pipelines.runs.run import run_evaluate
-from ufo.pipelines.streaming import stream
+from ufo.pipelines.streaming import ArrivedFile, StreamWindows, stream
+from ufo.schemas.errors import RunError
 
 Step = Callable[[], None]
 OFFLINE = ("--judge", "offline", "--sources", "reference", "--workers", "1", "--run", "s")
@@ -61,7 +62,7 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-@pytest.mark.parametrize("engine", [(), ("--runner=FnApiRunner",)])
+@pytest.mark.parametrize("engine", [(), ("--runner=FnApiRunner",)], ids=["processes", "an engine"])
 def test_files_are_evaluated_in_windows_as_they_arrive(
     world: World, engine: tuple[str, ...]
 ) -> None:
@@ -115,11 +116,58 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     assert world.run() == 0
 
 
+def test_a_stream_may_have_a_name_of_ninety_characters(world: World) -> None:
+    assert world.run("--run", "s" * 90) == 0
+
+
+# --- windows on disk
+
+
+def closed(windows: StreamWindows, *files: str) -> str:
+    return windows.close([ArrivedFile(file, 1) for file in files])
+
+
+def test_windows_are_numbered_and_in_order_of_their_numbers(tmp_path: Path) -> None:
+    windows = StreamWindows(str(tmp_path), "s")
+    (tmp_path / "run=s.w999999").mkdir()
+    (tmp_path / "run=s.w999999" / "window.json").write_text('{"files": []}')
+    assert closed(windows, "a") == "s.w1000000"
+    assert closed(windows, "b") == "s.w1000001"
+    assert [*StreamWindows(str(tmp_path), "s").closed()] == [
+        "s.w999999",
+        "s.w1000000",
+        "s.w1000001",
+    ]
+
+
+def test_a_file_is_in_one_window(tmp_path: Path) -> None:
+    windows = StreamWindows(str(tmp_path), "s")
+    closed(windows, "a")
+    with pytest.raises(RunError, match="another command takes files of the stream 's'"):
+        closed(windows, "b", "a")
+
+
+def test_a_window_is_of_one_stream(tmp_path: Path) -> None:
+    for name in ("s", "s.w000001", "ss"):
+        closed(StreamWindows(str(tmp_path), name), "a")
+    assert [*StreamWindows(str(tmp_path), "s").closed()] == ["s.w000001"]
+
+
+def test_a_window_is_unfinished_until_it_has_results_or_is_empty(tmp_path: Path) -> None:
+    windows = StreamWindows(str(tmp_path), "s")
+    first, second, third = (closed(windows, name) for name in "abc")
+    assert windows.unfinished() == [first, second, third]
+    windows.mark_empty(first)
+    (tmp_path / f"run={second}" / "manifest.json").touch()
+    assert windows.unfinished() == [third]
+
+
 def test_the_command_tells_of_each_window(tmp_path: Path) -> None:
     write_lines(tmp_path / "in.jsonl", city_records())
     flags = ("--streaming", "--window_seconds", "0.02", "--idle_seconds", "0.02", "--json")
     places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out")
     done = ok("evaluate", *flags, *places, *OFFLINE)
     (told,) = map(json.loads, done.out.splitlines())
-    assert (told["run"], told["responses"]) == ("s.w000001", 20)
+    assert told["run"] == "s.w000001"
+    assert told["responses"] == 20
     assert told["path"] == str(tmp_path / "out/run=s.w000001")

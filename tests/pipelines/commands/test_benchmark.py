@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.case_files import cases
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import printed, ufo
+from tests.pipelines.conftest import named_cases, printed, ufo
 
 VOTES = {
     "a": {"a1": {"ref": "ss", "wiki": "r"}, "a2": {"ref": "r", "wiki": "s"}},
@@ -54,14 +53,16 @@ def test_scores_stand_beside_those_of_the_run(benchmark: Any) -> None:
 def test_people_get_a_table_that_says_what_was_asked(benchmark: Any, folder: Path) -> None:
     text = printed("benchmark", folder, "--order", "wiki")
     assert "What if: seq, wiki; run everything (nothing was asked again)" in text
-    assert ["alder" in text, "row 1" in text, "response" in text] == [True, False, False]
+    assert "alder" in text
+    assert "row 1" not in text
+    assert "response" not in text
     assert "wiki > ref" in printed("benchmark", folder, "--order", "wiki,ref")
     single = [row for row in benchmark("--mode", "single", "--json").json if row["level"] == "run"]
     scores = {row["source"]: row["factuality_score"] for row in single}
     assert scores == {"ref": 0.25, "wiki": 0.5}
 
 
-@pytest.mark.parametrize(("words", "score"), cases(Path(__file__).with_name("what_if.txt")))
+@pytest.mark.parametrize(("words", "score"), named_cases(Path(__file__).with_name("what_if.txt")))
 def test_rules_change_the_score(benchmark: Any, words: str, score: str) -> None:
     found = benchmark(*words.split(), "--json").json
     assert str(found[0]["factuality_score"]) == score

@@ -29,7 +29,8 @@ def test_what_is_said_of_a_server_is_true_of_it(llm_server: LlmServer, profile: 
     llm_server.switches = PROFILES[profile]
     done = asked(llm_server)
     head = f"offline-judge at {llm_server.base_url} (verifier, extractor, knowledge)\n"
-    assert (done.code, done.out.startswith(head)) == (0, True), done
+    assert done.code == 0, done
+    assert done.out.startswith(head), done
     found = said(done.out)
     assert found["form"] == FORMS.get(profile, "json_schema")
     assert "not known" in found["context"]
@@ -58,11 +59,15 @@ def test_a_model_is_judged_by_the_formulation_that_is_asked_for(
         monkeypatch.setenv("OPENAI_API_KEY", server.key)
         done = asked(server, "--json")
         (row,) = done.json
-        assert (done.code, row["usable_judgements"], row["usable"]) == (1, 0, False)
+        assert done.code == 1
+        assert row["usable_judgements"] == 0
+        assert row["usable"] is False
         assert "no judgement was usable" in row["problem"]
         assert "take --formulation prompt, another --model" in row["problem"]
         (row,) = asked(server, "--json", "--formulation", "prompt").json
-    assert (row["usable_judgements"], row["right_judgements"], row["usable"]) == (2, 2, True)
+    assert row["usable_judgements"] == 2
+    assert row["right_judgements"] == 2
+    assert row["usable"] is True
     with LlmServer([Mumbler("It is true.")]) as server:
         done = asked(server, "--formulation", "prompt")
     assert done.code == 0
@@ -76,8 +81,10 @@ def test_an_endpoint_for_each_role_as_json(llm_server: LlmServer) -> None:
         assert "verify_facts" not in {entry.step for entry in other.chats}
     first, second = done.json
     assert done.code == 0
-    assert (first["roles"], first["right_judgements"]) == (["verifier", "extractor"], 2)
-    assert (second["roles"], second["model"]) == (["knowledge"], "offline-knowledge")
+    assert first["roles"] == ["verifier", "extractor"]
+    assert first["right_judgements"] == 2
+    assert second["roles"] == ["knowledge"]
+    assert second["model"] == "offline-knowledge"
     assert "right_judgements" not in second
 
 
@@ -116,5 +123,7 @@ def test_an_endpoint_that_cannot_be_used(
     monkeypatch.setenv("OPENAI_API_KEY", key or llm_server.key)
     done = asked(llm_server, *flags, "--json")
     row = done.json[-1]
-    assert (done.code, row["usable"], remedy in row["problem"]) == (1, False, True)
+    assert done.code == 1
+    assert row["usable"] is False
+    assert remedy in row["problem"]
     assert "4711" not in done.out

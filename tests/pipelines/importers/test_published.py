@@ -37,13 +37,17 @@ def test_rows_become_records_that_evaluate_takes(tmp_path: Path, case: Any) -> N
     told: list[str] = []
     left_out: Counter[str] = Counter()
     records = list(import_records(case["kind"], path, told, left_out))
-    assert records == case["records"]
+    assert [record["id"] for record in records] == [record["id"] for record in case["records"]]
+    assert {record["id"]: record for record in records} == {
+        record["id"]: record for record in case["records"]
+    }
     assert [said.removeprefix(f"{path.parent}/") for said in told] == case.get("told", [])
     assert left_out == case.get("left_out", {})
     unknown: list[Any] = []
     for record in map(json.dumps, records):
         parsed = parse("x:1", record.encode(), unknown=unknown.append)
-        assert (isinstance(parsed, InputRecord), unknown) == (True, [])
+        assert isinstance(parsed, InputRecord)
+        assert unknown == []
 
 
 def test_tables_are_read_too(tmp_path: Path) -> None:
@@ -92,11 +96,13 @@ def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path) 
     row = {"input": "Who was Ada?", "output": "Adá 🙂.", "annotations": None}
     source.write_text(json.dumps(row) + "\n\n" + "{}\n", encoding="utf-8")
     done = ufo("import", "factscore", source)
-    assert (done.code, done.json["response"]) == (0, "Adá 🙂.")
+    assert done.code == 0
+    assert done.json["response"] == "Adá 🙂."
     assert f"left out {source}:3: expected `output`" in done.err
     assert done.err.endswith("1 record, 1 left out\n")
     told = ufo("import", "factscore", source, "--output", target)
-    assert (told.code, told.out) == (0, "")
+    assert told.code == 0
+    assert told.out == ""
     assert target.read_text(encoding="utf-8") == done.out
     # One that fails leaves what was there.
     source.write_text("{}\n")

@@ -56,9 +56,11 @@ def test_two_instances_of_one_type_serve_under_their_names(
 def test_a_flag_beats_the_file(config: Any, index: Path) -> None:
     words = config(f"mode: mv\nindex: {index}\nsources: [wikipedia, reference]\njson: true\n")
     done = ok(*words, "--mode", "seq", "--sources", "reference")
-    assert (done.json["mode"], done.json["sources"]) == ("seq", ["reference"])
+    assert done.json["mode"] == "seq"
+    assert done.json["sources"] == ["reference"]
     done = ok(*words)
-    assert (done.json["mode"], done.json["sources"]) == ("mv", ["wikipedia", "reference"])
+    assert done.json["mode"] == "mv"
+    assert done.json["sources"] == ["wikipedia", "reference"]
     words = config("sources:\n- {name: one, type: reference}\n- {name: two, type: reference}\n")
     assert ok(*words, "--sources", "two", "--json").json["sources"] == ["two"]
 
@@ -77,12 +79,15 @@ def test_options_of_any_yaml_kind_are_recorded_and_no_secret_is(
     words = config(f"run: dated\nsources: [{mine}]\n")
     # A date is no JSON, and a source that cannot use it is an error of each unit, not a crash.
     done = ufo(*words)
-    assert (done.code, "no judgement was usable" in done.out) == (1, True)
+    assert done.code == 1
+    assert "no judgement was usable" in done.out
     files = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
-    assert all(b"hunter2" not in p.read_bytes() for p in files)
+    assert files
+    assert [path for path in files if b"hunter2" in path.read_bytes()] == []
     assert "hunter2" not in done.err + done.out
     done = ufo(*words, "--if_finished", "skip")
-    assert (done.code, "other inputs or options" in done.err) == (1, False)
+    assert done.code == 1
+    assert "other inputs or options" not in done.err
     assert "options.tie" in ufo(*words, "--if_finished", "skip", "--tie", "factual").err
 
 
@@ -92,6 +97,66 @@ def test_options_of_any_yaml_kind_are_recorded_and_no_secret_is(
 JOB = ("--project=my-project", "--region=europe-west1", "--temp_location=gs://b/temp")
 THERE = ("--runner=DataflowRunner", *JOB, "--sdk_container_image=registry/ufo:1")
 PLACES = ("--input", "gs://b/in.jsonl", "--output", "gs://b/out/")
+
+
+def on_dataflow(*words: str) -> Settings:
+    return settings_of(*PLACES, "--runner=DataflowRunner", *JOB, *words)
+
+
+@pytest.mark.parametrize(
+    "flag", ["sdk_container_image", "setup_file", "extra_package", "extra_packages"]
+)
+def test_workers_of_dataflow_get_ufo_by(flag: str) -> None:
+    assert f"--{flag}=x" in on_dataflow(f"--{flag}=x").beam
+
+
+@pytest.mark.parametrize(
+    ("given", "usual"),
+    [
+        ("--machine_type=m-2", "--machine_type=e2"),
+        ("--worker_machine_type=m-2", "--machine_type=e2"),
+        ("--num_workers=3", "--max_num_workers="),
+        ("--max_num_workers=3", "--max_num_workers=10"),
+        ("--no_save_main_session", "--no_save_main_session"),
+    ],
+)
+def test_what_is_given_on_dataflow_goes_before_what_is_usual(given: str, usual: str) -> None:
+    found = on_dataflow("--sdk_container_image=i", given).beam
+    assert [flag for flag in found if flag.startswith(usual) and flag != given] == []
+    assert found.count(given) == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "workers"),
+    [
+        pytest.param([], 7, id="not given"),
+        pytest.param(["--parallelism=3"], 3, id="the parallelism of Flink"),
+        pytest.param(["--parallelism", "3"], 3, id="in two words"),
+        pytest.param(["--parallelism=3", "--sdk_worker_parallelism=2"], 6, id="processes of each"),
+        pytest.param(["--parallelism=3", "--sdk_worker_parallelism=0"], 3, id="as many as fit"),
+        pytest.param(["--parallelism=0", "--num_workers=4"], 4, id="none of the first"),
+        pytest.param(["--parallelism=-1"], 7, id="what is no number of workers"),
+        pytest.param(["--max_num_workers=5", "--num_workers=4"], 5, id="the most and the first"),
+        pytest.param([*THERE, "--num_workers=2", "--machine_type=n1-x-8"], 16, id="its cores"),
+        pytest.param([*THERE, "--num_workers=2", "--worker_machine_type=n1-x-4"], 8,
+                     id="cores under the other name"),
+        pytest.param([*THERE, "--num_workers=2", "--machine_type=custom"], 2, id="unknown cores"),
+    ],
+)  # fmt: skip
+def test_the_workers_of_a_runner(flags: list[str], workers: int) -> None:
+    assert workers_of(flags, 7) == workers
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("checkpointing_interval", "max_bundle_size", "max_bundle_time_mills"),
+        *("savepoint_path", "state_backend", "state_backend_storage_path"),
+    ],
+)
+def test_a_flag_that_flink_alone_knows_is_taken(flag: str) -> None:
+    found = settings_of(*PLACES, "--runner=FlinkRunner", f"--{flag}=9")
+    assert found.beam == ("--runner=FlinkRunner", f"--{flag}=9")
 
 
 def test_what_is_usual_on_dataflow(monkeypatch: pytest.MonkeyPatch) -> None:

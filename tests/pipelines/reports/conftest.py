@@ -20,12 +20,31 @@ IMAGE = '"><img src=http://evil.example/x onerror=alert(1)>'
 STYLE = "</style><style>@import url(http://evil.example/a.css)"
 
 
-def same_as_kept(name: str, found: str) -> None:
-    """Compare a text with the one that is kept; UFO_SNAPSHOTS=write keeps it anew."""
-    path = Path(__file__).with_name(f"{name}.txt")
+def kept_parts(name: str) -> dict[str, list[str]]:
+    """Return the lines of each part of a kept text by the part's first line, which begins with `$ `
+    or `# `; a part ends in an empty line."""
+    parts: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in _kept(name).read_text(encoding="utf-8").split("\n"):
+        if line.startswith(("$ ", "# ")):
+            lines = parts[line] = []
+        else:
+            lines.append(line)
+    return {head: lines[:-1] for head, lines in parts.items()}
+
+
+def same_as_kept(name: str, head: str, found: str) -> None:
+    """Compare a text with the part that is kept; UFO_SNAPSHOTS=write keeps it anew."""
+    parts, lines = kept_parts(name), found.split("\n")
     if os.environ.get("UFO_SNAPSHOTS") == "write":
-        path.write_text(found, encoding="utf-8")
-    assert found == path.read_text(encoding="utf-8")
+        parts[head] = lines
+        whole = "\n".join("\n".join([head, *lines, ""]) for head, lines in parts.items())
+        _kept(name).write_text(whole, encoding="utf-8")
+    assert lines == parts[head]
+
+
+def _kept(name: str) -> Path:
+    return Path(__file__).with_name(f"{name}.txt")
 
 
 def page_of(folder: Path, **options: Any) -> str:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
@@ -24,14 +26,25 @@ def test_a_page_has_every_part_of_the_run(page: str) -> None:
     assert sections(read) == ["responses", "g1", "g2", "g3", "g4", "g5"]
     assert read.all("html")[0]["lang"] == "en"
     drawn = read.all("svg")
-    assert all(svg["role"] == "img" and ": " in svg["aria-label"] for svg in drawn)
+    assert {svg["role"] for svg in drawn} == {"img"}
+    assert [svg for svg in drawn if ": " not in svg["aria-label"]] == []
     for expected in ("Scores", "Sources", "Agreement with people", "Cost", "Problems", "BadJson"):
         assert expected in read.text
-    # The overview and the responses, which come first.
-    first = Reader(page.partition('<section id="g1"')[0])
-    texts = [" ".join(text.split()) for text in first.texts if text not in first.styles]
-    labels = [svg["aria-label"] for svg in drawn]
-    same_as_kept("page", "\n".join([*filter(None, texts), *labels, ""]))
+
+
+OVERVIEW, RESPONSES, CHARTS = "# overview", "# responses", "# charts"
+
+
+@pytest.mark.parametrize("part", [OVERVIEW, RESPONSES, CHARTS])
+def test_a_page_says_what_it_said(page: str, part: str) -> None:
+    head, _, rest = page.partition('<section id="responses"')
+    responses = '<section id="responses"' + rest.partition('<section id="g1"')[0]
+    if part == CHARTS:
+        texts = [svg["aria-label"] for svg in Reader(page).all("svg")]
+    else:
+        read = Reader(head if part == OVERVIEW else responses)
+        texts = [" ".join(text.split()) for text in read.texts if text not in read.styles]
+    same_as_kept("page", part, "\n".join(filter(None, texts)))
 
 
 def test_a_page_asks_for_nothing_and_hostile_texts_stay_texts(page: str, hostile_page: str) -> None:
@@ -42,7 +55,8 @@ def test_a_page_asks_for_nothing_and_hostile_texts_stay_texts(page: str, hostile
         assert len(read.styles) == len(read.all("style")) == 1
         (policy,) = [meta for meta in read.all("meta") if "http-equiv" in meta]
         assert policy["content"].startswith("default-src 'none'; ")
-        assert (read.wrong, read.open) == ([], [])
+        assert read.wrong == []
+        assert read.open == []
         assert not any(name.startswith("on") for _, found in read.elements for name in found)
     assert "</script><script>alert(1)</script>" in read.text
     addresses = [attributes["href"] for attributes in read.all("a")]
@@ -51,7 +65,7 @@ def test_a_page_asks_for_nothing_and_hostile_texts_stay_texts(page: str, hostile
     # A text cannot turn the direction of those around it.
     turned = re.findall(r"<(\w+)([^>]*)>[^<>]*\u202e", hostile_page)
     assert {tag for tag, _ in turned} == {"bdi"}
-    assert all('dir="auto"' in attributes for _, attributes in turned)
+    assert [attributes for _, attributes in turned if 'dir="auto"' not in attributes] == []
 
 
 def test_what_a_run_does_not_have_is_left_out(tmp_path: Path) -> None:
@@ -81,7 +95,8 @@ def test_the_command_writes_the_page_beside_what_it_prints(folder: Path, tmp_pat
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     write_run(tmp_path / "recall", rows_of({}), mode="recall")
     refused = ufo("report", tmp_path / "recall", "--html", tmp_path / "y.html")
-    assert (refused.code, "is of 'ufo recall', which has no page" in refused.err) == (2, True)
+    assert refused.code == 2
+    assert "is of 'ufo recall', which has no page" in refused.err
     assert not (tmp_path / "y.html").exists()
 
 
@@ -91,7 +106,9 @@ def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> No
         write_run(tmp_path, rows_of(votes), name)
     with Results([*choose_runs(tmp_path, "before"), *choose_runs(tmp_path, "after")]) as results:
         found = compare_runs(results)
-    assert (found["lost"], found["won"], found["n_pairs"]) == (1, 0, 2)
+    assert found["lost"] == 1
+    assert found["won"] == 0
+    assert found["n_pairs"] == 2
     text = Reader(comparison_html(found, lambda run, response: None)).text
     for said in ("Claim u1.", "supported by ref → refuted by ref", "Paired by 2 questions"):
         assert said in text

@@ -19,7 +19,7 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import command, ok, printed, ufo
-from tests.pipelines.reports.conftest import page_of, same_as_kept
+from tests.pipelines.reports.conftest import kept_parts, page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
@@ -52,17 +52,45 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_commands_print_what_they_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("head", kept_parts("terminal"))
+def test_a_command_prints_what_it_printed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, head: str
+) -> None:
     """The commands of terminal.txt, over a folder with two runs."""
     monkeypatch.chdir(folder.parent)
-    kept = Path(__file__).with_name("terminal.txt").read_text(encoding="utf-8")
-    shown = []
-    for words in re.findall(r"^\$ ufo (.*)$", kept, re.M):
-        text = printed(*shlex.split(words))
-        shown.append(f"$ ufo {words}\n{text}")
-        if words.startswith("report") and "--json" not in words:
-            assert max(map(len, text.splitlines())) <= 100
-    same_as_kept("terminal", "\n".join(shown).replace("\r\n", "\n"))
+    text = printed(*shlex.split(head)[2:])
+    same_as_kept("terminal", head, text.replace("\r\n", "\n").removesuffix("\n"))
+    if " report " in head and "--json" not in head:
+        assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("n", "flags", "shown", "all_of_them"),
+    [
+        pytest.param(20, (), 20, True, id="twenty rows"),
+        pytest.param(21, (), 20, False, id="one row more"),
+        pytest.param(21, ("--rows", 21), 21, True, id="as many as are asked for"),
+        pytest.param(21, ("--rows", 3), 3, False, id="fewer"),
+        pytest.param(21, ("--rows", 0), 21, True, id="all"),
+    ],
+)
+def test_a_table_shows_its_first_rows(
+    folder: Path, n: int, flags: tuple[object, ...], shown: int, all_of_them: bool
+) -> None:
+    text = printed("sql", folder, f"SELECT range + 100 AS row_{n} FROM range({n})", *flags)
+    assert len(re.findall(r"^ *1\d\d$", text, re.M)) == shown
+    assert (f"The first {shown} rows. All of them: --rows 0" not in text) == all_of_them
+
+
+@pytest.mark.parametrize(("flag", "shown"), [("--json", 3), ("--csv", 4)])
+def test_rows_that_a_program_reads_are_limited_where_it_asks(
+    folder: Path, flag: str, shown: int
+) -> None:
+    text = printed("sql", folder, "FROM range(30)", flag, "--rows", 3)
+    assert (len(json.loads(text)) if flag == "--json" else len(text.splitlines())) == shown
+
+
+def test_many_rows_are_written_whole(folder: Path) -> None:
     assert len(printed("sql", folder, "FROM range(30000)", "--csv").splitlines()) == 30_001
     assert len(json.loads(printed("sql", folder, "FROM range(30000)", "--json"))) == 30_000
 
@@ -73,9 +101,11 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
     narrow = text_of(partial(print_overview, found), 80)
     assert max(map(len, narrow.splitlines())) <= 80
     assert "\x1b" not in narrow
-    assert all(line == line.rstrip() for line in narrow.splitlines())
+    assert [line for line in narrow.splitlines() if line != line.rstrip()] == []
     assert "\x1b[" in text_of(partial(print_overview, found), 80, color=True)
-    assert (bar(1.0), bar(None), bar(1 / 192)) == ("█" * 24, "", "▏")
+    assert bar(1.0) == "█" * 24
+    assert bar(None) == ""
+    assert bar(1 / 192) == "▏"
     out = TextIOWrapper(BytesIO(), "ascii")
     with redirect_stdout(out):
         assert main(["report", str(folder)]) == 0
@@ -90,11 +120,13 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
         ({}, "No response has a claim"),
         ({"a": {"u": {"ref": "-"}}}, "No claim was decided, so there is no score."),
     ],
+    ids=["without a claim", "without a response", "without a decided claim"],
 )
 def test_a_run_without_a_score_says_so(tmp_path: Path, votes: Any, said: str) -> None:
     write_run(tmp_path, rows_of(votes))
     text = printed("report", tmp_path)
-    assert (said in text, "Factuality score 0" in text) == (True, False)
+    assert said in text
+    assert "Factuality score 0" not in text
     assert said in Reader(page_of(tmp_path)).text
 
 
@@ -119,7 +151,8 @@ def test_ctrl_c_ends_a_long_query_with_a_message(folder: Path) -> None:
     hours = "FROM range(10000000000) a, range(1000000) b WHERE a.range % 7 = b.range"
     Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
     done = ufo("sql", folder, f"SELECT count(*) {hours}")
-    assert (done.code, done.out) == (1, "")
+    assert done.code == 1
+    assert done.out == ""
     assert done.err == "ufo: interrupted; the query was stopped\n"
 
 

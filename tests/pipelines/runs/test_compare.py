@@ -11,7 +11,9 @@ from scipy import stats
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import Outcome, ends, evaluation, ok, ufo
-from ufo.schemas.results import open_results
+from ufo.pipelines.runs.comparison import compare, compare_models
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import Results, open_results
 
 
 def run_of(scores: list[str], question: str = "Q {}") -> dict[str, list[Any]]:
@@ -59,17 +61,21 @@ def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
     means = [np.mean(before), np.mean(after), np.mean(after) - np.mean(before)]
     told = [found[name] for name in ("baseline_score", "run_score", "difference")]
     assert told == pytest.approx(means)
-    assert (found["n_questions"], found["n_responses"]) == (6, 0)
-    assert (found["only_baseline"], found["only_run"], found["worse"]) == (0, 0, False)
+    assert found["n_questions"] == 6
+    assert found["n_responses"] == 0
+    assert found["only_baseline"] == 0
+    assert found["only_run"] == 0
+    assert found["worse"] is False
     # Exit 3 only where the drop is significant.
     for runs, level, code in (
         (("old", "new"), found["p"] * 1.01, 3),
-        (("old", "new"), found["p"] * 0.99, 0),
+        (("old", "new"), found["p"], 0),
         (("new", "old"), 0.9, 0),
         (("new", "old"), 1.5, 2),
     ):
         done = ufo("compare", folder, *runs, "--fail_if_worse", level)
-        assert (done.code, "Significantly worse" in done.err) == (code, code == 3)
+        assert done.code == code
+        assert ("Significantly worse" in done.err) == (code == 3)
 
 
 @pytest.mark.parametrize(
@@ -83,17 +89,20 @@ def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
         (["ssr", "ns"], ["srs", "ns"], {"n_pairs": 2},
          "claims no longer supported: 1; supported now: 1"),
     ],
+    ids=["equal differences", "one pair", "claims that turned both ways"],
 )  # fmt: skip
 def test_few_pairs_and_equal_ones(
     two: Callable[..., Any], before: list[str], after: list[str], expected: Any, told: str
 ) -> None:
     folder = two(before, after, question=" ")
     done = ufo("compare", folder, "old", "new", "--fail_if_worse", 0.5 if len(before) == 1 else 0)
-    assert (done.code, told in done.out) == (0, True)
+    assert done.code == 0
+    assert told in done.out
     found = ufo("compare", folder, "old", "new", "--json").json
     assert {name: found[name] for name in expected} == expected
     # Without a question they pair by their ids; the claims that were lost come first.
-    assert (found["n_questions"], found["n_responses"]) == (0, len(before))
+    assert found["n_questions"] == 0
+    assert found["n_responses"] == len(before)
     turned = [(row["before"], row["after"]) for row in found["turned"]]
     assert turned == sorted(turned, key=lambda row: row[0] != "supported") != []
 
@@ -111,8 +120,10 @@ def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Pat
         write_run(tmp_path, rows, name)
     found = ufo("compare", tmp_path, "old", "new", "--json").json
     # d1: .75 in both; d2: .5, then 1; d3 has no pair.
-    assert (found["n_pairs"], found["difference"]) == (2, 0.25)
-    assert (found["only_baseline"], found["only_run"]) == (0, 1)
+    assert found["n_pairs"] == 2
+    assert found["difference"] == 0.25
+    assert found["only_baseline"] == 0
+    assert found["only_run"] == 1
 
 
 def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
@@ -143,7 +154,8 @@ def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
 
     assert evaluate("good", "Peru").code == 0
     bad = evaluate("bad", "Chile", "--baseline", "good", "--json")
-    assert (bad.code, bad.json["worse"]) == (3, True)
+    assert bad.code == 3
+    assert bad.json["worse"] is True
     assert bad.json["comparison"]["n_questions"] == 20
     assert "Significantly worse than --baseline good: p < 0.05" in bad.err
     # The run is finished all the same.
@@ -151,10 +163,12 @@ def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
         assert results.runs[0].counts["responses"] == 20
     assert evaluate("again", "Peru", "--baseline", "good", "--fail_if_worse", 0.5).code == 0
     better = evaluate("better", "Peru", "--baseline", "bad")
-    assert (better.code, "one-sided p" in better.out) == (0, True)
+    assert better.code == 0
+    assert "one-sided p" in better.out
     # And so is one that shares nothing with its baseline.
     other = evaluate("other", "", "--baseline", "good")
-    assert (other.code, "share no question" in other.err) == (2, True)
+    assert other.code == 2
+    assert "share no question" in other.err
     assert (tmp_path / "out" / "run=other" / "manifest.json").exists()
 
 
@@ -170,3 +184,93 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_pa
     ):
         assert said in ends(2, *words, *flags).err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["run=a"]
+
+
+# --- the questions that changed most, and two models of one run
+
+
+def shown_of(folder: Path) -> list[tuple[Any, ...]]:
+    """The questions that changed between two runs: their data sets, scores and responses."""
+    found = compare(str(folder), "old", "new")["questions"]
+    names = ("question", "dataset", "score_a", "score_b", "response_a", "response_b")
+    return [tuple(row[name] for name in names) for row in found]
+
+
+def test_questions_that_changed_come_in_the_order_of_their_change(tmp_path: Path) -> None:
+    """The same ones, those of one run alone and those without a score are none; nor are those that
+    only another mode turns."""
+    before = {"a": "s", "b": "ss", "same": "s", "old": "s", "e": "s"}
+    after = {"A": "e", "a": "r", "b": "sr", "same": "s", "new": "r", "e": "e"}
+    for name, run in (("old", before), ("new", after)):
+        votes = {
+            response: {f"{response}{n}": {"ref": vote} for n, vote in enumerate(units)}
+            for response, units in run.items()
+        }
+        if name == "new":
+            votes["same"]["same0"]["wiki"] = "rr"
+        datasets, questions = {"A": "d1", "a": "d1", "b": "d2"}, {"A": "What of a?"}
+        rows = rows_of(votes, mode="all", datasets=datasets, questions=questions)
+        write_run(tmp_path, rows, name, mode="all")
+    assert shown_of(tmp_path) == [
+        ("What of a?", "d1", 1.0, 0.0, "a", "a"),
+        ("What of b?", "d2", 1.0, 0.5, "b", "b"),
+    ]
+
+
+def test_twenty_questions_that_changed_are_shown(two: Callable[..., Any]) -> None:
+    assert len(shown_of(two(["s"] * 21, ["r"] * 21))) == 20
+
+
+def models(folder: Path, same_questions: bool) -> Results:
+    votes = {"a": "ss", "b": "sr", "c": "ss", "d": "rr", "e": "ss", "f": "rs"}
+    questions = {one: f"Q{n // 2 if same_questions else n}" for n, one in enumerate(votes)}
+    votes["no model"] = "s"
+    rows = rows_of(
+        {one: {f"{one}{n}": {"ref": x} for n, x in enumerate(said)} for one, said in votes.items()},
+        models={one: "mn"[n % 2] for n, one in enumerate(questions)},
+        questions=questions,
+    )
+    write_run(folder, rows)
+    return open_results(folder)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "difference"),
+    [
+        pytest.param("m", "n", 1 / 3 - 1, id="a lower one"),
+        pytest.param("n", "m", 1 - 1 / 3, id="a higher one"),
+    ],
+)
+def test_a_model_is_compared_with_another(
+    tmp_path: Path, one: str, other: str, difference: float
+) -> None:
+    with models(tmp_path, same_questions=True) as results:
+        found = compare_models(results, one, other)
+    assert found["difference"] == pytest.approx(difference)
+    assert found["low"] < difference < found["high"]
+    assert found["score_b"] - found["score_a"] == pytest.approx(difference)
+    assert found["basis"].startswith("Paired by 3 questions that both answered, in ")
+    assert f"{other} scores 0.667 " in found["headline"]
+    assert [row["question"] for row in found["questions"]] == ["Q1", "Q0", "Q2"]
+    assert [row["difference"] for row in found["questions"]] == [
+        pytest.approx(share * difference) for share in (1.5, 0.75, 0.75)
+    ]
+
+
+def test_models_without_a_question_in_common_are_compared_all_the_same(tmp_path: Path) -> None:
+    with models(tmp_path, same_questions=False) as results:
+        found = compare_models(results, "m", "n")
+    assert found["basis"].startswith("Over 6 responses; they answered no two questions in common")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        pytest.param("m", "m", "'m' is compared with itself", id="itself"),
+        pytest.param("m", "x", "unknown model 'x'; allowed: m, n", id="the second unknown"),
+        pytest.param("x", "m", "unknown model 'x'; allowed: m, n", id="the first unknown"),
+    ],
+)
+def test_models_that_cannot_be_compared(tmp_path: Path, one: str, other: str, said: str) -> None:
+    with models(tmp_path, True) as results, pytest.raises(UsageError, match=said):
+        compare_models(results, one, other)

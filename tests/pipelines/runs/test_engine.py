@@ -26,10 +26,13 @@ def a_job(*flags: str) -> engine.EngineJob:
 
 def test_a_job_is_called_by_its_run_and_try() -> None:
     job = a_job("--flink_master=localhost:8081")
-    assert (job.name, job.url) == (NAME, "http://localhost:8081")
+    assert job.name == NAME
+    assert job.url == "http://localhost:8081"
     assert job.flags() == [f"--job_name={NAME}"]
     named = a_job("--job_name", "mine", "--flink_master=https://flink.example:443")
-    assert (named.name, named.url, named.flags()) == ("mine", "https://flink.example:443", [])
+    assert named.name == "mine"
+    assert named.url == "https://flink.example:443"
+    assert named.flags() == []
     for flags in ((), ("--flink_master=[local]",), ("--flink_master=[auto]",)):
         assert a_job(*flags).url is None
 

@@ -1,0 +1,215 @@
+"""What is said of judgements that are unusable, and what is advised for each reason."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import rows_of, write_run
+from ufo.pipelines.reports.unusable import (
+    Unusable,
+    beside,
+    is_many,
+    no_score,
+    unusable,
+    without_score,
+)
+from ufo.schemas.records import Failure
+from ufo.schemas.results import open_results
+
+FUNCTION = {"formulation": "function"}
+FINGERPRINT = {"options": {"llm": FUNCTION}}
+
+
+@pytest.mark.parametrize(
+    ("n", "of", "many"),
+    [
+        pytest.param(1, 10, False, id="one in ten"),
+        pytest.param(2, 19, True, id="more than one in ten"),
+        pytest.param(0, 0, False, id="none of none"),
+    ],
+)
+def test_a_score_mentions_judgements_that_are_unusable(n: int, of: int, many: bool) -> None:
+    assert is_many(n, of) == many
+    assert bool(beside({"n_unusable": n, "n_judgements": of})) == many
+
+
+@pytest.mark.parametrize(
+    ("n", "of", "nothing_left"),
+    [
+        pytest.param(2, 2, True, id="all"),
+        pytest.param(1, 2, False, id="some"),
+        pytest.param(0, 0, False, id="none of none"),
+    ],
+)
+def test_whether_nothing_usable_is_left(n: int, of: int, nothing_left: bool) -> None:
+    assert Unusable(n, of).all == nothing_left
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        pytest.param(Unusable(0, 9), "", id="nothing went wrong"),
+        pytest.param(
+            Unusable(1, 2, {"transport": 1}, "it again"),
+            "1 of 2 judgements was unusable; try it again (transport 1)",
+            id="many, with advice",
+        ),
+        pytest.param(
+            Unusable(2, 99, {"no_passages": 2}, "it again"),
+            "2 of 99 judgements were unusable (no passages 2)",
+            id="few, without advice",
+        ),
+        pytest.param(
+            Unusable(1, 2, {"refused": 1}, extraction=True, said="No\n way."),
+            "no claim could be extracted from 1 of 2 responses (refused 1): No way.",
+            id="claims, with the words of the model",
+        ),
+        pytest.param(
+            Unusable(1, 2, said="x" * 300),
+            f"1 of 2 judgements was unusable: {'x' * 300}",
+            id="300 characters",
+        ),
+        pytest.param(
+            Unusable(1, 2, said="x" * 301),
+            f"1 of 2 judgements was unusable: {'x' * 300} …",
+            id="one character more",
+        ),
+    ],
+)
+def test_the_sentence_on_what_went_wrong(found: Unusable, sentence: str) -> None:
+    assert found.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        pytest.param(None, "no response has a claim", id="no row"),
+        pytest.param({"n_units": 0}, "no response has a claim", id="no claim"),
+        pytest.param({"n_units": 1, "n_judgements": 2, "n_unusable": 2},
+                     "no judgement was usable", id="nothing usable"),
+        pytest.param({"n_units": 1, "n_judgements": 2, "n_unusable": 1},
+                     "no claim was decided", id="some usable"),
+        pytest.param({"n_units": 1, "n_judgements": 0, "n_unusable": 0},
+                     "no claim was decided", id="no judgement"),
+    ],
+)  # fmt: skip
+def test_why_there_is_no_score(row: Any, said: str) -> None:
+    assert no_score(row) == f"{said}, so there is no score"
+
+
+REASONS = ("n_without_units", "n_unsupported", "n_unjudged")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("n_without_units", "3 without a claim"),
+        ("n_unsupported", "3 in a language that the judge does not know"),
+        ("n_unjudged", "3 without a usable judgement"),
+    ],
+    ids=REASONS,
+)
+def test_responses_without_a_score_are_counted_by_reason(name: str, why: str) -> None:
+    row = {**dict.fromkeys(REASONS, 0), "n_responses": 1_000, name: 3}
+    assert without_score(row) == f"No score for some of 1,000 responses: {why}"
+
+
+def test_where_all_responses_have_a_score_nothing_is_said() -> None:
+    assert without_score({**dict.fromkeys(REASONS, 0), "n_responses": 1}) == ""
+
+
+# Of each reason: the manifest's changes, the message of a failure, and what is tried.
+ADVICE: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "an endpoint that does not answer": (
+        "transport", {}, "timed out",
+        "`ufo doctor`, a lower --concurrency or a longer --timeout, then the same command with "
+        "--if_finished retry_errors",
+    ),
+    "an endpoint that refuses a request": (
+        "transport", {}, "URL answered 400: no",
+        "`ufo doctor`, then the same command with --if_finished retry_errors",
+    ),
+    "an endpoint that is busy": (
+        "transport", {}, "URL answered 429: later",
+        "`ufo doctor`, a lower --concurrency or a longer --timeout, then the same command with "
+        "--if_finished retry_errors",
+    ),
+    "another language": (
+        "unsupported_language", {}, "", "--judge llm, which reads other languages"
+    ),
+    "a reply that is cut off": (
+        "truncated", {"fingerprint": FINGERPRINT}, "",
+        "--context N with the tokens that the model's context holds, --facts_per_call 4 "
+        "--passages_per_call 1, --reasoning_effort low where it thinks, or a model with a larger "
+        "one",
+    ),
+    "a refusal": ("refused", {"fingerprint": FINGERPRINT}, "", "another --model"),
+    "a filter": ("filtered", {"fingerprint": FINGERPRINT}, "", "another --model"),
+    "prose for a call of many facts": (
+        "unparsable", {"fingerprint": FINGERPRINT}, "",
+        "--formulation prompt or --facts_per_call 4",
+    ),
+    "prose for another formulation": (
+        "unparsable", {"fingerprint": {"options": {"llm": {"formulation": "stepwise"}}}}, "",
+        "--formulation prompt or another --model",
+    ),
+    "a refusal to a judge of one's own": ("refused", {}, "", ""),
+    "a reply to a judge of one's own that is cut off": ("truncated", {}, "", ""),
+    "prose for a judge of one's own": ("unparsable", {}, "", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_what_is_advised_for(tmp_path: Path, name: str) -> None:
+    reason, changes, message, advice = ADVICE[name]
+    rows = rows_of({"a": {"u": {"ref": "es"}}})
+    first, *others = rows["evidence"]
+    rows["evidence"] = [replace(first, reason=reason), *others]
+    if message:
+        rows["failures"] = [
+            Failure("verify", "a", reason, message, None),
+            Failure("verify", "b", reason, "the reply is ours", None),
+        ]
+    write_run(tmp_path, rows, **changes)
+    with open_results(tmp_path) as results:
+        found = unusable(results)
+    assert found.reasons == {reason: 1}
+    assert found.of == 2
+    assert found.said == message
+    assert found.try_ == advice
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("transport", "`ufo doctor`, then the same command once more"),
+        ("truncated", "--context N with the tokens that the model's context holds, "
+         "--extract_tokens 500, --reasoning_effort low where it thinks, or a model with a larger "
+         "one"),
+        ("refused", "another --extractor_model, or claims of your own in the input"),
+    ],
+    ids=["an endpoint that does not answer", "a reply that is cut off", "a refusal"],
+)  # fmt: skip
+def test_what_is_advised_where_no_claim_was_extracted(
+    tmp_path: Path, reason: str, advice: str
+) -> None:
+    rows = rows_of({"a": {}, "b": {}})
+    rows["failures"] = [
+        Failure("extract", "a", reason, "", None),
+        Failure("read", "in:3", "BadJson", "", None),
+    ]
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        found = unusable(results)
+    assert found.extraction
+    assert found.n == 1
+    assert found.of == 2
+    assert found.try_ == advice
+
+
+def test_an_answer_without_a_passage_is_no_judgement(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({"a": {"u": {"ref": "-", "wiki": "ne"}}}))
+    with open_results(tmp_path) as results:
+        assert unusable(results).of == 2
