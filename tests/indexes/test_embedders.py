@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tests.embedder import write_embedder
-from tests.local_server import JsonHandler, LocalServer
+from tests.llm_server import LlmServer, faults
+from tests.llm_server.errors import unknown_model
 from ufo.indexes.embedders import ApiEmbedder, OnnxEmbedder, checked_name, make_embedder
 from ufo.indexes.index import open_index
 from ufo.schemas.errors import IndexUnusable, RunError, UsageError
@@ -73,77 +74,75 @@ def test_an_index_has_its_embedder(build_folder: Callable[..., Path], tmp_path: 
 # --- by endpoint ----------------------------------------------------------------------------------
 
 
-class _Endpoint(LocalServer):
-    """Answers /v1/embeddings as OpenAI does: a text's vector is its length and 1."""
-
-    def __init__(self) -> None:
-        super().__init__(type("Handler", (_Handler,), {"endpoint": self}))
-        self.requests: list[dict[str, Any]] = []
-        self.keys: set[str | None] = set()
-        self.status, self.model, self.dropped = 200, "small-1", 0
-
-
-class _Handler(JsonHandler):
-    endpoint: _Endpoint
-
-    def do_POST(self) -> None:
-        body = self.body()
-        self.endpoint.requests.append(body)
-        self.endpoint.keys.add(self.headers["authorization"])
-        rows = [
-            {"object": "embedding", "index": index, "embedding": [float(len(text)), 1.0]}
-            for index, text in enumerate(body["input"])
-        ][self.endpoint.dropped :]
-        usage = {"prompt_tokens": 1, "total_tokens": 1}
-        answer = {"object": "list", "model": self.endpoint.model, "usage": usage}
-        if self.endpoint.status != 200 or self.path != "/v1/embeddings":
-            answer = {"error": {"message": "no such model"}}
-        self.reply(self.endpoint.status, answer | {"data": rows[::-1]})
-
-
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Endpoint]:
-    with _Endpoint() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.address}/v1")
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]:
+    with LlmServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         yield server
 
 
 @pytest.fixture
-def api(endpoint: _Endpoint) -> Iterator[ApiEmbedder]:
+def api(endpoint: LlmServer) -> Iterator[ApiEmbedder]:
     with closing(ApiEmbedder("m")) as embedder:
         yield embedder
 
 
-def test_texts_are_embedded_in_batches_and_in_order(endpoint: _Endpoint, api: ApiEmbedder) -> None:
-    assert (api.name, api.version, api.dimension) == ("openai:m", "", 0)
+def test_texts_are_embedded_in_batches_and_in_order(endpoint: LlmServer, api: ApiEmbedder) -> None:
+    assert api.name == "openai:m"
+    assert api.version == ""
+    assert api.dimension == 0
     vectors = api.embed(["x" * n for n in range(1, 151)])
-    assert (api.version, api.dimension, vectors.shape) == ("small-1", 2, (150, 2))
+    assert api.version == "small-1"
+    assert api.dimension == 2
+    assert vectors.shape == (150, 2)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
     assert np.allclose(vectors[:, 0] / vectors[:, 1], np.arange(1, 151), rtol=1e-4)
-    assert sorted(len(request["input"]) for request in endpoint.requests) == [22, 64, 64]
-    assert {request["model"] for request in endpoint.requests} == {"m"}
-    assert endpoint.keys == {"Bearer sk-test"}
+    bodies = [request.body for request in endpoint.requests]
+    assert sorted(len(body["input"]) for body in bodies) == [22, 64, 64]
+    assert {body["model"] for body in bodies} == {"m"}
+    assert {request.authorization for request in endpoint.requests} == {f"Bearer {endpoint.key}"}
+
+
+def test_an_empty_text_is_not_sent_as_one(endpoint: LlmServer, api: ApiEmbedder) -> None:
     api.embed(["", "a"])
+    assert endpoint.requests[-1].body["input"] == [" ", "a"]
+
+
+def test_no_texts_are_not_sent(endpoint: LlmServer, api: ApiEmbedder) -> None:
+    api.embed(["a"])
     assert api.embed([]).shape == (0, 2)
-    assert endpoint.requests[-1]["input"] == [" ", "a"]  # an empty text is not sent as one
+    assert len(endpoint.requests) == 1
 
 
+def refuses(server: LlmServer) -> None:
+    server.faults.append(faults.Fault("error", unknown_model("m")))
+
+
+def leaves_out(server: LlmServer) -> None:
+    server.embeddings.left_out = 1
+
+
+def changes_its_model(server: LlmServer) -> None:
+    server.embeddings.model = "small-2"
+
+
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [
+        (refuses, "127.0.0.1.*The model `m` does not exist"),
+        (leaves_out, "2 texts with 1 vectors"),
+        (changes_its_model, "changed its model"),
+    ],
+)
 def test_what_the_endpoint_does_wrong_ends_the_run_without_the_key(
-    endpoint: _Endpoint, api: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+    endpoint: LlmServer, api: ApiEmbedder, does: Callable[[LlmServer], None], says: str
 ) -> None:
     api.embed(["a"])
-    changes: list[tuple[str, Any, str]] = [
-        ("status", 404, "127.0.0.1.*no such model"),
-        ("dropped", 1, "2 texts with 1 vectors"),
-        ("model", "small-2", "changed its model"),
-    ]
-    for name, value, says in changes:
-        with monkeypatch.context() as changed:
-            changed.setattr(endpoint, name, value)
-            with pytest.raises(RunError, match=says) as raised:
-                api.embed(["a", "b"])
-            assert "sk-test" not in raised.value.message
+    does(endpoint)
+    with pytest.raises(RunError, match=says) as raised:
+        api.embed(["a", "b"])
+    assert endpoint.key not in raised.value.message
 
 
 # --- by ONNX file ---------------------------------------------------------------------------------

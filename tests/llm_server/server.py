@@ -5,7 +5,7 @@
 
 `server.requests` has every request with its body, in the order of arrival; `server.faults` is the
 queue of what to do wrong next; `server.switches` is what the endpoint can do; `server.batches`
-has the files and batches.
+has the files and batches, `server.embeddings` the vectors.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from . import chat as chats
 from . import faults, http, tokens
 from .answerers import Answerer, Anything, Kinds, Knowledge, Probe, reply_to
 from .batches import Batches, LostReply
+from .embeddings import Embeddings
 from .errors import ApiError, bad, broken, no_key, unknown_model, unknown_path, wrong_key
 from .log import Logged, by_step
 from .offline import OfflineAnswers
@@ -50,6 +51,7 @@ class LlmServer:
         self.faults: deque[faults.Fault | None] = deque()
         self.mix: faults.Mix | None = None
         self.batches = Batches(self)
+        self.embeddings = Embeddings()
         self.latency: Callable[[], float] = faults.fixed(0.0)
         # Called with each request that was carried out, before its reply is sent.
         self.carried_out: Callable[[http.HttpRequest], None] | None = None
@@ -230,6 +232,8 @@ class LlmServer:
             raise error
         if (reply := self.batches.reply(request)) is not None:
             return reply
+        if route == ("POST", "/v1/embeddings"):
+            return self.embeddings.answer(entry.body)
         completions = "/v1/chat/completions"
         if self.switches.azure:
             completions = f"/openai/deployments/{self.switches.azure}/chat/completions"

@@ -17,6 +17,7 @@ class Asked:
 
     path: str
     headers: dict[str, str]
+    method: str = "GET"
 
 
 class LocalWeb(LocalServer):
@@ -66,7 +67,7 @@ class _Handler(JsonHandler):
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.web.requests.append(Asked(self.path, headers))
+        self.web.requests.append(Asked(self.path, headers, self.command))
         reply = self.web.answer(self.path)
         self.send_response(reply.status)
         if reply.endless:
@@ -81,6 +82,8 @@ class _Handler(JsonHandler):
             self._send(reply)
         except OSError:
             self.close_connection = True  # whoever asked has heard enough
+
+    do_PATCH = do_GET
 
     def _send(self, reply: Reply) -> None:
         sent = 0

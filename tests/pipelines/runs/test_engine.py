@@ -1,13 +1,15 @@
 """The job of a run on an engine: its name, its end, its rows and how its work is spread."""
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.local_server import JsonHandler, LocalServer
+from tests.local_web.pages import Reply
+from tests.local_web.server import LocalWeb
 from tests.pipelines.conftest import evaluation, ok, tables
 from ufo.pipelines.runs import engine
 from ufo.pipelines.runs.finish import check_complete
@@ -37,30 +39,32 @@ def test_a_job_is_called_by_its_run_and_try() -> None:
         assert a_job(*flags).url is None
 
 
-class Flink(LocalServer):
-    """Flink's address for jobs: those that it has, and what was asked of them."""
+STARTED = ("jid", "name", "start-time", "state")
+Jobs = Sequence[tuple[str, str, int, str]]
 
-    def __init__(self, *jobs: tuple[str, str, int, str]) -> None:
-        names = ("jid", "name", "start-time", "state")
-        self.jobs = [dict[str, Any](zip(names, job, strict=True)) for job in jobs]
-        self.asked: list[str] = []
-        flink = self
 
-        class Handler(JsonHandler):
-            def do_GET(self) -> None:
-                self.reply(200, {"jobs": flink.jobs})
+def listed(jobs: Jobs) -> Reply:
+    """What Flink's REST interface says of its jobs."""
+    rows = [dict(zip(STARTED, job, strict=True)) for job in jobs]
+    return Reply(json.dumps({"jobs": rows}).encode())
 
-            def do_PATCH(self) -> None:
-                flink.asked.append(self.path)
-                (job,) = (job for job in flink.jobs if job["jid"] in self.path)
-                job["state"] = "CANCELED"
-                self.reply(200, {})
 
-        super().__init__(Handler)
+@contextmanager
+def flink(before: Jobs, after: Jobs = (), times: int = 1) -> Iterator[LocalWeb]:
+    """Flink's address for jobs: those that it has the first `times` it is asked, and then."""
+    with LocalWeb() as web:
+        web.pages["/jobs/overview"] = replace(listed(before), times=times, then=listed(after))
+        web.pages |= {f"/jobs/{job}?mode=cancel": Reply(b"{}", 202) for job, *_ in before}
+        yield web
 
-    @property
-    def flag(self) -> str:
-        return f"--flink_master=127.0.0.1:{self.port}"
+
+def cancelled(web: LocalWeb) -> list[str]:
+    """What was asked to be cancelled."""
+    return [asked.path for asked in web.requests if asked.method == "PATCH"]
+
+
+def flag(web: LocalWeb) -> str:
+    return f"--flink_master=127.0.0.1:{web.port}"
 
 
 class Result:
@@ -76,20 +80,36 @@ class Result:
             raise NotImplementedError
 
 
+class Time:
+    """A clock that goes on while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def clock(self) -> float:
+        return self.now
+
+
 def test_the_newest_job_of_the_name_is_cancelled_on_flink() -> None:
-    now = [0.0]
-
-    def sleep(seconds: float) -> None:
-        now[0] += seconds
-
-    jobs = (("j1", NAME, 1, "FAILED"), ("j2", NAME, 2, "RUNNING"), ("j3", "other", 3, "RUNNING"))
-    with Flink(*jobs) as there:
-        assert a_job(there.flag).cancel(Result(fails=True)) == f"the job {NAME} is cancelled"
-        assert there.asked == ["/jobs/j2?mode=cancel"]
-        there.jobs = []
-        told = a_job(there.flag).cancel(None, sleep, lambda: now[0])
+    others = [("j1", NAME, 1, "FAILED"), ("j3", "other", 3, "RUNNING")]
+    time = Time()
+    with flink(
+        [*others, ("j2", NAME, 2, "RUNNING")], [*others, ("j2", NAME, 2, "CANCELED")]
+    ) as web:
+        told = a_job(flag(web)).cancel(Result(fails=True), time.sleep, time.clock)
+        assert cancelled(web) == ["/jobs/j2?mode=cancel"]
     assert told == f"the job {NAME} is cancelled"
-    assert 3 <= now[0] < 4, "it may be on its way for a moment"
+
+
+def test_a_job_that_flink_does_not_know_may_be_on_its_way_for_a_moment() -> None:
+    time = Time()
+    with flink([]) as web:
+        told = a_job(flag(web)).cancel(None, time.sleep, time.clock)
+    assert told == f"the job {NAME} is cancelled"
+    assert 3 <= time.now < 4
 
 
 def test_a_job_of_which_nothing_is_known_is_named() -> None:
@@ -105,15 +125,17 @@ def test_a_job_of_which_nothing_is_known_is_named() -> None:
 
 def test_the_job_of_a_try_that_was_killed_is_ended(tmp_path: Path) -> None:
     told: list[str] = []
-    with Flink(("j1", NAME, 1, "RUNNING"), ("j2", "mine", 2, "RUNNING")) as there:
+    mine = ("j2", "mine", 2, "RUNNING")
+    running, ended = (("j1", NAME, 1, state) for state in ("RUNNING", "CANCELED"))
+    with flink([running, mine], [ended, mine], times=2) as web:
         engine.end_earlier(str(tmp_path), told.append)
         assert engine.started_job(str(tmp_path)) is None
         # A name that the user has chosen may be another run's by now.
-        for flags in ((there.flag, "--job_name=mine"), (there.flag,), (there.flag,)):
+        for flags in ((flag(web), "--job_name=mine"), (flag(web),), (flag(web),)):
             (tmp_path / engine.FILE).write_text(json.dumps(asdict(a_job(*flags))))
             engine.end_earlier(str(tmp_path), told.append)
+        assert cancelled(web) == ["/jobs/j1?mode=cancel"]
     assert told == [f"An earlier try was killed; the job {NAME} is cancelled."]
-    assert there.asked == ["/jobs/j1?mode=cancel"]
 
 
 # --- The pipeline as it is for an engine: how work and budgets are spread, and what the user sees.
