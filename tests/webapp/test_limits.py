@@ -76,15 +76,15 @@ def test_clients_do_not_use_up_the_requests_of_each_other() -> None:
 
 def test_one_who_is_refused_is_told_the_rate_and_how_long_to_wait() -> None:
     clock = Clock()
-    rate = Rate(30, clock)  # one in two seconds
+    rate = Rate(30, clock)  # one in two seconds; seven and a half at once
     taken(rate)
     clock.now += 0.5
     with pytest.raises(Refused) as refused:
         rate.take("a")
     assert refused.value.status == 429
-    assert refused.value.seconds == 1.5
+    assert refused.value.seconds == 0.5
     assert refused.value.detail == "more than 30 requests of this kind a minute"
-    assert refused.value.remedy == "send fewer; the next is taken in 1.5 s"
+    assert refused.value.remedy == "send fewer; the next is taken in 0.5 s"
 
 
 @pytest.mark.parametrize(("others", "left"), [(4_095, 0), (4_096, 1)])
