@@ -108,6 +108,11 @@ IN_TWO_RESPONSES = {
             ("seq", "wrong", 2, 2),
         ],
     ),
+    "agreement": (
+        "metric, value, n FROM agreement WHERE mode = 'seq' AND part = 'all' "
+        "AND metric IN ('accuracy', 'coverage')",
+        [("accuracy", 0.0, 2), ("coverage", 1.0, 2)],
+    ),
     "corrected_scores": (
         "n_labelled, n_units, corrected_score FROM corrected_scores "
         "WHERE mode = 'seq' AND level = 'run'",
