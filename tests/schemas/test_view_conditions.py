@@ -410,13 +410,14 @@ def test_recall_cost_counts_what_was_sent_for_each_run(ask: Ask) -> None:
 @pytest.fixture
 def compared(ask: Ask) -> Query:
     """Two runs that share a question, a response without one, and units; and a third run."""
-    questions = {"x": " q1 ", "y": "", "z": "q2", "w": "q3", "e": "q4", "b": "q5"}
+    questions = {"x": " q1 ", "y": "", "z": "q2", "w": "q3", "e": "q4", "b": "q5", "o": ""}
     before = {
         "x": {"u": {"ref": "s", "wiki": "s"}, "v": {"ref": "r", "wiki": "r"}},
         "y": {"u": {"ref": "r", "wiki": "r"}, "n": {"ref": "n", "wiki": "n"}},
         "z": {"z": {"ref": "s", "wiki": "s"}},
         "e": {"e": {"ref": "s", "wiki": "s"}},
         "b": {"b": {"ref": "e", "wiki": "e"}},
+        "o": {"o": {"ref": "s", "wiki": "s"}},
     }
     after = {
         "x": {"u": {"ref": "r", "wiki": "s"}, "v": {"ref": "r", "wiki": "s"}},
@@ -442,8 +443,8 @@ def test_run_comparison_is_over_what_both_runs_scored(compared: Query) -> None:
         "difference"
     )
     found = compared(f"SELECT {columns} FROM run_comparison('before', 'after')")
-    # x: 1/2 and 0; y: 0 and 1/2; z and e before alone; w after alone.
-    assert found == [(2, 1, 1, 2, 1, 0.25, 0.25, 0.0)]
+    # x: 1/2 and 0; y: 0 and 1/2; z, e and o before alone; w after alone.
+    assert found == [(2, 1, 1, 3, 1, 0.25, 0.25, 0.0)]
 
 
 def test_run_comparison_of_one_pair_has_no_interval(ask: Ask) -> None:
@@ -501,3 +502,9 @@ def test_agreement_of_sentences_takes_less_than_three_tenths_for_not_factual(
     rows["sentences"] = [replace(row, human_label=0) for row in rows["sentences"]]
     sql = "SELECT value FROM agreement WHERE part = 'all' AND metric = 'recall_not_factual'"
     assert ask({"one": ("seq", rows)})(sql) == [(recall,)]
+
+
+def test_score_means_have_none_where_nothing_was_decided(ask: Ask) -> None:
+    found = ask({"one": ("seq", rows_of({"x": {"u": {"ref": "n"}}}, ("ref",)))})
+    columns = "factuality_score, n_responses, n_undecided"
+    assert found(f"SELECT {columns} FROM scores_by_run") == [(None, 1, 1)]
