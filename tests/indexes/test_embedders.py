@@ -42,7 +42,8 @@ def test_a_model_of_a_hub_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "config.json").write_text("{}")
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(folder))
     embedder = make_embedder("organisation/model")
-    assert (embedder.name, embedder.dimension) == ("organisation/model", 2)
+    assert embedder.name == "organisation/model"
+    assert embedder.dimension == 2
 
 
 def test_an_index_has_its_embedder(build_folder: Callable[..., Path], tmp_path: Path) -> None:
@@ -116,9 +117,13 @@ def api(endpoint: _Endpoint) -> Iterator[ApiEmbedder]:
 
 
 def test_texts_are_embedded_in_batches_and_in_order(endpoint: _Endpoint, api: ApiEmbedder) -> None:
-    assert (api.name, api.version, api.dimension) == ("openai:m", "", 0)
+    assert api.name == "openai:m"
+    assert api.version == ""
+    assert api.dimension == 0
     vectors = api.embed(["x" * n for n in range(1, 151)])
-    assert (api.version, api.dimension, vectors.shape) == ("small-1", 2, (150, 2))
+    assert api.version == "small-1"
+    assert api.dimension == 2
+    assert vectors.shape == (150, 2)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
     assert np.allclose(vectors[:, 0] / vectors[:, 1], np.arange(1, 151), rtol=1e-4)
     assert sorted(len(request["input"]) for request in endpoint.requests) == [22, 64, 64]
@@ -157,7 +162,8 @@ def _opened(folder: Path) -> OnnxEmbedder:
 
 def test_the_vectors_of_words_are_averaged(tmp_path: Path) -> None:
     embedder = _opened(write_embedder(tmp_path, WORDS))
-    assert (embedder.name, embedder.dimension) == (str(tmp_path), 3)
+    assert embedder.name == str(tmp_path)
+    assert embedder.dimension == 3
     vectors = embedder.embed(["Sea", "a river and a sea", "honey honey river", "zyzzyva", ""])
     half = 0.5**0.5
     expected = [[0, 0, 1], [0, half, half], [0.8**0.5, 0.2**0.5, 0], [0, 0, 0], [0, 0, 0]]

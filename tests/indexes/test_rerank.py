@@ -85,7 +85,7 @@ def chosen(
     k: int,
     present: Sequence[Sequence[int]] | None = None,
     weights: Sequence[float] = (0.0,),
-    links: dict[int, Sequence[float]] | None = None,
+    links: dict[int, list[float]] | None = None,
 ) -> list[int]:
     none = np.zeros(len(scores))
     terms = np.array(present or [[0]] * len(scores), bool)

@@ -79,7 +79,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         yield found
 
 
-IN_TWO_RESPONSES = {
+IN_TWO_RESPONSES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "tallies": (
         "response_id, source, n_supported, n_refuted FROM tallies",
         [("x", "ref", 1, 0), ("x", "wiki", 0, 1), ("y", "ref", 0, 1), ("y", "wiki", 0, 2)],
@@ -284,7 +284,7 @@ def test_model_comparison_pairs_two_models_with_two_shared_questions_at_least(as
     votes = {name: {f"u{name}": {"ref": "s" if name in "adf" else "r"}} for name in asked}
     models = {name: words.split()[0] for name, words in asked.items()}
     questions = {name: words.split()[1] for name, words in asked.items()}
-    of = {"models": models, "questions": questions}
+    of: dict[str, Any] = {"models": models, "questions": questions}
     # In the other run they share one question; of the sources, `wiki` has only errors about q2.
     apart = rows_of(votes, ("ref",), models=models, questions=questions | {"d": "q4"})
     both = {
@@ -427,7 +427,7 @@ def compared(ask: Ask) -> Query:
         "b": {"b": {"ref": "e", "wiki": "e"}},
     }
     third = {name: {unit: {"ref": "s"} for unit in units} for name, units in before.items()}
-    of = {"questions": questions}
+    of: dict[str, Any] = {"questions": questions}
     return ask(
         {
             "before": ("all", rows_of(before, mode="all", **of)),

@@ -31,7 +31,7 @@ async def _echo(request: Request) -> PlainTextResponse:
     return PlainTextResponse(f"read {len(await request.body())} bytes")
 
 
-def guarded(token: str | None = None, limits: ServiceLimits = MANY, who: str = "a") -> Client:
+def guarded(token: str | None = None, limits: ServiceLimits = MANY, who: str = "a") -> TestClient:
     """A client of the guard alone: behind it every address says how much it read."""
     echo = Starlette(routes=[Route("/{path:path}", _echo, methods=METHODS)])
     guard = Guard(echo, token, limits)
@@ -220,7 +220,7 @@ def test_reads_and_writes_are_counted_apart(method: str, of_its_kind: str, other
 
 def test_each_client_has_a_rate_of_its_own() -> None:
     first = guarded(limits=ONE_EACH, who="a")
-    second = TestClient(first.app, ADDRESS, client=("b", 1))  # type: ignore[attr-defined]
+    second = TestClient(first.app, ADDRESS, client=("b", 1))
     assert first.get("/runs").status_code == 200
     assert second.get("/runs").status_code == 200
     assert first.get("/runs").status_code == 429
@@ -324,7 +324,7 @@ def bearer(token: str = TOKEN, kind: str = "Bearer") -> Any:
     return {"Authorization": f"{kind} {token}".encode()}
 
 
-def entered(client: Client) -> str:
+def entered(client: TestClient) -> str:
     """Enter the page by the token, and return the cookie that this sets."""
     cookie = client.get("/", params={"token": TOKEN}).headers["set-cookie"]
     client.cookies.clear()
