@@ -344,8 +344,8 @@ def spent(ask: Ask) -> Query:
         request("x", "elsewhere", 32.0, cost_usd=None),
     ]
     rows["usage"] = [SENT, failed, no_cost, *NOT_SENT, *others]
-    other = rows_of(votes, mode="seq", labels={"u": 1})
-    return ask({"one": ("all", rows), "two": ("seq", other)})
+    other = rows_of(votes, mode="mv", labels={"u": 1})
+    return ask({"one": ("all", rows), "two": ("mv", other)})
 
 
 def test_cost_counts_what_was_sent(spent: Query) -> None:
