@@ -49,7 +49,8 @@ def test_a_night_on_flink_whose_first_attempt_is_killed(
     assert found["tries"]["run_on_beam"] == 2
     assert "Submitted the job ufo-nightly-" in found["log"]
     (event,) = found["events"]
-    assert (event["asset"], event["responses"]) == ("ufo_runs", 38)
+    assert event["asset"] == "ufo_runs"
+    assert event["responses"] == 38
     assert "Factuality score" in found["log"], "the report"
     kept = (tmp_path / "was-killed").read_text()
     (path,) = (tmp_path / "out").glob("run=*/manifest.json")

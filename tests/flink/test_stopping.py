@@ -96,4 +96,5 @@ def test_a_command_that_is_stopped_ends_its_job(
     assert completed.returncode == 0, told
     assert f"{RESPONSES}/{RESPONSES} responses" in told
     status = status_of(tmp_path / "out")
-    assert (status["state"], status["rows"]["responses"]) == (FINISHED, RESPONSES)
+    assert status["state"] == FINISHED
+    assert status["rows"]["responses"] == RESPONSES

@@ -188,7 +188,8 @@ PAGES = {
 def test_texts_of_one_meaning_are_near() -> None:
     embedder = make_embedder(str(base_folder()))
     assert isinstance(embedder, LocalEmbedder)
-    assert (embedder.name, embedder.dimension) == (str(base_folder()), 384)
+    assert embedder.name == str(base_folder())
+    assert embedder.dimension == 384
     vectors = embedder.embed(["The physician cured him.", "A doctor healed the man.", "It rained."])
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
     assert vectors[0] @ vectors[1] > 0.5 > vectors[0] @ vectors[2]

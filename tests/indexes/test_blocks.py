@@ -21,21 +21,29 @@ def test_redirects_are_named_as_their_pages_are() -> None:
     old = page("Old", "#REDIRECT", redirect="ulm_(city)#History")
     result = _process(old, page("WP:U", "#REDIRECT", ns=4, redirect="x"))
     assert result.redirects == [("Ulm (city)", "Old")]
-    assert (result.counts["redirects"], result.counts["other_namespace_redirects"]) == (1, 1)
+    assert result.counts["redirects"] == 1
+    assert result.counts["other_namespace_redirects"] == 1
 
 
 def test_a_passage_knows_where_it_is_from() -> None:
     first, second = _process(page("Ulm Minster", "Lead.\n== A ==\n=== B ===\nMore.")).passages
-    assert (first.title, first.section, first.text) == ("Ulm Minster", "", "Lead.")
-    assert (first.ordinal, second.ordinal, second.section) == (0, 1, "A > B")
+    assert first.title == "Ulm Minster"
+    assert first.section == ""
+    assert first.text == "Lead."
+    assert first.ordinal == 0
+    assert second.ordinal == 1
+    assert second.section == "A > B"
     assert second.url == "https://en.wikipedia.org/wiki/Ulm_Minster"
-    assert (second.page_id, second.revision_id, second.published_at) == (5, 6, "2025-02-03")
+    assert second.page_id == 5
+    assert second.revision_id == 6
+    assert second.published_at == "2025-02-03"
     # One without a date has that of the dump, and names and language are the wiki's own.
     text = b"<text>[[Datei:x.jpg|y]]b</text>"
     raw = RawPage(b"<page><title>A</title><revision>" + text + b"</revision></page>")
     site = Wiki("https://de.example.org/wiki/", ("datei",), "de")
     [passage] = process_block(Block(0, 0, 0, "f", site, "2024-01-01", (raw,))).passages
-    assert (passage.url, passage.text) == ("https://de.example.org/wiki/A", "b")
+    assert passage.url == "https://de.example.org/wiki/A"
+    assert passage.text == "b"
     assert passage.published_at == "2024-01-01"
     assert _process(raw).passages[0].published_at is None
 
@@ -44,10 +52,14 @@ def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
     broken = "<page><title>Bad &amp; so</title><x></page>"
     result = _process(RawPage(broken.encode()), RawPage(b"<page></page>"), page("Good", "x"))
     first, second = result.failures
-    assert (first.step, first.key, first.error_type) == ("index", "Bad &amp; so", "PageBroken")
+    assert first.step == "index"
+    assert first.key == "Bad &amp; so"
+    assert first.error_type == "PageBroken"
     assert "not readable as XML" in first.message
-    assert (first.input, second.key) == (broken, "f: page 12")
-    assert (result.counts["articles"], result.counts["failures"]) == (1, 2)
+    assert first.input == broken
+    assert second.key == "f: page 12"
+    assert result.counts["articles"] == 1
+    assert result.counts["failures"] == 2
 
 
 @pytest.mark.parametrize(

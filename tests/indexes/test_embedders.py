@@ -43,7 +43,8 @@ def test_a_model_of_a_hub_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "config.json").write_text("{}")
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(folder))
     embedder = make_embedder("organisation/model")
-    assert (embedder.name, embedder.dimension) == ("organisation/model", 2)
+    assert embedder.name == "organisation/model"
+    assert embedder.dimension == 2
 
 
 def test_an_index_has_its_embedder(build_folder: Callable[..., Path], tmp_path: Path) -> None:
@@ -156,7 +157,8 @@ def _opened(folder: Path) -> OnnxEmbedder:
 
 def test_the_vectors_of_words_are_averaged(tmp_path: Path) -> None:
     embedder = _opened(write_embedder(tmp_path, WORDS))
-    assert (embedder.name, embedder.dimension) == (str(tmp_path), 3)
+    assert embedder.name == str(tmp_path)
+    assert embedder.dimension == 3
     vectors = embedder.embed(["Sea", "a river and a sea", "honey honey river", "zyzzyva", ""])
     half = 0.5**0.5
     expected = [[0, 0, 1], [0, half, half], [0.8**0.5, 0.2**0.5, 0], [0, 0, 0], [0, 0, 0]]

@@ -40,9 +40,14 @@ def test_site_and_pages() -> None:
     assert site.url_of("Ulm Minster?") == "https://de.example.org/wiki/Ulm_Minster%3F"
     assert {"datei", "kategorie", "file", "category"} <= set(site.dropped_links)
     page, other = [parse_page(one) for one in raw if isinstance(one, RawPage)]
-    assert (page.title, page.namespace, page.page_id, page.revision_id) == ("A", 0, 7, 70)
-    assert (page.timestamp, page.redirect) == ("2025-03-01T10:00:00Z", None)
-    assert (page.text, other.text) == ("a <page>", "é")
+    assert page.title == "A"
+    assert page.namespace == 0
+    assert page.page_id == 7
+    assert page.revision_id == 70
+    assert page.timestamp == "2025-03-01T10:00:00Z"
+    assert page.redirect is None
+    assert page.text == "a <page>"
+    assert other.text == "é"
     # Without siteinfo it is the English Wikipedia.
     site, *_ = reader.read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END])
     assert site == reader.Wiki()
@@ -62,14 +67,16 @@ def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> N
 
 def test_a_page_without_its_end_or_over_the_limit_costs_itself_only() -> None:
     first, second = pages_of(DUMP.replace(b"</page>", b"", 1))
-    assert (first.problem, title_in(first.xml)) == ("the page has no </page>", "A")
+    assert first.problem == "the page has no </page>"
+    assert title_in(first.xml) == "A"
     assert parse_page(second).title == "B"
     big = DUMP.replace(b"a &lt;", b"x" * 5_000)
     first, second = pages_of(
         *(big[at : at + 500] for at in range(0, len(big), 500)), max_bytes=2_000
     )
     assert "over 2,000 bytes" in first.problem
-    assert (title_in(first.xml), parse_page(second).title) == ("A", "B")
+    assert title_in(first.xml) == "A"
+    assert parse_page(second).title == "B"
 
 
 BROKEN = "<unclosed> <ns>zero</ns> <id>x</id> <id>99999999999999999999</id>"
@@ -89,7 +96,10 @@ def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> No
     <revision><id>1</id><text>old</text></revision><revision><id>2</id><text>new</text></revision>
     </page>"""
     page = parse_page(RawPage(xml))
-    assert (page.title, page.redirect, page.revision_id, page.text) == ("A b", "C", 2, "new")
+    assert page.title == "A b"
+    assert page.redirect == "C"
+    assert page.revision_id == 2
+    assert page.text == "new"
 
 
 def test_what_is_no_export_and_damage_are_one_problem(tmp_path: Path) -> None:

@@ -16,18 +16,62 @@ from ufo.schemas.model_files import is_hub_name
 
 SETUP = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
 CODES = {"UsageError": 2, "SourceUnavailable": 2, "PluginError": 2, "IndexUnusable": 2}
-CODES |= {"RunError": 1, "Interrupted": 1, "CostCapped": 4}
+CODES |= {"UfoError": 1, "RunError": 1, "Interrupted": 1, "CostCapped": 4, "BatchesUnderWay": 5}
+CODES |= {"NothingUsable": 1, "NothingToEvaluate": 1}
 ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type)]
 TREE = [kind for kind in ERRORS if issubclass(kind, errors.UfoError)]
 
 
-def test_errors_travel_between_processes_with_their_exit_codes() -> None:
-    for kind in TREE:
-        back = pickle.loads(pickle.dumps(kind("what is wrong, and the remedy")))
-        assert type(back) is kind
-        assert back.message == str(back) == "what is wrong, and the remedy"
-    codes = {kind.__name__: kind.exit_code for kind in TREE}
-    assert CODES.items() <= codes.items()
+@pytest.mark.parametrize("kind", TREE, ids=lambda kind: kind.__name__)
+def test_an_error_travels_between_processes(kind: type[errors.UfoError]) -> None:
+    back = pickle.loads(pickle.dumps(kind("what is wrong, and the remedy")))
+    assert type(back) is kind
+    assert back.message == "what is wrong, and the remedy"
+    assert str(back) == "what is wrong, and the remedy"
+
+
+def test_every_error_has_its_exit_code() -> None:
+    assert {kind.__name__: kind.exit_code for kind in TREE} == CODES
+
+
+def test_exit_codes_are_a_contract() -> None:
+    names = ("DONE", "FAILED", "USAGE", "BELOW", "CAPPED", "WAITING")
+    assert [getattr(errors, f"EXIT_{name}") for name in names] == [0, 1, 2, 3, 4, 5]
+
+
+LACKING = [
+    *(MemoryError(), OSError("realloc failed"), ImportError("x: failed to map segment from")),
+    *(OSError("Cannot allocate memory"), RuntimeError("std::bad_alloc"), RuntimeError("bad alloc")),
+    *(RuntimeError("out of memory"), AssertionError("not enough memory"), SystemError("bad-alloc")),
+    *(RuntimeError("failed to allocate 3"), RuntimeError("Unable to allocate 3 GiB")),
+    RuntimeError("can't start new thread"),
+]
+
+
+@pytest.mark.parametrize("error", LACKING, ids=str)
+def test_a_lack_of_memory_is_one_whatever_tells_of_it(error: Exception) -> None:
+    assert errors.lacks_memory(error)
+    assert errors.ends_run(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("out of memory"), OSError("no such file"), RuntimeError("the memory is fine")],
+    ids=str,
+)
+def test_another_error_is_no_lack_of_memory(error: Exception) -> None:
+    assert not errors.lacks_memory(error)
+    assert not errors.ends_run(error)
+
+
+def test_what_ends_a_run_would_occur_for_every_response() -> None:
+    class Final(Exception):
+        final = True
+
+    assert errors.ends_run(UsageError("x"))
+    assert errors.ends_run(errors.RunError("x"))
+    assert errors.ends_run(Final())
+    assert not errors.ends_run(KeyError("x"))
 
 
 def test_an_unknown_value_is_reported_the_allowed_ones_and_the_nearest() -> None:
@@ -52,9 +96,14 @@ def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) ->
     assert explained(ModuleNotFoundError("No module", name="nobody_has_this")) is None
 
 
-def test_names_of_a_hub() -> None:
-    assert all(map(is_hub_name, ("organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1")))
-    assert not any(map(is_hub_name, ("", "model", "a/b/c", "./model", "/a/b", "o/m@", "o m/x")))
+@pytest.mark.parametrize("name", ["organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1"])
+def test_a_name_of_a_hub(name: str) -> None:
+    assert is_hub_name(name)
+
+
+@pytest.mark.parametrize("name", ["", "model", "a/b/c", "./model", "/a/b", "o/m@", "o m/x"])
+def test_what_is_no_name_of_a_hub(name: str) -> None:
+    assert not is_hub_name(name)
 
 
 def test_without_a_model_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

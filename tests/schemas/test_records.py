@@ -132,7 +132,8 @@ def test_a_unit_id_is_what_the_contract_says() -> None:
     assert unit_ids("r1", [(0, "cafe\u0301"), (0, "caf\u00e9")]) == [expected, f"{expected}-1"]
     # Repeats are numbered within sentence and claim.
     ids = unit_ids("r", [(0, "a"), (1, "a"), (0, "a"), (None, "a"), (0, "a"), (0, "b")])
-    assert (ids[2], ids[4]) == (f"{ids[0]}-1", f"{ids[0]}-2")
+    assert ids[2] == f"{ids[0]}-1"
+    assert ids[4] == f"{ids[0]}-2"
     assert "-" not in ids[1] + ids[3] + ids[5]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ufo.schemas import storage
+from ufo.schemas.errors import UsageError
 from ufo.schemas.storage import RemoteError, is_remote, kept_folder, own_folder
 
 
@@ -44,7 +45,8 @@ def test_files_are_written_whole_moved_and_deleted(root: str, tmp_path: Path) ->
     path = storage.join(folder, "f")
     storage.write(path, b"1")
     storage.write(path, b"one\ntwo\nthree")
-    assert (storage.read(path), storage.size(path)) == (b"one\ntwo\nthree", 13)
+    assert storage.read(path) == b"one\ntwo\nthree"
+    assert storage.size(path) == 13
     with storage.open_read(path) as stream:
         stream.seek(4)
         assert stream.readline(2) == b"tw"
@@ -228,3 +230,57 @@ def test_without_a_place_to_write_nothing_changes(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with storage.temporary_files_in_own_folder():
         assert tempfile.gettempdir() == str(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("uri", "kept"),
+    [
+        *(("off", "off"), ("gs://b/ufo/", "gs://b/ufo/"), ("/a/b.sqlite", "/a/b.sqlite")),
+        *(("/a/b/", "/a/b/"), ("~/x.sqlite", "/home/me/x.sqlite")),
+    ],
+)
+def test_a_cache_is_off_or_a_file_or_a_prefix(
+    monkeypatch: pytest.MonkeyPatch, uri: str, kept: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert storage.checked_cache(uri) == kept
+    monkeypatch.setenv("UFO_CACHE", f" {uri} ")
+    assert storage.default_cache() == kept
+
+
+@pytest.mark.parametrize("uri", ["", "OFF", "a.db", "/a/b", "gs://b/ufo", "gs://b/a.sqlite"])
+def test_what_cannot_be_a_cache_says_what_can(uri: str) -> None:
+    with pytest.raises(UsageError, match=f"^--cache '{uri}' cannot be a cache: name a file"):
+        storage.checked_cache(uri)
+
+
+def test_without_a_choice_the_cache_is_in_the_user_s_folder(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UFO_CACHE", " ")
+    assert storage.default_cache() == str(cache / "answers.sqlite")
+    monkeypatch.setenv("UFO_CACHE", "a.db")
+    with pytest.raises(UsageError, match=r"^UFO_CACHE 'a\.db' cannot"):
+        storage.default_cache()
+
+
+@pytest.mark.parametrize(
+    ("folder", "parts", "path"),
+    [
+        ("a", ("b", "c"), "a/b/c"),
+        ("gs://b", ("c", "d"), "gs://b/c/d"),
+        ("gs://b/", ("/c/", "", "d/"), "gs://b/c/d"),
+        ("gs://b/", (), "gs://b"),
+    ],
+)
+def test_paths_are_joined(folder: str, parts: tuple[str, ...], path: str) -> None:
+    assert storage.join(folder, *parts) == path
+
+
+@pytest.mark.parametrize("scheme", ["gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"])
+def test_an_object_store_has_no_folders_to_make(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    for package in ("gcsfs", "s3fs", "adlfs", "ossfs"):  # none is asked
+        monkeypatch.setitem(sys.modules, package, None)
+    storage.make_folder(f"{scheme}://bucket/folder")

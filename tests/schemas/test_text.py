@@ -29,12 +29,93 @@ def test_every_text_of_a_value() -> None:
     assert texts.without_nul(given_value) == expected
 
 
-def test_a_formula_has_an_apostrophe_in_front() -> None:
-    calls = ('=HYPERLINK("x")', "+1+cmd|' /C calc'!A0", "@SUM(A1)")
-    for text in (*calls, "-2+3", "\t=1", "\r=1", "＝1"):
-        assert without_formula(text) == f"'{text}"
-    for text in ("", "a=b", "-3.5", "+1e9", "-5%", "'quoted", "2+2", "– a dash"):
-        assert without_formula(text) == text
+@pytest.mark.parametrize("first", "=+-@\t\r\n＝＋－＠", ids=ascii)
+@pytest.mark.parametrize("before", ["", "'", "''"], ids=["plain", "quoted", "quoted twice"])
+def test_a_formula_has_an_apostrophe_in_front(before: str, first: str) -> None:
+    text = f"{before}{first}SUM(A1)"
+    assert without_formula(text) == f"'{text}"
+    assert with_formula(f"'{text}") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "a=b", "'quoted", "2+2", "– a dash", "'"),
+        *("-3.5", "+1e9", "-5%", "+1,000.5", "-1E-5", "-0", "+7"),
+    ],
+)
+def test_what_is_no_formula_or_is_a_number_stays(text: str) -> None:
+    assert without_formula(text) == text
+
+
+@pytest.mark.parametrize("text", ["-2+3", "+1+cmd", "-5%%", "-1.", "--1", "-1e", "+"])
+def test_what_only_begins_as_a_number_is_a_formula(text: str) -> None:
+    assert without_formula(text) == f"'{text}"
+
+
+STEERING = {
+    "\x00": "\\x00",
+    "\x08": "\\x08",
+    "\x0b": "\\x0b",
+    "\x1b": "\\x1b",
+    "\x1f": "\\x1f",
+    "\x7f": "\\x7f",
+    "\x9b": "\\x9b",
+    "\x9f": "\\x9f",
+    "\u061c": "\\u061c",
+    "\u200e": "\\u200e",
+    "\u200f": "\\u200f",
+    "\u2028": "\\u2028",
+    "\u202e": "\\u202e",
+    "\u2066": "\\u2066",
+    "\u2069": "\\u2069",
+    "\ufeff": "\\ufeff",
+}
+
+
+@pytest.mark.parametrize(("character", "written"), STEERING.items(), ids=ascii)
+def test_each_character_that_steers_is_written_out(character: str, written: str) -> None:
+    assert visible(f"a{character}b") == f"a{written}b"
+    assert texts.escaped_json(f'"{character}"') == f'"\\u{ord(character):04x}"'
+
+
+@pytest.mark.parametrize("character", "\t\n ~\xa0\u061d\u200d\u2010\u202f\u2065\u206a", ids=ascii)
+def test_other_characters_stay(character: str) -> None:
+    assert visible(character) == character
+
+
+@pytest.mark.parametrize(
+    ("n", "several", "shown"),
+    [
+        *(
+            (0, "", "0 claims"),
+            (1, "", "1 claim"),
+            (2, "", "2 claims"),
+            (2_000, "", "2,000 claims"),
+        ),
+        *((1, "people", "1 claim"), (2, "people", "2 people")),
+    ],
+)
+def test_a_number_has_its_noun(n: int, several: str, shown: str) -> None:
+    assert texts.quantity(n, "claim", several) == shown
+
+
+LONG = f"{'a' * 63}." * 3  # 192 characters
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        *((f"{'a' * 63}.org", True), (f"{'a' * 64}.org", False)),
+        *(
+            (".".join(["a" * 63] * 3 + ["a" * 61]), True),
+            (".".join(["a" * 63] * 3 + ["a" * 62]), False),
+        ),
+    ],
+    ids=["a label of 63", "a label of 64", "a name of 253", "a name of 254"],
+)
+def test_a_name_of_a_host_has_so_many_characters(name: str, is_one: bool) -> None:
+    assert host_named(name) == (name if is_one else "")
 
 
 @given(st.text(st.one_of(st.sampled_from("'=-5\r"), st.characters(codec="utf-8"))))

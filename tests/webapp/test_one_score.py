@@ -1,10 +1,13 @@
-"""The score of a response is that of the view `scores`, wherever it is shown."""
+"""The score of a response is that of the view `scores`, wherever it is shown; and `/score`."""
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 import ufo
@@ -25,16 +28,32 @@ VOTES = {
 SCORES = {"half": 0.5, "nothing-decided": 0.0, "nothing-usable": None, "no-claim": None}
 
 
-def test_a_score_is_the_same_everywhere(
-    base: Setup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = rows_of(VOTES, sources=("ref",), models=dict.fromkeys(VOTES, "m"))
-    write_run(tmp_path, rows)
-    # In views and reports.
-    assert main(["report", str(tmp_path), "scores", "--json"]) == 0
+ROWS = rows_of(VOTES, sources=("ref",), models=dict.fromkeys(VOTES, "m"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of these responses."""
+    made = tmp_path_factory.mktemp("one-score")
+    write_run(made, ROWS)
+    return made
+
+
+@pytest.fixture(scope="module")
+def service(base: Setup, folder: Path) -> Iterator[httpx.Client]:
+    """A service over that run."""
+    with opened(replace(base, results=folder)) as found:
+        yield found
+
+
+def test_a_score_is_the_same_in_reports(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(folder), "scores", "--json"]) == 0
     found = {row["response_id"]: row for row in json.loads(capsys.readouterr().out)}
     assert {name: row["factuality_score"] for name, row in found.items()} == SCORES
-    with open_results(tmp_path) as results:
+
+
+def test_a_score_is_the_same_on_the_page_of_a_report(folder: Path) -> None:
+    with open_results(folder) as results:
         page = render_html(results)
     shown = {
         name: re.findall(r"no score|score \d\.\d+", article)
@@ -46,20 +65,133 @@ def test_a_score_is_the_same_everywhere(
         "nothing-decided": ["score 0.000"],
         "nothing-usable": ["no score"],
     }
-    # In the service.
-    with opened(replace(base, results=tmp_path)) as client:
-        listed = client.get("/runs/r1/responses").json()["rows"]
-        assert {row["response_id"]: row["factuality_score"] for row in listed} == SCORES
-        for name, score in SCORES.items():
-            (one,) = client.get(f"/runs/r1/responses/{name}").json()["scores"]["scores"]
-            assert one["factuality_score"] == score
-    # In Python.
-    for response in rows["responses"]:
-        own = {
-            table: [row for row in rows[table] if row.response_id == response.response_id]
-            for table in ("sentences", "fact_units", "evidence", "verdicts")
-        }
-        check = ufo.Check(CheckedText(response, **own), ["ref"], "seq", "not_factual")
-        score = SCORES[response.response_id]
-        assert (check.score, check.coverage is None) == (score, score is None)
-        assert ("factuality" in repr(check)) == (score is not None)
+
+
+def test_a_score_is_the_same_in_the_list_of_the_service(service: httpx.Client) -> None:
+    listed = service.get("/runs/r1/responses").json()["rows"]
+    assert {row["response_id"]: row["factuality_score"] for row in listed} == SCORES
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_score_is_the_same_where_the_service_shows_a_response(
+    service: httpx.Client, name: str
+) -> None:
+    (one,) = service.get(f"/runs/r1/responses/{name}").json()["scores"]["scores"]
+    assert one["factuality_score"] == SCORES[name]
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_score_is_the_same_in_python(name: str) -> None:
+    own = {
+        table: [row for row in ROWS[table] if row.response_id == name]
+        for table in ("responses", "sentences", "fact_units", "evidence", "verdicts")
+    }
+    (response,) = own.pop("responses")
+    check = ufo.Check(CheckedText(response, **own), ["ref"], "seq", "not_factual")
+    score = SCORES[name]
+    assert check.score == score
+    assert (check.coverage is None) is (score is None)
+    assert ("factuality" in repr(check)) is (score is not None)
+
+
+# --- `/score` ---
+
+ASKED: dict[str, Any] = {
+    "sources": ["ref", "wiki"],
+    "n_sentences": 3,  # the last has no claim
+    "fact_units": [
+        {"unit_id": "a", "sentence_index": 0},
+        {"unit_id": "b", "sentence_index": 1},
+        {"unit_id": "c"},
+    ],
+    "passages": [
+        {"passage_id": "p1", "hostname": "a.org", "source_category": "news"},
+        {"passage_id": "p2", "hostname": "b.org", "source_category": "blog"},
+    ],
+    "evidence": [
+        {"unit_id": "a", "source": "ref", "passage_id": "p1", "outcome": "supported"},
+        {"unit_id": "a", "source": "wiki", "passage_id": "p2", "outcome": "refuted"},
+        {"unit_id": "b", "source": "ref", "outcome": "noans"},
+        {"unit_id": "b", "source": "wiki", "passage_id": "p2", "outcome": "refuted"},
+        {"unit_id": "c", "source": "ref", "passage_id": "p1", "outcome": "supported"},
+        {"unit_id": "c", "source": "ref", "passage_id": "p2", "outcome": "refuted"},
+    ],
+}
+
+
+def labels(client: httpx.Client, **changes: Any) -> dict[str, int | None]:
+    """The label of each unit."""
+    answer = client.post("/score", json=ASKED | changes)
+    assert answer.status_code == 200, answer.text
+    return {row["unit_id"]: row["label"] for row in answer.json()["verdicts"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, {"a": 1, "b": 0, "c": 0}, id="as asked: a tie is false"),
+        pytest.param({"tie": "factual"}, {"a": 1, "b": 0, "c": 1}, id="a tie is true"),
+        pytest.param({"mode": "mv"}, {"a": 0, "b": 0, "c": 0}, id="the votes of all"),
+        pytest.param(
+            {"sources": ["wiki", "ref"]}, {"a": 0, "b": 0, "c": 0}, id="another order of sources"
+        ),
+        pytest.param({"sources": ["ref"]}, {"a": 1, "b": None, "c": 0}, id="one source alone"),
+        pytest.param(
+            {"without_passages": ["p1"]}, {"a": 0, "b": 0, "c": 0}, id="without a passage"
+        ),
+        pytest.param(
+            {"without_categories": ["news"]}, {"a": 0, "b": 0, "c": 0}, id="without a category"
+        ),
+        pytest.param(
+            {"only_categories": ["news"]}, {"a": 1, "b": None, "c": 1}, id="one category alone"
+        ),
+        pytest.param(
+            {"without_domains": ["b.org"]}, {"a": 1, "b": None, "c": 1}, id="without a domain"
+        ),
+        pytest.param({"only_domains": ["b.org"]}, {"a": 0, "b": 0, "c": 0}, id="one domain alone"),
+        pytest.param({"fact_units": ASKED["fact_units"][:1]}, {"a": 1}, id="one claim alone"),
+    ],
+)
+def test_each_choice_decides(
+    client: httpx.Client, changes: dict[str, Any], expected: dict[str, int | None]
+) -> None:
+    assert labels(client, **changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        pytest.param({}, "no claim", id="not given"),
+        pytest.param({"extraction_failed": False}, "no claim", id="it did not fail"),
+        pytest.param({"extraction_failed": True}, "error", id="it failed"),
+    ],
+)
+def test_a_sentence_without_a_claim_may_be_one_that_a_failed_extraction_lost(
+    client: httpx.Client, changes: dict[str, Any], state: str
+) -> None:
+    sentences = client.post("/score", json=ASKED | changes).json()["sentences"]
+    assert [one["state"] for one in sentences] == ["supported", "contradicted", state]
+
+
+def test_a_text_whose_extraction_failed_says_so_where_it_has_no_claim(
+    client: httpx.Client,
+) -> None:
+    nothing = ASKED | {"fact_units": [], "evidence": []}
+    said = {
+        failed: client.post("/score", json=nothing | {"extraction_failed": failed}).json()
+        for failed in (True, False)
+    }
+    assert said[True]["headline"] == "Not scored: the claims could not be extracted"
+    assert said[False]["headline"] == "No claim to check"
+
+
+def test_each_field_of_a_row_reaches_the_scores(client: httpx.Client) -> None:
+    unusable = [{**row, "reason": "unsupported_language"} for row in ASKED["evidence"]]
+    found = client.post("/score", json=ASKED | {"evidence": unusable}).json()
+    assert found["scores"][0]["n_unusable"] == 6
+    found = client.post("/score", json=ASKED).json()
+    assert found["scores"][0]["n_judgements"] == 5
+    assert [one["n_refuted"] for one in found["sentences"]] == [1, 1, 0]
+    assert found["passage"]["n_supported"] == 2
+    shares = {row["source_category"]: row["n_evidence"] for row in found["categories"]}
+    assert shares == {"news": 2, "blog": 3}

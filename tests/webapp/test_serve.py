@@ -19,7 +19,8 @@ def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> No
         assert client.get("/runs").json() == []
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        assert (process.stderr.read(), process.wait()) == ("", 0)
+        assert process.stderr.read() == ""
+        assert process.wait() == 0
 
 
 @pytest.fixture
@@ -59,7 +60,8 @@ def test_flags_of_evaluate_hold_where_a_request_does_not_say_otherwise(
     with LlmServer(keys=None) as server:
         flags = {"model": "offline-judge", "base_url": server.base_url, "cache": "off"}
         made = setup(str(tmp_path), str(index), flags=flags | {"citation": True})
-        assert (made.judge, made.model) == ("llm", "offline-judge")
+        assert made.judge == "llm"
+        assert made.model == "offline-judge"
         with opened(made) as client:
 
             def steps(**more: str) -> dict[str, str]:

@@ -1,11 +1,13 @@
 """Files that are uploaded and evaluated: followed, stopped, resumed, deleted, by one service."""
 
+import asyncio
 import csv
 import gzip
 import io
 import json
 import sys
 import zipfile
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.webapp.conftest import leave_upload, opened, read_events
-from ufo.pipelines.runs.inputs import columns_of
 from ufo.webapp.desk import Setup
-from ufo.webapp.limits import ServiceLimits
+from ufo.webapp.limits import Refused, ServiceLimits
+from ufo.webapp.problems import Conflict
+from ufo.webapp.uploads import Upload, Uploads, UploadStatus
 
 LINES = "".join(
     json.dumps({"id": f"r{n}", "response": "Oslo is big.", "reference_answers": "Oslo is big."})
@@ -83,7 +86,9 @@ def test_an_upload_becomes_a_run(empty: Setup) -> None:
         name = "my file 🛸"
         upload = sent(client, lines, name=name, sources="reference", map="response=output")
         last = follow(client, upload)
-        assert (last["state"], last["done"], last["exit_code"]) == ("finished", 5, 0), last
+        assert last["state"] == "finished", last
+        assert last["done"] == 5
+        assert last["exit_code"] == 0
         assert [run["run"] for run in client.get("/runs").json()] == [last["run"]]
         assert client.get(f"/runs/{last['run']}/responses").json()["total"] == 5
         failures = client.get("/reports/failures", params={"run": last["run"]}).text
@@ -108,7 +113,9 @@ def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
     with opened(empty) as client:
         upload = sent(client, b"")
         last = follow(client, upload)
-        assert (last["state"], last["exit_code"], last["run"]) == ("failed", 1, None)
+        assert last["state"] == "failed", last
+        assert last["exit_code"] == 1
+        assert last["run"] is None
         assert "nothing to evaluate" in "".join(last["log"])
         assert client.get(f"{upload}/parquet").status_code == 409
         assert client.get("/runs").json() == []
@@ -139,7 +146,8 @@ def test_an_upload_is_stopped_and_another_service_goes_on_with_it(
     with opened(empty) as other:
         assert other.post(f"{upload}/resume").status_code == 202
         last = follow(other, upload)
-        assert (last["state"], last["done"]) == ("finished", 5)
+        assert last["state"] == "finished", last
+        assert last["done"] == 5
 
 
 def test_a_stopped_upload_is_resumed_by_one_service_and_deleted(
@@ -178,50 +186,382 @@ def test_uploads_wait_for_a_place_and_none_begins_when_the_service_ends(waiting:
         assert found == {first, second}
 
 
-@pytest.mark.parametrize(
-    ("head", "columns", "fields"),
-    [
-        (
-            b'"completion";"the prompt";reference answers\n"a; b";c;d\n',
-            ["completion", "the prompt", "reference answers"],
-            {"response": "completion", "reference_answers": "reference answers"},
-        ),
-        (
-            b'{"prompt": "p", "response": "r"}\n{"x',
-            ["prompt", "response"],
-            {"question": "prompt", "response": "response"},
-        ),
-        (
-            b'[{"output": "Oslo is {big}.", "prompt": "p"}, {"output',
-            ["output", "prompt"],
-            {"question": "prompt", "response": "output"},
-        ),
-        (
-            b"\nOutput,prompt,text\n",
-            ["Output", "prompt", "text"],
-            {"response": "Output", "question": "prompt"},
-        ),
-        (gzip.compress(b"text\n1\n" * 50_000, mtime=0)[:100], ["text"], {"response": "text"}),
-        *((damaged, [], {}) for damaged in (b"\x1f\x8b damaged", b"PAR1...", b"")),
-    ],
-)
+HEADS: dict[str, tuple[bytes, list[str], dict[str, str]]] = {
+    "semicolons": (
+        b'"completion";"the prompt";reference answers\n"a; b";c;d\n',
+        ["completion", "the prompt", "reference answers"],
+        {"response": "completion", "reference_answers": "reference answers"},
+    ),
+    "JSON lines that are cut": (
+        b'{"prompt": "p", "response": "r"}\n{"x',
+        ["prompt", "response"],
+        {"question": "prompt", "response": "response"},
+    ),
+    "a JSON list that is cut": (
+        b'[{"output": "Oslo is {big}.", "prompt": "p"}, {"output',
+        ["output", "prompt"],
+        {"question": "prompt", "response": "output"},
+    ),
+    "two columns that may be the response": (
+        b"\nOutput,prompt,text\n",
+        ["Output", "prompt", "text"],
+        {"response": "Output", "question": "prompt"},
+    ),
+    "gzip that is cut": (
+        gzip.compress(b"text\n1\n" * 50_000, mtime=0)[:100],
+        ["text"],
+        {"response": "text"},
+    ),
+    "damaged gzip": (b"\x1f\x8b damaged", [], {}),
+    "damaged Parquet": (b"PAR1...", [], {}),
+    "nothing": (b"", [], {}),
+}
+
+
+@pytest.mark.parametrize(("head", "columns", "fields"), HEADS.values(), ids=HEADS)
 def test_columns_are_those_that_the_readers_find(
-    empty: Setup, head: bytes, columns: list[str], fields: Any
+    client: httpx.Client, head: bytes, columns: list[str], fields: Any
 ) -> None:
-    with opened(replace(empty, columns_of=columns_of)) as client:
-        found = client.post("/upload/columns", content=head).json()
+    found = client.post("/upload/columns", content=head).json()
     assert found == {"columns": columns, "fields": fields}
 
 
-def test_wrong_options_are_reported_before_anything_is_kept(empty: Setup) -> None:
-    wrong: list[dict[str, str]] = [
-        *({"sources": name} for name in ("examples/own_source.py:Glossary", "nobody")),
-        *({"mode": "--input=/etc/passwd"}, {"output": "/tmp"}, {"name": ""}),
-        {"judge": "offline", "model": "m", "sources": "reference"},
-    ]
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param({"sources": "examples/own_source.py:Glossary"}, id="a file with code"),
+        pytest.param({"sources": "nobody"}, id="an unknown source"),
+        pytest.param({"mode": "--input=/etc/passwd"}, id="a flag in place of a mode"),
+        pytest.param({"output": "/tmp"}, id="a field that there is not"),
+        pytest.param({"name": ""}, id="an empty name"),
+        pytest.param({"map": "response"}, id="a map of no column"),
+        pytest.param(
+            {"judge": "offline", "model": "m", "sources": "reference"}, id="a model for no one"
+        ),
+    ],
+)
+def test_wrong_options_are_reported_before_anything_is_kept(
+    client: httpx.Client, results: Path, wrong: dict[str, str]
+) -> None:
+    response = client.post("/upload", params=wrong, content=LINES)
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    assert list(results.glob(".uploads/*")) == []
+
+
+OPTIONS = {
+    "name": "mine",
+    "map": "response=output",
+    "judge": "offline",
+    "verifier": "bundled",
+    "mode": "mv",
+    "tie": "factual",
+    "units": "sentence",
+    "retriever": "bm25",
+    "passages": "7",
+}
+
+
+def test_every_option_of_an_upload_is_a_flag_of_its_command(empty: Setup) -> None:
+    with opened(replace(empty, evaluate=("true",), judge="offline")) as client:
+
+        def flags(**options: Any) -> list[str]:
+            taken = client.post("/upload", params=options, content=LINES).json()
+            kept = empty.results / ".uploads" / taken["id"] / "status.json"
+            return list(json.loads(kept.read_text())["flags"])
+
+        given = flags(**OPTIONS, sources=["wikipedia", "reference"])
+        usual = flags()
+    index = {"--index": str(Path(empty.index).absolute())}
+    named = {f"--{name}": value for name, value in OPTIONS.items() if name != "name"}
+    several = {"--sources": "wikipedia,reference", "--title": "mine"}
+    assert dict(one.split("=", 1) for one in given) == named | index | several
+    # Where nothing is asked for, the service's own judge is named, and no source.
+    rules = {"--mode": "seq", "--tie": "not_factual", "--units": "claim"}
+    expected = rules | index | {"--judge": "offline", "--title": "upload"}
+    assert dict(one.split("=", 1) for one in usual) == expected
+
+
+def test_what_is_true_is_a_flag_and_what_is_false_is_none(tmp_path: Path) -> None:
+    async def flags() -> list[str]:
+        uploads = Uploads(tmp_path, ["true"], 1)
+        given = {"yes": True, "no": False, "none": 0, "word": "a b"}
+        upload = await uploads.take("mine", _chunks(b"x"), given, 1)
+        await uploads.close()
+        return upload.flags
+
+    assert asyncio.run(flags()) == ["--yes", "--none=0", "--word=a b", "--title=mine"]
+
+
+async def _chunks(*parts: bytes) -> AsyncIterator[bytes]:
+    for part in parts:
+        await asyncio.sleep(0)  # as from a network, others have their turn
+        yield part
+
+
+@pytest.mark.parametrize(
+    ("size", "fits"), [(9, True), (10, True), (11, False)], ids=["less", "as much", "more"]
+)
+def test_a_file_may_have_so_many_bytes(tmp_path: Path, size: int, fits: bool) -> None:
+    async def kept() -> bytes:
+        uploads = Uploads(tmp_path, ["true"], 1)
+        upload = await uploads.take("mine", _chunks(b"a" * 5, b"b" * (size - 5)), {}, 10)
+        content = upload.file.read_bytes()
+        await uploads.close()
+        return content
+
+    if fits:
+        assert asyncio.run(kept()) == b"a" * 5 + b"b" * (size - 5)
+        return
+    with pytest.raises(Refused, match="the file is larger than 10 bytes") as refused:
+        asyncio.run(kept())
+    assert refused.value.status == 413
+    assert list(tmp_path.glob(".uploads/*")) == []
+
+
+def evaluated(folder: Path, *command: str, places: int = 1, n: int = 1) -> list[Any]:
+    """Evaluate so many uploads by a command, and return their last states."""
+
+    async def ended() -> list[Any]:
+        uploads = Uploads(folder, command, places)
+        taken = [await uploads.take("mine", _chunks(b"x"), {}, 1) for _ in range(n)]
+        await asyncio.gather(*(one.work for one in taken if one.work))
+        return [one.status for one in taken]
+
+    return asyncio.run(ended())
+
+
+def test_twenty_uploads_wait_and_one_more_is_refused(tmp_path: Path) -> None:
+    async def queue() -> None:
+        uploads = Uploads(tmp_path, [sys.executable, "-S", "-c", WAITING], 1)
+
+        async def take() -> Upload:
+            return await uploads.take("mine", _chunks(b"x"), {}, 1)
+
+        try:
+            first = await take()
+            while first.status.state == "waiting":
+                await first.changed.wait()
+            queued = [await take() for _ in range(20)]
+            with pytest.raises(Refused, match="20 uploads are waiting") as refused:
+                await take()
+            assert refused.value.status == 429
+            assert refused.value.seconds == 30.0
+            # One that is stopped makes room for another.
+            await uploads.cancel(queued[0].status.id)
+            await take()
+        finally:
+            await uploads.close()
+
+    asyncio.run(queue())
+
+
+@pytest.mark.parametrize("places", [1, 2])
+def test_so_many_uploads_are_evaluated_at_a_time(tmp_path: Path, places: int) -> None:
+    async def states() -> list[str]:
+        uploads = Uploads(tmp_path, [sys.executable, "-S", "-c", WAITING], places)
+        taken = [await uploads.take("mine", _chunks(b"x"), {}, 1) for _ in range(places + 1)]
+        for one in taken[:places]:
+            while not one.status.done:
+                await one.changed.wait()
+        found: list[str] = [one.status.state for one in uploads.listed()]
+        await uploads.close()
+        return found
+
+    # The newest is the first.
+    assert asyncio.run(states()) == ["waiting", "running", "running"][: places + 1]
+
+
+# --- how an evaluation ends ---
+
+ENDING = """
+import json, os, sys
+given = dict(zip(sys.argv[3::2], sys.argv[4::2]))
+if sys.argv[2]:
+    folder = given["--output"] + "/run=" + given["--run"]
+    os.mkdir(folder)
+    with open(folder + "/manifest.json", "w") as out:
+        out.write(sys.argv[2])
+sys.exit(int(sys.argv[1]))
+"""
+MANIFEST = '{"counts": {"responses": 7}}'
+
+
+@pytest.mark.parametrize(
+    ("code", "manifest", "state"),
+    [
+        pytest.param(0, MANIFEST, "finished", id="done"),
+        pytest.param(1, MANIFEST, "finished", id="done without a usable judgement"),
+        pytest.param(0, "", "failed", id="done without a run"),
+        pytest.param(1, "", "failed", id="an error"),
+        pytest.param(2, MANIFEST, "failed", id="wrong flags"),
+        pytest.param(3, MANIFEST, "failed", id="another code"),
+        pytest.param(0, "no JSON", "failed", id="a manifest that cannot be read"),
+        pytest.param(0, "{}", "failed", id="a manifest without counts"),
+    ],
+)
+def test_an_evaluation_is_finished_if_its_command_says_so_and_has_a_run(
+    tmp_path: Path, code: int, manifest: str, state: str
+) -> None:
+    command = (sys.executable, "-S", "-c", ENDING, str(code), manifest)
+    (last,) = evaluated(tmp_path, *command)
+    assert last.state == state
+    assert last.exit_code == code
+    finished = state == "finished"
+    assert last.done == (7 if finished else 0)
+    assert last.total == (7 if finished else 0)
+    assert last.run == (f"upload-{last.id}" if finished else None)
+    # What did not finish can be evaluated again.
+    assert (tmp_path / ".uploads" / last.id / "input").exists() is not finished
+
+
+def test_a_command_that_cannot_be_started_is_an_upload_that_failed(tmp_path: Path) -> None:
+    (last,) = evaluated(tmp_path, "/nothing")
+    assert last.state == "failed"
+    assert "the evaluation could not be done" in last.log[-1]
+
+
+# The state that a service left, and what becomes of it in the next.
+LEFT = {
+    "waiting": "stopped",
+    "running": "stopped",
+    "stopped": "stopped",
+    "failed": "failed",
+    "finished": "finished",
+    "deleted": "deleted",
+}
+KEPT = ("waiting", "running", "stopped", "failed")
+
+
+def left(results: Path, state: str) -> Uploads:
+    """The uploads of a service that finds one that another left in a state."""
+    path = results / ".uploads" / leave_upload(results, LINES) / "status.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"state": state}))
+    return Uploads(results, ["true"], 1)
+
+
+@pytest.mark.parametrize("state", LEFT)
+def test_what_an_earlier_service_left_is_stopped_if_it_was_under_way(
+    tmp_path: Path, state: str
+) -> None:
+    (found,) = left(tmp_path, state).listed()
+    assert found.status.state == LEFT[state]
+    assert (len(found.status.log) == 1) is (state in ("waiting", "running"))
+
+
+@pytest.mark.parametrize("state", LEFT)
+def test_what_stopped_or_failed_can_be_resumed(tmp_path: Path, state: str) -> None:
+    uploads = left(tmp_path, state)
+
+    async def resumed() -> str:
+        (one,) = uploads.listed()
+        await uploads.resume(one.status.id)
+        begun: str = one.status.state
+        if one.work is not None:
+            await one.work
+        return begun
+
+    if state in KEPT:
+        assert asyncio.run(resumed()) == "waiting"
+        return
+    with pytest.raises(Conflict, match=f"the upload is {state}, and did not stop or fail"):
+        asyncio.run(resumed())
+
+
+@pytest.mark.parametrize("state", LEFT)
+def test_what_stopped_or_failed_can_be_deleted_with_its_run(tmp_path: Path, state: str) -> None:
+    uploads = left(tmp_path, state)
+    (one,) = uploads.listed()
+    one.run.mkdir()
+    if state in KEPT:
+        assert asyncio.run(uploads.cancel(one.status.id)).status.state == "deleted"
+        assert uploads.listed() == []
+    else:
+        with pytest.raises(Conflict, match=f"the upload is {state} already"):
+            asyncio.run(uploads.cancel(one.status.id))
+    assert one.run.exists() is (state not in KEPT)
+    assert one.folder.exists() is (state not in KEPT)
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"flags": []}', '{"flags": [], "other": 1}'])
+def test_a_state_that_cannot_be_read_is_no_upload(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / ".uploads" / leave_upload(tmp_path, LINES) / "status.json"
+    path.write_text(damage)
+    assert Uploads(tmp_path, ["true"], 1).listed() == []
+
+
+def test_there_is_nothing_to_download_of_what_is_not_finished(empty: Setup, stopped: str) -> None:
     with opened(empty) as client:
-        for params in wrong:
-            response = client.post("/upload", params=params, content=LINES)
-            assert response.status_code == 422, params
-            assert response.headers["content-type"] == "application/problem+json"
-    assert not list(empty.results.glob(".uploads/*"))
+        answer = client.get(f"{stopped}/parquet")
+    assert answer.status_code == 409
+    assert "the upload is stopped" in answer.json()["detail"]
+
+
+# --- what the command says ---
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Upload:
+    """An upload of `a file.csv`."""
+    folder = tmp_path / "results" / ".uploads" / "0123456789abcdef"
+    return Upload(UploadStatus(folder.name, "a file.csv"), folder, [])
+
+
+def test_progress_is_counted_and_not_said(one: Upload) -> None:
+    one.hear('{"message": "progress", "responses": 2, "of": 5}')
+    assert one.status.done == 2
+    assert one.status.total == 5
+    assert one.status.log == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        pytest.param('{"message": "it rains"}', ["it rains"], id="a message"),
+        pytest.param("no JSON", ["no JSON"], id="a line before logging starts"),
+        pytest.param('"a text"', ['"a text"'], id="JSON that is no object"),
+        pytest.param('{"message": "done", "chunk": 3}', [], id="the end of a chunk"),
+        pytest.param('{"message": 7}', ["7"], id="a message that is a number"),
+    ],
+)
+def test_what_else_the_command_says_is_kept(one: Upload, line: str, said: list[str]) -> None:
+    one.hear(line)
+    assert one.status.log == said
+
+
+def test_the_folders_of_the_service_are_not_shown(one: Upload) -> None:
+    one.hear(json.dumps({"message": f"--input '{one.file}' in {one.run}/x; {one.run.parent}"}))
+    assert one.status.log == ["--input 'a file.csv' in its run; its run"]
+
+
+def test_the_last_twenty_lines_are_kept(one: Upload) -> None:
+    for n in range(21):
+        one.say(f"line {n}")
+    assert one.status.log == [f"line {n}" for n in range(1, 21)]
+
+
+@pytest.mark.parametrize(("length", "kept"), [(999, 999), (1_000, 1_000), (1_001, 1_000)])
+def test_a_line_is_kept_up_to_a_thousand_characters(one: Upload, length: int, kept: int) -> None:
+    one.say("x" * length)
+    assert one.status.log == ["x" * kept]
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("my file (1).csv", "my file (1).csv"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\texts\\mine.csv", "mine.csv"),
+        ("a[1]*?.csv", "a_1___.csv"),
+        ("🛸-ü.csv", "_-ü.csv"),
+        (" .hidden. ", "hidden"),
+        ("..", "responses"),
+        ("", "responses"),
+        ("x" * 101, "x" * 100),
+    ],
+)
+def test_a_file_is_kept_under_the_last_part_of_its_name(
+    tmp_path: Path, name: str, kept: str
+) -> None:
+    upload = Upload(UploadStatus("0123456789abcdef", name), tmp_path, [])
+    assert upload.file == tmp_path / "input" / kept

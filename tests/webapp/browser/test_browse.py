@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.conftest import rows_of, write_run
 from tests.parts import PATIENCE
 from tests.webapp.conftest import leave_upload
 from ufo.pipelines.commands.serve import setup
@@ -63,6 +64,36 @@ def test_a_file_is_evaluated_followed_opened_and_corrected_by_a_label(page: Page
     page.get_by_role("button", name="←").click()
     expect(overview).to_contain_text("Corrected by people 0.000, from 1 label")
     assert ',0,"\'=not so big"' in _downloaded(page, "Download your labels")
+
+
+def test_a_label_is_not_called_saved_while_a_newer_one_waits(
+    browser: Browser, tmp_path: Path
+) -> None:
+    write_run(tmp_path, rows_of({"r": {"u": {"ref": "s"}}}, sources=("ref",)), name="one")
+    with served(setup(str(tmp_path))) as address:
+        page = browser.new_page(base_url=address)
+        page.set_default_timeout(PATIENCE)
+        page.goto("/#/runs/one/responses/r")
+        asked = page.get_by_role("group", name="Is the verdict right?")
+        said: list[str] = []
+
+        def first(saving: Route) -> None:
+            asked.get_by_role("button", name="Agree").click()
+            saving.continue_()
+
+        def second(saving: Route) -> None:
+            said.append(asked.inner_text())
+            saving.continue_()
+
+        # The route that was added last is the first to be asked.
+        page.route("**/labels", second, times=1)
+        page.route("**/labels", first, times=1)
+        asked.get_by_role("button", name="Wrong").click()
+        expect(asked.get_by_text("saved", exact=True)).to_be_visible()
+        assert len(said) == 1
+        assert "saving…" in said[0]
+        expect(asked.get_by_role("button", name="Agree")).to_have_attribute("aria-pressed", "true")
+        page.close()
 
 
 def test_a_file_may_be_dropped_anywhere(page: Page) -> None:

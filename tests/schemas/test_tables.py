@@ -1,0 +1,305 @@
+"""The tables of runs: their keys, their part files, and what a manifest has to have."""
+
+import dataclasses
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import blank, rows_of, write_run
+from ufo.schemas import records
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.tables import (
+    KEYS,
+    OF_EVALUATE,
+    OF_RECALL,
+    RECORDS,
+    TABLES,
+    check_part,
+    choose_runs,
+    damage_of,
+    finished_runs,
+    label_files,
+    sort_key,
+    to_arrow,
+    write_part,
+)
+
+IN_ORDER = {
+    "responses": "response_id",
+    "sentences": "response_id sentence_index",
+    "fact_units": "response_id sentence_index unit_id",
+    "evidence": "response_id unit_id source rank passage_id sample_index",
+    "passages": "passage_id",
+    "verdicts": "response_id unit_id mode source",
+    "sources": "position",
+    "failures": "step key error_type message",
+    "usage": "step source response_id request_id",
+    "recall_records": "record_id",
+    "recall_answers": "record_id variant",
+    "recall_facts": "record_id fact_index",
+    "recall_verdicts": "record_id variant fact_id formulation",
+    "labels": "response_id unit_id sheet",
+}
+
+
+def test_every_table_has_a_key() -> None:
+    assert KEYS.keys() == RECORDS.keys()
+    assert KEYS.keys() == IN_ORDER.keys()
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [(table, column) for table, columns in IN_ORDER.items() for column in columns.split()],
+)
+def test_rows_that_differ_in_one_part_of_the_key_alone_are_in_order(
+    table: str, column: str
+) -> None:
+    hints = {field.name: str(field.type) for field in dataclasses.fields(RECORDS[table])}
+    low, high = (1, 2) if "int" in hints[column] else ("a", "b")
+    key = sort_key(table)
+    same = dict.fromkeys(IN_ORDER[table].split(), 1 if "int" in hints[column] else "a")
+    first, second = (blank(RECORDS[table], **{**same, column: value}) for value in (low, high))
+    assert key(first) < key(second)
+    assert key(blank(RECORDS[table], **{**same, column: None})) < key(first)
+
+
+def test_an_earlier_part_of_the_key_counts_for_more() -> None:
+    for table, columns in IN_ORDER.items():
+        for before, after in zip(columns.split(), columns.split()[1:], strict=False):
+            first = blank(RECORDS[table], **{before: None, after: 1})
+            second = blank(RECORDS[table], **{before: 1, after: None})
+            assert sort_key(table)(first) < sort_key(table)(second), f"{table}: {before}, {after}"
+
+
+def test_an_evaluation_and_a_recall_write_these_tables() -> None:
+    assert set(OF_EVALUATE) | set(OF_RECALL) == set(TABLES)
+    assert set(OF_EVALUATE) & set(OF_RECALL) == {"failures", "usage"}
+
+
+# --- part files ---
+
+
+@pytest.fixture
+def part(tmp_path: Path) -> Any:
+    row = records.Failure("read", "k", "BadJson", "not JSON", None)
+    return write_part("failures", str(tmp_path / "part.parquet"), to_arrow("failures", [row] * 3))
+
+
+def test_a_part_says_its_table_rows_and_checksum(part: Any) -> None:
+    assert part.table == "failures"
+    assert part.rows == 3
+    assert pq.read_table(part.path).num_rows == 3
+    check_part(part.path, part.sha256)
+    check_part(part.path, None)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["by its checksum", "without one"])
+def test_a_part_that_changed_is_damaged(part: Any, known: bool) -> None:
+    path = Path(part.path)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(RunError, match="is damaged"):
+        check_part(part.path, part.sha256 if known else None)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["by its checksum", "without one"])
+def test_a_part_that_is_gone_is_damaged(part: Any, known: bool) -> None:
+    Path(part.path).unlink()
+    with pytest.raises(RunError, match=r"is damaged: .*; try that"):
+        check_part(part.path, part.sha256 if known else None, "try that")
+
+
+def test_each_damaged_part_of_a_run_is_told(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, rows_of({"x": {"u": {"ref": "s"}}}))
+    tables = json.loads((folder / "manifest.json").read_text())["tables"]
+    assert damage_of(str(folder), tables) == []
+    for table in ("evidence", "usage"):
+        (folder / table / "part-00000.parquet").write_bytes(b"PAR1")
+    found = damage_of(str(folder), tables)
+    assert [table for table in TABLES if any(f"/{table}/" in one for one in found)] == [
+        "evidence",
+        "usage",
+    ]
+
+
+def test_labels_are_the_parquet_files_of_a_folder_by_name(tmp_path: Path) -> None:
+    (tmp_path / "labels").mkdir()
+    for name in ("b.parquet", "a.parquet", "c.csv"):
+        (tmp_path / "labels" / name).touch()
+    assert [path.name for path in label_files(tmp_path)] == ["a.parquet", "b.parquet"]
+
+
+# --- manifests ---
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write_run(tmp_path, rows_of({"x": {"u": {"ref": "s"}}}), "one")
+
+
+def changed(folder: Path, **changes: Any) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+NEEDED = (
+    *("format", "schema_version", "finished_at", "ufo_version", "mode", "tie", "judge"),
+    *("sources", "counts", "tables", "fingerprint"),
+)
+
+
+@pytest.mark.parametrize("entry", NEEDED)
+def test_a_manifest_without_one_of_its_entries_is_damaged(run: Path, entry: str) -> None:
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest[entry]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(RunError, match=f"lacks '{entry}': the run is damaged"):
+        finished_runs(run.parent)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "said"),
+    [
+        pytest.param("format", "other", "format is 'other', expected 'ufo-run'", id="format"),
+        pytest.param("schema_version", 2, "has schema version 2, and this ufo", id="newer"),
+        pytest.param("schema_version", "x", "cannot be read", id="no version"),
+        pytest.param("finished_at", "yesterday", "cannot be read", id="no time"),
+        pytest.param("counts", [], "cannot be read", id="no counts"),
+        pytest.param("sources", None, "cannot be read", id="no sources"),
+    ],
+)
+def test_a_manifest_with_a_wrong_entry_says_so(
+    run: Path, entry: str, value: Any, said: str
+) -> None:
+    changed(run, **{entry: value})
+    with pytest.raises(RunError, match=said):
+        finished_runs(run.parent)
+
+
+def test_a_manifest_that_is_no_json_says_so(run: Path) -> None:
+    (run / "manifest.json").write_text("{")
+    with pytest.raises(RunError, match="cannot be read"):
+        finished_runs(run.parent)
+
+
+def test_each_entry_of_a_manifest_is_read(run: Path) -> None:
+    tables = json.loads((run / "manifest.json").read_text())["tables"]
+    tables["usage"]["sha256"] = {"usage/part-00000.parquet": "0123"}
+    changed(
+        run,
+        mode="mv",
+        tie="factual",
+        judge="llm",
+        sources=["b", "a"],
+        ufo_version="9",
+        counts={"units": 7},
+        tables=tables,
+        finished_at="2025-06-01T12:00:00+02:00",
+        fingerprint={"options": {"llm": {"model": "m"}}, "inputs": [{"name": "in/a"}]},
+    )
+    (found,) = finished_runs(run.parent)
+    assert found.name == "one"
+    assert found.folder == run
+    assert found.mode == "mv"
+    assert found.tie == "factual"
+    assert found.judge == "llm"
+    assert found.sources == ("b", "a")
+    assert found.ufo_version == "9"
+    assert found.counts == {"units": 7}
+    assert found.finished_at == datetime(2025, 6, 1, 10, tzinfo=UTC)
+    assert found.llm == {"model": "m"}
+    assert found.files.keys() == TABLES.keys()
+    assert found.checksums == {run / "usage/part-00000.parquet": "0123"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "title"),
+    [
+        pytest.param({"title": "Mine"}, "Mine", id="given"),
+        pytest.param({}, "one, 01 June 2025, 12:00", id="the name of the run"),
+        pytest.param(
+            {"fingerprint": {"inputs": [{"name": "in/a.csv"}]}},
+            "a.csv, 01 June 2025, 12:00",
+            id="the name of the input",
+        ),
+        pytest.param(
+            {"fingerprint": {"inputs": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}},
+            "a and 2 more, 01 June 2025, 12:00",
+            id="several inputs",
+        ),
+        pytest.param(
+            {"finished_at": "2025-06-01T12:00:00"}, "one, 01 June 2025, 12:00", id="no time zone"
+        ),
+        pytest.param(
+            {"finished_at": "2025-06-01T01:00:00+02:00"},
+            "one, 31 May 2025, 23:00",
+            id="another time zone",
+        ),
+    ],
+)
+def test_a_run_has_a_title_for_people(run: Path, changes: dict[str, Any], title: str) -> None:
+    changed(run, **changes)
+    (found,) = finished_runs(run.parent)
+    assert found.title == title
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """Three runs; `b` and `c` ended at the same time, `a` later; and what is no finished run."""
+    rows = rows_of({"x": {}})
+    for name, month in (("c", 1), ("b", 1), ("a", 2)):
+        write_run(tmp_path, rows, name, finished_at=f"2025-0{month}-01T00:00:00+00:00")
+    (tmp_path / "run=unfinished" / ".attempt-1").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "manifest.json").write_text("{")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        pytest.param({}, ["a"], id="the newest"),
+        pytest.param({"all_runs": True}, ["b", "c", "a"], id="all, the oldest first"),
+        pytest.param({"run": "c"}, ["c"], id="one"),
+        pytest.param({"run": "c", "all_runs": True}, ["c"], id="one and all"),
+    ],
+)
+def test_runs_are_chosen(several: Path, asked: dict[str, Any], names: list[str]) -> None:
+    assert [one.name for one in choose_runs(several, **asked)] == names
+
+
+@pytest.mark.parametrize("name", ["unfinished", "B", ""])
+def test_an_unknown_run_is_told_the_known_ones(several: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"unknown run .*; allowed: b, c, a\..*Only finished"):
+        choose_runs(several, name)
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("run=c", "is the folder of one run; give its parent, and --run c"),
+        ("other", "no finished run in .*'ufo evaluate --output"),
+        ("none", "does not exist"),
+        ("other/manifest.json", "is not a folder"),
+    ],
+)
+def test_a_folder_without_runs_says_what_to_do(several: Path, folder: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        choose_runs(several / folder)
+
+
+def test_unfinished_runs_are_named_where_there_is_no_other(tmp_path: Path) -> None:
+    (tmp_path / "run=mine" / ".attempt-1").mkdir(parents=True)
+    with pytest.raises(UsageError, match="only unfinished ones: mine"):
+        choose_runs(tmp_path, "mine")
+
+
+def test_a_folder_of_another_machine_is_refused() -> None:
+    with pytest.raises(UsageError, match="is not on this machine"):
+        choose_runs("gs://bucket/runs")

@@ -1,0 +1,368 @@
+"""What a request may have: the sizes and values of each field, and where each of them goes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from tests.webapp.conftest import opened
+from ufo.schemas.errors import UsageError
+from ufo.transforms.job import Job
+from ufo.webapp.answers import SourceAnswer
+from ufo.webapp.browsing import Filters
+from ufo.webapp.desk import Setup
+from ufo.webapp.drafts import TextDraft
+from ufo.webapp.models import (
+    CheckRequest,
+    ExtractRequest,
+    LabelRequest,
+    PassagesRequest,
+    ScoreRequest,
+    SearchRequest,
+    UploadOptions,
+    VerifyRequest,
+    storable,
+)
+
+CLAIM = {"claim": "c"}
+UNIT = {"unit_id": "u"}
+FOUND = {"unit_id": "u", "source": "s", "outcome": "noans"}
+ANSWER = {"source": "s", "claim": "c"}
+NEEDED: dict[type[BaseModel], dict[str, Any]] = {
+    CheckRequest: {"text": "t"},
+    ExtractRequest: {"text": "t"},
+    PassagesRequest: {},
+    VerifyRequest: {},
+    SearchRequest: {"queries": ["q"]},
+    ScoreRequest: {"fact_units": [], "evidence": [], "sources": [], "n_sentences": 0},
+    LabelRequest: {"response_id": "r", "unit_id": "u"},
+    UploadOptions: {},
+    TextDraft: {"text": "t"},
+    SourceAnswer: ANSWER,
+    Filters: {},
+}
+
+
+def taken(kind: type[BaseModel], field: str, value: Any) -> bool:
+    """Whether a request with this value is taken. An error of another field is raised."""
+    try:
+        kind.model_validate(NEEDED[kind] | {field: value})
+    except ValidationError as error:
+        if {one["loc"][0] for one in error.errors()} != {field}:
+            raise
+        return False
+    return True
+
+
+def named(rows: Sequence[tuple[Any, ...]]) -> list[str]:
+    return [f"{kind.__name__}.{field}" for kind, field, *_ in rows]
+
+
+# The most characters of a text; one that is needed may not be empty.
+TEXTS = [
+    *((kind, "text", 1, 100_000) for kind in (CheckRequest, ExtractRequest, TextDraft)),
+    *((kind, "text", 0, 100_000) for kind in (PassagesRequest, VerifyRequest)),
+    *((kind, "question", 0, 100_000) for kind in (CheckRequest, ExtractRequest, TextDraft)),
+    *((kind, "language", 0, 1_000) for kind in (CheckRequest, VerifyRequest)),
+    *((ExtractRequest, one, 1, 200) for one in ("judge", "verifier", "model", "extractor_model")),
+    (CheckRequest, "knowledge_model", 1, 200),
+    (LabelRequest, "response_id", 1, 5_000),
+    (LabelRequest, "unit_id", 1, 200),
+    (LabelRequest, "note", 0, 1_000),
+    (UploadOptions, "name", 1, 200),
+    (UploadOptions, "map", 0, 1_000),
+    *((Filters, name, 0, 1_000) for name in ("text", "model", "dataset", "question")),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "least", "most"), TEXTS, ids=named(TEXTS))
+def test_a_text_has_so_many_characters(
+    kind: type[BaseModel], field: str, least: int, most: int
+) -> None:
+    assert taken(kind, field, "a" * least)
+    assert taken(kind, field, "a" * most)
+    assert not taken(kind, field, "a" * (most + 1))
+    if least:
+        assert not taken(kind, field, "")
+
+
+# The least and the most items of a list, with an item.
+LISTS: list[tuple[type[BaseModel], str, Any, int, int]] = [
+    (CheckRequest, "sources", "s", 1, 20),
+    *((CheckRequest, f"{how}_categories", "c", 0, 50) for how in ("include", "exclude")),
+    *((CheckRequest, f"{how}_domains", "d", 0, 200) for how in ("include", "exclude")),
+    *((kind, "references", "r", 0, 100) for kind in (CheckRequest, PassagesRequest, TextDraft)),
+    (SearchRequest, "queries", "q", 1, 100),
+    *((kind, "claims", CLAIM, 0, 100) for kind in (PassagesRequest, VerifyRequest)),
+    *((VerifyRequest, name, CLAIM, 0, 2_000) for name in ("fact_units", "sentences", "failures")),
+    (VerifyRequest, "usage", 1, 0, 50_000),
+    (VerifyRequest, "passages", {"text": "t"}, 0, 100),
+    (VerifyRequest, "answers", ANSWER, 0, 50_000),
+    (ScoreRequest, "fact_units", UNIT, 0, 2_000),
+    (ScoreRequest, "evidence", FOUND, 0, 50_000),
+    (ScoreRequest, "passages", {"passage_id": "p"}, 0, 50_000),
+    (ScoreRequest, "sources", "s", 0, 20),
+    *((ScoreRequest, f"{how}_categories", "c", 0, 50) for how in ("without", "only")),
+    *((ScoreRequest, f"{how}_domains", "d", 0, 200) for how in ("without", "only")),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "item", "least", "most"), LISTS, ids=named(LISTS))
+def test_a_list_has_so_many_items(
+    kind: type[BaseModel], field: str, item: Any, least: int, most: int
+) -> None:
+    assert taken(kind, field, [item] * least)
+    assert taken(kind, field, [item] * most)
+    assert not taken(kind, field, [item] * (most + 1))
+    if least:
+        assert not taken(kind, field, [])
+
+
+def test_a_selection_may_leave_out_50_000_passages() -> None:
+    assert taken(ScoreRequest, "without_passages", list(map(str, range(50_000))))
+    assert not taken(ScoreRequest, "without_passages", list(map(str, range(50_001))))
+
+
+# The least and the most of a number, and the steps that are tried beyond them.
+NUMBERS: list[tuple[type[BaseModel], str, float, float, float]] = [
+    (CheckRequest, "passages", 1, 50, 1),
+    (CheckRequest, "pages", 1, 20, 1),
+    (CheckRequest, "passages_per_page", 0, 20, 1),
+    (CheckRequest, "context_sentences", 0, 10, 1),
+    (CheckRequest, "samples", 1, 20, 1),
+    (CheckRequest, "temperature", 0, 2, 0.001),
+    (SearchRequest, "passages", 1, 50, 1),
+    (ScoreRequest, "n_sentences", 0, 2_000, 1),
+    (LabelRequest, "label", 0, 1, 1),
+    (Filters, "min_score", 0, 1, 0.001),
+    (Filters, "max_score", 0, 1, 0.001),
+    (Filters, "offset", 0, 1_000_000_000, 1),
+    (Filters, "limit", 1, 200, 1),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "least", "most", "step"), NUMBERS, ids=named(NUMBERS))
+def test_a_number_lies_between(
+    kind: type[BaseModel], field: str, least: float, most: float, step: float
+) -> None:
+    assert taken(kind, field, least)
+    assert taken(kind, field, most)
+    assert not taken(kind, field, least - step)
+    assert not taken(kind, field, most + step)
+
+
+@pytest.mark.parametrize(
+    ("field", "item", "most"),
+    [
+        ("fact_units", {**UNIT, "sentence_index": 1_999}, {**UNIT, "sentence_index": 2_000}),
+        ("fact_units", {**UNIT, "sentence_index": 0}, {**UNIT, "sentence_index": -1}),
+        ("evidence", {**FOUND, "reason": "r" * 1_000}, {**FOUND, "reason": "r" * 1_001}),
+        ("evidence", {**FOUND, "source": "r" * 200}, {**FOUND, "source": "r" * 201}),
+        ("passages", {"passage_id": "p" * 1_000}, {"passage_id": "p" * 1_001}),
+        ("without_passages", "p" * 1_000, "p" * 1_001),
+    ],
+    ids=["sentence", "first sentence", "reason", "source", "passage", "passage left out"],
+)
+def test_what_a_score_depends_on_has_limits_too(field: str, item: Any, most: Any) -> None:
+    assert taken(ScoreRequest, field, [item])
+    assert not taken(ScoreRequest, field, [most])
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "within", "beyond"),
+    [
+        (SearchRequest, "queries", "q" * 5_000, "q" * 5_001),
+        (SearchRequest, "queries", "q", ""),
+        (VerifyRequest, "claims", {"claim": "c" * 5_000}, {"claim": "c" * 5_001}),
+        (VerifyRequest, "claims", {**CLAIM, "query": ""}, {"claim": ""}),
+        (CheckRequest, "references", "r" * 100_000, "r" * 100_001),
+        (CheckRequest, "sources", "s" * 200, "s" * 201),
+        (VerifyRequest, "claims", CLAIM, {**CLAIM, "other": 1}),
+        (VerifyRequest, "fact_units", {**CLAIM, "other": 1}, {**CLAIM, "sentence_index": -1}),
+    ],
+    ids=[
+        *("a query", "an empty query", "a claim", "an empty claim", "a reference", "a name"),
+        *("an unknown field of a claim", "one of a unit, which is passed on"),
+    ],
+)
+def test_an_item_of_a_list_has_limits_too(
+    kind: type[BaseModel], field: str, within: Any, beyond: Any
+) -> None:
+    assert taken(kind, field, [within])
+    assert not taken(kind, field, [beyond])
+
+
+WORDS: list[tuple[type[BaseModel], str, str]] = [
+    *((kind, "mode", "seq mv single all") for kind in (CheckRequest, VerifyRequest, ScoreRequest)),
+    *((kind, "tie", "factual not_factual") for kind in (CheckRequest, VerifyRequest, ScoreRequest)),
+    *((kind, "units", "claim sentence") for kind in (CheckRequest, ExtractRequest)),
+    *((kind, "retriever", "bm25 dense hybrid") for kind in (CheckRequest, SearchRequest)),
+    (CheckRequest, "web_retriever", "bm25 dense"),
+    (CheckRequest, "sampling", "per_query bundled"),
+    (SourceAnswer, "outcome", "noans error"),
+    (
+        Filters,
+        "sort",
+        "score -score credibility -credibility coverage -coverage id -id model -model dataset "
+        "-dataset units -units disagreements errors contradicted",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "words"), WORDS, ids=named(WORDS))
+def test_a_word_is_one_of_these(kind: type[BaseModel], field: str, words: str) -> None:
+    refused = [word for word in words.split() if not taken(kind, field, word)]
+    assert refused == []
+    for other in ("", "other", words.split()[0].upper(), f" {words.split()[0]}"):
+        assert not taken(kind, field, other)
+
+
+@pytest.mark.parametrize("outcome", ["supported", "refuted", "noans", "error"])
+def test_evidence_of_each_outcome_is_scored(outcome: str) -> None:
+    assert taken(ScoreRequest, "evidence", [{**FOUND, "outcome": outcome}])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("field", ["temperature", "min_score", "max_score"])
+def test_a_number_is_finite(field: str, value: float) -> None:
+    assert not taken(CheckRequest if field == "temperature" else Filters, field, value)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NEEDED if kind not in (SourceAnswer, Filters)])
+def test_an_unknown_field_is_an_error(kind: type[BaseModel]) -> None:
+    assert not taken(kind, "nonsense", 1)
+
+
+DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
+    CheckRequest: {"mode": "seq", "tie": "not_factual", "units": "claim", "references": []},
+    ExtractRequest: {"units": "claim"},
+    SearchRequest: {"passages": 5, "retriever": "bm25"},
+    VerifyRequest: {"mode": "seq", "tie": "not_factual", "passages": [], "claims": []},
+    ScoreRequest: {
+        "mode": "seq",
+        "tie": "not_factual",
+        "extraction_failed": False,
+        "passages": [],
+        "without_passages": set(),
+        "without_categories": [],
+        "without_domains": [],
+    },
+    UploadOptions: {"name": "upload", "mode": "seq", "tie": "not_factual", "units": "claim"},
+    TextDraft: {"question": "", "references": []},
+    Filters: {
+        "disagreement": False,
+        "failures": False,
+        "undecided": False,
+        "sort": "score",
+        "offset": 0,
+        "limit": 50,
+    },
+    PassagesRequest: {"mode": "seq", "tie": "not_factual", "units": "claim", "claims": []},
+}
+LISTS_ONLY = ("sentences", "failures", "usage", "references")
+
+
+@pytest.mark.parametrize("kind", DEFAULTS)
+def test_what_is_not_given_has_these_values_or_none(kind: type[BaseModel]) -> None:
+    made = kind.model_validate(NEEDED[kind]).model_dump()
+    others = made.keys() - DEFAULTS[kind].keys() - NEEDED[kind].keys() - set(LISTS_ONLY)
+    assert {name: made[name] for name in DEFAULTS[kind]} == DEFAULTS[kind]
+    assert {name: made[name] for name in others} == dict.fromkeys(others)
+
+
+# --- texts that tables cannot store ---
+
+
+@pytest.mark.parametrize("code", [0xD800, 0xDFFF])
+def test_half_of_a_surrogate_pair_is_refused_at_any_depth(code: int) -> None:
+    half = chr(code)
+    for given in (half, [half], {"a": half}, {"a": [{"b": f"text {half}"}]}):
+        with pytest.raises(ValueError, match="half of a surrogate pair"):
+            storable(given)
+
+
+def test_a_name_of_a_field_is_checked_too() -> None:
+    with pytest.raises(ValueError, match="half of a surrogate pair"):
+        storable({"\ud800": 1})
+
+
+def test_nul_is_replaced_and_all_else_stays() -> None:
+    given = {"a\0": ["\0b", {"c": "🛸\0"}], "n": 1, "none": None}
+    expected = {"a\ufffd": ["\ufffdb", {"c": "🛸\ufffd"}], "n": 1, "none": None}
+    assert storable(given) == expected
+    assert storable("\\u0000") == "\\u0000"
+
+
+# --- where the fields go ---
+
+JUDGING = {
+    "judge": "llm",
+    "verifier": "bundled",
+    "model": "m1",
+    "extractor_model": "m2",
+    "formulation": "prompt",
+    "verdict_labels": "tfn",
+    "explain": "short",
+    "citation": True,
+}
+ASKING = {
+    "mode": "mv",
+    "tie": "factual",
+    "units": "sentence",
+    "retriever": "hybrid",
+    "web_retriever": "dense",
+    "passages": 7,
+    "pages": 6,
+    "passages_per_page": 4,
+    "context_sentences": 3,
+    "include_categories": ["news", "wiki"],
+    "exclude_categories": ["blog", "forum"],
+    "include_domains": ["a.org", "b.org"],
+    "exclude_domains": ["c.org", "d.org"],
+    "knowledge_model": "m3",
+    "samples": 9,
+    "temperature": 0.5,
+    "sampling": "bundled",
+}
+FLAGS = JUDGING | {
+    name: ",".join(value) if isinstance(value, list) else value for name, value in ASKING.items()
+}
+CLAIMS = {"claims": [{"claim": "Oslo is big."}]}
+PASSED = {"passages": [{"text": "Oslo is big."}]}
+DOORS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "/check": ({"text": "t"} | JUDGING | ASKING, FLAGS),
+    "/passages": (CLAIMS | JUDGING | ASKING, FLAGS),
+    "/extract": (
+        {"text": "t", "units": "sentence"} | JUDGING,
+        {"units": "sentence"} | JUDGING,
+    ),
+    "/verify": (
+        CLAIMS | PASSED | JUDGING | {"mode": "mv", "tie": "factual"},
+        JUDGING | {"mode": "mv", "tie": "factual"},
+    ),
+}
+
+
+class Seen(UsageError):
+    """Ends a request whose job has been asked for."""
+
+
+@pytest.mark.parametrize("path", DOORS)
+def test_every_option_of_a_request_reaches_its_job(base: Setup, path: str) -> None:
+    seen: list[Any] = []
+
+    def job_of(values: Mapping[str, Any], sources: Sequence[str] | None) -> Job:
+        seen.append((dict(values), sources))
+        raise Seen("the job was asked for")
+
+    recording = replace(base, job_of=job_of, flags_of=lambda flags, sources: flags)
+    asked, expected = DOORS[path]
+    several = ["wikipedia", "reference"] if path in ("/check", "/passages") else None
+    with opened(recording) as client:
+        answer = client.post(path, json=asked | ({"sources": several} if several else {}))
+    assert "the job was asked for" in answer.text
+    ((values, sources),) = seen
+    assert values == expected
+    assert sources == (several or ["reference"])
