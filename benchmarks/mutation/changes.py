@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 KINDS = {
     "bound": "`<` for `<=`, `>` for `>=`, and the other way round",
@@ -21,7 +21,7 @@ KINDS = {
     "argument": "two arguments exchanged, or an argument by name left out",
     "default": "the default of a parameter or of `get` changed or left out",
     "none": "None returned in place of the value",
-    "part": "one item of a tuple, a list, a dictionary, a f-string or of USING left out",
+    "part": "one item of a tuple, a list, a dictionary, a name or of USING left out",
     "member": "one member of an enumeration of constants left out, or of a split text",
     "await": "`await` left out",
     "except": "an error no longer caught, or one type of several",
@@ -248,7 +248,9 @@ def _of_display(node: ast.Tuple | ast.List | ast.Set | ast.Dict | ast.JoinedStr)
             yield kind, node, ast.unparse(shorter)
     elif isinstance(node, ast.JoinedStr):
         values = [at for at, one in enumerate(node.values) if isinstance(one, ast.FormattedValue)]
-        for left_out in values if len(values) > 1 else []:
+        if len(values) < 2 or any(" " in one.value for one in node.values if _is_text(one)):
+            return  # a message, not a key or a name
+        for left_out in values:
             yield "part", node, ast.unparse(ast.JoinedStr(_without(node.values, left_out)))
     else:
         kind = "member" if all(isinstance(one, ast.Constant) for one in node.elts) else "part"
@@ -271,6 +273,10 @@ def _of_defaults(node: ast.arguments) -> Found:
 
 def _without(items: Sequence[T], left_out: int) -> list[T]:
     return [item for at, item in enumerate(items) if at != left_out]
+
+
+def _is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant)
 
 
 def _is_none(node: ast.expr) -> bool:
