@@ -69,6 +69,7 @@ EXTRAS["dev"] = [
     "pytest>=8.3,<10",
     "pytest-xdist>=3.6,<4",
     "pytest-timeout>=2.4,<3",  # a test that hangs fails, and says where
+    "coverage>=7.10,<8",  # which test executes which line, for benchmarks/mutants.py
     "hypothesis>=6.120,<7",
     "mypy>=1.15,<3",
     "ruff>=0.9,<1",

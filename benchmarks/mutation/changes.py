@@ -248,7 +248,7 @@ def _of_display(node: ast.Tuple | ast.List | ast.Set | ast.Dict | ast.JoinedStr)
             yield kind, node, ast.unparse(shorter)
     elif isinstance(node, ast.JoinedStr):
         values = [at for at, one in enumerate(node.values) if isinstance(one, ast.FormattedValue)]
-        if len(values) < 2 or any(" " in one.value for one in node.values if _is_text(one)):
+        if len(values) < 2 or any(" " in str(one.value) for one in node.values if _is_text(one)):
             return  # a message, not a key or a name
         for left_out in values:
             yield "part", node, ast.unparse(ast.JoinedStr(_without(node.values, left_out)))
