@@ -75,8 +75,9 @@ def test_a_command_that_is_stopped_ends_its_job(
     while not held.wait(0.1):
         assert stopped.poll() is None, stopped.communicate()
     status = status_of(tmp_path / "out")
-    told_of = (status["state"], status["runner"], status["of_lines"])
-    assert told_of == (RUNNING, "FlinkRunner", RESPONSES)
+    assert status["state"] == RUNNING
+    assert status["runner"] == "FlinkRunner"
+    assert status["of_lines"] == RESPONSES
     assert status["job"] is not None
     assert f"{status['job']} on FlinkRunner" in "\n".join(lines_of(status))
     stopped.terminate()
