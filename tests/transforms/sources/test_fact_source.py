@@ -154,7 +154,7 @@ def test_a_third_party_s_package_is_declared_like_the_built_in_sources(package: 
         SOURCES.types()
 
 
-@pytest.mark.parametrize(("code", "message"), TABLES["packages"])
+@pytest.mark.parametrize(("code", "message"), TABLES["packages"].values(), ids=TABLES["packages"])
 def test_a_broken_plug_in(package: Any, code: str | None, message: str) -> None:
     package("acme", "broken = acme_module:Mine", code)
     # Listing the names loads nothing.
@@ -164,7 +164,9 @@ def test_a_broken_plug_in(package: Any, code: str | None, message: str) -> None:
     assert "'acme'" in raised.value.message
 
 
-@pytest.mark.parametrize(("added", "name", "error", "message"), TABLES["files"])
+@pytest.mark.parametrize(
+    ("added", "name", "error", "message"), TABLES["files"].values(), ids=TABLES["files"]
+)
 def test_a_file_that_cannot_be_used_is_named_and_one_that_was_mended_loads(
     mine: Path, added: str, name: str, error: str, message: str
 ) -> None:
@@ -198,7 +200,9 @@ def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:
     assert source.passages == 2
 
 
-@pytest.mark.parametrize(("kind", "options", "error", "message"), TABLES["specs"])
+@pytest.mark.parametrize(
+    ("kind", "options", "error", "message"), TABLES["specs"].values(), ids=TABLES["specs"]
+)
 def test_what_cannot_be_made_names_the_source_and_the_nearest(
     mine: Path, kind: str, options: dict[str, Any], error: str, message: str
 ) -> None:

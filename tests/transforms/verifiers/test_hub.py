@@ -19,6 +19,7 @@ from ufo.transforms.verifiers.verifier import Pair, Probabilities
 TABLES = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
 YES, NO, MAYBE = "it is yes yes .", "it is no no .", "it is maybe maybe ."
 TWO = ("LABEL_0", "LABEL_1")
+ORDERS = list(itertools.permutations(range(3)))
 
 
 def verifier_of(folder: Path) -> HubVerifier:
@@ -37,7 +38,11 @@ def outcomes(found: list[Probabilities]) -> list[int]:
     return [max(range(3), key=one.__getitem__) for one in found]
 
 
-@pytest.mark.parametrize("labels", [LABELS, ("contradiction", "entailment", "neutral")])
+@pytest.mark.parametrize(
+    "labels",
+    [LABELS, ("contradiction", "entailment", "neutral")],
+    ids=["entailment first", "contradiction first"],
+)
 def test_a_folder_with_labels_in_any_order(tmp_path: Path, labels: tuple[str, ...]) -> None:
     folder = write_onnx(tmp_path / "tiny-nli", labels)
     verifier = make_verifier(str(folder))
@@ -78,7 +83,7 @@ def test_a_long_passage_is_cut_at_sentence_ends_and_the_best_window_counts(tmp_p
     assert outcomes(verifier.predict([*pairs, Pair("", "")]))[:2] == [0, 0]
 
 
-@pytest.mark.parametrize(("name", "labels", "words"), TABLES["forms"])
+@pytest.mark.parametrize(("name", "labels", "words"), TABLES["forms"].values(), ids=TABLES["forms"])
 def test_forms_of_families(tmp_path: Path, name: str, labels: list[str], words: str) -> None:
     verifier = verifier_of(write_onnx(tmp_path / name, labels))
     (window,) = tokens(verifier, "so", "it is")
@@ -91,7 +96,7 @@ def test_forms_of_families(tmp_path: Path, name: str, labels: list[str], words: 
     assert window.count("[SEP]") == (1 if name == "factcg-tiny" else 2)
 
 
-@pytest.mark.parametrize(("files", "words"), TABLES["folders"])
+@pytest.mark.parametrize(("files", "words"), TABLES["folders"].values(), ids=TABLES["folders"])
 def test_a_folder_that_is_no_verifier(tmp_path: Path, files: dict[str, str], words: str) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -139,8 +144,10 @@ def config(said: Any) -> dict[str, Any]:
     return {**kinds, "id2label": {str(place): label for place, label in enumerate(said)}}
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-@pytest.mark.parametrize("labels", [LABELS, ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")])
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: "order {}{}{}".format(*order))
+@pytest.mark.parametrize(
+    "labels", [LABELS, ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")], ids=["of NLI", "of FEVER"]
+)
 def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[int, ...]) -> None:
     said = config([labels[place] for place in order])
     outputs = hub.outputs_of("any", hub.family_of("any", said), said)
@@ -158,7 +165,7 @@ def test_known_families(row: list[Any]) -> None:
     assert hub.outputs_of(name, found, said) == Outputs(*outputs)
 
 
-@pytest.mark.parametrize(("said", "words"), TABLES["unusable"])
+@pytest.mark.parametrize(("said", "words"), TABLES["unusable"].values(), ids=TABLES["unusable"])
 def test_what_is_no_verifier_is_said(said: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         hub.outputs_of("mine", hub.family_of("mine", config(said)), config(said))

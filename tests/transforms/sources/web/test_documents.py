@@ -34,7 +34,7 @@ def test_an_article_comes_without_what_stands_around_it_and_with_its_facts() -> 
     assert "214 metres deep" in told("<p>Lake Veyra is 214 metres deep.</p>").text
 
 
-@pytest.mark.parametrize(("head", "path", "date"), TABLES["dates"])
+@pytest.mark.parametrize(("head", "path", "date"), TABLES["dates"].values(), ids=TABLES["dates"])
 def test_the_date_is_what_the_page_states(head: str, path: str, date: str | None) -> None:
     page = fetched(html(head=head), url=f"https://news.example/{path}")
     assert document_of(page).published_at == date
@@ -65,7 +65,17 @@ PDF = "application/pdf"
         (b"%PDF-1.4 and no more", PDF, reasons.UNREADABLE_PDF),
         (pdf("Cut", ["Some text."])[:300], PDF, reasons.UNREADABLE_PDF),
     ],
-)  # fmt: skip
+    ids=[
+        "a paywall",
+        *(f"a script alone: {script[:30]}" for script in SCRIPTS),
+        "a menu and a picture",
+        "white space in HTML",
+        "white space as a text",
+        "a PDF without a text",
+        "the first bytes of a PDF",
+        "half of a PDF",
+    ],
+)
 def test_a_page_without_a_text_says_why(page: str | bytes, kind: str, reason: str) -> None:
     found = document_of(fetched(page, kind))
     assert found.text == ""
@@ -144,7 +154,9 @@ def test_an_element_has_at_most_1_000_attributes(attributes: int, reason: str | 
     assert told(f"{ARTICLE}<p {given}>The lake is cold.</p>").reason == reason
 
 
-@pytest.mark.parametrize(("before", "piece", "times", "after"), TABLES["hostile"])
+@pytest.mark.parametrize(
+    ("before", "piece", "times", "after"), TABLES["hostile"].values(), ids=TABLES["hostile"]
+)
 def test_a_hostile_page_is_read_or_told(before: str, piece: str, times: int, after: str) -> None:
     found = document_of(fetched(f"{before}{piece * times}{after}"))
     assert found.text or found.reason
@@ -194,9 +206,21 @@ WRONG = ["iso-8859-1", "windows-1251", "gbk", "utf-16", "ascii", "rot13", "no-su
 @pytest.mark.parametrize(
     ("page", "language", "encoding", "declared"),
     [
-        *TABLES["encodings"],
-        *(("@", "german", "utf-8", label) for label in WRONG),
-        *((f'<meta charset="{label}">@', "russian", "utf-8", None) for label in WRONG),
+        *(pytest.param(*row, id=name) for name, row in TABLES["encodings"].items()),
+        *(
+            pytest.param("@", "german", "utf-8", label, id=f"the header says {label!a}")
+            for label in WRONG
+        ),
+        *(
+            pytest.param(
+                f'<meta charset="{label}">@',
+                "russian",
+                "utf-8",
+                None,
+                id=f"the page says {label!a}",
+            )
+            for label in WRONG
+        ),
     ],
 )
 def test_the_declaration_that_fits_is_used(

@@ -48,7 +48,9 @@ def test_brave_gets_no_query_that_it_would_refuse(query: str, word: str, words: 
     assert len(api_of("brave").call(["x" * 900], 5, "")["params"]["q"]) == 400
 
 
-@pytest.mark.parametrize(("name", "reply", "results"), TABLES["results"])
+@pytest.mark.parametrize(
+    ("name", "reply", "results"), TABLES["results"].values(), ids=TABLES["results"]
+)
 def test_results(name: str, reply: Any, results: list[Any]) -> None:
     assert list(api_of(name).results(reply)) == [SearchResult(*one) for one in results]
 
@@ -111,18 +113,33 @@ def test_a_plan_of_brave_that_is_used_up_is_told(code: str) -> None:
     assert "is used up (429)" in api_of("brave").refused(429, code, "http://engine")
 
 
-UNUSABLE: list[Any] = [None, 5, "text", [], {}]
+UNUSABLE: dict[str, Any] = {
+    "null": None,
+    "a number": 5,
+    "a text": "text",
+    "an empty list": [],
+    "an empty object": {},
+}
 
 
 @pytest.mark.parametrize(
     ("name", "reply", "answers"),
-    [*TABLES["answers"], *((name, bad, False) for name in APIS for bad in UNUSABLE)],
+    [
+        *(pytest.param(*row, id=name) for name, row in TABLES["answers"].items()),
+        *(
+            pytest.param(name, bad, False, id=f"{name} replies {kind}")
+            for name in APIS
+            for kind, bad in UNUSABLE.items()
+        ),
+    ],
 )
 def test_nothing_found_and_no_answer_differ(name: str, reply: Any, answers: bool) -> None:
     assert api_of(name).answers(reply) is answers
 
 
-@pytest.mark.parametrize(("name", "status", "text", "says"), TABLES["refusals"])
+@pytest.mark.parametrize(
+    ("name", "status", "text", "says"), TABLES["refusals"].values(), ids=TABLES["refusals"]
+)
 def test_refusals_with_the_remedy(name: str, status: int, text: str, says: str | None) -> None:
     found = api_of(name).refused(status, text, "http://engine")
     assert says in found if says else found == ""

@@ -329,7 +329,9 @@ def test_thousands_of_robots_with_thousands_of_rules_are_read() -> None:
     assert not rules.can_fetch("https://a.example/private/page", ROBOT)
 
 
-@pytest.mark.parametrize(("workers", "delay", "names", "moments"), TABLES["paces"])
+@pytest.mark.parametrize(
+    ("workers", "delay", "names", "moments"), TABLES["paces"].values(), ids=TABLES["paces"]
+)
 def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
     workers: int, delay: float | None, names: str, moments: list[float]
 ) -> None:

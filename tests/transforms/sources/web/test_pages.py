@@ -21,7 +21,9 @@ def page_of(text: str, title: str | None = None, embedder: Letters | None = None
     return PageText(Document(title, text, spans=sentences_of(text)), embedder)
 
 
-@pytest.mark.parametrize(("query", "given", "rows"), TABLES["ranking"])
+@pytest.mark.parametrize(
+    ("query", "given", "rows"), TABLES["ranking"].values(), ids=TABLES["ranking"]
+)
 def test_sentences_that_say_it_come_first(query: str, given: Any, rows: list[int]) -> None:
     found = SentenceRanking(given or SENTENCES).best(query, 3 if len(rows) == 3 else 2)
     assert [row for row, _ in found][: len(rows) or 1] == rows
@@ -38,7 +40,9 @@ def test_scores_fall_and_no_row_comes_twice(sentences: list[str], query: str) ->
         assert best == ranking.best(query, 5)
 
 
-@pytest.mark.parametrize(("query", "context", "start", "end"), TABLES["windows"])
+@pytest.mark.parametrize(
+    ("query", "context", "start", "end"), TABLES["windows"].values(), ids=TABLES["windows"]
+)
 def test_a_window_has_its_context(query: str, context: int, start: int, end: int) -> None:
     ((text, score),) = page_of(TEXT).windows(query, n=1, context=context)
     assert text == " ".join(SENTENCES[start:end])

@@ -409,7 +409,7 @@ def test_what_no_rule_knows_is_asked(engines: Engines, monkeypatch: pytest.Monke
     assert found.passages == []
 
 
-@pytest.mark.parametrize(("options", "says"), TABLES["options"])
+@pytest.mark.parametrize(("options", "says"), TABLES["options"].values(), ids=TABLES["options"])
 def test_options_that_are_wrong_are_reported(options: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         WebSource(**options)
