@@ -67,15 +67,6 @@ def running(tmp_path_factory: pytest.TempPathFactory, recording: str) -> Iterato
     end(process, signal.SIGKILL)
 
 
-@pytest.fixture
-def note(running: Scene) -> Iterator[Path]:
-    """What the process wrote of itself, put back after the test."""
-    (path,) = running.run.glob(".attempt-*/process.json")
-    told = path.read_text()
-    yield path
-    path.write_text(told)
-
-
 def status(scene: Scene) -> Any:
     return ufo("status", scene.output, "--json").json[-1]  # an earlier run may be there, too
 
@@ -89,20 +80,6 @@ def test_the_status_of_a_running_process(running: Scene) -> None:
     assert found["of_chunks"] == 3
     assert found["started_at"] <= found["changed_at"]
     assert " of 3 chunks" in ufo("status", running.output).out
-
-
-def test_the_status_of_a_process_on_another_machine(running: Scene, note: Path) -> None:
-    note.write_text(json.dumps({**json.loads(note.read_text()), "host": "other.example"}))
-    found = status(running)
-    assert found["state"] == "elsewhere"
-    assert "other.example" in found["next"]
-
-
-def test_the_status_of_an_attempt_without_a_process(running: Scene, note: Path) -> None:
-    note.unlink()
-    found = status(running)
-    assert found["state"] == "stopped"
-    assert "the same command" in found["next"]
 
 
 def test_a_second_process_is_refused(running: Scene) -> None:

@@ -23,6 +23,7 @@ from tests.pipelines.reports.conftest import kept_parts, page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
+from ufo.pipelines.reports.tabular import plain
 from ufo.pipelines.reports.terminal import bar, print_overview, text_of
 from ufo.schemas.records import Failure, SourceStatus
 from ufo.schemas.results import open_results
@@ -62,6 +63,13 @@ def test_a_command_prints_what_it_printed(
     same_as_kept("terminal", head, text.replace("\r\n", "\n").removesuffix("\n"))
     if " report " in head and "--json" not in head:
         assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_overview_as_json_is_the_overview(folder: Path) -> None:
+    with open_results(folder) as results:
+        expected = overview(results)
+    found = json.loads(printed("report", folder, "--json"))
+    assert found == plain(expected)
 
 
 @pytest.mark.parametrize(
