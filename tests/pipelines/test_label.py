@@ -8,13 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import rows_of, write_run
+from tests.conftest import blank, rows_of, write_run
 from tests.pipelines.conftest import ends, named_cases, ok, ufo
+from ufo.pipelines.labels import keep_label
 from ufo.schemas.results import open_results
+from ufo.schemas.tables import Label
 from ufo.schemas.text import with_formula
 
 UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}
@@ -218,3 +221,49 @@ def test_a_sheet_with_a_fault_is_refused_whole(
     sheet.write_text("claim,verdict\nx,1\n")
     assert "lacks the columns response_id and" in ufo("label", "import", runs, sheet).err
     assert not (runs / "labels").exists()
+
+
+# --- labels that are given one at a time
+
+
+def test_a_label_replaces_that_of_its_unit_alone(tmp_path: Path) -> None:
+    def keep(response: str, unit: str, label: int | None, sheet: str = "page") -> None:
+        keep_label(tmp_path, blank(Label, run="r", response_id=response, unit_id=unit,
+                                   label=label, annotator=sheet, sheet=sheet))  # fmt: skip
+
+    for response, unit in (("a", "u"), ("a", "v"), ("b", "u")):
+        keep(response, unit, 1)
+    keep("a", "u", 0)
+    keep("a", "u", 1, "another sheet")
+    keep("b", "u", None)
+    found = pq.read_table(tmp_path / "labels" / "page.parquet").to_pylist()
+    assert [(row["response_id"], row["unit_id"], row["label"]) for row in found] == [
+        ("a", "u", 0),
+        ("a", "v", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "valid"),
+    [
+        pytest.param("A-b_c.9", True, id="all that may follow"),
+        pytest.param("a" * 100, True, id="100 characters"),
+        pytest.param("a" * 101, False, id="101 characters"),
+        pytest.param("", False, id="nothing"),
+        pytest.param(".a", False, id="a dot first"),
+        pytest.param("a/b", False, id="a slash"),
+    ],
+)
+def test_the_name_of_a_sheet(runs: Path, tmp_path: Path, name: str, valid: bool) -> None:
+    (sheet := tmp_path / "s.csv").write_text("response_id,unit_id,label\na,u01,1\n")
+    done = ends(0 if valid else 2, "label", "import", runs, sheet, "--sheet", name)
+    assert ("a sheet's name is 1 to 100 letters" in done.err) == (not valid)
+
+
+def test_a_sample_is_of_its_seed(runs: Path) -> None:
+    first, again, other = (
+        ok("label", "sample", runs, "--n", 9, *flags).out
+        for flags in ((), ("--seed", 0), ("--seed", 1))
+    )
+    assert again == first
+    assert other != first

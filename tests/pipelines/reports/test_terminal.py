@@ -24,7 +24,7 @@ from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.tabular import plain
-from ufo.pipelines.reports.terminal import bar, print_overview, text_of
+from ufo.pipelines.reports.terminal import bar, print_claim, print_overview, text_of
 from ufo.schemas.records import Failure, SourceStatus
 from ufo.schemas.results import open_results
 
@@ -136,6 +136,58 @@ def test_a_run_without_a_score_says_so(tmp_path: Path, votes: Any, said: str) ->
     assert said in text
     assert "Factuality score 0" not in text
     assert said in Reader(page_of(tmp_path)).text
+
+
+CLAIM = {
+    **dict.fromkeys(("question", "model", "title", "url", "citation", "rationale", "reason")),
+    "state": "contradicted",
+    "label": 0,
+    "source": "ref",
+    "tied": False,
+    "n_supported": 1,
+    "n_refuted": 2,
+    "claim": "It is so.",
+    "evidence_source": "wiki",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        pytest.param({}, [], id="a claim alone"),
+        pytest.param({"title": "T", "url": "http://u"}, ["evidence T, http://u"], id="a page"),
+        pytest.param({"citation": "C"}, ['evidence "C"'], id="a quote"),
+        pytest.param({"citation": "C", "title": "T"}, ['evidence "C" - T'], id="both"),
+        pytest.param({"rationale": "R", "reason": "no"}, ["why R"], id="why it is so"),
+        pytest.param(
+            {"reason": "no_passages"}, ["why wiki: no passages"], id="why it is not known"
+        ),
+        pytest.param(
+            {"citation": "x" * 301, "rationale": "y" * 301},
+            [f'evidence "{"x" * 299}…"', f"why {'y' * 299}…"],
+            id="long texts",
+        ),
+    ],
+)
+def test_a_claim_has_its_evidence(changes: dict[str, Any], lines: list[str]) -> None:
+    head, *found = text_of(partial(print_claim, CLAIM | changes), 400).splitlines()
+    assert head == "✗ contradicted by ref (1 for, 2 against)"
+    assert [" ".join(line.split()) for line in found] == ["claim It is so.", *lines]
+
+
+@pytest.mark.parametrize(
+    ("changes", "head"),
+    [
+        ({"tied": True}, "✗ contradicted by ref (1 for, 2 against, tied)"),
+        ({"source": "multi"}, "✗ contradicted by all sources (1 for, 2 against)"),
+        ({"label": None, "state": "not found"}, "? not found"),
+        ({"question": "Q?", "model": "m"}, "✗ contradicted by ref (1 for, 2 against)  Q? · m"),
+        ({"question": "q" * 61}, f"✗ contradicted by ref (1 for, 2 against)  {'q' * 59}…"),
+    ],
+    ids=["tied", "by all sources", "undecided", "of a question and a model", "of a long question"],
+)
+def test_a_claim_has_its_verdict(changes: dict[str, Any], head: str) -> None:
+    assert text_of(partial(print_claim, CLAIM | changes), 200).splitlines()[0] == head
 
 
 def test_hostile_text_reaches_no_terminal(tmp_path: Path) -> None:
