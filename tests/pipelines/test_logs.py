@@ -2,39 +2,34 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from ufo.pipelines import logs
 
 
-@pytest.fixture(name="as_json")
-def _as_json(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
-    before = list(logging.getLogger().handlers)
-    logs.start(logs.LogSettings("json", "r"))
-    yield
-    logs.stop()
-    assert logging.getLogger().handlers == before
+@pytest.fixture(name="logged")
+def _logged(capfd: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Returns the objects that are logged while a function is called."""
+
+    def logged(act: Callable[[], None]) -> Any:
+        before = list(logging.getLogger().handlers)
+        logs.start(logs.LogSettings("json", "r"))
+        try:
+            act()
+        finally:
+            logs.stop()
+        assert logging.getLogger().handlers == before
+        return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+
+    return logged
 
 
-def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
-    return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
-
-
-def test_an_event_is_an_object(as_json: None, capfd: pytest.CaptureFixture[str]) -> None:
-    logs.event("an event", chunk=3)
-    (found,) = lines(capfd)
-    assert list(found) == [
-        "time",
-        "level",
-        "logger",
-        "run",
-        "step",
-        "worker",
-        "message",
-        "chunk",
-    ]
+def test_an_event_is_an_object(logged: Callable[..., Any]) -> None:
+    (found,) = logged(lambda: logs.event("an event", chunk=3))
+    assert found.keys() == {"time", "level", "logger", "run", "step", "worker", "message", "chunk"}
     assert found["level"] == "info"
     assert found["logger"] == "ufo"
     assert found["run"] == "r"
@@ -42,26 +37,28 @@ def test_an_event_is_an_object(as_json: None, capfd: pytest.CaptureFixture[str])
     assert found["chunk"] == 3
 
 
-def test_lines_after_the_run_is_named_have_its_name(
-    as_json: None, capfd: pytest.CaptureFixture[str]
-) -> None:
-    logs.name_run("nightly")
-    logs.tell("a word")
-    assert [line["run"] for line in lines(capfd)] == ["nightly"]
-    assert logs.settings_for_worker() == logs.LogSettings("json", "nightly")
+def test_lines_after_the_run_is_named_have_its_name(logged: Callable[..., Any]) -> None:
+    def act() -> None:
+        logs.name_run("nightly")
+        logs.tell("a word")
+        assert logs.settings_for_worker() == logs.LogSettings("json", "nightly")
+
+    assert [line["run"] for line in logged(act)] == ["nightly"]
 
 
-def test_an_error_is_logged_as_one(as_json: None, capfd: pytest.CaptureFixture[str]) -> None:
-    logs.fail("it broke \x1b[2J")
-    try:
-        raise ValueError("why")
-    except ValueError:
-        logging.getLogger("library").exception("a library's")
-    ours, theirs = lines(capfd)
+def test_an_error_is_logged_as_one(logged: Callable[..., Any]) -> None:
+    def act() -> None:
+        logs.fail("it broke \x1b[2J")
+        try:
+            raise ValueError("why")
+        except ValueError:
+            logging.getLogger("library").exception("a library's")
+
+    ours, theirs = logged(act)
     assert ours["level"] == "error"
     assert ours["message"] == "it broke \\x1b[2J"
     assert theirs["logger"] == "library"
-    assert "ValueError: why" in str(theirs["error"])
+    assert "ValueError: why" in theirs["error"]
 
 
 def test_people_get_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
