@@ -15,7 +15,7 @@ import yaml
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines import other_judges
-from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo, write_lines
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo
 from tests.pipelines.llm_runs import EXAMPLE, rows
 from tests.transforms.judges.stated import STATED
 
@@ -53,21 +53,6 @@ def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
         assert kind == ("repeated_id" if "was used" in expected else "unusable_record")
     assert sorted(row[0] for row in found["responses"]) == ["good", "last"]
     assert len(found["verdicts"]) == 2
-
-
-def test_ids_are_unique_across_files_and_chunks(tmp_path: Path) -> None:
-    record = {"response": "Hm.", "claims": []}
-    lines = [record | {"id": "x"}, record | {"id": "y"}, record, record | {"id": "x"}]
-    first = write_lines(tmp_path / "a.jsonl", lines)
-    second = write_lines(tmp_path / "b.jsonl", [record | {"id": "y", "model": "m"}, record])
-    done = ufo(
-        *("evaluate", "--input", first, second, "--output", tmp_path / "out", "--json"),
-        *("--chunk_size", 2, "--workers", 1),
-    )
-    assert done.json["responses"] == 3
-    assert done.json["failures"] == 1
-    assert [row["key"] for row in rows(tmp_path / "out", "FROM failures")] == ["b.jsonl:1"]
-    assert "2 exact duplicates of an earlier record: each was evaluated once." in done.err
 
 
 def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo
+from tests.pipelines.conftest import ends, evaluation, ok, tables
 from tests.pipelines.llm_runs import at
 from ufo.schemas.tables import arrow_schema
 
@@ -159,29 +159,3 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert ok(*command).json["responses"] == len(TOWNS)
     probes = 2
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("given", "flags", "said"),
-    [
-        ([faults.hang()] * 3, ("--timeout", 1), ["a request timed out, retrying in "]),
-        ([faults.rate_limited(3600)], (), ["3,600 s", "--retry_seconds"]),
-        ([faults.reset()] * 50, ("--retry_seconds", 3),
-         ["the endpoint does not answer, retrying for ", "the endpoint has not answered for ",
-          "run the same command again"]),
-    ],
-    ids=["times out", "long pause", "goes away"],
-)  # fmt: skip
-def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
-    tmp_path: Path, llm_server: LlmServer, given: Any, flags: tuple[object, ...], said: list[str]
-) -> None:
-    claim = {"claim": "Oslo has 5 bridges.", "query": "How many bridges has Oslo?"}
-    record = {"response": claim["claim"], "claims": [claim], "reference_answers": claim["claim"]}
-    command = evaluation(tmp_path, [record], *at(llm_server))
-    llm_server.faults.extend([None, *given])  # the first is of the probe
-    done = ufo(*command, *flags)
-    assert done.code == (0 if "--timeout" in flags else 1), done.err
-    assert [words for words in said if words not in done.err] == []
-    llm_server.faults.clear()
-    ok(*command)

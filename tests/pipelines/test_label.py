@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import blank, rows_of, write_run
-from tests.pipelines.conftest import ends, named_cases, ok, ufo
+from tests.pipelines.conftest import ends, named_cases, ok, read_csv, ufo, write_csv
 from ufo.pipelines.labels import keep_label
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import Label
@@ -30,14 +30,6 @@ VOTES = {
 
 def read(text: str) -> list[Any]:
     return list(csv.DictReader(io.StringIO(text)))
-
-
-def write(path: Path, rows: list[Any], **columns: Any) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, [*rows[0], *columns])
-        writer.writeheader()
-        writer.writerows({**row, **columns} for row in rows)
-    return path
 
 
 @pytest.fixture(name="runs")
@@ -102,10 +94,9 @@ def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
         write_run(Path(folder), rows)
         sheet = Path(folder) / "sheet.csv"
         ok("label", "sample", folder, "--output", sheet)
-        with sheet.open(encoding="utf-8", newline="") as stream:
-            drawn = list(csv.DictReader(stream))
+        drawn = read_csv(sheet)
         assert sorted(with_formula(row["claim"]) for row in drawn) == sorted(texts)
-        write(sheet, drawn, label="true", note="n")
+        write_csv(sheet, drawn, label="true", note="n")
         ok("label", "import", folder, sheet, "--json")
         with open_results(folder) as results:
             found = results.query("SELECT response_id, label FROM labels").to_pylist()
@@ -120,7 +111,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     for number, row in enumerate(rows):
         row["label"] = ("true", "No", "unsure", "")[min(number, 15) % 4]
         row["note"] = f"n{number}"
-    sheet = write(tmp_path / "our sheet.csv", rows)
+    sheet = write_csv(tmp_path / "our sheet.csv", rows)
     again = ("label", "import", runs, sheet, "--sheet", "Ann")
     path = runs / "labels" / "Ann.parquet"
     assert "one with --sheet NAME" in ufo("label", "import", runs, sheet).err
@@ -137,7 +128,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     kept = path.read_bytes()
     ok(*again)
     assert path.read_bytes() == kept
-    write(sheet, [{**row, "label": "0"} for row in reversed([*rows, rows[0]])])
+    write_csv(sheet, [{**row, "label": "0"} for row in reversed([*rows, rows[0]])])
     told = ok(*again).out
     assert "20 labelled (0 true, 20 false)" in told
     assert "1 repeated" in told

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.pipelines.cities import CITIES, Scene, end
-from tests.pipelines.conftest import ends, ok, ufo, ufo_process
+from tests.pipelines.conftest import ok, ufo, ufo_process
 from ufo.schemas import storage
 
 pytestmark = pytest.mark.slow
@@ -127,12 +127,6 @@ def killed(_killed: Killed) -> Killed:
 
 def test_the_earlier_run_is_readable_until_the_new_one_is_whole(killed: Killed) -> None:
     assert killed.scene.tables() == killed.before
-
-
-def test_a_killed_run_does_not_go_on_with_other_options(killed: Killed) -> None:
-    other = ends(2, *killed.scene.arguments("--tie", "factual"))
-    assert 'options.tie: "not_factual" → "factual"' in other.err
-    assert "--fresh" in other.err
 
 
 def test_a_fresh_run_asks_everything_again(killed: Killed) -> None:

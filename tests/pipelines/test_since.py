@@ -22,14 +22,7 @@ def scene(tmp_path: Path, recording: str) -> Scene:
 
 CHANGES: dict[str, Mapping[str, Any]] = {
     "Oslo": {"response": "Oslo is a small city."},
-    "Lima": {"question": "What is Lima?"},
-    "Bonn": {"reference_answers": ["Bonn is a town."]},
-    "Bern": {"claims": ["Bern is a large city."]},
-    "Cork": {"spans": [{"start": 0, "end": 4}]},
-    "Pisa": {"metadata": {"seed": 1}},
     "Graz": {"label": 0.5, "model": "m"},
-    "Kiel": {"language": "en"},
-    "Nice": {"dataset": "d"},
 }
 
 
@@ -50,19 +43,6 @@ def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
     ok(*scene.arguments("--run", "tuesday", "--since", "tuesday"))
     assert scene.asked() == {"Town"}
     assert not list(scene.output.glob("run=tuesday/.attempt-*"))
-
-
-def test_other_options_cannot_be_taken_over(scene: Scene) -> None:
-    ok(*scene.arguments("--run", "one"))
-    done = ends(2, *scene.arguments("--run", "two", "--since", "one", "--mode", "mv"))
-    assert 'options.mode: "seq" → "mv"' in done.err
-    assert "without --since" in done.err
-    for since, said in (("onee", "Did you mean 'one'?"), ("../one", "../one")):
-        assert said in ends(2, *scene.arguments("--run", "two", "--since", since)).err
-    both = ("--since", "one", "--if_finished", "retry_errors")
-    assert ufo(*scene.arguments("--run", "one", *both)).code == 2
-    # How the work is cut changes no result.
-    ok(*scene.arguments("--run", "two", "--since", "one", "--chunk_size", 5))
 
 
 def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import ok
+from tests.pipelines.conftest import ends, ok
 from ufo.pipelines.commands.status import lines_of, statuses
 from ufo.pipelines.runs import engine
 from ufo.pipelines.runs.attempt import Attempt, Written, run_lock
@@ -113,6 +113,14 @@ def test_runs_are_in_the_order_of_their_last_change(tmp_path: Path) -> None:
     for name, day in (("b", 2), ("c", 1), ("a", 2)):
         write_run(tmp_path, rows, name, finished_at=f"2025-06-0{day}T00:00:00Z")
     assert [one["run"] for one in statuses(str(tmp_path))] == ["c", "a", "b"]
+
+
+def test_a_run_whose_manifest_is_damaged_is_to_be_removed(tmp_path: Path) -> None:
+    (tmp_path / "run=r").mkdir()
+    (tmp_path / "run=r" / "manifest.json").write_text("{")
+    done = ends(1, "status", tmp_path)
+    assert done.out.startswith("r  damaged\n")
+    assert f"remove '{tmp_path}/run=r', and evaluate it again." in done.err
 
 
 def test_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
