@@ -118,25 +118,6 @@ def called(row: Any) -> str:
     return " ".join(filter(None, (row["step"], row["source"])))
 
 
-def test_a_run_of_sources_in_order_asks_what_is_told_or_less(
-    evaluate: Any, llm_server: LlmServer, tmp_path: Path
-) -> None:
-    """Few claims go to the later sources, and equal questions are asked once."""
-    flags = ("--sources", "reference,wikipedia,llm")
-    told = evaluate(*flags, "--dry_run", "--json").json
-    assert llm_server.requests == []
-    assert [path.name for path in tmp_path.iterdir()] == ["prices.yaml"]
-    assert told["responses"] == 20
-    assert told["sampled"] == 20
-    for what in COUNTED:
-        assert told["total"][what] == pytest.approx(sum(row[what] for row in told["rows"]))
-    evaluate(*flags, "--output", tmp_path / "out")
-    asked = {called(row): row for row in rows(tmp_path / "out", ASKED)}
-    for row in told["rows"]:
-        more = [what for what in COUNTED if asked[called(row)][what] > row[what]]
-        assert more == [], called(row)
-
-
 @pytest.mark.parametrize(
     ("flags", "search", "page"),
     [
@@ -199,6 +180,18 @@ def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
     assert found["total"]["cost_usd"] is None
     (line,) = (line for line in ufo(*words).out.splitlines() if "extract" in line)
     assert line.split()[-1] == "unknown"
+
+
+def test_an_estimate_has_a_total_and_writes_nothing(
+    evaluate: Any, llm_server: LlmServer, tmp_path: Path
+) -> None:
+    told = evaluate("--sources", "reference,llm", "--dry_run", "--json").json
+    assert told["responses"] == 20
+    assert told["sampled"] == 20
+    for what in COUNTED:
+        assert told["total"][what] == pytest.approx(sum(row[what] for row in told["rows"]))
+    assert llm_server.requests == []
+    assert [path.name for path in tmp_path.iterdir()] == ["prices.yaml"]
 
 
 def test_a_table_for_people(evaluate: Any, responses: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import ufo
 from tests.llm_server import PROFILES, REJECTED, LlmServer, Switches
-from tests.llm_server.chat import FULL, LONG, THOUGHTS, UNOPENED
+from tests.llm_server.chat import FULL
 from tests.llm_server.errors import ApiError
 from tests.llm_server.profiles import of_example, refusals
 from ufo.schemas.errors import RunError
@@ -151,11 +151,10 @@ def test_a_refusal_in_a_providers_words_is_mended_or_ends_the_run_with_them(
 @pytest.mark.parametrize(
     "switches",
     [
-        replace(PROFILES["llamacpp"], context=2_048),
-        *(Switches(thinks=thinks) for thinks in THOUGHTS),
-        *(Switches(thinks=thinks, tools=REJECTED) for thinks in (FULL, UNOPENED, LONG)),
+        pytest.param(replace(PROFILES["llamacpp"], context=2_048), id="a small context"),
+        pytest.param(Switches(thinks=FULL), id="thoughts beside a call"),
+        pytest.param(Switches(thinks=FULL, tools=REJECTED), id="thoughts before JSON"),
     ],
-    ids=lambda one: f"{one.context} {one.thinks} {one.tools}",
 )
 def test_a_small_context_and_thoughts_that_say_the_opposite_change_nothing(
     llm_server: LlmServer, tmp_path: Path, plain: Seen, switches: Switches

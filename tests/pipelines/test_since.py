@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.pipelines.cities import CITIES, Scene, end
-from tests.pipelines.conftest import ends, ok, ufo
+from tests.pipelines.conftest import ends, ok
 
 pytestmark = pytest.mark.slow
 
@@ -61,22 +61,6 @@ def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
 
 
 # --- --if_finished
-
-
-def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
-    ok(*scene.arguments())
-    before = scene.tables()
-    scene.asked()
-    done = ufo(*scene.arguments("--if_finished", "skip", "--tie", "factual"))
-    assert done.code == 0
-    assert "options.tie" in done.err
-    assert scene.asked() == set()
-    assert scene.tables() == before
-    refused = ends(2, *scene.arguments("--if_finished", "retry_errors", "--tie", "factual"))
-    assert 'options.tie: "not_factual" → "factual"' in refused.err
-    ok(*scene.arguments("--mode", "mv"))
-    assert scene.asked() == set(CITIES)
-    assert {row[2] for row in scene.tables()["verdicts"]} == {"mv"}
 
 
 def test_what_had_errors_is_evaluated_again_and_the_rest_is_kept(scene: Scene) -> None:
