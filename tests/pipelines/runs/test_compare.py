@@ -243,7 +243,11 @@ def test_questions_that_changed_come_in_the_order_of_their_change(tmp_path: Path
 
 
 def test_twenty_questions_that_changed_are_shown(two: Callable[..., Any]) -> None:
-    assert len(shown_of(two(["s"] * 21, ["r"] * 21))) == 20
+    folder = two(["s"] * 21, ["r"] * 21)
+    assert len(shown_of(folder)) == 20
+    shown = ok("compare", folder, "old", "new").out
+    assert shown.count("Claim u") == 20
+    assert shown.endswith("\nThe first 20 of 21. All of them: --json.\n")
 
 
 def models(folder: Path, same_questions: bool) -> Results:
