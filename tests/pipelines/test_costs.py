@@ -42,8 +42,8 @@ def evaluate(tmp_path: Path, responses: Path, index: Path, model: Any) -> Callab
 # Of each formulation, where all sources are asked of every claim and nothing is asked twice: the
 # calls, prompt tokens and completion tokens that a run asks, as shares of what is told. A request
 # is counted exactly, and its prompt closely. Its reply is taken for as long as the model may need.
-# Five samples of a question come with one request, and are told as five calls. How much fits a small
-# context is learned from replies, so that one request at a time gives the same calls each time.
+# Five samples of a question come with one request, and are told as five calls. How much fits a
+# small context is learned from replies: one request at a time gives the same calls each time.
 SHARES: dict[str, tuple[Sequence[object], dict[str, Sequence[float]]]] = {
     "functions": (
         ("--sources", "reference,wikipedia,llm"),

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -18,21 +19,11 @@ from ufo.pipelines.runs.attempt import Attempt, Written, run_lock
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.endpoint import Endpoint
 
-NOTHING = (
-    "chunks",
-    "of_chunks",
-    "lines",
-    "of_lines",
-    "host",
-    "pid",
-    "job",
-    "runner",
-    "started_at",
-    "changed_at",
-    "checked",
-    "next",
-    "batches",
-)
+
+def status_of(**told: Any) -> dict[str, Any]:
+    """The status of a run of which nothing more is known."""
+    return defaultdict(lambda: None, run="r", state="stopped", **{"rows": {}, **told})
+
 
 # --- the lines that tell a run
 
@@ -66,8 +57,7 @@ NOTHING = (
     ],
 )
 def test_a_run_is_told_by_what_is_known_of_it(told: Mapping[str, Any], lines: list[str]) -> None:
-    status = {**dict.fromkeys(NOTHING), "run": "r", "state": "stopped", "rows": {}, **told}
-    assert lines_of(status) == ["r  stopped", *(f"  {line}" for line in lines)]
+    assert lines_of(status_of(**told)) == ["r  stopped", *(f"  {line}" for line in lines)]
 
 
 @pytest.mark.parametrize(
@@ -89,8 +79,7 @@ def test_a_batch_is_told(
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: 1010.0)
     one = {"id": "b1", "round": 2, "done": 3, "requests": 4, "submitted": 1000.0, **batch}
-    status = {**dict.fromkeys(NOTHING), "run": "r", "state": "stopped", "rows": {}}
-    assert lines_of({**status, "batches": [one]}) == ["r  stopped", f"  batch {line}"]
+    assert lines_of(status_of(batches=[one])) == ["r  stopped", f"  batch {line}"]
 
 
 # --- finished runs
