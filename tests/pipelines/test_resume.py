@@ -129,12 +129,6 @@ def test_the_earlier_run_is_readable_until_the_new_one_is_whole(killed: Killed) 
     assert killed.scene.tables() == killed.before
 
 
-def test_a_fresh_run_asks_everything_again(killed: Killed) -> None:
-    ok(*killed.scene.arguments("--mode", "mv", "--fresh"))
-    assert killed.scene.asked() == set(CITIES)
-    assert killed.scene.tables() == killed.before
-
-
 def test_the_command_of_the_status_completes_a_killed_run(killed: Killed, expected: Any) -> None:
     scene = killed.scene
     finished = {city for number, city in enumerate(CITIES) if scene.done(number // 2)}
