@@ -112,6 +112,13 @@ def test_what_was_found_is_not_of(
     assert probe(*flags, source=source)[2] > 0
 
 
+def test_what_was_found_is_not_of_another_server(probe: Callable[..., Any]) -> None:
+    probe()
+    with LlmServer() as other:
+        probe("--base_url", other.base_url)
+        assert len(other.chats) > 0
+
+
 def test_a_process_beside_others_looks_whether_the_endpoint_answers(
     probe: Callable[..., Any], llm_server: LlmServer
 ) -> None:

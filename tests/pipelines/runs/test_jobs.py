@@ -55,26 +55,24 @@ def test_an_option_that_nothing_uses_may_have_its_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "sources", "name", "used"),
+    ("judge", "source", "name", "used"),
     [
-        ("offline", ["reference"], "retriever", False),
-        ("offline", ["wikipedia"], "retriever", True),
-        ("llm", ["reference"], "retriever", False),
-        ("offline", ["reference"], "model", False),
-        ("llm", ["reference"], "model", True),
-        ("offline", ["llm"], "model", True),
-        ("offline", ["web"], "model", False),
-        ("offline", ["reference"], "concurrency", False),
-        ("offline", ["web"], "concurrency", True),
-        ("offline", ["web"], "retry_seconds", True),
-        ("offline", ["web"], "cache", True),
-        ("offline", ["reference"], "samples", False),
-        ("offline", ["reference"], "temperature", False),
-        ("offline", ["reference"], "sampling", False),
-        ("offline", ["reference"], "prompts", False),
+        ("offline", "reference", "retriever", False),
+        ("offline", "wikipedia", "retriever", True),
+        ("llm", "reference", "retriever", False),
+        ("offline", "reference", "model", False),
+        ("llm", "reference", "model", True),
+        ("offline", "llm", "model", True),
+        ("offline", "web", "model", False),
+        ("offline", "reference", "concurrency", False),
+        ("offline", "web", "concurrency", True),
+        ("offline", "web", "retry_seconds", True),
+        ("offline", "web", "cache", True),
+        ("offline", "reference", "samples", False),
+        ("offline", "reference", "temperature", False),
+        ("offline", "reference", "sampling", False),
+        ("offline", "reference", "prompts", False),
     ],
 )
-def test_what_a_judge_and_sources_use(
-    judge: str, sources: list[str], name: str, used: bool
-) -> None:
-    assert (name not in unused(judge, sources)) == used
+def test_what_a_judge_and_a_source_use(judge: str, source: str, name: str, used: bool) -> None:
+    assert (name not in unused(judge, [source])) == used
