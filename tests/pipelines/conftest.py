@@ -1,11 +1,12 @@
 """The public command, in this process or another one, and the tables that it wrote."""
 
 import contextlib
+import csv
 import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,21 @@ def write_lines(path: Path, records: Iterable[Any]) -> Path:
     """Write records as JSON Lines; a text is a line as it is."""
     lines = [item if isinstance(item, str) else json.dumps(item) for item in records]
     path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def read_csv(path: Path) -> list[Any]:
+    """Return the rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def write_csv(path: Path, rows: Sequence[Any], delimiter: str = ",", **columns: Any) -> Path:
+    """Write rows as CSV, with these columns set to one value."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [*rows[0] | columns], delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows({**row, **columns} for row in rows)
     return path
 
 

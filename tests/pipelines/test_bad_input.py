@@ -15,8 +15,8 @@ import yaml
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines import other_judges
-from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo, write_lines
-from tests.pipelines.llm_runs import EXAMPLE, rows
+from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo
+from tests.pipelines.llm_runs import EXAMPLE
 from tests.transforms.judges.stated import STATED
 
 GOOD = {"id": "good", "response": "Etna is in Sicily.", "reference_answers": "Etna is in Sicily."}
@@ -55,21 +55,6 @@ def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
     assert len(found["verdicts"]) == 2
 
 
-def test_ids_are_unique_across_files_and_chunks(tmp_path: Path) -> None:
-    record = {"response": "Hm.", "claims": []}
-    lines = [record | {"id": "x"}, record | {"id": "y"}, record, record | {"id": "x"}]
-    first = write_lines(tmp_path / "a.jsonl", lines)
-    second = write_lines(tmp_path / "b.jsonl", [record | {"id": "y", "model": "m"}, record])
-    done = ufo(
-        *("evaluate", "--input", first, second, "--output", tmp_path / "out", "--json"),
-        *("--chunk_size", 2, "--workers", 1),
-    )
-    assert done.json["responses"] == 3
-    assert done.json["failures"] == 1
-    assert [row["key"] for row in rows(tmp_path / "out", "FROM failures")] == ["b.jsonl:1"]
-    assert "2 exact duplicates of an earlier record: each was evaluated once." in done.err
-
-
 def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:
     records = [{"response": "Oslo is big."}, "broken", {"response": "Rome is old.", "gold": None}]
     command = evaluation(tmp_path, records)
@@ -80,26 +65,6 @@ def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:
     assert "Did you mean 'gold'?" in done.err
     assert not list(tmp_path.rglob("*.parquet"))
     ok(*command, "--map", "label=gold")
-
-
-def test_keys_that_no_record_has_are_reported_once_and_kept(tmp_path: Path) -> None:
-    other = {"prompt": "Which?", "references": ["R"], "n": 3, "claims": [], "gone": None}
-    records = [{"response": f"Hm {n}.", **other} for n in range(3)]
-    command = evaluation(tmp_path, records, "--chunk_size", 1)
-    done = ok(*command)
-    (said,) = (line for line in done.err.splitlines() if "metadata" in line)
-    assert "prompt (3 records; did you mean question? --map question=prompt)" in said
-    assert "references (3 records; did you mean reference_answers?" in said
-    assert "n (3 records)" in said
-    assert "gone" not in said
-    query = "SELECT DISTINCT question, n_references AS n, metadata FROM responses"
-    (row,) = rows(tmp_path / "out", query)
-    kept = {"prompt": "Which?", "references": ["R"], "n": 3}
-    assert row.pop("question") is None
-    assert json.loads(row.pop("metadata")) == kept
-    again = ok(*command, "--map", "question=prompt,reference_answers=references")
-    assert "did you mean" not in again.err
-    assert rows(tmp_path / "out", query) == [{"question": "Which?", "n": 1, "metadata": '{"n": 3}'}]
 
 
 @pytest.mark.parametrize(

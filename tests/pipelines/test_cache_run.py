@@ -95,26 +95,3 @@ def test_a_read_only_cache_is_read(scene: Scene, undisturbed: Any) -> None:
     assert "cannot be written" in done.err
     assert len(scene.server.chats) - before == 3
     assert results(tables(scene.folder / "again")) == expected
-
-
-def test_the_command_cache(scene: Scene) -> None:
-    def of(cache: object, *words: object) -> Any:
-        return ufo("cache", *words, "--cache", cache)
-
-    ok(*scene.arguments())
-    found = of(scene.cache, "stats", "--json").json
-    units = 2 * len(TOWNS)
-    assert found["judgements"] == units
-    assert found["requests"] == 9
-    assert found["capabilities"] == 1
-    assert "judgements" in of(scene.cache, "stats").out
-    assert "0 of 28" in of(scene.cache, "prune", "--older_than", 1).out
-    of(scene.cache, "prune", "--max_mb", found["bytes"] / 2e6)
-    assert 0 < of(scene.cache, "stats", "--json").json["bytes"] <= found["bytes"] / 2
-    of(scene.cache, "prune", "--older_than", 0)
-    assert of(scene.cache, "stats", "--json").json["bytes"] == 0
-    for name in ("none.sqlite", "none/"):
-        missing = of(f"{scene.folder}/{name}", "stats")
-        assert missing.code == 2
-        assert f"there is no cache at '{scene.folder}/{name}'" in missing.err
-    assert not list(scene.folder.glob("none*"))

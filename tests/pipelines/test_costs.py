@@ -11,6 +11,7 @@ import pytest
 from tests.llm_server import LlmServer, Logged, faults
 from tests.pipelines.conftest import ends, evaluation, tables, ufo
 from tests.pipelines.llm_runs import at, results, rows
+from ufo.pipelines.estimates import print_estimate
 from ufo.schemas.results import open_results
 from ufo.transforms.llm.usage_log import COST, UsageReader
 
@@ -41,7 +42,8 @@ def evaluate(tmp_path: Path, responses: Path, index: Path, model: Any) -> Callab
 # Of each formulation, where all sources are asked of every claim and nothing is asked twice: the
 # calls, prompt tokens and completion tokens that a run asks, as shares of what is told. A request
 # is counted exactly, and its prompt closely. Its reply is taken for as long as the model may need.
-# Five samples of a question come with one request, and are told as five calls.
+# Five samples of a question come with one request, and are told as five calls. How much fits a
+# small context is learned from replies: one request at a time gives the same calls each time.
 SHARES: dict[str, tuple[Sequence[object], dict[str, Sequence[float]]]] = {
     "functions": (
         ("--sources", "reference,wikipedia,llm"),
@@ -83,8 +85,8 @@ SHARES: dict[str, tuple[Sequence[object], dict[str, Sequence[float]]]] = {
         },
     ),
     "calls that fit a small context": (
-        ("--sources", "wikipedia", "--context", 1500),
-        {"extract": (1, 1.06, 0.99), "verify wikipedia": (1.33, 1.32, 0.4)},
+        ("--sources", "wikipedia", "--context", 1500, "--concurrency", 1),
+        {"extract": (1, 1.06, 0.99), "verify wikipedia": (1.5, 1.42, 0.41)},
     ),
     "a model's knowledge alone": (
         ("--sources", "llm", "--judge", "offline"),
@@ -116,25 +118,6 @@ def test_a_run_asks_what_is_told(
 
 def called(row: Any) -> str:
     return " ".join(filter(None, (row["step"], row["source"])))
-
-
-def test_a_run_of_sources_in_order_asks_what_is_told_or_less(
-    evaluate: Any, llm_server: LlmServer, tmp_path: Path
-) -> None:
-    """Few claims go to the later sources, and equal questions are asked once."""
-    flags = ("--sources", "reference,wikipedia,llm")
-    told = evaluate(*flags, "--dry_run", "--json").json
-    assert llm_server.requests == []
-    assert [path.name for path in tmp_path.iterdir()] == ["prices.yaml"]
-    assert told["responses"] == 20
-    assert told["sampled"] == 20
-    for what in COUNTED:
-        assert told["total"][what] == pytest.approx(sum(row[what] for row in told["rows"]))
-    evaluate(*flags, "--output", tmp_path / "out")
-    asked = {called(row): row for row in rows(tmp_path / "out", ASKED)}
-    for row in told["rows"]:
-        more = [what for what in COUNTED if asked[called(row)][what] > row[what]]
-        assert more == [], called(row)
 
 
 @pytest.mark.parametrize(
@@ -199,6 +182,35 @@ def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
     assert found["total"]["cost_usd"] is None
     (line,) = (line for line in ufo(*words).out.splitlines() if "extract" in line)
     assert line.split()[-1] == "unknown"
+
+
+def test_an_estimate_has_a_total_and_writes_nothing(
+    evaluate: Any, llm_server: LlmServer, tmp_path: Path
+) -> None:
+    told = evaluate("--sources", "reference,llm", "--dry_run", "--json").json
+    assert told["responses"] == 20
+    assert told["sampled"] == 20
+    for what in COUNTED:
+        assert told["total"][what] == pytest.approx(sum(row[what] for row in told["rows"]))
+    assert llm_server.requests == []
+    assert [path.name for path in tmp_path.iterdir()] == ["prices.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("sampled", "gone_through"), [(200, "200"), (1_000, "all")], ids=["a sample", "all"]
+)
+def test_an_estimate_is_told(
+    capsys: pytest.CaptureFixture[str], sampled: int, gone_through: str
+) -> None:
+    row = {"step": "verify", "source": "llm", "model": "m", "calls": 1_000, "cost_usd": 1_000.5}
+    row |= {"prompt_tokens": 2_000, "completion_tokens": 3_000}
+    total = {**row, "step": "total", "source": None, "model": "", "cost_usd": None}
+    sizes = {"responses": 1_000, "sampled": sampled, "method": ""}
+    print_estimate({**sizes, "rows": [row], "total": total}, as_json=False)
+    _, _, first, last, said, *_ = capsys.readouterr().out.splitlines()
+    assert first.split() == ["verify", "llm", "m", "1,000", "2,000", "3,000", "$1,000.5000"]
+    assert last.split() == ["total", "–", "–", "1,000", "2,000", "3,000", "unknown"]
+    assert said == f"1,000 responses, {gone_through} of them gone through; nothing was sent."
 
 
 def test_a_table_for_people(evaluate: Any, responses: Path) -> None:

@@ -2,12 +2,11 @@
 
 import json
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
 
-from tests.pipelines.cities import Scene, end
+from tests.pipelines.cities import Scene
 from tests.pipelines.conftest import ends, evaluation, ok, ufo
 
 
@@ -39,22 +38,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory, recording: str) -> Scene:
 def finished(whole: Scene, tmp_path: Path) -> Path:
     """A copy of its folder, to be damaged."""
     return Path(shutil.copytree(whole.output, tmp_path / "out"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["responses-00000.parquet", "done.json", "nothing"])
-def test_a_resume_evaluates_a_damaged_chunk_again(
-    whole: Scene, tmp_path: Path, recording: str, what: str
-) -> None:
-    scene = Scene(tmp_path, recording)
-    end(scene.start(), signal.SIGKILL)
-    for path in scene.run.glob(f".attempt-*/chunks/00000/{what}"):
-        flip(path, path.stat().st_size // 2)
-    scene.gate.touch()
-    done = ok(*scene.arguments())
-    said = f"{what}' is damaged; what it is a part of is evaluated again"
-    assert (said in done.err) == (what != "nothing")
-    assert scene.tables() == whole.tables()
 
 
 def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
@@ -113,27 +96,3 @@ def test_a_password_in_an_address_is_refused_and_neither_kept_nor_shown(tmp_path
     assert "geheim" not in done.err
     # What a run keeps of its command has neither: runs/test_attempt.py.
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["in.jsonl"]
-
-
-@pytest.mark.parametrize(
-    "manifest", ["{", "{}", "5"], ids=["no JSON", "without entries", "another type"]
-)
-def test_a_damaged_manifest_is_reported_by_whoever_reads_it(tmp_path: Path, manifest: str) -> None:
-    folder = tmp_path / "out/run=r"
-    folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(manifest)
-    (found,) = ufo("status", tmp_path / "out", "--json").json
-    assert found["state"] == "damaged"
-    assert "remove" in found["next"]
-    shown = ufo("status", tmp_path / "out")
-    assert shown.code == 1
-    assert "r  damaged" in shown.out
-    assert found["next"] in shown.err
-    for flags in (("--run", "r"), ("--run", "s", "--since", "r")):
-        done = ufo(*evaluation(tmp_path, [{"response": "Oslo is a city."}], *flags))
-        assert done.code == 1
-        assert f"remove {str(folder)!r}" in done.err
-
-
-def test_nothing_there(tmp_path: Path) -> None:
-    assert "no run in" in ufo("status", tmp_path).out

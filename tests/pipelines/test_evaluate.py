@@ -1,6 +1,5 @@
 """`ufo evaluate` whole: what it writes is a function of the input and the options alone."""
 
-import json
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
@@ -84,23 +83,6 @@ def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
     assert sorted(again, key=key) == sorted(own, key=key)
     rows = {"seq": 1, "mv": 1, "all": 4}[mode]
     assert len(found["verdicts"]) == rows * len(found["fact_units"])
-
-
-@pytest.mark.slow
-def test_the_manifest_counts_what_every_process_did(evaluated: Any) -> None:
-    output, found = evaluated("--workers", 2, "--chunk_size", 6)
-    manifest = json.loads(next(output.glob("run=*/manifest.json")).read_text())
-    listed = {name: entry["rows"] for name, entry in manifest["tables"].items()}
-    assert listed == {name: len(found[name]) for name in listed}
-    units = len(found["fact_units"])
-    assert manifest["counts"] == {"responses": 20, "units": units, "failures": 2}
-    counters = manifest["counters"]  # of both worker processes
-    assert counters["read"] == {"lines": 22, "records": 20, "failures": 2}
-    assert counters["extract"]["units"] == units
-    asked = sum(counters[f"source:{name}"]["evidence"] for name in SOURCES)
-    assert asked == len(found["evidence"])
-    assert manifest["fingerprint"]["chunk_size"] == 6
-    assert manifest["schema_version"] == 1
 
 
 def test_several_files_and_patterns_and_files_of_one_name(tmp_path: Path) -> None:

@@ -1,16 +1,12 @@
-"""Whole runs against an endpoint that fails: the tables are those of one that does not.
+"""Whole runs against an endpoint that fails: the tables are those of one that does not."""
 
-What is given up is said: a judgement as `error`, a text that could not be extracted as a failure.
-"""
-
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo
+from tests.pipelines.conftest import ends, evaluation, ok, tables
 from tests.pipelines.llm_runs import at
 from ufo.schemas.tables import arrow_schema
 
@@ -27,12 +23,6 @@ PASSING = [
     faults.drip(0.2),
     faults.truncated_body(),
 ]
-SPOILED = [
-    faults.half_arguments(),
-    faults.wrong_types(),
-    faults.missing_arguments(),
-    faults.prose(),
-]
 
 
 RECORDS = [
@@ -45,12 +35,12 @@ RECORDS = [
 ]
 
 
-def evaluated(folder: Path, mix: faults.Mix | None, sources: str) -> tuple[Any, list[Any]]:
+def evaluated(folder: Path, mix: faults.Mix | None) -> tuple[Any, list[Any]]:
     """Evaluate against a server with that mix; returns the rows and what was asked."""
     with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
         patch.setenv("OPENAI_API_KEY", server.key)
         server.mix = mix
-        flags = ("--sources", sources, "--run", "r", "--timeout", 1)
+        flags = ("--sources", "reference,llm", "--run", "r", "--timeout", 1)
         ok(*evaluation(folder, RECORDS, *at(server, *flags)))
         return _rows(folder / "out"), server.chats
 
@@ -65,12 +55,6 @@ def _rows(output: Path) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
-def _lacks_at_most_a_rationale(row: Sequence[Any], expected: Sequence[Any]) -> bool:
-    """Tell whether a row is the expected one, but for a rationale that the reply left out."""
-    place = arrow_schema("evidence").names.index("rationale")
-    return row in (expected, (*expected[:place], None, *expected[place + 1 :]))
-
-
 def _in_any_order(found: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tuple[Any, ...]]]:
     """The same without which sample of the model's said what: where `n` is passed over, samples are
     asked for side by side, and the server answers in the order in which they reach it."""
@@ -83,10 +67,10 @@ def _in_any_order(found: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tup
     return {**found, "evidence": sorted(rows, key=repr)}
 
 
-@pytest.fixture(scope="module", params=["reference,llm"])
-def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> tuple[Any, int]:
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, int]:
     """The tables of a run without a fault, and how many requests it took."""
-    found, chats = evaluated(tmp_path_factory.mktemp("undisturbed"), None, request.param)
+    found, chats = evaluated(tmp_path_factory.mktemp("undisturbed"), None)
     assert found["failures"] == []
     assert len(found["fact_units"]) == 2 * len(TOWNS)
     return found, len(chats)
@@ -101,7 +85,7 @@ def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> tuple[
 def test_faults_that_a_retry_mends_change_no_row(
     undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:
-    found, chats = evaluated(tmp_path, faults.Mix(0.2, given), "reference,llm")
+    found, chats = evaluated(tmp_path, faults.Mix(0.2, given))
     expected, asked = undisturbed
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
@@ -111,32 +95,6 @@ def test_faults_that_a_retry_mends_change_no_row(
     assert found == expected
     # One more request for each that failed; where `n` is passed over, one for each choice.
     assert len(chats) <= asked + spoiled + 4 * ignored
-
-
-# What a knowledge model says in its own words has no form that could be spoiled.
-@pytest.mark.parametrize("undisturbed", ["reference"], indirect=True)
-def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
-    undisturbed: Any, tmp_path: Path
-) -> None:
-    mix = faults.Mix(0.2, [*SPOILED, *PASSING, faults.ignored_n()])
-    found, chats = evaluated(tmp_path, mix, "reference")
-    expected, asked = undisturbed
-    spoiled = sum(entry.fault is not None for entry in chats)
-    assert spoiled > 0
-    assert found["responses"] == expected["responses"]
-    failed = {row[1] for row in found["failures"]}
-    whole, left = set(expected["fact_units"]), set(found["fact_units"])
-    assert left <= whole
-    assert {row[0] for row in whole - left} <= failed
-    judged = {row[1] for row in found["evidence"] if "error" not in row}
-    for row in found["evidence"]:
-        known = any(_lacks_at_most_a_rationale(row, other) for other in expected["evidence"])
-        assert known or "error" in row or row[0] in failed
-    for row in found["verdicts"]:
-        assert row in expected["verdicts"] or row[1] not in judged or row[0] in failed
-    # One more request for each that failed, and one for what an answer lacked.
-    ignored = sum(entry.fault == "ignored_n" for entry in chats)
-    assert len(chats) <= asked + 2 * spoiled + 4 * ignored
 
 
 @pytest.mark.slow
@@ -159,29 +117,3 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert ok(*command).json["responses"] == len(TOWNS)
     probes = 2
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("given", "flags", "said"),
-    [
-        ([faults.hang()] * 3, ("--timeout", 1), ["a request timed out, retrying in "]),
-        ([faults.rate_limited(3600)], (), ["3,600 s", "--retry_seconds"]),
-        ([faults.reset()] * 50, ("--retry_seconds", 3),
-         ["the endpoint does not answer, retrying for ", "the endpoint has not answered for ",
-          "run the same command again"]),
-    ],
-    ids=["times out", "long pause", "goes away"],
-)  # fmt: skip
-def test_an_endpoint_that_does_not_answer_is_waited_for_or_ends_the_run(
-    tmp_path: Path, llm_server: LlmServer, given: Any, flags: tuple[object, ...], said: list[str]
-) -> None:
-    claim = {"claim": "Oslo has 5 bridges.", "query": "How many bridges has Oslo?"}
-    record = {"response": claim["claim"], "claims": [claim], "reference_answers": claim["claim"]}
-    command = evaluation(tmp_path, [record], *at(llm_server))
-    llm_server.faults.extend([None, *given])  # the first is of the probe
-    done = ufo(*command, *flags)
-    assert done.code == (0 if "--timeout" in flags else 1), done.err
-    assert [words for words in said if words not in done.err] == []
-    llm_server.faults.clear()
-    ok(*command)

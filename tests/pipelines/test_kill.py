@@ -16,7 +16,7 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import evaluation, ok, tables
 from tests.pipelines.killed import AFTER, BEFORE, FILE, kill, started
-from tests.pipelines.llm_runs import answers_kept, at, results, rows
+from tests.pipelines.llm_runs import answers_kept, at, results
 
 ASKED = "at a request"
 TOWNS = ["Aachen", "Bergen", "Cadiz", "Delft", "Evora", "Fulda"]
@@ -113,20 +113,3 @@ def test_nothing_is_lost_and_nothing_asked_twice(
     # A request that was under way when the process ended is the one that nobody can tell of.
     unheard = len(llm_server.chats) - paid(scene)
     assert unheard == 1 if kind == ASKED else 0 <= unheard <= 1
-
-
-@pytest.mark.slow
-def test_what_several_killed_processes_spent_is_in_the_usage_once(
-    tmp_path: Path, undisturbed: Any, llm_server: LlmServer
-) -> None:
-    scene = Scene(tmp_path, llm_server)
-    unheard = 0
-    while scene.killed_at(ASKED, 6):
-        unheard += 1
-    assert unheard >= 4
-    assert paid(scene) == len(llm_server.chats) - unheard
-    assert results(tables(tmp_path / "out")) == undisturbed[0]
-    sent = rows(tmp_path / "out", "FROM usage WHERE NOT (cached OR coalesced)")
-    assert len({row["request_id"] for row in sent}) == len(sent)
-    answered = [row for row in sent if row["status"] == "ok"]
-    assert [row for row in answered if not row["cost_usd"]] == []

@@ -8,13 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import ends, named_cases, ok, ufo
+from tests.conftest import blank, rows_of, write_run
+from tests.pipelines.conftest import ends, named_cases, ok, read_csv, ufo, write_csv
+from ufo.pipelines.labels import keep_label
 from ufo.schemas.results import open_results
+from ufo.schemas.tables import Label
 from ufo.schemas.text import with_formula
 
 UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}
@@ -27,14 +30,6 @@ VOTES = {
 
 def read(text: str) -> list[Any]:
     return list(csv.DictReader(io.StringIO(text)))
-
-
-def write(path: Path, rows: list[Any], **columns: Any) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, [*rows[0], *columns])
-        writer.writeheader()
-        writer.writerows({**row, **columns} for row in rows)
-    return path
 
 
 @pytest.fixture(name="runs")
@@ -99,10 +94,9 @@ def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
         write_run(Path(folder), rows)
         sheet = Path(folder) / "sheet.csv"
         ok("label", "sample", folder, "--output", sheet)
-        with sheet.open(encoding="utf-8", newline="") as stream:
-            drawn = list(csv.DictReader(stream))
+        drawn = read_csv(sheet)
         assert sorted(with_formula(row["claim"]) for row in drawn) == sorted(texts)
-        write(sheet, drawn, label="true", note="n")
+        write_csv(sheet, drawn, label="true", note="n")
         ok("label", "import", folder, sheet, "--json")
         with open_results(folder) as results:
             found = results.query("SELECT response_id, label FROM labels").to_pylist()
@@ -117,7 +111,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     for number, row in enumerate(rows):
         row["label"] = ("true", "No", "unsure", "")[min(number, 15) % 4]
         row["note"] = f"n{number}"
-    sheet = write(tmp_path / "our sheet.csv", rows)
+    sheet = write_csv(tmp_path / "our sheet.csv", rows)
     again = ("label", "import", runs, sheet, "--sheet", "Ann")
     path = runs / "labels" / "Ann.parquet"
     assert "one with --sheet NAME" in ufo("label", "import", runs, sheet).err
@@ -134,7 +128,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     kept = path.read_bytes()
     ok(*again)
     assert path.read_bytes() == kept
-    write(sheet, [{**row, "label": "0"} for row in reversed([*rows, rows[0]])])
+    write_csv(sheet, [{**row, "label": "0"} for row in reversed([*rows, rows[0]])])
     told = ok(*again).out
     assert "20 labelled (0 true, 20 false)" in told
     assert "1 repeated" in told
@@ -218,3 +212,49 @@ def test_a_sheet_with_a_fault_is_refused_whole(
     sheet.write_text("claim,verdict\nx,1\n")
     assert "lacks the columns response_id and" in ufo("label", "import", runs, sheet).err
     assert not (runs / "labels").exists()
+
+
+# --- labels that are given one at a time
+
+
+def test_a_label_replaces_that_of_its_unit_alone(tmp_path: Path) -> None:
+    def keep(response: str, unit: str, label: int | None, sheet: str = "page") -> None:
+        keep_label(tmp_path, blank(Label, run="r", response_id=response, unit_id=unit,
+                                   label=label, annotator=sheet, sheet=sheet))  # fmt: skip
+
+    for response, unit in (("a", "u"), ("a", "v"), ("b", "u")):
+        keep(response, unit, 1)
+    keep("a", "u", 0)
+    keep("a", "u", 1, "another sheet")
+    keep("b", "u", None)
+    found = pq.read_table(tmp_path / "labels" / "page.parquet").to_pylist()
+    assert [(row["response_id"], row["unit_id"], row["label"]) for row in found] == [
+        ("a", "u", 0),
+        ("a", "v", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "valid"),
+    [
+        pytest.param("A-b_c.9", True, id="all that may follow"),
+        pytest.param("a" * 100, True, id="100 characters"),
+        pytest.param("a" * 101, False, id="101 characters"),
+        pytest.param("", False, id="nothing"),
+        pytest.param(".a", False, id="a dot first"),
+        pytest.param("a/b", False, id="a slash"),
+    ],
+)
+def test_the_name_of_a_sheet(runs: Path, tmp_path: Path, name: str, valid: bool) -> None:
+    (sheet := tmp_path / "s.csv").write_text("response_id,unit_id,label\na,u01,1\n")
+    done = ends(0 if valid else 2, "label", "import", runs, sheet, "--sheet", name)
+    assert ("a sheet's name is 1 to 100 letters" in done.err) == (not valid)
+
+
+def test_a_sample_is_of_its_seed(runs: Path) -> None:
+    first, again, other = (
+        ok("label", "sample", runs, "--n", 9, *flags).out
+        for flags in ((), ("--seed", 0), ("--seed", 1))
+    )
+    assert again == first
+    assert other != first

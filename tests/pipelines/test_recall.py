@@ -1,6 +1,5 @@
 """`ufo recall` with a model behind real HTTP and offline, its runs, and the sheet for people."""
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +12,16 @@ import pytest
 
 import ufo as interface
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import ends, evaluation, ok, tables, ufo, write_lines
+from tests.pipelines.conftest import (
+    ends,
+    evaluation,
+    ok,
+    read_csv,
+    tables,
+    ufo,
+    write_csv,
+    write_lines,
+)
 from tests.pipelines.llm_runs import EXAMPLE, rows
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_RECALL
@@ -217,21 +225,8 @@ def sheet(tmp_path: Path) -> Path:
     return found
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def write(path: Path, lines: list[dict[str, str]], delimiter: str = ",") -> Path:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(lines[0]), delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows(lines)
-    return path
-
-
 def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -> None:
-    first, second = read(sheet)
+    first, second = read_csv(sheet)
     labels = "human_evaluated_facts_"
     assert list(first) == [
         *("unique_id", "question", "answer", "bare", "rag", "silent", "gt_facts"),
@@ -254,12 +249,12 @@ def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -
 
 
 def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
-    lines = read(sheet)
+    lines = read_csv(sheet)
     label = "human_evaluated_facts_rag"
     # One marked true, one marked false in other words for True and False, one fact of their own.
     said = "{'Oslo is in Norway.': True, 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": false}"
     lines[0][label] = said
-    write(sheet, lines)
+    write_csv(sheet, lines)
     done = ok("recall", "--input", sheet, "--output", tmp_path / "back", "--json")
     people = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
     assert [(row["variant"], row["n_true"], row["n_false"]) for row in people] == [("rag", 1, 2)]
@@ -271,11 +266,11 @@ def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     ok("recall", "--input", sheet, "--output", again, "--facts_only")
     kept = said.replace(": True", ": 'True'").replace(": false", ": 'False'")
-    assert read(again / "facts.csv")[0][label] == kept
+    assert read_csv(again / "facts.csv")[0][label] == kept
     refused = ufo("recall", "--input", sheet, "--output", sheet.parent, "--facts_only")
     assert refused.code == 2
     assert "facts.csv" in refused.err
-    assert read(sheet)[0][label] == said
+    assert read_csv(sheet)[0][label] == said
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -296,8 +291,8 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
     lines[1]["human_evaluated_facts_answer"] = "open('/etc/passwd').read()"
     lines.append(lines[2] | {"question": "Where else?"})
     # As pandas writes it, with an index that has no name.
-    write(tmp_path / "w.csv", [{"": str(at), **line} for at, line in enumerate(lines)])
-    write(tmp_path / "semicolons.csv", lines, ";")
+    write_csv(tmp_path / "w.csv", [{"": str(at), **line} for at, line in enumerate(lines)])
+    write_csv(tmp_path / "semicolons.csv", lines, ";")
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "w.parquet")
     for name in ("w.csv", "semicolons.csv", "w.parquet"):
         output = tmp_path / name.replace(".", "-")

@@ -1,12 +1,11 @@
 """Input, output and cache on another file system: here a folder behind `file://`."""
 
 import gzip
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.pipelines.conftest import ends, ok, tables, ufo
+from tests.pipelines.conftest import ok, tables, ufo
 
 pytestmark = pytest.mark.slow
 
@@ -72,28 +71,12 @@ def test_runs_there_are_asked_like_those_here(
 ) -> None:
     out = f"file://{bucket}/out"
     words = ("--input", responses, "--output", out, "--workers", 1, "--sources", "reference")
-    for run, mode in (("first", "seq"), ("second", "all")):
-        ok("evaluate", *words, "--run", run, "--mode", mode)
-    newest = ufo("report", out, "--json").json
-    assert newest["run"] == "second"
-    assert newest["directory"] == out
-    ok("report", out, "--run", "first", "--html", f"file://{bucket}/page.html")
+    ok("evaluate", *words)
+    ok("report", out, "--html", f"file://{bucket}/page.html")
     assert b"</html>" in (bucket / "page.html").read_bytes()
-    counted = ufo("sql", f"{out}/", "SELECT DISTINCT run FROM verdicts", "--json").json
-    assert sorted(row["run"] for row in counted) == ["first", "second"]
-    ok("benchmark", out, "--run", "second")
     sheet = tmp_path / "sheet.csv"
     ok("label", "sample", out, "--n", 5, "--output", sheet)
     sheet.write_text(sheet.read_text().replace(",,", ",true,"))
     ok("label", "import", out, sheet)
     labels = ufo("sql", out, "SELECT count(*) AS n FROM labels", "--json").json
     assert labels == [{"n": 5}]
-    # What is gone there is not shown from what was brought here before.
-    shutil.rmtree(bucket / "out/run=first")
-    (left,) = ufo("sql", out, "SELECT DISTINCT run FROM verdicts", "--json").json
-    assert left["run"] == "second"
-    for asked, said in (
-        ((out, "--run", "first"), "unknown run 'first'; allowed: second"),
-        ((f"file://{bucket}/none",), f"no finished run in 'file://{bucket}/none'"),
-    ):
-        assert said in ends(2, "report", *asked).err

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.pipelines.cities import CITIES, Scene, end
-from tests.pipelines.conftest import ends, ok, ufo, ufo_process
+from tests.pipelines.conftest import ok, ufo, ufo_process
 from ufo.schemas import storage
 
 pytestmark = pytest.mark.slow
@@ -67,15 +67,6 @@ def running(tmp_path_factory: pytest.TempPathFactory, recording: str) -> Iterato
     end(process, signal.SIGKILL)
 
 
-@pytest.fixture
-def note(running: Scene) -> Iterator[Path]:
-    """What the process wrote of itself, put back after the test."""
-    (path,) = running.run.glob(".attempt-*/process.json")
-    told = path.read_text()
-    yield path
-    path.write_text(told)
-
-
 def status(scene: Scene) -> Any:
     return ufo("status", scene.output, "--json").json[-1]  # an earlier run may be there, too
 
@@ -89,20 +80,6 @@ def test_the_status_of_a_running_process(running: Scene) -> None:
     assert found["of_chunks"] == 3
     assert found["started_at"] <= found["changed_at"]
     assert " of 3 chunks" in ufo("status", running.output).out
-
-
-def test_the_status_of_a_process_on_another_machine(running: Scene, note: Path) -> None:
-    note.write_text(json.dumps({**json.loads(note.read_text()), "host": "other.example"}))
-    found = status(running)
-    assert found["state"] == "elsewhere"
-    assert "other.example" in found["next"]
-
-
-def test_the_status_of_an_attempt_without_a_process(running: Scene, note: Path) -> None:
-    note.unlink()
-    found = status(running)
-    assert found["state"] == "stopped"
-    assert "the same command" in found["next"]
 
 
 def test_a_second_process_is_refused(running: Scene) -> None:
@@ -149,18 +126,6 @@ def killed(_killed: Killed) -> Killed:
 
 
 def test_the_earlier_run_is_readable_until_the_new_one_is_whole(killed: Killed) -> None:
-    assert killed.scene.tables() == killed.before
-
-
-def test_a_killed_run_does_not_go_on_with_other_options(killed: Killed) -> None:
-    other = ends(2, *killed.scene.arguments("--tie", "factual"))
-    assert 'options.tie: "not_factual" → "factual"' in other.err
-    assert "--fresh" in other.err
-
-
-def test_a_fresh_run_asks_everything_again(killed: Killed) -> None:
-    ok(*killed.scene.arguments("--mode", "mv", "--fresh"))
-    assert killed.scene.asked() == set(CITIES)
     assert killed.scene.tables() == killed.before
 
 

@@ -1,14 +1,13 @@
-"""Runs that are there already: replaced, left, errors asked again, or taken over by `--since`."""
+"""A run by `--since`: what an earlier one has of equal responses is taken over."""
 
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.pipelines.cities import CITIES, Scene, end
-from tests.pipelines.conftest import ends, ok, ufo
+from tests.pipelines.cities import CITIES, Scene
+from tests.pipelines.conftest import ok
 
 pytestmark = pytest.mark.slow
 
@@ -22,14 +21,7 @@ def scene(tmp_path: Path, recording: str) -> Scene:
 
 CHANGES: dict[str, Mapping[str, Any]] = {
     "Oslo": {"response": "Oslo is a small city."},
-    "Lima": {"question": "What is Lima?"},
-    "Bonn": {"reference_answers": ["Bonn is a town."]},
-    "Bern": {"claims": ["Bern is a large city."]},
-    "Cork": {"spans": [{"start": 0, "end": 4}]},
-    "Pisa": {"metadata": {"seed": 1}},
     "Graz": {"label": 0.5, "model": "m"},
-    "Kiel": {"language": "en"},
-    "Nice": {"dataset": "d"},
 }
 
 
@@ -50,74 +42,3 @@ def test_only_new_and_changed_responses_are_evaluated(scene: Scene) -> None:
     ok(*scene.arguments("--run", "tuesday", "--since", "tuesday"))
     assert scene.asked() == {"Town"}
     assert not list(scene.output.glob("run=tuesday/.attempt-*"))
-
-
-def test_other_options_cannot_be_taken_over(scene: Scene) -> None:
-    ok(*scene.arguments("--run", "one"))
-    done = ends(2, *scene.arguments("--run", "two", "--since", "one", "--mode", "mv"))
-    assert 'options.mode: "seq" → "mv"' in done.err
-    assert "without --since" in done.err
-    for since, said in (("onee", "Did you mean 'one'?"), ("../one", "../one")):
-        assert said in ends(2, *scene.arguments("--run", "two", "--since", since)).err
-    both = ("--since", "one", "--if_finished", "retry_errors")
-    assert ufo(*scene.arguments("--run", "one", *both)).code == 2
-    # How the work is cut changes no result.
-    ok(*scene.arguments("--run", "two", "--since", "one", "--chunk_size", 5))
-
-
-def test_a_killed_run_goes_on_only_from_the_same_run(scene: Scene) -> None:
-    ok(*scene.arguments("--run", "one"))
-    scene.asked()
-    scene.write([*CITIES, "Vienna", "Paris"])
-    scene.gate.unlink()
-    end(scene.start("--run", "two", "--since", "one"), signal.SIGKILL)
-    scene.gate.touch()
-    assert 'reused_from: "one@' in ends(2, *scene.arguments("--run", "two")).err
-    scene.asked()
-    ok(*scene.arguments("--run", "two", "--since", "one"))
-    assert scene.asked() <= {"Vienna", "Paris"}
-    ok(*scene.arguments("--run", "whole"))
-    assert scene.tables("two") == scene.tables("whole")
-
-
-# --- --if_finished
-
-
-def test_a_finished_run_is_left_or_replaced(scene: Scene) -> None:
-    ok(*scene.arguments())
-    before = scene.tables()
-    scene.asked()
-    done = ufo(*scene.arguments("--if_finished", "skip", "--tie", "factual"))
-    assert done.code == 0
-    assert "options.tie" in done.err
-    assert scene.asked() == set()
-    assert scene.tables() == before
-    refused = ends(2, *scene.arguments("--if_finished", "retry_errors", "--tie", "factual"))
-    assert 'options.tie: "not_factual" → "factual"' in refused.err
-    ok(*scene.arguments("--mode", "mv"))
-    assert scene.asked() == set(CITIES)
-    assert {row[2] for row in scene.tables()["verdicts"]} == {"mv"}
-
-
-def test_what_had_errors_is_evaluated_again_and_the_rest_is_kept(scene: Scene) -> None:
-    ok(*scene.arguments())
-    expected = scene.tables()
-    scene.down.touch()
-    ok(*scene.arguments())
-    failed = scene.tables()
-    assert ("source:mine", "OSError") in {(row[0], row[2]) for row in failed["failures"]}
-    assert "error" in {row[7] for row in failed["evidence"]}
-    scene.asked()
-    # Still down: the error is asked for again, and recorded again.
-    retry = scene.arguments("--if_finished", "retry_errors")
-    assert "5 responses kept, 1 with errors" in ok(*retry).err
-    assert scene.asked() == {"Oslo"}
-    assert scene.tables() == failed
-    scene.down.unlink()
-    ok(*scene.arguments("--run", "later", "--since", "r"))
-    assert scene.asked() == {"Oslo"}
-    assert scene.tables("later") == expected
-    for asked in ({"Oslo"}, set()):
-        ok(*retry)
-        assert scene.asked() == asked
-        assert scene.tables("r") == expected

@@ -110,3 +110,96 @@ def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path) 
         assert said in ends(2, "import", "factscore", source, "--output", place).err
     assert target.read_text(encoding="utf-8") == done.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]
+
+
+# --- words for labels, names of files
+
+
+TEXT_AND_EVIDENCE = {
+    "wice": ("claim", "evidence", "label"),
+    "begin": ("response", "knowledge", "begin_label"),
+    "fool_me_twice": ("text", "gold_evidence", "label"),
+    "fever": ("claim", "evidence", "label"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "label"),
+    [
+        ("wice", "supported", True),
+        ("wice", "not_supported", False),
+        ("wice", "partially_supported", 0.5),
+        ("begin", "Fully attributable", True),
+        ("begin", "Not fully attributable", False),
+        ("begin", "Generic", None),
+        ("fool_me_twice", "SUPPORTS", True),
+        ("fool_me_twice", " refutes ", False),
+        ("fever", "SUPPORTS", True),
+        ("fever", "REFUTES", False),
+        ("fever", "NOT ENOUGH INFO", None),
+    ],
+)
+def test_a_word_for_a_label(tmp_path: Path, kind: str, word: str, label: float | None) -> None:
+    text, evidence, name = TEXT_AND_EVIDENCE[kind]
+    path = write(tmp_path / "x.jsonl", [{text: "A text.", evidence: "Some.", name: word}])
+    (record,) = read(kind, path)
+    assert record.get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [
+        ("Definitely correct", True),
+        ("Probably correct", True),
+        ("Likely incorrect", False),
+        ("Definitely incorrect", False),
+        ("Unsure", None),
+    ],
+)
+def test_an_experts_words_for_a_claim(tmp_path: Path, words: str, label: bool | None) -> None:
+    claim = {"claim_string": "A claim.", "correctness": words}
+    row = {"question": "Q?", "answers": {"m": {"answer_string": "A.", "claims": [claim]}}}
+    (record,) = read("expertqa", write(tmp_path / "x.jsonl", [row]))
+    assert record["claims"][0].get("label") == label
+    assert record.get("label") == (None if label is None else float(label))
+
+
+@pytest.mark.parametrize("label", [0, 1, -0.001, 1.001, "1", None])
+def test_a_label_of_the_demo_system_is_from_0_to_1(tmp_path: Path, label: Any) -> None:
+    path = write(tmp_path / "x.jsonl", [{"response": "A.", "label": label}])
+    if label in (0, 1, None):
+        assert read("ufo", path)[0].get("label") == label
+    else:
+        with pytest.raises(UsageError, match="expected `label` to be from 0 to 1"):
+            read("ufo", path)
+
+
+@pytest.mark.parametrize("name", ["claims", "sentences", "begin_label"])
+def test_a_field_of_another_format_is_not_lost(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "x.jsonl", [{"response": "A.", name: []}])
+    with pytest.raises(UsageError, match=f"`{name}` is of another format, and would be left out"):
+        read("ufo", path)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        *((f"{plain}.jsonl", "folder") for plain in ("test", "train", "dev", "data", "result")),
+        ("M.v2.jsonl", "M"),
+        ("testing.jsonl", "testing"),
+    ],
+)
+def test_a_model_is_named_after_its_file_or_folder(tmp_path: Path, name: str, model: str) -> None:
+    path = write(tmp_path / "folder" / name, [{"input": "Who?", "output": "A."}])
+    assert read("factscore", path)[0]["model"] == model
+
+
+@pytest.mark.parametrize("word", ["yes", " NO ", "maybe"])
+def test_whether_there_is_a_hallucination_is_yes_or_no(tmp_path: Path, word: str) -> None:
+    row = {"chatgpt_response": "A.", "user_query": "Q?", "hallucination": word}
+    path = write(tmp_path / "x.jsonl", [row])
+    if word == "maybe":
+        with pytest.raises(UsageError, match="expected `hallucination` to be yes or no"):
+            read("halueval", path)
+    else:
+        assert read("halueval", path)[0]["label"] == (word == " NO ")

@@ -53,14 +53,17 @@ def test_two_instances_of_one_type_serve_under_their_names(
     assert [json.loads(row[5])["passages"] for row in found["sources"]] == [1, 2, 5]
 
 
-def test_a_flag_beats_the_file(config: Any, index: Path) -> None:
-    words = config(f"mode: mv\nindex: {index}\nsources: [wikipedia, reference]\njson: true\n")
-    done = ok(*words, "--mode", "seq", "--sources", "reference")
-    assert done.json["mode"] == "seq"
-    assert done.json["sources"] == ["reference"]
-    done = ok(*words)
-    assert done.json["mode"] == "mv"
-    assert done.json["sources"] == ["wikipedia", "reference"]
+def test_a_flag_beats_the_file(config: Any) -> None:
+    _, *words = config("mode: mv\nsources: [wikipedia, reference]\n")
+    found = settings_of(*map(str, words), "--mode", "seq", "--sources", "reference")
+    assert found.mode == "seq"
+    assert found.sources == ("reference",)
+    found = settings_of(*map(str, words))
+    assert found.mode == "mv"
+    assert found.sources == ("wikipedia", "reference")
+
+
+def test_a_flag_names_a_source_of_the_file(config: Any) -> None:
     words = config("sources:\n- {name: one, type: reference}\n- {name: two, type: reference}\n")
     assert ok(*words, "--sources", "two", "--json").json["sources"] == ["two"]
 

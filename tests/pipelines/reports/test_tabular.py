@@ -1,11 +1,16 @@
 """How rows are written: JSON and CSV that lose nothing, widths for a terminal."""
 
 import csv
+import datetime as dt
 import json
+import math
+from decimal import Decimal
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -66,3 +71,65 @@ def test_a_table_fits_and_cuts_no_number(row: list[Any], width: int) -> None:
     assert max(map(cell_len, out.getvalue().splitlines())) <= width
     numbers = [str(one) for one in row if isinstance(one, int)]
     assert [one for one in numbers if one not in out.getvalue()] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        pytest.param(None, "–", id="nothing"),
+        pytest.param(True, "yes", id="true"),
+        pytest.param(False, "no", id="false"),
+        pytest.param(0.0, "0.000", id="zero"),
+        pytest.param(0.001, "0.001", id="a thousandth"),
+        pytest.param(0.0009, "0.0009", id="less than that"),
+        pytest.param(-999_999.0, "-999999.000", id="just under a million, below zero"),
+        pytest.param(1e6, "1e+06", id="a million"),
+        pytest.param([1, None], "[1, null]", id="a list"),
+        pytest.param("a\n b\x07\u200dc", "a b\ufffd\u200dc", id="a text with control characters"),
+        pytest.param("x" * 400, "x" * 400, id="a text of 400"),
+        pytest.param("x" * 401, "x" * 399 + "…", id="a longer text"),
+    ],
+)
+def test_a_table_shows(value: object, told: str) -> None:
+    assert tabular.cell(value) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        pytest.param(None, "", id="nothing"),
+        pytest.param("", '""', id="an empty text"),
+        pytest.param("a", "a", id="a text"),
+        pytest.param(" a", '" a"', id="a space first"),
+        pytest.param("a,b", '"a,b"', id="a comma"),
+        pytest.param('a"b', '"a""b"', id="a quote"),
+        pytest.param("a\rb", '"a\rb"', id="a carriage return"),
+        pytest.param("a\nb", '"a\nb"', id="a line end"),
+        pytest.param("=1", "'=1", id="a formula"),
+        pytest.param(True, "true", id="true"),
+        pytest.param(1.5, "1.5", id="a number"),
+        pytest.param(["a"], '"[""a""]"', id="a list"),
+        pytest.param({"a": 1}, '"{""a"": 1}"', id="an object"),
+    ],
+)
+def test_a_field_of_csv(value: object, written: str) -> None:
+    assert tabular.csv_line([value, 7]) == f"{written},7\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        pytest.param(math.nan, None, id="no number"),
+        pytest.param(-math.inf, None, id="infinity"),
+        pytest.param(Decimal("2.0"), 2, id="a whole decimal"),
+        pytest.param(Decimal("2.5"), 2.5, id="a decimal"),
+        pytest.param(dt.date(2025, 1, 2), "2025-01-02", id="a date"),
+        pytest.param(dt.time(3, 4), "03:04:00", id="a time"),
+        pytest.param(b"a\xff", "a\\xff", id="bytes"),
+        pytest.param({1: math.nan}, {"1": None}, id="an object"),
+        pytest.param((Decimal(1), [b"b"]), [1, ["b"]], id="a sequence"),
+        pytest.param(Path("a"), "a", id="anything else"),
+    ],
+)
+def test_a_value_as_plain_json(value: object, plain: object) -> None:
+    assert tabular.plain(value) == plain

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -23,7 +22,8 @@ from tests.pipelines.reports.conftest import kept_parts, page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.overview import overview
-from ufo.pipelines.reports.terminal import bar, print_overview, text_of
+from ufo.pipelines.reports.tabular import plain
+from ufo.pipelines.reports.terminal import bar, print_claim, print_overview, text_of
 from ufo.schemas.records import Failure, SourceStatus
 from ufo.schemas.results import open_results
 
@@ -64,30 +64,11 @@ def test_a_command_prints_what_it_printed(
         assert max(map(len, text.splitlines())) <= 100
 
 
-@pytest.mark.parametrize(
-    ("n", "flags", "shown", "all_of_them"),
-    [
-        pytest.param(20, (), 20, True, id="twenty rows"),
-        pytest.param(21, (), 20, False, id="one row more"),
-        pytest.param(21, ("--rows", 21), 21, True, id="as many as are asked for"),
-        pytest.param(21, ("--rows", 3), 3, False, id="fewer"),
-        pytest.param(21, ("--rows", 0), 21, True, id="all"),
-    ],
-)
-def test_a_table_shows_its_first_rows(
-    folder: Path, n: int, flags: tuple[object, ...], shown: int, all_of_them: bool
-) -> None:
-    text = printed("sql", folder, f"SELECT range + 100 AS row_{n} FROM range({n})", *flags)
-    assert len(re.findall(r"^ *1\d\d$", text, re.M)) == shown
-    assert (f"The first {shown} rows. All of them: --rows 0" not in text) == all_of_them
-
-
-@pytest.mark.parametrize(("flag", "shown"), [("--json", 3), ("--csv", 4)])
-def test_rows_that_a_program_reads_are_limited_where_it_asks(
-    folder: Path, flag: str, shown: int
-) -> None:
-    text = printed("sql", folder, "FROM range(30)", flag, "--rows", 3)
-    assert (len(json.loads(text)) if flag == "--json" else len(text.splitlines())) == shown
+def test_the_overview_as_json_is_the_overview(folder: Path) -> None:
+    with open_results(folder) as results:
+        expected = overview(results)
+    found = json.loads(printed("report", folder, "--json"))
+    assert found == plain(expected)
 
 
 def test_many_rows_are_written_whole(folder: Path) -> None:
@@ -113,21 +94,65 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
     assert "ref ? wiki" in out.read()
 
 
-@pytest.mark.parametrize(
-    ("votes", "said"),
-    [
-        ({"a": {}}, "No response has a claim"),
-        ({}, "No response has a claim"),
-        ({"a": {"u": {"ref": "-"}}}, "No claim was decided, so there is no score."),
-    ],
-    ids=["without a claim", "without a response", "without a decided claim"],
-)
-def test_a_run_without_a_score_says_so(tmp_path: Path, votes: Any, said: str) -> None:
-    write_run(tmp_path, rows_of(votes))
+def test_a_run_without_a_score_says_so(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({"a": {"u": {"ref": "-"}}}))
+    said = "No claim was decided, so there is no score."
     text = printed("report", tmp_path)
     assert said in text
     assert "Factuality score 0" not in text
     assert said in Reader(page_of(tmp_path)).text
+
+
+CLAIM = {
+    **dict.fromkeys(("question", "model", "title", "url", "citation", "rationale", "reason")),
+    "state": "contradicted",
+    "label": 0,
+    "source": "ref",
+    "tied": False,
+    "n_supported": 1,
+    "n_refuted": 2,
+    "claim": "It is so.",
+    "evidence_source": "wiki",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        pytest.param({}, [], id="a claim alone"),
+        pytest.param({"title": "T", "url": "http://u"}, ["evidence T, http://u"], id="a page"),
+        pytest.param({"citation": "C"}, ['evidence "C"'], id="a quote"),
+        pytest.param({"citation": "C", "title": "T"}, ['evidence "C" - T'], id="both"),
+        pytest.param({"rationale": "R", "reason": "no"}, ["why R"], id="why it is so"),
+        pytest.param(
+            {"reason": "no_passages"}, ["why wiki: no passages"], id="why it is not known"
+        ),
+        pytest.param(
+            {"citation": "x" * 301, "rationale": "y" * 301},
+            [f'evidence "{"x" * 299}…"', f"why {'y' * 299}…"],
+            id="long texts",
+        ),
+    ],
+)
+def test_a_claim_has_its_evidence(changes: dict[str, Any], lines: list[str]) -> None:
+    head, *found = text_of(partial(print_claim, CLAIM | changes), 400).splitlines()
+    assert head == "✗ contradicted by ref (1 for, 2 against)"
+    assert [" ".join(line.split()) for line in found] == ["claim It is so.", *lines]
+
+
+@pytest.mark.parametrize(
+    ("changes", "head"),
+    [
+        ({"tied": True}, "✗ contradicted by ref (1 for, 2 against, tied)"),
+        ({"source": "multi"}, "✗ contradicted by all sources (1 for, 2 against)"),
+        ({"label": None, "state": "not found"}, "? not found"),
+        ({"question": "Q?", "model": "m"}, "✗ contradicted by ref (1 for, 2 against)  Q? · m"),
+        ({"question": "q" * 61}, f"✗ contradicted by ref (1 for, 2 against)  {'q' * 59}…"),
+    ],
+    ids=["tied", "by all sources", "undecided", "of a question and a model", "of a long question"],
+)
+def test_a_claim_has_its_verdict(changes: dict[str, Any], head: str) -> None:
+    assert text_of(partial(print_claim, CLAIM | changes), 200).splitlines()[0] == head
 
 
 def test_hostile_text_reaches_no_terminal(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import rows_of, write_run
+from tests.conftest import blank, rows_of, write_run
 from ufo.pipelines.reports.unusable import (
     Unusable,
     beside,
@@ -15,7 +15,7 @@ from ufo.pipelines.reports.unusable import (
     unusable,
     without_score,
 )
-from ufo.schemas.records import Failure
+from ufo.schemas.records import Failure, RecallVerdict
 from ufo.schemas.results import open_results
 
 FUNCTION = {"formulation": "function"}
@@ -161,6 +161,12 @@ ADVICE: dict[str, tuple[str, dict[str, Any], str, str]] = {
 }  # fmt: skip
 
 
+def found_of(folder: Path, rows: dict[str, list[Any]], **changes: Any) -> Unusable:
+    write_run(folder, rows, **changes)
+    with open_results(folder) as results:
+        return unusable(results)
+
+
 @pytest.mark.parametrize("name", ADVICE)
 def test_what_is_advised_for(tmp_path: Path, name: str) -> None:
     reason, changes, message, advice = ADVICE[name]
@@ -172,9 +178,7 @@ def test_what_is_advised_for(tmp_path: Path, name: str) -> None:
             Failure("verify", "a", reason, message, None),
             Failure("verify", "b", reason, "the reply is ours", None),
         ]
-    write_run(tmp_path, rows, **changes)
-    with open_results(tmp_path) as results:
-        found = unusable(results)
+    found = found_of(tmp_path, rows, **changes)
     assert found.reasons == {reason: 1}
     assert found.of == 2
     assert found.said == message
@@ -200,16 +204,74 @@ def test_what_is_advised_where_no_claim_was_extracted(
         Failure("extract", "a", reason, "", None),
         Failure("read", "in:3", "BadJson", "", None),
     ]
-    write_run(tmp_path, rows)
-    with open_results(tmp_path) as results:
-        found = unusable(results)
+    found = found_of(tmp_path, rows)
     assert found.extraction
     assert found.n == 1
     assert found.of == 2
     assert found.try_ == advice
 
 
+@pytest.mark.parametrize(
+    ("message", "slower"),
+    [
+        ("URL answered 404: no", False),
+        ("URL answered 200 with the error 400: no", False),
+        ("URL answered 408: later", True),
+        ("URL answered 425: later", True),
+        ("URL answered 500: later", True),
+        ("URL answered 200 with the error 429: later", True),
+    ],
+)
+def test_a_slower_pace_is_advised_unless_a_request_was_refused(
+    tmp_path: Path, message: str, slower: bool
+) -> None:
+    rows = rows_of({"a": {"u": {"ref": "e"}}})
+    rows["failures"] = [Failure("verify", "a", "transport", message, None)]
+    assert ("--concurrency" in found_of(tmp_path, rows).try_) == slower
+
+
+def test_what_is_said_is_the_most_frequent_message_of_the_most_frequent_reason(
+    tmp_path: Path,
+) -> None:
+    rows = rows_of({"a": {"u": {"ref": "e"}}})
+    told = [("refused", "no"), ("refused", "no"), ("transport", "b"), ("transport", "a")]
+    told = [*told, ("transport", "b"), *[("transport", "the reply is cut")] * 3]
+    rows["failures"] = [
+        Failure("verify", f"a{at}", reason, message, None)
+        for at, (reason, message) in enumerate(told)
+    ]
+    assert found_of(tmp_path, rows).said == "b"
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("unparsable", "--formulations prompt or --facts_per_call 4"),
+        ("transport", "then the same command once more"),
+    ],
+    ids=["prose", "an endpoint that does not answer"],
+)
+def test_verdicts_of_a_recall_are_those_of_models(tmp_path: Path, reason: str, advice: str) -> None:
+    rows = rows_of({})
+    fact = {"record_id": "a", "variant": "rag", "fact_id": "f", "judge": "llm"}
+    rows["recall_verdicts"] = [
+        blank(RecallVerdict, **fact, formulation="tf", outcome="error", reason=reason),
+        blank(RecallVerdict, **fact, formulation="tf", outcome="supported", label=1),
+        blank(RecallVerdict, **fact, formulation="human", outcome="error"),
+    ]
+    found = found_of(tmp_path, rows, mode="recall", fingerprint=FINGERPRINT)
+    assert found.reasons == {reason: 1}
+    assert found.of == 2
+    assert found.try_.endswith(advice)
+
+
+def test_facts_that_could_not_be_generated_are_told_of_a_recall(tmp_path: Path) -> None:
+    rows = rows_of({})
+    rows["failures"] = [Failure("facts", "a", "refused", "", None)]
+    found = found_of(tmp_path, rows, mode="recall")
+    assert found.extraction
+    assert found.reasons == {"refused": 1}
+
+
 def test_an_answer_without_a_passage_is_no_judgement(tmp_path: Path) -> None:
-    write_run(tmp_path, rows_of({"a": {"u": {"ref": "-", "wiki": "ne"}}}))
-    with open_results(tmp_path) as results:
-        assert unusable(results).of == 2
+    assert found_of(tmp_path, rows_of({"a": {"u": {"ref": "-", "wiki": "ne"}}})).of == 2

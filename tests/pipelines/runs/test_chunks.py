@@ -192,6 +192,23 @@ def test_unknown_keys_are_shown_up_to(n: int, more: str) -> None:
     assert told.endswith("(1 record)" + more)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        pytest.param(
+            "prompt", "prompt (1 record; did you mean question? --map question=prompt)",
+            id="with another name",
+        ),
+        pytest.param("zzz", "zzz (1 record)", id="of no known name"),
+        pytest.param("label", "label (1 record)", id="whose place --map gives to another one"),
+    ],
+)  # fmt: skip
+def test_an_unknown_key_is_told(name: str, told: str) -> None:
+    report = InputReport()
+    report.add_unknown({name: 1})
+    assert (report.warning() or "").endswith(f"in their metadata: {told}")
+
+
 def test_the_most_frequent_unknown_key_is_told_first() -> None:
     report = InputReport()
     for record in ({"rare": 1, "often": 1}, {"often": 1}):

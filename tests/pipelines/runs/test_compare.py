@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import Outcome, ends, evaluation, ok, ufo
-from ufo.pipelines.runs.comparison import compare, compare_models
+from ufo.pipelines.runs.comparison import compare, compare_models, is_worse
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
 
@@ -126,6 +126,31 @@ def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Pat
     assert found["only_run"] == 1
 
 
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        pytest.param(["ssss"] * 6, "0.292 higher than old, 1.000 against 0.708 (", id="better"),
+        pytest.param(BEFORE, "0.000 higher than old, 0.708 against 0.708 (", id="the same"),
+        pytest.param(AFTER, "0.250 lower than old, 0.458 against 0.708 (", id="worse"),
+    ],
+)
+def test_the_difference_is_told_in_words(
+    two: Callable[..., Any], after: list[str], said: str
+) -> None:
+    found = compare(str(two(BEFORE, after)), "old", "new")
+    assert found["headline"].startswith(f"new scores {said}")
+    assert ("may be chance" in found["headline"]) == (found["low"] <= 0 <= found["high"])
+    assert found["basis"] == "Paired by 6 questions"
+
+
+@pytest.mark.parametrize(
+    ("p", "worse"), [(None, False), (0.05, False), (0.049, True)],
+    ids=["unknown", "just as likely", "less likely"],
+)  # fmt: skip
+def test_a_run_is_worse_below_the_level(p: float | None, worse: bool) -> None:
+    assert is_worse({"p": p}, 0.05) == worse
+
+
 def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
     write_run(tmp_path, run_of(["s"], question="A"), "old")
     write_run(tmp_path, run_of(["s"], question="B"), "new")
@@ -218,7 +243,11 @@ def test_questions_that_changed_come_in_the_order_of_their_change(tmp_path: Path
 
 
 def test_twenty_questions_that_changed_are_shown(two: Callable[..., Any]) -> None:
-    assert len(shown_of(two(["s"] * 21, ["r"] * 21))) == 20
+    folder = two(["s"] * 21, ["r"] * 21)
+    assert len(shown_of(folder)) == 20
+    shown = ok("compare", folder, "old", "new").out
+    assert shown.count("Claim u") == 20
+    assert shown.endswith("\nThe first 20 of 21. All of them: --json.\n")
 
 
 def models(folder: Path, same_questions: bool) -> Results:

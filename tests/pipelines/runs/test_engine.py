@@ -12,10 +12,6 @@ from tests.local_web.pages import Reply
 from tests.local_web.server import LocalWeb
 from tests.pipelines.conftest import evaluation, ok, tables
 from ufo.pipelines.runs import engine
-from ufo.pipelines.runs.finish import check_complete
-from ufo.pipelines.runs.jobs import job_of_text
-from ufo.schemas.errors import RunError
-from ufo.schemas.records import Part
 
 RUN = "/out/run=My_Run.2"
 TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"
@@ -178,11 +174,3 @@ def test_an_engine_without_counters_loses_no_run(capsys: pytest.CaptureFixture[s
 
     assert engine.engine_counters(Silent()) == {}
     assert "does not report its counters: ConnectionError: no service" in capsys.readouterr().err
-
-
-def test_parts_that_lack_a_verdict_are_no_run() -> None:
-    parts = [Part(table, "", 5) for table in ("fact_units", "verdicts")]
-    job = job_of_text({"judge": "offline"}, ["reference"])
-    check_complete(parts, job)
-    with pytest.raises(RunError, match="the runner lost some"):
-        check_complete([parts[0], replace(parts[1], rows=4)], job)

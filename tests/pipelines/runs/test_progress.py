@@ -1,6 +1,7 @@
 """What a run tells while it goes on: lines or a bar, and the counts of chunks under way."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.case_files import cases
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import evaluation, ok
 from tests.pipelines.llm_runs import at
+from ufo.pipelines import logs
 from ufo.pipelines.runs.progress import Progress, duration, sum_counters
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 
@@ -146,6 +148,61 @@ def test_what_an_earlier_process_finished_counts_for_no_rate(clock: list[float])
     bar.chunk(10, {}, fresh=False)
     bar.chunk(5, {}, fresh=True)
     assert bar.line().split(" · ") == ["15/20 responses", "0 units", "0.50/s", "10 s left"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"),
+    [(999, "999"), (1_000, "1.0k"), (1_000_000, "1.0M"), (2_500_000_000, "2.5G")],
+    ids=["under a thousand", "a thousand", "a million", "billions"],
+)
+def test_tokens_are_told_in_their_unit(
+    clock: list[float], tmp_path: Path, tokens: int, told: str
+) -> None:
+    log = UsageLog(str(tmp_path / "log"))
+    log.add({"in_flight": 1, "prompt_tokens": tokens - 9, "completion_tokens": 9})
+    log.close()
+    bar = Progress(9, quiet=True)
+    with bar.watching(UsageReader(str(tmp_path / "log"))):
+        pass
+    assert bar.line().split(" · ")[-2:] == ["1 requests in flight", f"{told} tokens"]
+
+
+def test_responses_that_wait_for_a_batch_are_told_until_the_next_round(clock: list[float]) -> None:
+    bar = Progress(9, quiet=True)
+    bar.passed(2)
+    bar.passed(3)
+    assert bar.line().split(" · ")[0] == "5 prepared for the next round"
+    bar.note("")
+    assert bar.line().split(" · ")[0] == "0/9 responses"
+    bar.passed(1)
+    assert bar.line().split(" · ")[0] == "1 prepared for the next round"
+
+
+def test_a_run_of_recall_is_told_by_its_facts(clock: list[float]) -> None:
+    bar = Progress(9, quiet=True)
+    bar.chunk(0, {"recall": {"recall_facts": 7, "records": 2}}, fresh=True)
+    assert bar.line().split(" · ") == ["2/9 responses", "7 units"]
+
+
+def test_a_program_gets_the_figures_once_a_second(
+    clock: list[float], capfd: pytest.CaptureFixture[str]
+) -> None:
+    logs.start(logs.LogSettings("json", "r"))
+    try:
+        bar = Progress(9)
+        for seconds in (0.9, 0.1):
+            clock[0] += seconds
+            bar.chunk(2, COUNTS, fresh=True)
+        bar.say("a word")
+    finally:
+        logs.stop()
+    begun, later, said = map(json.loads, capfd.readouterr().err.splitlines())
+    assert begun["responses"] == 0
+    assert begun["run"] == "r"
+    assert said["message"] == "a word"
+    figures = {"responses": 4, "of": 9, "extracted": 20, "failures": 2, "seconds": 1.0}
+    assert {name: later[name] for name in figures} == figures
+    assert {name: said[name] for name in figures} == figures
 
 
 # --- chunks that are under way

@@ -1,0 +1,23 @@
+"""`ufo sources` and `ufo judges`: what is told of each that is installed."""
+
+import pytest
+
+from tests.pipelines.conftest import ok
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        pytest.param("sources", "\n    passages (default 5)\n", id="an option with its default"),
+        pytest.param("sources", "\n    index\n", id="an option without a default"),
+        pytest.param("judges", "\n    extracts, verifies, abstains\n", id="what a judge can do"),
+        pytest.param(
+            "judges",
+            "\n    extracts, verifies, abstains, needs an endpoint\n",
+            id="what a judge needs",
+        ),
+        pytest.param("judges", "\n    flags: --", id="the flags of a judge"),
+    ],
+)
+def test_a_list_of_what_is_installed_has(command: str, told: str) -> None:
+    assert told in ok(command).out

@@ -1,0 +1,256 @@
+"""`ufo status`: the state of each run in a folder, and the lines that tell it."""
+
+import json
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import rows_of, write_run
+from tests.pipelines.conftest import ends, ok
+from ufo.pipelines.commands.status import lines_of, statuses
+from ufo.pipelines.runs import engine
+from ufo.pipelines.runs.attempt import Attempt, Written, run_lock
+from ufo.transforms.llm.batch_store import BatchStore
+from ufo.transforms.llm.endpoint import Endpoint
+
+
+def status_of(**told: Any) -> dict[str, Any]:
+    """The status of a run of which nothing more is known."""
+    return defaultdict(lambda: None, run="r", state="stopped", **{"rows": {}, **told})
+
+
+# --- the lines that tell a run
+
+
+@pytest.mark.parametrize(
+    ("told", "lines"),
+    [
+        pytest.param({}, [], id="nothing more"),
+        pytest.param(
+            {"chunks": 1, "of_chunks": 3, "lines": 2_000, "of_lines": 6_000},
+            ["done  1 of 3 chunks, 2,000 of 6,000 records"],
+            id="chunks and records of a known number",
+        ),
+        pytest.param(
+            {"chunks": 0, "lines": 0},
+            ["done  0 chunks, 0 records"],
+            id="chunks and records of an unknown number",
+        ),
+        pytest.param({"of_lines": 6}, ["done  0 of 6 records"], id="records of a job"),
+        pytest.param(
+            {"rows": {"responses": 2_000, "no_units": 0}},
+            ["done  2,000 responses, 0 no units"],
+            id="the rows of a finished run",
+        ),
+        pytest.param({"host": "h", "pid": 7}, ["host  h, process 7"], id="a process"),
+        pytest.param({"job": "ufo-r", "runner": "F"}, ["job   ufo-r on F"], id="a job"),
+        pytest.param({"started_at": "9:00"}, ["since 9:00"], id="when it began"),
+        pytest.param({"changed_at": "9:30"}, ["last  9:30"], id="when it last went on"),
+        pytest.param({"checked": "whole"}, ["check whole"], id="a check"),
+        pytest.param({"next": "wait"}, ["next  wait"], id="what is next"),
+    ],
+)
+def test_a_run_is_told_by_what_is_known_of_it(told: Mapping[str, Any], lines: list[str]) -> None:
+    assert lines_of(status_of(**told)) == ["r  stopped", *(f"  {line}" for line in lines)]
+
+
+@pytest.mark.parametrize(
+    ("batch", "line"),
+    [
+        pytest.param({}, "b1: round 2, 3 of 4 requests done, 10 s old", id="one under way"),
+        pytest.param(
+            {"id": None, "done": -1},
+            "not known to be accepted: round 2, 0 of 4 requests done, 10 s old",
+            id="one that is only submitted",
+        ),
+        pytest.param(
+            {"requests": 1, "done": 1}, "b1: round 2, 1 of 1 request done, 10 s old", id="of one"
+        ),
+    ],
+)
+def test_a_batch_is_told(
+    monkeypatch: pytest.MonkeyPatch, batch: Mapping[str, Any], line: str
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1010.0)
+    one = {"id": "b1", "round": 2, "done": 3, "requests": 4, "submitted": 1000.0, **batch}
+    assert lines_of(status_of(batches=[one])) == ["r  stopped", f"  batch {line}"]
+
+
+# --- finished runs
+
+
+def test_a_finished_run_has_its_rows_and_its_report(tmp_path: Path) -> None:
+    rows = rows_of({"a": {"u": {"ref": "s"}}})
+    write_run(tmp_path / "below", rows, "r", finished_at="2025-06-01T00:00:00Z")
+    (found,) = statuses(str(tmp_path))
+    assert found["state"] == "finished"
+    assert found["rows"] == {"responses": 1, "units": 1, "failures": 0}
+    assert found["changed_at"] == "2025-06-01T00:00:00Z"
+    assert found["next"] == f"ufo report {tmp_path}/below --run r"
+    assert found["folder"] == f"{tmp_path}/below/run=r"
+    assert found["checked"] == ""
+
+
+def test_runs_are_in_the_order_of_their_last_change(tmp_path: Path) -> None:
+    rows = rows_of({})
+    for name, day in (("b", 2), ("c", 1), ("a", 2)):
+        write_run(tmp_path, rows, name, finished_at=f"2025-06-0{day}T00:00:00Z")
+    assert [one["run"] for one in statuses(str(tmp_path))] == ["c", "a", "b"]
+
+
+def test_a_run_whose_manifest_is_damaged_is_to_be_removed(tmp_path: Path) -> None:
+    (tmp_path / "run=r").mkdir()
+    (tmp_path / "run=r" / "manifest.json").write_text("{")
+    done = ends(1, "status", tmp_path)
+    assert done.out.startswith("r  damaged\n")
+    assert f"remove '{tmp_path}/run=r', and evaluate it again." in done.err
+
+
+def test_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
+    assert ok("status", tmp_path).out == (
+        f"no run in {tmp_path}; 'ufo evaluate --output' writes one\n"
+    )
+
+
+# --- attempts
+
+
+@pytest.fixture(name="attempt")
+def _attempt(tmp_path: Path) -> Attempt:
+    """An attempt at six lines in chunks of four, of which the first is done."""
+    attempt = Attempt.open(str(tmp_path / "run=r"), {"chunk_size": 4})
+    attempt.write_process(6)
+    attempt.mark_done(0, Written([], {}))
+    return attempt
+
+
+@pytest.fixture(name="noted")
+def _noted(attempt: Attempt) -> Callable[..., Any]:
+    """Changes what is noted of the attempt's process; returns the status of the attempt."""
+    path = Path(attempt.folder, "process.json")
+
+    def noted(**changes: Any) -> Any:
+        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+        (found,) = statuses(str(Path(attempt.run_folder).parent))
+        return found
+
+    return noted
+
+
+def test_an_attempt_tells_how_far_it_is(noted: Callable[..., Any], attempt: Attempt) -> None:
+    found = noted(started_at="9:00")
+    assert found["chunks"] == 1
+    assert found["of_chunks"] == 2
+    assert found["lines"] == 4
+    assert found["of_lines"] == 6
+    assert found["started_at"] == "9:00"
+    assert found["pid"] == os.getpid()
+    assert found["folder"] == attempt.folder
+    assert found["changed_at"].endswith("+00:00")
+
+
+def test_no_more_lines_are_done_than_there_are(noted: Callable[..., Any], attempt: Attempt) -> None:
+    attempt.mark_done(1, Written([], {}))
+    assert noted()["lines"] == 6
+
+
+def test_an_unknown_number_of_lines_is_told_as_unknown(noted: Callable[..., Any]) -> None:
+    found = noted(lines=None)
+    assert found["lines"] == 4
+    assert found["of_lines"] is None
+    assert found["of_chunks"] is None
+
+
+def test_a_process_that_holds_the_lock_of_its_run_is_running(
+    noted: Callable[..., Any], attempt: Attempt
+) -> None:
+    with run_lock(str(Path(attempt.run_folder).parent), attempt.run_folder, "r"):
+        found = noted()
+    assert found["state"] == "running"
+    assert found["next"] == f"kill {os.getpid()} stops it; what is finished is kept"
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "advice"),
+    [
+        pytest.param(
+            {"command": ["evaluate", "--run", "a b"]},
+            "stopped",
+            "ufo evaluate --run 'a b'",
+            id="without the lock, of a command",
+        ),
+        pytest.param(
+            {"command": []},
+            "stopped",
+            "the same command, or call of ufo.evaluate, as before completes it",
+            id="without the lock, of a program",
+        ),
+        pytest.param(
+            {"host": "h.example"},
+            "elsewhere",
+            "it was started on h.example; look there whether it runs",
+            id="on another machine",
+        ),
+    ],
+)
+def test_an_attempt_of_a_process(
+    noted: Callable[..., Any], changes: Mapping[str, Any], state: str, advice: str
+) -> None:
+    found = noted(**changes)
+    assert found["state"] == state
+    assert found["next"] == advice
+
+
+def test_a_process_that_is_gone_is_stopped_whoever_holds_the_lock(
+    noted: Callable[..., Any], attempt: Attempt
+) -> None:
+    with run_lock(str(Path(attempt.run_folder).parent), attempt.run_folder, "r"):
+        assert noted(pid=2**22 + 1)["state"] == "stopped"
+
+
+def test_an_attempt_without_a_note_of_its_process_is_stopped(attempt: Attempt) -> None:
+    Path(attempt.folder, "process.json").unlink()
+    (found,) = statuses(str(Path(attempt.run_folder).parent))
+    assert found["state"] == "stopped"
+    assert found["host"] is None
+
+
+def test_an_attempt_on_an_engine_has_a_job(noted: Callable[..., Any], attempt: Attempt) -> None:
+    job = Path(attempt.chunk_folder(engine.CHUNK), engine.FILE)
+    job.write_text('{"runner": "FlinkRunner", "name": "ufo-r", "named": false, "url": null}')
+    found = noted()
+    assert found["job"] == "ufo-r"
+    assert found["runner"] == "FlinkRunner"
+    assert found["chunks"] is None
+
+
+def test_the_batches_of_the_run_are_told(
+    noted: Callable[..., Any], attempt: Attempt, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "cache.batches")
+    endpoint = Endpoint("m", "http://models.example/v1?key=k")
+    for run, round_ in ((attempt.run_folder, 1), ("another", 2)):
+        with closing(BatchStore(path, run)) as store:
+            store.plan(endpoint, round_, {"a": 0.0, "b": 0.0})
+    (batch,) = noted(batches=path)["batches"]
+    assert batch["round"] == 1
+    assert batch["requests"] == 2
+    assert batch["endpoint"] == "http://models.example/v1"
+    assert noted(batches=path, host="h.example")["batches"] is None
+
+
+def test_the_attempt_of_a_finished_run_is_told_unless_the_run_is_its_result(
+    noted: Callable[..., Any], attempt: Attempt
+) -> None:
+    folder = Path(attempt.run_folder)
+    for identifier, states in (("a1", ["finished", "stopped"]), (attempt.identifier, ["finished"])):
+        manifest: dict[str, Any] = {name: {} for name in ("counts", "fingerprint", "tables")}
+        told = {**manifest, "attempt": identifier, "finished_at": "2025"}
+        (folder / "manifest.json").write_text(json.dumps(told))
+        assert [one["state"] for one in statuses(str(folder.parent))] == states

@@ -1,0 +1,69 @@
+"""What a command logs on stderr: plain lines for people, objects for programs."""
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ufo.pipelines import logs
+
+
+@pytest.fixture(name="logged")
+def _logged(capfd: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Returns the objects that are logged while a function is called."""
+
+    def logged(act: Callable[[], None]) -> Any:
+        before = list(logging.getLogger().handlers)
+        logs.start(logs.LogSettings("json", "r"))
+        try:
+            act()
+        finally:
+            logs.stop()
+        assert logging.getLogger().handlers == before
+        return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+
+    return logged
+
+
+def test_an_event_is_an_object(logged: Callable[..., Any]) -> None:
+    (found,) = logged(lambda: logs.event("an event", chunk=3))
+    assert found.keys() == {"time", "level", "logger", "run", "step", "worker", "message", "chunk"}
+    assert found["level"] == "info"
+    assert found["logger"] == "ufo"
+    assert found["run"] == "r"
+    assert found["message"] == "an event"
+    assert found["chunk"] == 3
+
+
+def test_lines_after_the_run_is_named_have_its_name(logged: Callable[..., Any]) -> None:
+    def act() -> None:
+        logs.name_run("nightly")
+        logs.tell("a word")
+        assert logs.settings_for_worker() == logs.LogSettings("json", "nightly")
+
+    assert [line["run"] for line in logged(act)] == ["nightly"]
+
+
+def test_an_error_is_logged_as_one(logged: Callable[..., Any]) -> None:
+    def act() -> None:
+        logs.fail("it broke \x1b[2J")
+        try:
+            raise ValueError("why")
+        except ValueError:
+            logging.getLogger("library").exception("a library's")
+
+    ours, theirs = logged(act)
+    assert ours["level"] == "error"
+    assert ours["message"] == "it broke \\x1b[2J"
+    assert theirs["logger"] == "library"
+    assert "ValueError: why" in theirs["error"]
+
+
+def test_people_get_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.start(logs.LogSettings())
+    logs.event("an event that is for programs")
+    logs.tell("a word")
+    logs.fail("it broke")
+    assert capsys.readouterr().err == "a word\nufo: it broke\n"
