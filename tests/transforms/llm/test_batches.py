@@ -279,6 +279,17 @@ def test_requests_of_a_batch_that_was_not_taken_are_new_again(stores: list[Batch
     assert store.under_way() == [other]
 
 
+def test_a_run_that_is_finished_leaves_nothing(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    batch = sent(store, "r-1-a-0")
+    store.claim("owner", ["k"])
+    store.forget()
+    assert not store.knows("r-1")
+    assert store.sent(batch) == {}
+    assert store.under_way() == []
+    assert store.claim("other", ["k"]) == ([["k"]], False)
+
+
 def test_a_request_is_known_by_the_whole_of_its_key(stores: list[BatchStore]) -> None:
     store, _ = stores
     store.ask("r-12-a-0", HERE, body(1), ROW)
