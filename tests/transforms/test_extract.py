@@ -35,6 +35,8 @@ def test_sentences_are_numbered_and_the_response_holds_what_the_input_said() -> 
     found = run(text=text, **said, human_score=0.5, references=["a", "b"])
     said |= {"text": text, "n_references": 2, "human_score": 0.5, "record_hash": ANY}
     assert found.response == Response("r", **said)
+    assert found.open_units.question == "q"
+    assert found.open_units.language == "en"
     assert found.open_units.references == ["a", "b"]
     sentences = [(s.sentence_index, s.start, s.end) for s in found.sentences]
     assert sentences == [(0, 0, 14), (1, 16, 29)]
@@ -177,18 +179,6 @@ def test_what_a_judge_used_and_missed_is_told() -> None:
     assert found.failures == [failure]
     assert found.usage == [usage]
     queries.assert_awaited_once_with(["Etna."], "r")
-
-
-def test_a_response_has_all_that_the_input_said() -> None:
-    said: Any = {"model": "m", "dataset": "d", "question": "q", "language": "de", "metadata": "{}"}
-    found = run(**said, human_score=0.5, references=["a"])
-    told = {name: getattr(found.response, name) for name in said}
-    assert told == said
-    assert found.response.human_score == 0.5
-    assert found.response.n_references == 1
-    assert found.open_units.question == "q"
-    assert found.open_units.language == "de"
-    assert found.open_units.references == ["a"]
 
 
 def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:

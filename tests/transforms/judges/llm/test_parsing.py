@@ -151,7 +151,7 @@ def test_no_verdict_is_in_tags_that_were_withheld(said: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("before", "expected"), [(999, {"f1": 1}), (1000, {})])
 def test_a_thousand_brackets_are_tried(before: int, expected: dict[str, Any]) -> None:
-    assert found("{ " * before + '{"f1": 1}') == expected
+    assert found("{" * before + '{"f1": 1}') == expected
 
 
 @pytest.mark.parametrize(("lists", "inside"), [(99, [1]), (100, [])])
