@@ -213,6 +213,13 @@ def test_the_first_reason_stays_and_a_poor_value_is_better_than_none() -> None:
     assert failure.input == "c"
 
 
+def test_an_error_in_place_of_a_reply_is_told() -> None:
+    (failure,) = asked(LlmError("gone", "transport"))[2].failures
+    assert failure.error_type == "transport"
+    assert failure.message == "gone"
+    assert failure.input is None
+
+
 def test_poor_values_alone_are_a_failure_where_the_form_says_so() -> None:
     assert asked("ab?cd", "b?")[2].failures == []
     (failure,) = asked("ab?cd", "b?", poor="all of b")[2].failures

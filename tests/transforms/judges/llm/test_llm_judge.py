@@ -22,7 +22,7 @@ from tests.transforms.judges.llm.scripted import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.transforms.judges.llm.extraction import related
-from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
+from ufo.transforms.llm.request import Completion, LlmError, Request
 from ufo.transforms.prompts.data import read
 
 REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
@@ -145,33 +145,6 @@ def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(
         ask(lambda r: next(replies), "A.", "B.", formulation=formulation, passages_per_call=1)
     assert error.value.final
     assert len(error.value.usage) == 1
-
-
-def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most() -> None:
-    def reply(request: Request) -> Any:
-        poisoned = "poison" in request.messages[1].content
-        return Choice(refusal="I will not.") if poisoned else always_yes(request)
-
-    rows = ask(reply, "A.", "B.", "poison", "D.").result.evidence
-    assert [row.outcome for row in rows] == ["supported"] * 2 + ["error"] * 2
-
-
-@pytest.mark.parametrize(
-    ("most", "words", "calls"), [(2, 3000, [4, 2, 2]), (1, 3000, [4, 2, 2]), (1, 10, [4])]
-)
-def test_a_large_call_refused_in_unknown_words_is_halved_once(
-    most: int, words: int, calls: list[int]
-) -> None:
-    def reply(request: Request) -> Any:
-        refused = LlmError("400: the sky is too blue", unexplained=True)
-        return always_yes(request) if len(asked_for(request)[0]) <= most else refused
-
-    claims = [f"Ada wrote note {n}." for n in range(4)]
-    asked = verify(reply, open_units(claims), [passages("word " * words)] * 4)
-    assert [len(asked_for(request)[0]) for request in asked.client.requests] == calls
-    outcome, said = ("supported", set()) if most == 2 else ("error", {"400: the sky is too blue"})
-    assert {row.outcome for row in asked.result.evidence} == {outcome}
-    assert {failure.message for failure in asked.result.failures} == said
 
 
 def test_200_000_characters_are_all_asked_about_in_parts_with_context() -> None:
