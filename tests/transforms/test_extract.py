@@ -151,11 +151,6 @@ def test_a_sentence_is_wrong_where_it_shares_a_character_with_an_error(
     assert step.human_label(Span(start, end), errors, are_errors=True) == label
 
 
-@pytest.mark.parametrize(("start", "end"), [(0, 10), (20, 30)])
-def test_a_labelled_sentence_beside_another_does_not_label_it(start: int, end: int) -> None:
-    assert step.human_label(Span(start, end), [LabelledSpan(10, 20, 1)], are_errors=False) is None
-
-
 @pytest.mark.parametrize(
     ("labels", "label"),
     [((0, 1), 0), ((1, 0), 0), ((1, 1), 1), ((1, None), 1), ((None, None), None)],
@@ -181,10 +176,15 @@ def test_what_a_judge_used_and_missed_is_told() -> None:
     queries.assert_awaited_once_with(["Etna."], "r")
 
 
-def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:
-    labelled = [LabelledSpan(0, 6, 1), LabelledSpan(6, 30, 0), LabelledSpan(30, 40, None)]
-    for (start, end), label in (((0, 10), 1), ((4, 12), 0), ((31, 40), None), ((40, 50), None)):
-        assert step.human_label(Span(start, end), labelled, are_errors=False) == label
+@pytest.mark.parametrize(
+    ("start", "end", "label"),
+    [(0, 10, 1), (4, 12, 0), (31, 40, None), (40, 50, None), (60, 70, 1), (50, 60, None)],
+)
+def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most(
+    start: int, end: int, label: int | None
+) -> None:
+    labelled = [LabelledSpan(*one) for one in ((0, 6, 1), (6, 30, 0), (30, 40, None), (60, 70, 1))]
+    assert step.human_label(Span(start, end), labelled, are_errors=False) == label
 
 
 @pytest.mark.parametrize(("sentences", "claims", "places"), cases(PLACES))

@@ -145,15 +145,25 @@ def test_a_limit_that_is_used_up_is_waited_for(
     assert failures.used_up(headers, 1_700_000_000.0) == seconds
 
 
-def test_of_two_limits_that_are_used_up_the_longer_is_waited_for() -> None:
-    left = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-remaining-tokens": "0"}
-    resets = {"x-ratelimit-reset-requests": "3s", "x-ratelimit-reset-tokens": "2s"}
-    assert failures.used_up({**left, **resets}, 0.0) == 3.0
+@pytest.mark.parametrize(
+    ("left", "resets", "seconds"),
+    [
+        pytest.param(("0", "0"), ("3s", "2s"), 3.0, id="the longer of two"),
+        pytest.param(("0", "1"), ("3s", "9s"), 3.0, id="one that is used up"),
+        pytest.param(("1", "1"), ("3s", "2s"), None, id="something is left of both"),
+    ],
+)
+def test_limits_that_are_used_up_are_waited_for(
+    left: tuple[str, str], resets: tuple[str, str], seconds: float | None
+) -> None:
+    headers = {}
+    for what, remaining, reset in zip(("requests", "tokens"), left, resets, strict=True):
+        headers[f"x-ratelimit-remaining-{what}"] = remaining
+        headers[f"x-ratelimit-reset-{what}"] = reset
+    assert failures.used_up(headers, 0.0) == seconds
 
 
-def test_a_limit_with_something_left_is_not_waited_for() -> None:
-    headers = {"x-ratelimit-remaining-tokens": "1", "x-ratelimit-reset-tokens": "1s"}
-    assert failures.used_up(headers, 0.0) is None
+def test_without_headers_no_limit_is_waited_for() -> None:
     assert failures.used_up({}, 0.0) is None
 
 

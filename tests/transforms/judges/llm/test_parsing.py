@@ -85,11 +85,6 @@ def test_nothing_a_model_says_raises(text: str) -> None:
     by_word(text, "tfn")
 
 
-@given(st.text(alphabet='{}[]",: \n', max_size=300))
-def test_signs_alone_are_no_verdict(text: str) -> None:
-    assert function([1]).invoke(found(text, "f1")) == {}
-
-
 def function(*passages: list[int], **control: Any) -> FactFunction:
     return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
 
