@@ -23,14 +23,7 @@ from ufo.schemas.records import (
     Passage,
     Tally,
 )
-from ufo.transforms.check import (
-    Checked,
-    check,
-    check_parts,
-    pooled_verdicts,
-    settle,
-    undecided,
-)
+from ufo.transforms.check import Checked, check, check_parts, pooled_verdicts, settle, undecided
 from ufo.transforms.check_text import CheckedText, check_text
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judged

@@ -84,9 +84,7 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
 
 
 @pytest.mark.parametrize(("number", "doubts"), [(2, {}), (3, {step.OUT_OF_RANGE: 1})])
-def test_the_last_sentence_has_the_number_of_sentences_less_one(
-    number: int, doubts: dict[str, int]
-) -> None:
+def test_the_last_number_is_that_of_sentences_less_one(number: int, doubts: dict[str, int]) -> None:
     found = run(given=True, claims=[GivenClaim("Lava.", "?", None, number)])
     assert [unit.sentence_index for unit in found.open_units.units] == [None if doubts else 2]
     assert found.doubts == doubts
@@ -144,9 +142,7 @@ def test_labels_of_sentences() -> None:
     ("start", "end", "label"),
     [(0, 10, 1), (9, 11, 0), (19, 21, 0), (20, 30, 1), (10, 20, 0), (12, 13, 0)],
 )
-def test_a_sentence_is_wrong_where_it_shares_a_character_with_an_error(
-    start: int, end: int, label: int
-) -> None:
+def test_a_sentence_is_wrong_if_it_has_part_of_an_error(start: int, end: int, label: int) -> None:
     errors = [LabelledSpan(10, 20, 0)]
     assert step.human_label(Span(start, end), errors, are_errors=True) == label
 
@@ -155,9 +151,7 @@ def test_a_sentence_is_wrong_where_it_shares_a_character_with_an_error(
     ("labels", "label"),
     [((0, 1), 0), ((1, 0), 0), ((1, 1), 1), ((1, None), 1), ((None, None), None)],
 )
-def test_a_sentence_is_as_true_as_its_worst_claim(
-    labels: tuple[int | None, ...], label: int | None
-) -> None:
+def test_a_sentence_has_its_worst_label(labels: tuple[int | None, ...], label: int | None) -> None:
     claims = [GivenClaim(f"Etna {n}.", None, one, 0) for n, one in enumerate(labels)]
     found = run(saying(Draft(0, "Etna.", "?")), units="sentence", given=True, claims=claims)
     assert [unit.human_label for unit in found.open_units.units] == [label]
@@ -180,9 +174,7 @@ def test_what_a_judge_used_and_missed_is_told() -> None:
     ("start", "end", "label"),
     [(0, 10, 1), (4, 12, 0), (31, 40, None), (40, 50, None), (60, 70, 1), (50, 60, None)],
 )
-def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most(
-    start: int, end: int, label: int | None
-) -> None:
+def test_a_labelled_sentence_labels_ours_by_share(start: int, end: int, label: int | None) -> None:
     labelled = [LabelledSpan(*one) for one in ((0, 6, 1), (6, 30, 0), (30, 40, None), (60, 70, 1))]
     assert step.human_label(Span(start, end), labelled, are_errors=False) == label
 

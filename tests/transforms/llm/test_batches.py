@@ -15,15 +15,7 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
-from ufo.transforms.llm.batch_store import (
-    AGAIN,
-    ANSWERED,
-    ASKING,
-    FAILED,
-    Batch,
-    BatchStore,
-    Reply,
-)
+from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, ASKING, FAILED, Batch, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.usage import usage_row
@@ -303,9 +295,7 @@ _STEPS = st.lists(st.tuples(st.sampled_from(["r1", "r2", "r3"]), _KEYS, st.boole
 
 
 @given(_STEPS)
-def test_a_judgement_is_asked_for_by_one_response_at_a_time(
-    steps: list[tuple[str, list[str], bool]],
-) -> None:
+def test_a_judgement_is_asked_for_once_at_a_time(steps: list[tuple[str, list[str], bool]]) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(BatchStore(f"{folder}/b", "r")) as store:
         owner_of: dict[str, str] = {}
         settled: set[str] = set()

@@ -138,9 +138,7 @@ def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | No
     ],
 )
 @pytest.mark.parametrize("what", ["requests", "tokens"])
-def test_a_limit_that_is_used_up_is_waited_for(
-    what: str, reset: str, seconds: float | None
-) -> None:
+def test_a_used_up_limit_is_waited_for(what: str, reset: str, seconds: float | None) -> None:
     headers = {f"x-ratelimit-remaining-{what}": "0", f"x-ratelimit-reset-{what}": reset}
     assert failures.used_up(headers, 1_700_000_000.0) == seconds
 
@@ -238,9 +236,7 @@ def test_an_unknown_error_passes_by_its_status_alone(status: int) -> None:
     ("status", "kind"),
     [(401, "key"), (402, "quota"), (403, "forbidden"), (404, "path"), (405, "path")],
 )
-def test_an_error_that_every_request_would_meet_is_final_by_its_status(
-    status: int, kind: str
-) -> None:
+def test_an_error_that_all_would_meet_is_final_by_its_status(status: int, kind: str) -> None:
     found = failure(status, message="the flux is inverted")
     assert found.kind == kind
     assert found.final

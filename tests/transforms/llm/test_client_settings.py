@@ -36,16 +36,12 @@ def test_the_endpoint_of_a_role(role: str, model: str, endpoint: Endpoint) -> No
         pytest.param(None, [False, False], id="none without batches"),
     ],
 )
-def test_which_endpoints_are_asked_in_batches(
-    urls: tuple[str, ...] | None, batched: list[bool]
-) -> None:
+def test_which_are_asked_in_batches(urls: tuple[str, ...] | None, batched: list[bool]) -> None:
     settings = replace(SETTINGS, batch=None if urls is None else BatchSettings("path", "run", urls))
     assert [settings.batched(role) for role in (VERIFIER, EXTRACTOR)] == batched
 
 
-def test_workers_are_sent_the_addresses_of_this_machine_s_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_workers_are_sent_addresses_of_this_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://c.example/v1")
     unnamed, known = Endpoint("m"), Capabilities(n=False)
     sent = ClientSettings({VERIFIER: unnamed}, {unnamed: known, THERE: known}).elsewhere()

@@ -44,16 +44,12 @@ def test_without_an_address_the_endpoint_is_openai_s() -> None:
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"])
-def test_an_endpoint_is_configured_by_any_of_its_variables(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_any_variable_configures_an_endpoint(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, LOCAL)
     assert Endpoint().configured
 
 
-def test_an_address_is_the_one_given_else_openai_s_else_azure_s(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_address_is_given_else_openai_s_else_azure_s(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://a.example/")
     assert Endpoint().url == "https://a.example?api-version=2024-10-21"
     monkeypatch.setenv("OPENAI_API_VERSION", "7")
@@ -113,9 +109,7 @@ def test_an_endpoint_elsewhere_gets_no_secret_of_the_run() -> None:
 @pytest.mark.parametrize(
     "variable", ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_KEY"]
 )
-def test_azure_s_key_is_in_the_first_variable_that_is_set(
-    monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_azure_s_key_is_in_a_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "secret")
     assert endpoints("m", "https://a.openai.azure.com")[VERIFIER].api_key_env == variable
 

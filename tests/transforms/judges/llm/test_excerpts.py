@@ -93,9 +93,7 @@ def test_an_excerpt_has_a_mark_where_sentences_are_left_out() -> None:
         pytest.param([0], {"tokens": 1}, "On[…]", id="cut where it is too long"),
     ],
 )
-def test_a_sentence_is_shown_with_its_neighbours(
-    indexes: list[int | None], more: dict[str, Any], shown: str
-) -> None:
+def test_neighbours_are_shown(indexes: list[int | None], more: dict[str, Any], shown: str) -> None:
     assert PARAGRAPHS.surroundings(indexes, **more) == shown
 
 
@@ -113,9 +111,7 @@ TWO_AND_TWO = "Ada was one. Bob was two.\n\nCyd was six. Dan was ten."
         pytest.param(TWO_AND_TWO, 40, [[0, 1, 2, 3]], id="a paragraph that fits"),
     ],
 )
-def test_a_part_has_as_many_sentences_as_fit(
-    text: str, tokens: int, parts: list[list[int]]
-) -> None:
+def test_a_part_has_the_sentences_that_fit(text: str, tokens: int, parts: list[list[int]]) -> None:
     assert [[*part.sentences] for part in text_of(text).parts(tokens)] == parts
 
 

@@ -136,9 +136,7 @@ def test_a_failure_and_a_repair_say_what_was_wrong() -> None:
 
 
 @pytest.mark.parametrize("formulation", ["function", "stepwise", "rationale", "prompt"])
-def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(
-    formulation: str,
-) -> None:
+def test_an_error_that_all_would_meet_is_raised_with_what_was_spent(formulation: str) -> None:
     first: Any = {"f1": YES} if formulation == "function" else "Rationale: So.\nVerdict: True"
     replies = iter([first, *[LlmError("wrong key", final=True)] * 3])
     with pytest.raises(LlmError, match="wrong key") as error:
@@ -183,9 +181,7 @@ def test_no_text_is_no_call() -> None:
 @pytest.mark.parametrize(
     ("second", "no_claim"), REPLIES["incomplete"].values(), ids=REPLIES["incomplete"]
 )
-def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(
-    second: list[Any], no_claim: list[Any]
-) -> None:
+def test_a_sentence_left_out_is_asked_for_once_more(second: list[Any], no_claim: list[Any]) -> None:
     first = {"facts": [*GOOD["facts"][1:], *second], "no_claim": no_claim}
     asked = extract([first, {"facts": [GOOD["facts"][0]], "no_claim": []}], extractor_model="small")
     assert rows(asked)[2:] == [(1, "Ada wrote notes.", "What did Ada write?")]
@@ -246,7 +242,5 @@ def test_a_claim_without_a_word_of_its_sentence_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("text", "other", "alike"), tables("replies_of_judges")["related"])
-def test_forms_of_a_word_count_and_function_words_do_not(
-    text: str, other: str, alike: bool
-) -> None:
+def test_forms_of_a_word_count_function_words_do_not(text: str, other: str, alike: bool) -> None:
     assert related(text, other) is related(other, text) is alike

@@ -63,9 +63,7 @@ def test_deep_nesting_is_no_reply(text: str) -> None:
 
 
 @pytest.mark.parametrize(("said", "reason"), TABLES["broken"].values(), ids=TABLES["broken"])
-def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(
-    said: dict[str, Any], reason: str
-) -> None:
+def test_json_that_breaks_off_is_truncated_if_asked_for(said: dict[str, Any], reason: str) -> None:
     assert reason_of(Choice(**said), asked_json=True) == reason
     assert reason_of(Choice(**said)) == "unparsable"
 
@@ -167,9 +165,7 @@ def test_a_negated_word_is_no_verdict(negation: str, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "verdict", "wrong"), TABLES["words"])
-def test_a_word_is_a_verdict_where_it_is_the_only_one(
-    text: str, verdict: str | None, wrong: str
-) -> None:
+def test_one_word_of_a_verdict_is_the_verdict(text: str, verdict: str | None, wrong: str) -> None:
     finding, said = by_word(text, "tfn")
     assert (finding and finding.outcome) == verdict
     assert said[: len(wrong)] == wrong

@@ -17,12 +17,7 @@ import pytest
 from tests.local_web import LocalWeb, Reply
 from tests.transforms.sources.web.pages import get
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.web.addresses import (
-    RefusedAddress,
-    checked_url,
-    literal,
-    why_refused,
-)
+from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url, literal, why_refused
 from ufo.transforms.sources.web.documents import CONNECTION, REFUSED_ADDRESS, FetchedPage
 from ufo.transforms.sources.web.transport import CheckedBackend
 
@@ -202,9 +197,7 @@ ISATAP = "an address that contains another one (ISATAP)"
         ("ff00::", "ffff::", "a multicast address"),
     ],
 )
-def test_a_range_is_refused_from_its_first_to_its_last_address(
-    first: str, last: str, why: str
-) -> None:
+def test_a_range_is_refused_from_first_to_last_address(first: str, last: str, why: str) -> None:
     assert why_refused(ip_address(first)) == why
     assert why_refused(ip_address(last)) == why
 

@@ -118,18 +118,14 @@ def test_a_page_of_a_type_that_can_be_read_comes(web: LocalWeb, kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", UNTOLD)
-def test_a_page_of_an_untold_type_comes_if_its_first_bytes_tell_it(
-    web: LocalWeb, kind: str
-) -> None:
+def test_a_page_of_an_untold_type_comes_if_its_first_bytes_tell(web: LocalWeb, kind: str) -> None:
     told = {"content-type": kind} if kind else {}
     assert at(web, Reply(b"<!DOCTYPE html>words", 200, told)).content_type == "text/html"
     assert at(web, Reply(b"words", 200, told)).reason == reasons.UNSUPPORTED_TYPE
 
 
 @pytest.mark.parametrize(("most", "reason"), [(24, None), (23, reasons.TOO_LARGE)])
-def test_a_page_has_as_many_bytes_as_are_allowed(
-    web: LocalWeb, most: int, reason: str | None
-) -> None:
+def test_a_page_has_as_many_bytes_as_allowed(web: LocalWeb, most: int, reason: str | None) -> None:
     assert at(web, Reply(TEXT, 200, PAGE), most_bytes=most).reason == reason
 
 
