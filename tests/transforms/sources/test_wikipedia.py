@@ -57,6 +57,9 @@ def test_each_unit_gets_its_best_passages(index: str) -> None:
     with pytest.raises(UsageError, match="bm25"):
         WikipediaSource(index, retriever="bm52").unavailable()
     assert WikipediaSource(index).unavailable() is None
+    assert "no index is named" in (WikipediaSource().unavailable() or "")
+    assert WikipediaSource(index).passages == 5
+    assert WikipediaSource(index).fingerprint() == open_index(index).fingerprint
 
 
 @pytest.mark.parametrize("name", ["Northern Rock", "Muckle Flugga"])

@@ -104,6 +104,40 @@ def test_a_query_that_repeats_its_claim_is_left_out() -> None:
     assert ["<query>" in user for user in stepwise.users] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("settings", "facts", "shown"),
+    [
+        pytest.param({}, [3], [2], id="all in one call"),
+        pytest.param({"passages_per_call": 1}, [3, 3], [1, 1], id="a passage a call"),
+        pytest.param({"facts_per_call": 2}, [2, 1], [2, 2], id="two facts a call"),
+    ],
+)
+def test_a_call_has_as_many_facts_and_passages_as_allowed(
+    settings: dict[str, int], facts: list[int], shown: list[int]
+) -> None:
+    found = passages("A.", "B.")
+    asked = verify(always_yes, open_units([BORN, WROTE, BORN]), [found] * 3, **settings)
+    told = [asked_for(request) for request in asked.client.requests]
+    assert [len(claims) for claims, _ in told] == facts
+    assert [len(texts) for _, texts in told] == shown
+    assert {(row.judge, row.model) for row in asked.result.evidence} == {("llm", "m")}
+
+
+@pytest.mark.parametrize("options", ["tf", "tfn"])
+@pytest.mark.parametrize("formulation", ["stepwise", "rationale", "prompt"])
+def test_words_without_a_verdict_are_asked_for_in_a_function(
+    formulation: str, options: str
+) -> None:
+    said = iter(["It is.", *[{"rationale": "So.", "verdict": "False"}] * 2])
+    asked = ask(lambda r: next(said), formulation=formulation, verdict_labels=options)
+    function = asked.client.requests[-1].function
+    assert function is not None
+    fields = function.parameters["properties"]
+    words = ["True", "False", "Unclear"][: len(options)]
+    assert list(fields["verdict"]["enum"]) == words
+    assert ("rationale" in fields) is (formulation == "rationale")
+
+
 # --- what is asked again, and what stays an error ---
 
 
