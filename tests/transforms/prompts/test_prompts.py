@@ -42,6 +42,7 @@ def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
         ("verify_user.txt", "{passages} {context}", ["verify_user.txt", "lacks", "{facts}"]),
         ("verify_user.txt", "{passages}{context}{facts}{fact}", ["verify_user.txt", "{fact};"]),
         ("repair.txt", "Again, {wrong} {name}", ["repair.txt", "unknown", "{name}", "{wrong}"]),
+        ("argument_answer.txt", "{x}", ["unknown variable {x}; it may have none"]),
         ("verify_usr.txt", "x", ["verify_usr.txt", "Did you mean 'verify_user'"]),
     ],
 )
