@@ -81,6 +81,8 @@ def test_the_last_layer_decides_over_vector_and_features(folder: Path) -> None:
 
 
 def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -> None:
+    assert BundledVerifier(str(folder)).name == folder.name
+    assert BundledVerifier().name == "bundled"
     before = BundledVerifier(str(folder)).fingerprint()
     assert before == BundledVerifier(str(folder)).fingerprint()
     told = json.loads((folder / "verifier.json").read_text())

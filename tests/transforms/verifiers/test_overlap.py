@@ -141,6 +141,13 @@ def test_a_passage_that_says_less_than_a_quarter_of_what_is_told_supports_nothin
     assert sum(found) == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("before", "subject"), [(13, ["Ada"]), (14, [])])
+def test_a_name_is_a_subject_up_to_the_fourteenth_word(before: int, subject: list[str]) -> None:
+    claim = f"Then {'so ' * (before - 1)}Ada walked to Oslo."
+    found = match(Pair(claim, "")).claim.named_subject
+    assert [one.surface for one in found] == subject
+
+
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (
     U.S. 5% $3 million the first last may e.g. 1990s – ½ İ ß 漢字"""
 WORDS = st.sampled_from([*SAMPLE.split(), "\n", "\x00"])
