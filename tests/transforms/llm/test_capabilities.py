@@ -326,8 +326,6 @@ def test_errors_of_other_shapes_are_read() -> None:
     shapes: list[Any] = [None, [], "oops", {"error": "oops"}, {"error": None}, 3]
     for shape in shapes:
         assert of_response(ENDPOINT, KEY, 500, {}, shape, 0.0).transient, shape
-    listed = [{"error": {"code": 400, "message": "Overloaded", "status": "UNAVAILABLE"}}]
-    assert of_response(ENDPOINT, KEY, 400, {}, listed, 0.0).transient
     assert "wants a key: set OPENAI_API_KEY (401: no)" in failure(401, NO_KEY, message="no").message
     unknown = [failure(status, message="the flux is inverted") for status in (400, 413, 422, 500)]
     assert [one.unexplained for one in unknown] == [True, False, True, False]
