@@ -63,6 +63,8 @@ def test_support_is_held_to_the_rules(claim: str, title: str, text: str, outcome
 def test_a_contradiction_needs_a_ground() -> None:
     text = "The tower was built in 1887."
     assert ruled(match(Pair("The tower was built in 1889.", text)), AGAINST) == AGAINST
+    half = ruled(match(Pair("The tower was built in 1889.", text)), Probabilities(0.5, 0.4, 0.1))
+    assert half == pytest.approx((0.49, 0.408, 0.102))
     assert ruled(match(Pair("The tower is famous.", text)), AGAINST).outcome == NOANS
     sharks = match(Pair("Sharks are mammals.", "Whales are mammals. Sharks are fish."))
     assert explain(sharks, REFUTED).rationale == 'says "Sharks", "mammals"'
