@@ -23,14 +23,7 @@ from ufo.schemas.records import (
     Passage,
     Tally,
 )
-from ufo.transforms.check import (
-    Checked,
-    check,
-    check_parts,
-    pooled_verdicts,
-    settle,
-    undecided,
-)
+from ufo.transforms.check import Checked, check, check_parts, pooled_verdicts, settle, undecided
 from ufo.transforms.check_text import CheckedText, check_text
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judged
@@ -130,12 +123,18 @@ def test_a_source_that_breaks_the_rules_is_an_error_for_each_unit(answers: Any) 
     assert {failure.step for failure in found.failures} == {"source:broken"}
 
 
-def test_a_search_that_failed_in_part_has_its_passages_and_an_error_row() -> None:
+def searching(*answers: Found) -> FactSource:
+    """A source that has these answers to the units of a response."""
     source = FactSource()
     source.name = "s"
+    source.look_up = AsyncMock(return_value=list(answers))  # type: ignore[method-assign]
+    return source
+
+
+def test_a_search_that_failed_in_part_has_its_passages_and_an_error_row() -> None:
     part = Found([Retrieved(Passage("supported", passage_id="p"))], ERROR, TRANSPORT)
-    source.look_up = AsyncMock(return_value=[part])  # type: ignore[method-assign]
-    rows = [(row.passage_id, row.outcome, row.reason) for row in checked("a", source).evidence]
+    found = checked("a", searching(part)).evidence
+    rows = [(row.passage_id, row.outcome, row.reason) for row in found]
     assert rows == [("p", "supported", None), (None, ERROR, TRANSPORT)]
 
 
@@ -149,14 +148,6 @@ class Costly(ScriptedJudge):
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         judged = await super().verify(open_units, source, found)
         return replace(judged, failures=[MISSED], usage=[VERIFIED])
-
-
-def searching(*answers: Found) -> FactSource:
-    """A source that has these answers to the units of a response."""
-    source = FactSource()
-    source.name = "s"
-    source.look_up = AsyncMock(return_value=list(answers))  # type: ignore[method-assign]
-    return source
 
 
 def test_what_source_and_judge_used_and_missed_is_told() -> None:

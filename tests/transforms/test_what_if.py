@@ -119,7 +119,10 @@ def test_seq_knows_what_it_asked(tmp_path: Path) -> None:
             VoteRules(("ref", "wiki"), "single"),
             VoteRules(("ref", "wiki"), selection=Selection(without_categories=["other"])),
         ):
-            with pytest.raises(UsageError, match="does not know every verdict"):
+            with pytest.raises(
+                UsageError,
+                match=r"does not know every verdict: in its mode 'seq' .* the order ref,wiki ",
+            ):
                 list(recomputed(results, rules))
 
 

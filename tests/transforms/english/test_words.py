@@ -1,5 +1,6 @@
 """Words as the offline judge compares them, and whether a text is English at all."""
 
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from ufo.transforms.english.words import TOKEN, agree, differ, is_english, quantities, read
 
+SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 HERE = Path(__file__).parent
 ROWS = cases(HERE / "quantities.txt")
 QUANTITIES = {cells: [row for row in ROWS if len(row) == cells] for cells in (2, 3, 4)}
@@ -16,11 +18,14 @@ QUANTITIES = {cells: [row for row in ROWS if len(row) == cells] for cells in (2,
 
 @pytest.mark.parametrize(("text", "language"), [*cases(HERE / "language.txt"), ("", "English")])
 def test_a_text_is_english_unless_it_shows_another_language(text: str, language: str) -> None:
-    assert is_english(text) == is_english(text, "") == (language == "English")
+    english = language == "English"
+    assert is_english(text) is english
+    assert is_english(text, "") is english
+    assert is_english(text, " ") is english
 
 
 def test_a_given_code_decides_else_the_beginning() -> None:
-    for code in ("en", "en-GB", "en_US", "eng", "EN", " en "):
+    for code in ("en", "en-GB", "en_US", "eng", "English", "EN", " en "):
         assert is_english("Der Hund schläft nicht.", code)
     for code in ("de", "fr-CA", "zh", "und"):
         assert not is_english("The dog is not asleep.", code)
@@ -67,6 +72,51 @@ def test_what_words_can_be() -> None:
 def test_quantities_are_read(text: str, found: str) -> None:
     told = (f"{q.kind} {q.low:g}–{q.high:g} {q.unit}".strip() for q in quantities(read(text)))
     assert " | ".join(told) == found
+
+
+RANGES = {
+    "285–315": ["about", "around", "approximately", "roughly", "nearly", "almost"],
+    "300–inf": [
+        *("over", "above", "exceeding", "after", "more than", "greater than", "at least"),
+    ],
+    "-inf–300": ["under", "below", "before", "less than", "fewer than", "at most"],
+    "300–300": ["than", "more or", "of"],
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "span"), [(words, span) for span, rows in RANGES.items() for words in rows]
+)
+def test_a_number_is_rounded_or_open_by_the_words_before_it(words: str, span: str) -> None:
+    (found,) = quantities(read(f"{words} 300 km"))
+    assert f"{found.low:g}–{found.high:g} {found.unit}" == f"{span} km"
+
+
+MONTHS = "January February March April May June July August September October November December"
+
+
+@pytest.mark.parametrize(("number", "month"), [*enumerate(MONTHS.split(), 1)])
+def test_a_month_is_known_by_its_name_and_its_first_letters(number: int, month: str) -> None:
+    for name in (month, month[:3]):
+        assert [one.low for one in quantities(read(f"31 {name} 1990"))] == [100 * number + 31, 1990]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "low"),
+    [
+        *((f"{sign}30", f"number {sign}", 30) for sign in "$€£¥"),
+        *((f"two {scale}", "number", 2 * 10.0**zeros) for scale, zeros in SCALES.items()),
+        *(("1000", "year", 1000), ("2100", "year", 2100), ("999", "number", 999)),
+        *(("2101", "number", 2101), ("1 Sept", "day", 901), ("31 May", "day", 531)),
+        *(("32 May", "number", 32), ("0 May", "number", 0), ("twenty one", "number", 21)),
+        *(("1,5 km", "number km", 1.5), ("30 of the old cats", "number old", 30)),
+        *(("after 1990", "year", 1990), ("before 1990", "year", -inf)),
+    ],
+)
+def test_the_first_quantity_of_a_text(text: str, kind: str, low: float) -> None:
+    found, *_ = quantities(read(text))
+    assert f"{found.kind} {found.unit}".strip() == kind
+    assert (found.low + found.high) / 2 == low if "two" in text else found.low == low
 
 
 @pytest.mark.parametrize(("claim", "passage", "found"), QUANTITIES[3])

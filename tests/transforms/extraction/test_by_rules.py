@@ -56,12 +56,6 @@ OPENINGS = """Still First Last Then Today Now Soon Only Often Perhaps Once Nearb
     Meanwhile Originally Internationally Subsequently Afterwards Although When Hello"""
 
 
-def test_what_opens_a_sentence_is_not_part_of_the_subject() -> None:
-    for word in ("Then", "Today", "Now", "Soon", "In", "When", "Subsequently"):
-        found = said(f"{word} Oslo was lost, and the king left. He was sad.")
-        assert found[-1] in ("He was sad.", "Oslo was sad.")
-
-
 @pytest.mark.parametrize("word", OPENINGS.split())
 def test_what_only_opens_a_sentence_is_no_subject(word: str) -> None:
     assert word not in said(f"{word} was the prize. It was in Oslo.")[-1]

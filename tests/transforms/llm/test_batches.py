@@ -15,15 +15,7 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
-from ufo.transforms.llm.batch_store import (
-    AGAIN,
-    ANSWERED,
-    ASKING,
-    FAILED,
-    Batch,
-    BatchStore,
-    Reply,
-)
+from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, ASKING, FAILED, Batch, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.usage import usage_row
@@ -279,6 +271,17 @@ def test_requests_of_a_batch_that_was_not_taken_are_new_again(stores: list[Batch
     assert store.under_way() == [other]
 
 
+def test_a_run_that_is_finished_leaves_nothing(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    batch = sent(store, "r-1-a-0")
+    store.claim("owner", ["k"])
+    store.forget()
+    assert not store.knows("r-1")
+    assert store.sent(batch) == {}
+    assert store.under_way() == []
+    assert store.claim("other", ["k"]) == ([["k"]], False)
+
+
 def test_a_request_is_known_by_the_whole_of_its_key(stores: list[BatchStore]) -> None:
     store, _ = stores
     store.ask("r-12-a-0", HERE, body(1), ROW)
@@ -292,9 +295,7 @@ _STEPS = st.lists(st.tuples(st.sampled_from(["r1", "r2", "r3"]), _KEYS, st.boole
 
 
 @given(_STEPS)
-def test_a_judgement_is_asked_for_by_one_response_at_a_time(
-    steps: list[tuple[str, list[str], bool]],
-) -> None:
+def test_a_judgement_is_asked_for_once_at_a_time(steps: list[tuple[str, list[str], bool]]) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(BatchStore(f"{folder}/b", "r")) as store:
         owner_of: dict[str, str] = {}
         settled: set[str] = set()

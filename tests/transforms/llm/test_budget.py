@@ -64,9 +64,7 @@ def test_many_at_once_stay_below_the_cap_and_use_it(path: str) -> None:
     ("billed", "cost"),
     [pytest.param(False, 0, id="refused"), pytest.param(True, 10, id="broke off")],
 )
-def test_what_broke_off_may_have_been_billed_and_a_refusal_is_not(
-    path: str, billed: bool, cost: int
-) -> None:
+def test_what_broke_off_may_be_billed_and_no_refusal_is(path: str, billed: bool, cost: int) -> None:
     budget = Budget(PRICES, cap=100, path=path)
     failed = replace(row(1), prompt_tokens=None, completion_tokens=None)
     budget.settle(BODY, reserved(budget, BODY), failed, billed)
@@ -116,9 +114,7 @@ def test_the_longest_choice_so_far_is_expected_of_the_next() -> None:
         pytest.param(FREE | {"n": 2}, 500, id="450 for each of two choices"),
     ],
 )
-def test_how_long_a_choice_was_is_known_for_each_choice(
-    body: dict[str, Any], expected: int
-) -> None:
+def test_how_long_a_choice_was_is_known_for_each_one(body: dict[str, Any], expected: int) -> None:
     budget = Budget(PRICES, cap=10_000)
     asyncio.run(send(budget, 900, body))
     assert reserved(budget, FREE) == expected
@@ -137,9 +133,7 @@ def test_how_long_a_choice_was_is_known_for_each_model() -> None:
         pytest.param(BODY | {"model": "other"}, 5.0, id="a model without a price"),
     ],
 )
-def test_nothing_is_set_aside_without_a_cap_and_a_price(
-    body: dict[str, Any], cap: float | None
-) -> None:
+def test_nothing_is_set_aside_without_cap_or_price(body: dict[str, Any], cap: float | None) -> None:
     assert reserved(Budget(PRICES, cap), body) == 0.0
 
 
@@ -154,9 +148,7 @@ def test_nothing_is_set_aside_without_a_cap_and_a_price(
         pytest.param({"prompt_tokens": 0, "completion_tokens": 0}, 0.0, id="no tokens"),
     ],
 )
-def test_a_cost_is_known_with_price_and_tokens_alone(
-    changes: dict[str, Any], cost: float | None
-) -> None:
+def test_a_cost_is_known_with_price_and_tokens(changes: dict[str, Any], cost: float | None) -> None:
     assert priced(replace(row(1), **changes), PRICES).cost_usd == cost
 
 
@@ -249,9 +241,7 @@ def test_a_line_that_was_cut_short_is_passed_over_until_it_is_whole(path: str) -
     assert UsageReader(path).totals()[REQUESTS] == 3
 
 
-def test_without_a_path_nothing_is_written_and_one_that_cannot_be_ends_the_run(
-    tmp_path: Path,
-) -> None:
+def test_without_a_path_nothing_is_written_and_a_wrong_one_ends_the_run(tmp_path: Path) -> None:
     for log in (UsageLog(), UsageLog(str(tmp_path / "nowhere" / "usage.jsonl"))):
         log.report("a message is not worth the run")
     UsageLog().add({REQUESTS: 1}, row(1))

@@ -18,14 +18,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.memory import Memory, packed
-from ufo.transforms.llm.request import (
-    Choice,
-    Completion,
-    Function,
-    LlmError,
-    Message,
-    Request,
-)
+from ufo.transforms.llm.request import Choice, Completion, Function, LlmError, Message, Request
 from ufo.transforms.llm.usage import usage_row
 
 SETTINGS = ClientSettings({"verifier": Endpoint("m", "http://localhost:1/v1")})
@@ -325,9 +318,7 @@ KEPT = {"choice": {"text": "kept"}, "request": "q1", "tokens": [1, 2]}
         pytest.param([1, 2], "answer 1", id="a list"),
     ],
 )
-def test_an_entry_of_another_shape_is_asked_for_anew(
-    run: Run, tmp_path: Path, value: Any, answer: str
-) -> None:
+def test_another_shape_is_asked_for_anew(run: Run, tmp_path: Path, value: Any, answer: str) -> None:
     with closing(SqliteStore(str(tmp_path / "cache.sqlite"))) as store:
         store.put_many({request_keys(ASKED, SETTINGS)[0]: packed(value)})
     assert texts(run(Model(), ASKED)[0]) == [answer]

@@ -138,22 +138,30 @@ def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | No
     ],
 )
 @pytest.mark.parametrize("what", ["requests", "tokens"])
-def test_a_limit_that_is_used_up_is_waited_for(
-    what: str, reset: str, seconds: float | None
-) -> None:
+def test_a_used_up_limit_is_waited_for(what: str, reset: str, seconds: float | None) -> None:
     headers = {f"x-ratelimit-remaining-{what}": "0", f"x-ratelimit-reset-{what}": reset}
     assert failures.used_up(headers, 1_700_000_000.0) == seconds
 
 
-def test_of_two_limits_that_are_used_up_the_longer_is_waited_for() -> None:
-    left = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-remaining-tokens": "0"}
-    resets = {"x-ratelimit-reset-requests": "3s", "x-ratelimit-reset-tokens": "2s"}
-    assert failures.used_up({**left, **resets}, 0.0) == 3.0
+@pytest.mark.parametrize(
+    ("left", "resets", "seconds"),
+    [
+        pytest.param(("0", "0"), ("3s", "2s"), 3.0, id="the longer of two"),
+        pytest.param(("0", "1"), ("3s", "9s"), 3.0, id="one that is used up"),
+        pytest.param(("1", "1"), ("3s", "2s"), None, id="something is left of both"),
+    ],
+)
+def test_limits_that_are_used_up_are_waited_for(
+    left: tuple[str, str], resets: tuple[str, str], seconds: float | None
+) -> None:
+    headers = {}
+    for what, remaining, reset in zip(("requests", "tokens"), left, resets, strict=True):
+        headers[f"x-ratelimit-remaining-{what}"] = remaining
+        headers[f"x-ratelimit-reset-{what}"] = reset
+    assert failures.used_up(headers, 0.0) == seconds
 
 
-def test_a_limit_with_something_left_is_not_waited_for() -> None:
-    headers = {"x-ratelimit-remaining-tokens": "1", "x-ratelimit-reset-tokens": "1s"}
-    assert failures.used_up(headers, 0.0) is None
+def test_without_headers_no_limit_is_waited_for() -> None:
     assert failures.used_up({}, 0.0) is None
 
 
@@ -228,9 +236,7 @@ def test_an_unknown_error_passes_by_its_status_alone(status: int) -> None:
     ("status", "kind"),
     [(401, "key"), (402, "quota"), (403, "forbidden"), (404, "path"), (405, "path")],
 )
-def test_an_error_that_every_request_would_meet_is_final_by_its_status(
-    status: int, kind: str
-) -> None:
+def test_an_error_that_all_would_meet_is_final_by_its_status(status: int, kind: str) -> None:
     found = failure(status, message="the flux is inverted")
     assert found.kind == kind
     assert found.final
@@ -320,8 +326,6 @@ def test_errors_of_other_shapes_are_read() -> None:
     shapes: list[Any] = [None, [], "oops", {"error": "oops"}, {"error": None}, 3]
     for shape in shapes:
         assert of_response(ENDPOINT, KEY, 500, {}, shape, 0.0).transient, shape
-    listed = [{"error": {"code": 400, "message": "Overloaded", "status": "UNAVAILABLE"}}]
-    assert of_response(ENDPOINT, KEY, 400, {}, listed, 0.0).transient
     assert "wants a key: set OPENAI_API_KEY (401: no)" in failure(401, NO_KEY, message="no").message
     unknown = [failure(status, message="the flux is inverted") for status in (400, 413, 422, 500)]
     assert [one.unexplained for one in unknown] == [True, False, True, False]

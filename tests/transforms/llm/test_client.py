@@ -72,9 +72,7 @@ def test_the_key_is_nowhere_but_in_the_header(
 @pytest.mark.parametrize(
     ("n", "requests"), [("works", 1), (IGNORED, 5), (REJECTED, 6), (1, 5), (2, 3), (4, 2)]
 )
-def test_the_choices_wanted_come_whatever_is_done_with_n(
-    llm_server: LlmServer, n: Any, requests: int
-) -> None:
+def test_wanted_choices_come_whatever_n_does(llm_server: LlmServer, n: Any, requests: int) -> None:
     llm_server.switches = Switches(n=n)
     llm_server.latency = faults.fixed(0.01)
     asked = Asked(llm_server, [sample(5), sample(3, messages=[Message("user", "And then?")])])

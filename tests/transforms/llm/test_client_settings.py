@@ -33,20 +33,15 @@ def test_the_endpoint_of_a_role(role: str, model: str, endpoint: Endpoint) -> No
         pytest.param((), [True, True], id="all"),
         pytest.param(("http://b.example/v1",), [False, True], id="one"),
         pytest.param(("http://c.example/v1",), [False, False], id="another"),
+        pytest.param(None, [False, False], id="none without batches"),
     ],
 )
-def test_which_endpoints_are_asked_in_batches(urls: tuple[str, ...], batched: list[bool]) -> None:
-    settings = replace(SETTINGS, batch=BatchSettings("path", "run", urls))
+def test_which_are_asked_in_batches(urls: tuple[str, ...] | None, batched: list[bool]) -> None:
+    settings = replace(SETTINGS, batch=None if urls is None else BatchSettings("path", "run", urls))
     assert [settings.batched(role) for role in (VERIFIER, EXTRACTOR)] == batched
 
 
-def test_without_batches_no_endpoint_is_asked_so() -> None:
-    assert not SETTINGS.batched(VERIFIER)
-
-
-def test_workers_are_sent_the_addresses_of_this_machine_s_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_workers_are_sent_addresses_of_this_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://c.example/v1")
     unnamed, known = Endpoint("m"), Capabilities(n=False)
     sent = ClientSettings({VERIFIER: unnamed}, {unnamed: known, THERE: known}).elsewhere()

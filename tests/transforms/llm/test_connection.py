@@ -44,16 +44,12 @@ def test_without_an_address_the_endpoint_is_openai_s() -> None:
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"])
-def test_an_endpoint_is_configured_by_any_of_its_variables(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_any_variable_configures_an_endpoint(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, LOCAL)
     assert Endpoint().configured
 
 
-def test_an_address_is_the_one_given_else_openai_s_else_azure_s(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_address_is_given_else_openai_s_else_azure_s(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://a.example/")
     assert Endpoint().url == "https://a.example?api-version=2024-10-21"
     monkeypatch.setenv("OPENAI_API_VERSION", "7")
@@ -95,20 +91,7 @@ def test_an_endpoint_on_this_machine_is_local(host: str, here: bool) -> None:
     assert Endpoint("m", f"http://{host}/v1").local is here
 
 
-@pytest.mark.parametrize("url", ["http://me@x/v1", "http://:secret@x/v1", "http://me:secret@x/v1"])
-def test_an_address_holds_neither_a_user_name_nor_a_password(url: str) -> None:
-    with pytest.raises(LlmError, match="put the key into the environment variable") as caught:
-        _ = Endpoint("m", url).url
-    assert "secret" not in str(caught.value)
-
-
 OWN = ("model", "messages", "tools", "tool_choice", "response_format", "n", "stream")
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_a_field_that_is_written_here_cannot_be_added(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name!r}, a field that ufo writes itself"):
-        endpoints("m", body_json=json.dumps({"top_k": 1, name: 1}))
 
 
 RUN = Endpoint("m", LOCAL, timeout=9.0, headers=(("X-Title", "TITLE"),), body='{"top_k": 1}')
@@ -124,18 +107,9 @@ def test_an_endpoint_elsewhere_gets_no_secret_of_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["a.openai.azure.com", "a.openai.azure.us", "a.cognitiveservices.azure.com"]
-)
-def test_each_host_of_azure_is_known(host: str) -> None:
-    assert azure_of(f"https://{host}") == Azure(f"https://{host}", "2024-10-21")
-
-
-@pytest.mark.parametrize(
     "variable", ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_KEY"]
 )
-def test_azure_s_key_is_in_the_first_variable_that_is_set(
-    monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_azure_s_key_is_in_a_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "secret")
     assert endpoints("m", "https://a.openai.azure.com")[VERIFIER].api_key_env == variable
 
@@ -155,7 +129,11 @@ def test_a_key_is_needed_at_openai_alone_and_never_shown(monkeypatch: pytest.Mon
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize(("url", "message"), TABLES["urls"])
+IN_URL = "put the key into the environment variable"
+WITH_USER = [(f"http://{user}@x/v1", IN_URL) for user in ("me", ":secret", "me:secret")]
+
+
+@pytest.mark.parametrize(("url", "message"), [*TABLES["urls"], *WITH_USER])
 def test_urls_that_cannot_be_used(url: str, message: str) -> None:
     with pytest.raises(LlmError, match=message) as error:
         _ = Endpoint("m", url).url
@@ -163,9 +141,19 @@ def test_urls_that_cannot_be_used(url: str, message: str) -> None:
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize(("url", "found"), TABLES["azure"])
+HOSTS = ("a.openai.azure.com", "a.openai.azure.us", "a.cognitiveservices.azure.com")
+AT_AZURE = [(f"https://{host}", [f"https://{host}", "2024-10-21"]) for host in HOSTS]
+
+
+@pytest.mark.parametrize(("url", "found"), [*TABLES["azure"], *AT_AZURE])
 def test_what_is_azure(url: str, found: list[str] | None) -> None:
     assert azure_of(url) == (found and Azure(*found))
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_field_that_is_written_here_cannot_be_added(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name!r}, a field that ufo writes itself"):
+        endpoints("m", body_json=json.dumps({"top_k": 1, name: 1}))
 
 
 @pytest.mark.parametrize(("given", "said"), TABLES["flags"].values(), ids=TABLES["flags"])

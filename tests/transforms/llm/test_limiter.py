@@ -245,9 +245,7 @@ def test_retries_of_an_outage_are_told_of_with_the_time_that_is_left() -> None:
 @pytest.mark.parametrize(
     ("patience", "left"), [(99.0, "89 more seconds"), (100.0, "2 more minutes")]
 )
-def test_the_time_that_is_left_is_told_in_minutes_from_ninety_seconds(
-    patience: float, left: str
-) -> None:
+def test_the_time_left_is_told_in_minutes_from_ninety_seconds(patience: float, left: str) -> None:
     told, _ = outage((10.0, "connection"), patience=patience)
     assert told == [f"the endpoint does not answer, retrying for {left}"]
 

@@ -71,9 +71,7 @@ def test_a_cache_is_opened_once_for_each_way_of_using_it(tmp_path: Path) -> None
     assert other is not memory
 
 
-def test_a_cache_that_failed_is_tried_again_by_the_next_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_cache_is_tried_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     settings = replace(SETTINGS, cache=str(tmp_path / "file" / "cache.sqlite"))
     failed = shared_memory(settings)

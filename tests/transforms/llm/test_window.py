@@ -41,9 +41,7 @@ def test_an_unknown_context_limits_nothing() -> None:
         pytest.param(990, 900, 0, 1, id="one token at least"),
     ],
 )
-def test_a_reply_gets_what_a_prompt_leaves(
-    prompt: int, most: int, expects: int, limit: int
-) -> None:
+def test_a_reply_has_what_a_prompt_leaves(prompt: int, most: int, expects: int, limit: int) -> None:
     # A tenth more for the prompt, and 16 tokens of a template, are left free.
     assert ContextWindow(1000).limit(prompt, most, expects) == limit
 
@@ -54,9 +52,7 @@ def test_the_room_beside_a_prompt_is_never_below_nothing(prompt: int, room: int)
 
 
 @pytest.mark.parametrize(("prompt", "hopeless"), [(1250, False), (1251, True)])
-def test_a_prompt_is_hopeless_from_five_quarters_of_the_context(
-    prompt: int, hopeless: bool
-) -> None:
+def test_a_prompt_is_hopeless_over_five_quarters_of_a_context(prompt: int, hopeless: bool) -> None:
     assert ContextWindow(1000).hopeless(prompt) is hopeless  # an estimate may be too high
 
 
@@ -156,9 +152,7 @@ def prompts(seed: int, spread: float, kept: float = 1.0) -> Iterator[tuple[Any, 
 
 @pytest.mark.parametrize("kept", [1.0, 0.0])
 @pytest.mark.parametrize(("spread", "lost"), [(0.02, 0.22), (0.035, 0.25)])
-def test_a_cut_of_a_quarter_is_seen_after_ten_replies(
-    spread: float, lost: float, kept: float
-) -> None:
+def test_a_cut_of_a_quarter_is_seen_in_ten_replies(spread: float, lost: float, kept: float) -> None:
     alarms = missed = 0
     longer = {**body(4000), "tools": TOOLS}
     cut = round(1.1 * (1 - lost - 0.03) * prompt_tokens({"messages": longer["messages"]}))

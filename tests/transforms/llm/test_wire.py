@@ -147,9 +147,7 @@ def test_a_longer_think_has_more_room() -> None:
         pytest.param({"references": False}, None, id="written out"),
     ],
 )
-def test_a_schema_is_strict_where_that_is_supported(
-    known: dict[str, Any], strict: bool | None
-) -> None:
+def test_a_schema_is_strict_where_supported(known: dict[str, Any], strict: bool | None) -> None:
     (tool,) = wire.body(call(), "m", Capabilities(**known), 1)["tools"]
     assert tool["function"].get("strict") is strict
     assert tool["function"]["name"] == "choose"
@@ -242,15 +240,11 @@ def test_no_thought_is_in_what_is_left_and_nothing_else_is_lost(
 
 
 @pytest.mark.parametrize(("usage", "expected"), TABLES["tokens"])
-def test_tokens_of_thoughts_that_are_in_the_total_alone_are_counted(
-    usage: dict[str, int], expected: list[int]
-) -> None:
+def test_thoughts_in_the_total_are_counted(usage: dict[str, int], expected: list[int]) -> None:
     assert [*wire.tokens({"usage": usage})] == expected
 
 
 @pytest.mark.parametrize(("message", "details", "thinks"), TABLES["thinks"])
-def test_whether_a_model_thinks_is_seen_in_its_reply(
-    message: dict[str, Any], details: Any, thinks: bool
-) -> None:
+def test_a_thinking_model_is_known(message: dict[str, Any], details: Any, thinks: bool) -> None:
     usage = {"completion_tokens_details": details}
     assert wire.answer({"choices": [{"message": message}], "usage": usage}, None).thinks is thinks

@@ -42,12 +42,11 @@ def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
         ("verify_user.txt", "{passages} {context}", ["verify_user.txt", "lacks", "{facts}"]),
         ("verify_user.txt", "{passages}{context}{facts}{fact}", ["verify_user.txt", "{fact};"]),
         ("repair.txt", "Again, {wrong} {name}", ["repair.txt", "unknown", "{name}", "{wrong}"]),
+        ("argument_answer.txt", "{x}", ["unknown variable {x}; it may have none"]),
         ("verify_usr.txt", "x", ["verify_usr.txt", "Did you mean 'verify_user'"]),
     ],
 )
-def test_a_wrong_file_is_named_with_its_variable(
-    tmp_path: Path, file: str, text: str, said: list[str]
-) -> None:
+def test_a_wrong_file_is_reported(tmp_path: Path, file: str, text: str, said: list[str]) -> None:
     (tmp_path / file).write_text(text)
     with pytest.raises(UsageError) as error:
         load_prompts(str(tmp_path))

@@ -78,9 +78,7 @@ def test_rows_without_labels_check_every_answer() -> None:
 
 
 @pytest.mark.parametrize(("changes", "message"), TABLES["unusable"], ids=str)
-def test_what_cannot_be_used_is_a_failure_that_says_why(
-    changes: dict[str, Any], message: str
-) -> None:
+def test_what_is_unusable_is_a_failure_that_says_why(changes: dict[str, Any], message: str) -> None:
     raw = {"question": "Q?", "ground_truth": "T.", "answers": {"a": "A"}, **changes}
     found = parse_recall("file:1", json.dumps(raw).encode())
     assert isinstance(found, Failure)

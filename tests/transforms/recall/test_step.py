@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import RecallAnswer, RecallInput
+from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
@@ -96,6 +96,25 @@ def test_an_empty_answer_says_nothing_and_nobody_is_asked() -> None:
 def test_a_record_without_an_answer_is_reported() -> None:
     found, _ = asked([], record(answers={}), "tf")
     assert [(row.key, row.error_type) for row in found.failures] == [("file:1", "no_answers")]
+
+
+def test_a_label_of_people_is_that_of_its_answer_and_fact() -> None:
+    labels = [RecallLabel("rag", 0, 1), RecallLabel("rag", 1, 0), RecallLabel("poor", 0, 0)]
+    what = record(answers={"rag": "Ada.", "poor": " "}, labels=labels)
+    found, _ = asked([{"fact_1": T, "fact_2": T, "fact_3": F}], what, "tf")
+    human = [(row.variant, row.label) for row in found.verdicts if row.formulation == "human"]
+    assert human == [("rag", 1), ("rag", 0), ("poor", 0)]
+    beside = [row.human_label for row in found.verdicts if row.formulation == "tf"]
+    assert beside == [1, 0, None, 0, None, None]
+
+
+def test_facts_are_made_by_prompts_of_their_own_as_published() -> None:
+    plain, published = (
+        LlmRecaller(LlmSettings("m", as_published=one), [], lambda: FakeClient([]))
+        for one in (False, True)
+    )
+    assert len({plain.generation_version, published.generation_version}) == 2
+    assert len(plain.generation_version) == len(published.generation_version) == 12
 
 
 def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:

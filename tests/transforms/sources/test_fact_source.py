@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,17 @@ import yaml
 from tests.transforms.scripted import opened
 from ufo import FactSource, Passage, Retrieved
 from ufo.schemas import errors
-from ufo.schemas.errors import PluginError
+from ufo.schemas.errors import NotYetAnswered, PluginError
 from ufo.schemas.records import FactUnit, passage_id
 from ufo.transforms import plugins
-from ufo.transforms.sources.fact_source import SOURCES, Found, SourceSpec, make_source
+from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
+from ufo.transforms.sources.fact_source import (
+    SOURCES,
+    Found,
+    SourceContext,
+    SourceSpec,
+    make_source,
+)
 from ufo.transforms.sources.reference import ReferenceSource
 
 
@@ -82,6 +90,26 @@ def test_scores_are_kept_and_nothing_found_is_noans() -> None:
         assert nothing.error_type == ""
     (found,) = ask(FactSource(), "x")
     assert "FactSource implements neither find nor look_up" in found.message
+
+
+def test_all_units_are_asked_in_the_round_of_one_that_waits() -> None:
+    source, asked = Plain(), list[str]()
+
+    def find(unit: FactUnit) -> Iterable[Passage]:
+        asked.append(unit.claim)
+        raise NotYetAnswered("later") if unit.claim == "a" else LookupError("gone")
+
+    source.find = find  # type: ignore[method-assign]
+    with pytest.raises(NotYetAnswered):
+        ask(source, "a", "b")
+    assert asked == ["a", "b"]
+
+
+def test_processes_divide_the_limits_of_a_run() -> None:
+    models = ClientSettings({})
+    among = SourceContext(models=models).among(3)
+    assert among == SourceContext(CallSettings(workers=3), replace(models, workers=3), False)
+    assert SourceContext().among(3).models is None
 
 
 def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguished() -> None:

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,21 @@ def test_each_unit_gets_its_best_passages(index: str) -> None:
     with pytest.raises(UsageError, match="bm25"):
         WikipediaSource(index, retriever="bm52").unavailable()
     assert WikipediaSource(index).unavailable() is None
+    assert "no index is named" in (WikipediaSource().unavailable() or "")
+    assert WikipediaSource(index).passages == 5
+    assert WikipediaSource(index).fingerprint() == open_index(index).fingerprint
+
+
+@pytest.mark.parametrize(("claim", "query"), [("Sicily", "?"), ("So", "Sicily?")])
+def test_the_words_of_a_claim_and_of_its_query_are_searched(
+    index: str, claim: str, query: str
+) -> None:
+    source = WikipediaSource(index)
+    source.open()
+    units = opened([claim])
+    asked = replace(units, units=[replace(units.units[0], query=query)])
+    (found,) = asyncio.run(source.look_up(asked))
+    assert [hit.passage.title for hit in found.passages] == ["Etna"]
 
 
 @pytest.mark.parametrize("name", ["Northern Rock", "Muckle Flugga"])

@@ -16,6 +16,7 @@ from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.verifiers.bundled import BundledVerifier
 from ufo.transforms.verifiers.bundled.classifier import INPUTS
 from ufo.transforms.verifiers.bundled.encoding import focus
+from ufo.transforms.verifiers.by_name import make_verifier
 from ufo.transforms.verifiers.overlap import ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
@@ -81,6 +82,8 @@ def test_the_last_layer_decides_over_vector_and_features(folder: Path) -> None:
 
 
 def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -> None:
+    assert BundledVerifier(str(folder)).name == folder.name
+    assert BundledVerifier().name == "bundled"
     before = BundledVerifier(str(folder)).fingerprint()
     assert before == BundledVerifier(str(folder)).fingerprint()
     told = json.loads((folder / "verifier.json").read_text())
@@ -88,8 +91,11 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
     assert BundledVerifier(str(folder)).fingerprint() != before
     with pytest.raises(RuntimeError, match="other features"):
         BundledVerifier(str(folder)).open()
-    (folder / "model.onnx").unlink()
-    assert "model.onnx is missing" in (BundledVerifier(str(folder)).unavailable() or "")
+    assert isinstance(make_verifier(str(folder)), BundledVerifier)
+    for name in ("verifier.json", "tokenizer.json", "model.onnx"):
+        (folder / name).unlink()
+        assert f"{name} is missing" in (BundledVerifier(str(folder)).unavailable() or "")
+        (folder / name).write_text("{}")
 
 
 @pytest.mark.parametrize(("claim", "words", "kept"), cases(HERE / "focus.txt"))

@@ -51,6 +51,7 @@ def test_a_path_becomes_whole_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 def test_one_whose_content_changed_is_another_and_loaded_anew(mine: Path) -> None:
     name = f"{mine}:Mine"
     before, first = content_of(name), opened(name)
+    assert len(before) == 16
     assert opened(name) is first
     mine.write_text(CODE + "# changed\n")
     assert opened(name) is not first

@@ -1,5 +1,6 @@
 """Verdicts by words, their explanations, and the rules that hold every verifier's verdicts."""
 
+from math import log
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,8 @@ def test_support_is_held_to_the_rules(claim: str, title: str, text: str, outcome
 def test_a_contradiction_needs_a_ground() -> None:
     text = "The tower was built in 1887."
     assert ruled(match(Pair("The tower was built in 1889.", text)), AGAINST) == AGAINST
+    half = ruled(match(Pair("The tower was built in 1889.", text)), Probabilities(0.5, 0.4, 0.1))
+    assert half == pytest.approx((0.49, 0.408, 0.102))
     assert ruled(match(Pair("The tower is famous.", text)), AGAINST).outcome == NOANS
     sharks = match(Pair("Sharks are mammals.", "Whales are mammals. Sharks are fish."))
     assert explain(sharks, REFUTED).rationale == 'says "Sharks", "mammals"'
@@ -80,6 +83,71 @@ def test_supported_needs_a_half() -> None:
         (0.4, 0.3, 0.3): NOANS,
     }
     assert {three: Probabilities(*three).outcome for three in found} == found
+
+
+TOLD = "Ada Berg was born in Oslo. She won two prizes in 1950."
+ALL_SAID = {"said_together": 1.0, "names_said": 1.0, "predicate_said": 1.0, "function_words": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        pytest.param("Ada Berg was born in Oslo.", ALL_SAID, id="said"),
+        pytest.param("Ada Berg won two prizes in 1950.", ALL_SAID, id="said of her"),
+        pytest.param(
+            "Ada Berg won three prizes in 1951.",
+            ALL_SAID
+            | {"said_together": 0.636, "predicate_said": 0.429, "last_missing": 1.0}
+            | {"end_missing": log(3), "numbers_missing": log(3)},
+            id="other numbers",
+        ),
+        pytest.param(
+            "Ada Berg was born in Bergen.",
+            ALL_SAID
+            | {"said_together": 0.714, "names_said": 0.667, "predicate_said": 0.333}
+            | {"last_missing": 1.0, "end_missing": log(2), "names_missing": log(2)}
+            | {"differs": 1.0},
+            id="another place",
+        ),
+        pytest.param(
+            "I think that you saw Jan Holm in Bergen.",
+            {"last_missing": 1.0, "end_missing": log(4), "names_missing": log(3)}
+            | {"function_words": 0.25, "personal": 1.0},
+            id="something else",
+        ),
+    ],
+)
+def test_what_is_told_of_a_pair_in_numbers(claim: str, expected: dict[str, float]) -> None:
+    found = dict(zip(overlap.WEIGHTS, overlap.features(Pair(claim, TOLD)), strict=True))
+    assert found == pytest.approx(dict.fromkeys(overlap.WEIGHTS, 0.0) | expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "word", ["I", "me", "my", "mine", "I'm", "I've", "I'd", "I'll", "you", "your"]
+)
+def test_talk_is_no_statement(word: str) -> None:
+    told = dict(zip(overlap.WEIGHTS, overlap.features(Pair(f"So {word} went.", "")), strict=True))
+    assert told["personal"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("said", "against", "refuted"), [(0.25, 0.0, 0.1), (0.24, 0.0, 0.1), (0.25, 1.0, 0.8)]
+)
+def test_a_passage_that_says_less_than_a_quarter_of_what_is_told_supports_nothing(
+    said: float, against: float, refuted: float
+) -> None:
+    vector = [9.0, 9.0, said, *[0.0] * 6, against]
+    found = overlap.probabilities(vector)
+    assert (found.supported > 0.5) is (said == 0.25)
+    assert found.refuted == pytest.approx((1 - found.supported) * refuted)
+    assert sum(found) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("before", "subject"), [(13, ["Ada"]), (14, [])])
+def test_a_name_is_a_subject_up_to_the_fourteenth_word(before: int, subject: list[str]) -> None:
+    claim = f"Then {'so ' * (before - 1)}Ada walked to Oslo."
+    found = match(Pair(claim, "")).claim.named_subject
+    assert [one.surface for one in found] == subject
 
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (

@@ -22,7 +22,7 @@ from tests.transforms.judges.llm.scripted import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.transforms.judges.llm.extraction import related
-from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
+from ufo.transforms.llm.request import Completion, LlmError, Request
 from ufo.transforms.prompts.data import read
 
 REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
@@ -104,6 +104,40 @@ def test_a_query_that_repeats_its_claim_is_left_out() -> None:
     assert ["<query>" in user for user in stepwise.users] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("settings", "facts", "shown"),
+    [
+        pytest.param({}, [3], [2], id="all in one call"),
+        pytest.param({"passages_per_call": 1}, [3, 3], [1, 1], id="a passage a call"),
+        pytest.param({"facts_per_call": 2}, [2, 1], [2, 2], id="two facts a call"),
+    ],
+)
+def test_a_call_has_as_many_facts_and_passages_as_allowed(
+    settings: dict[str, int], facts: list[int], shown: list[int]
+) -> None:
+    found = passages("A.", "B.")
+    asked = verify(always_yes, open_units([BORN, WROTE, BORN]), [found] * 3, **settings)
+    told = [asked_for(request) for request in asked.client.requests]
+    assert [len(claims) for claims, _ in told] == facts
+    assert [len(texts) for _, texts in told] == shown
+    assert {(row.judge, row.model) for row in asked.result.evidence} == {("llm", "m")}
+
+
+@pytest.mark.parametrize("options", ["tf", "tfn"])
+@pytest.mark.parametrize("formulation", ["stepwise", "rationale", "prompt"])
+def test_words_without_a_verdict_are_asked_for_in_a_function(
+    formulation: str, options: str
+) -> None:
+    said = iter(["It is.", *[{"rationale": "So.", "verdict": "False"}] * 2])
+    asked = ask(lambda r: next(said), formulation=formulation, verdict_labels=options)
+    function = asked.client.requests[-1].function
+    assert function is not None
+    fields = function.parameters["properties"]
+    words = ["True", "False", "Unclear"][: len(options)]
+    assert list(fields["verdict"]["enum"]) == words
+    assert ("rationale" in fields) is (formulation == "rationale")
+
+
 # --- what is asked again, and what stays an error ---
 
 
@@ -136,42 +170,13 @@ def test_a_failure_and_a_repair_say_what_was_wrong() -> None:
 
 
 @pytest.mark.parametrize("formulation", ["function", "stepwise", "rationale", "prompt"])
-def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(
-    formulation: str,
-) -> None:
+def test_an_error_that_all_would_meet_is_raised_with_what_was_spent(formulation: str) -> None:
     first: Any = {"f1": YES} if formulation == "function" else "Rationale: So.\nVerdict: True"
     replies = iter([first, *[LlmError("wrong key", final=True)] * 3])
     with pytest.raises(LlmError, match="wrong key") as error:
         ask(lambda r: next(replies), "A.", "B.", formulation=formulation, passages_per_call=1)
     assert error.value.final
     assert len(error.value.usage) == 1
-
-
-def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most() -> None:
-    def reply(request: Request) -> Any:
-        poisoned = "poison" in request.messages[1].content
-        return Choice(refusal="I will not.") if poisoned else always_yes(request)
-
-    rows = ask(reply, "A.", "B.", "poison", "D.").result.evidence
-    assert [row.outcome for row in rows] == ["supported"] * 2 + ["error"] * 2
-
-
-@pytest.mark.parametrize(
-    ("most", "words", "calls"), [(2, 3000, [4, 2, 2]), (1, 3000, [4, 2, 2]), (1, 10, [4])]
-)
-def test_a_large_call_refused_in_unknown_words_is_halved_once(
-    most: int, words: int, calls: list[int]
-) -> None:
-    def reply(request: Request) -> Any:
-        refused = LlmError("400: the sky is too blue", unexplained=True)
-        return always_yes(request) if len(asked_for(request)[0]) <= most else refused
-
-    claims = [f"Ada wrote note {n}." for n in range(4)]
-    asked = verify(reply, open_units(claims), [passages("word " * words)] * 4)
-    assert [len(asked_for(request)[0]) for request in asked.client.requests] == calls
-    outcome, said = ("supported", set()) if most == 2 else ("error", {"400: the sky is too blue"})
-    assert {row.outcome for row in asked.result.evidence} == {outcome}
-    assert {failure.message for failure in asked.result.failures} == said
 
 
 def test_200_000_characters_are_all_asked_about_in_parts_with_context() -> None:
@@ -210,9 +215,7 @@ def test_no_text_is_no_call() -> None:
 @pytest.mark.parametrize(
     ("second", "no_claim"), REPLIES["incomplete"].values(), ids=REPLIES["incomplete"]
 )
-def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(
-    second: list[Any], no_claim: list[Any]
-) -> None:
+def test_a_sentence_left_out_is_asked_for_once_more(second: list[Any], no_claim: list[Any]) -> None:
     first = {"facts": [*GOOD["facts"][1:], *second], "no_claim": no_claim}
     asked = extract([first, {"facts": [GOOD["facts"][0]], "no_claim": []}], extractor_model="small")
     assert rows(asked)[2:] == [(1, "Ada wrote notes.", "What did Ada write?")]
@@ -273,7 +276,5 @@ def test_a_claim_without_a_word_of_its_sentence_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("text", "other", "alike"), tables("replies_of_judges")["related"])
-def test_forms_of_a_word_count_and_function_words_do_not(
-    text: str, other: str, alike: bool
-) -> None:
+def test_forms_of_a_word_count_function_words_do_not(text: str, other: str, alike: bool) -> None:
     assert related(text, other) is related(other, text) is alike

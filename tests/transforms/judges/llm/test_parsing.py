@@ -63,9 +63,7 @@ def test_deep_nesting_is_no_reply(text: str) -> None:
 
 
 @pytest.mark.parametrize(("said", "reason"), TABLES["broken"].values(), ids=TABLES["broken"])
-def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(
-    said: dict[str, Any], reason: str
-) -> None:
+def test_json_that_breaks_off_is_truncated_if_asked_for(said: dict[str, Any], reason: str) -> None:
     assert reason_of(Choice(**said), asked_json=True) == reason
     assert reason_of(Choice(**said)) == "unparsable"
 
@@ -83,11 +81,6 @@ def test_nothing_a_model_says_raises(text: str) -> None:
         xml(text, passages, passages)
     assert by_last_line(text, "tfn")[0] is None or "erdict" in text
     by_word(text, "tfn")
-
-
-@given(st.text(alphabet='{}[]",: \n', max_size=300))
-def test_signs_alone_are_no_verdict(text: str) -> None:
-    assert function([1]).invoke(found(text, "f1")) == {}
 
 
 def function(*passages: list[int], **control: Any) -> FactFunction:
@@ -123,15 +116,56 @@ def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text: str) -> None:
     assert xml(text, [1]) == {}
 
 
-def test_a_list_of_noans_with_anything_else_in_it_is_none() -> None:
-    for noans in ("1, all others", "p1 2."):
-        assert xml(f"<f1><noans>{noans}</noans></f1>", [1, 2]) == {}
+@pytest.mark.parametrize(
+    ("noans", "passages"),
+    [
+        ("1", [1]),
+        ("p1, 3", [1, 3]),
+        ("2-3", [2, 3]),
+        ("p2-p4 9999", [2, 3, 4]),
+        ("", []),
+        ("1 10000", []),
+        ("1, all others", []),
+        ("p1 2.", []),
+    ],
+)
+def test_a_list_of_noans_with_anything_else_in_it_is_none(noans: str, passages: list[int]) -> None:
+    found = xml(f"<f1><noans>{noans}</noans></f1>", [1, 2, 3, 4])
+    assert found == {(1, passage): NOANS for passage in passages}
+
+
+@pytest.mark.parametrize(
+    "said", [{"refusal": "I will not."}, {"finish_reason": "content_filter"}], ids=str
+)
+def test_no_verdict_is_in_tags_that_were_withheld(said: dict[str, Any]) -> None:
+    choice = Choice("<f1><verdict>T</verdict></f1>", **said)
+    assert xml_arguments(choice, function([1])) == {}
+
+
+@pytest.mark.parametrize(("before", "expected"), [(999, {"f1": 1}), (1000, {})])
+def test_a_thousand_brackets_are_tried(before: int, expected: dict[str, Any]) -> None:
+    assert found("{" * before + '{"f1": 1}') == expected
+
+
+@pytest.mark.parametrize(("lists", "inside"), [(99, [1]), (100, [])])
+def test_a_hundred_open_brackets_are_completed(lists: int, inside: list[int]) -> None:
+    value: Any = found(f'{{"f1": {"[" * lists}1, 2')["f1"]
+    for _ in range(lists - 1):
+        (value,) = value
+    assert value == inside
+
+
+NEGATIONS = "isn't isn’t cannot not never neither nor"
+
+
+@pytest.mark.parametrize("negation", NEGATIONS.split())
+@pytest.mark.parametrize("verdict", ["true", "FALSE", "quite true"])
+def test_a_negated_word_is_no_verdict(negation: str, verdict: str) -> None:
+    assert by_word(f"It {negation} {verdict}.", "tfn")[1].startswith("it negates a verdict")
 
 
 @pytest.mark.parametrize(("text", "verdict", "wrong"), TABLES["words"])
-def test_a_word_is_a_verdict_where_it_is_the_only_one(
-    text: str, verdict: str | None, wrong: str
-) -> None:
+def test_one_word_of_a_verdict_is_the_verdict(text: str, verdict: str | None, wrong: str) -> None:
     finding, said = by_word(text, "tfn")
     assert (finding and finding.outcome) == verdict
     assert said[: len(wrong)] == wrong
@@ -204,9 +238,11 @@ def verdict_of(given: Any, options: str = "tfn", **fields: Any) -> str | None:
 
 
 def test_a_verdict_is_one_of_the_words_asked_for() -> None:
-    words = {"T": "T", "true": "T", " False ": "F", "Not clear": "N", "NOANS": "N"}
-    assert {word: verdict_of(word) for word in words} == words
-    assert [verdict_of(word, "tf") for word in words] == ["T", "T", "F", None, None]
+    words = {"T": "T", "true": "T", "f": "F", " False ": "F"}
+    unclear = {"n": "N", "Not clear": "N", "NOANS": "N"}
+    assert {word: verdict_of(word) for word in words | unclear} == words | unclear
+    assert {word: verdict_of(word, "tf") for word in words} == words
+    assert [verdict_of(word, "tf") for word in unclear] == [None] * 3
     bad: list[Any] = [None, "", "maybe", 1, 0, True, ["T"], {"verdict": "T"}, "T F", "yes"]
     assert [verdict_of(one) for one in bad] == [None] * 10
     # An answer that contradicts the verdict is no judgement unless it was forced.
@@ -228,9 +264,14 @@ def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
     assert found.keys() == {*((1, passage) for passage in left), (2, 1)}
 
 
-def test_noans_is_known_however_it_is_written() -> None:
-    assert all(map(is_noans, ("NOANS", " noans. ", '"NoAns"', "`NOANS`")))
-    assert not any(map(is_noans, (None, "", "NOANS because", "no")))
+@pytest.mark.parametrize("around", [*" \t\r\n.'\"`*", ""])
+def test_noans_is_known_however_it_is_written(around: str) -> None:
+    assert is_noans(f"{around}NoAns{around}")
+
+
+@pytest.mark.parametrize("answer", [None, "", "NOANS because", "no"])
+def test_another_answer_is_not_noans(answer: str | None) -> None:
+    assert not is_noans(answer)
 
 
 NAMES = st.sampled_from(["f1", "f2", "checks", "noans", "passage", "passages", "answer", "verdict"])

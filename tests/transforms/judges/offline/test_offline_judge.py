@@ -77,7 +77,7 @@ def test_a_verifier_is_loaded_once_in_a_process_or_ends_the_run() -> None:
     assert opened(STATED) is loaded
     assert loaded.opens == before  # type: ignore[attr-defined]
     broken = OfflineJudge(STATED.replace(":Stated", ":Broken"))
-    with pytest.raises(PluginError, match=r"does not load: OSError: no such weights"):
+    with pytest.raises(PluginError, match=r":Broken' does not load: OSError: no such weights"):
         verified(broken, ["1 0 0"])
 
 

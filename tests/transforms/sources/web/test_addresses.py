@@ -17,12 +17,7 @@ import pytest
 from tests.local_web import LocalWeb, Reply
 from tests.transforms.sources.web.pages import get
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.web.addresses import (
-    RefusedAddress,
-    checked_url,
-    literal,
-    why_refused,
-)
+from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url, literal, why_refused
 from ufo.transforms.sources.web.documents import CONNECTION, REFUSED_ADDRESS, FetchedPage
 from ufo.transforms.sources.web.transport import CheckedBackend
 
@@ -202,9 +197,7 @@ ISATAP = "an address that contains another one (ISATAP)"
         ("ff00::", "ffff::", "a multicast address"),
     ],
 )
-def test_a_range_is_refused_from_its_first_to_its_last_address(
-    first: str, last: str, why: str
-) -> None:
+def test_a_range_is_refused_from_first_to_last_address(first: str, last: str, why: str) -> None:
     assert why_refused(ip_address(first)) == why
     assert why_refused(ip_address(last)) == why
 
@@ -218,10 +211,14 @@ def test_a_range_is_refused_from_its_first_to_its_last_address(
         *("192.88.98.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "198.17.255.255"),
         *("198.20.0.0", "223.255.255.255", "::ffff:9.255.255.255", "64:ff9b::9ff:ffff"),
         *("2000::1", "2001:200::", "2003::", "2606:2800::5eff:0:0", "3ffe::1", "3fff:1000::"),
+        *(PUBLIC, "1.1.1.1", f"::ffff:{PUBLIC}", "64:ff9b::808:808"),
+        "2606:2800:220:1:248:1893:25c8:1946",
     ],
 )
 def test_the_addresses_beside_a_range_are_public(address: str) -> None:
-    assert why_refused(ip_address(address)) is None
+    found = literal(address)
+    assert found == ip_address(address)
+    assert why_refused(found) is None
 
 
 @pytest.mark.parametrize("port", [80, 443, 8000, 8008, 8080, 8443, 8888])
@@ -239,22 +236,27 @@ def test_another_port_is_refused_unless_private_hosts_are_allowed(port: int) -> 
     assert checked_url(url, allow_private=True) == url
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "x"])
-def test_no_server_has_such_a_port(port: str) -> None:
-    with pytest.raises(RefusedAddress):
-        checked_url(f"http://public.example:{port}/", allow_private=True)
+SCHEMES = ("", "ftp", "file", "ws", "httpx", "data", "javascript")
+CONTROLS = [*map(chr, range(32)), "\x7f", "\\"]
 
 
-@pytest.mark.parametrize("character", [*map(chr, range(32)), "\x7f", "\\"], ids=ascii)
-def test_a_url_has_no_such_character(character: str) -> None:
-    with pytest.raises(RefusedAddress, match="has ones that no URL has"):
-        checked_url(f"http://public.example/a{character}b")
-
-
-@pytest.mark.parametrize("scheme", ["", "ftp", "file", "ws", "httpx", "data", "javascript"])
-def test_another_scheme_is_refused(scheme: str) -> None:
-    with pytest.raises(RefusedAddress, match="is neither http nor https"):
-        checked_url(f"{scheme}://public.example/")
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        *((f"http://public.example:{port}/", "no URL|port") for port in ("0", "65536", "x")),
+        *((f"http://public.example/a{one}b", "has ones that no URL has") for one in CONTROLS),
+        *((f"{scheme}://public.example/", "is neither http nor https") for scheme in SCHEMES),
+        ("http://a b.example/", "the host has a space in it"),
+        ("http://user@public.example/", "the URL holds a user name"),
+        ("http://user:secret@public.example/", "the URL holds a user name"),
+        ("http:///", "the URL names no host"),
+        ("http://[::1/", "no URL"),
+    ],
+    ids=ascii,
+)
+def test_what_is_no_url_of_a_page_is_refused(url: str, why: str) -> None:
+    with pytest.raises(RefusedAddress, match=why):
+        checked_url(url, allow_private=True)
 
 
 def test_a_url_has_at_most_4096_characters() -> None:
@@ -262,34 +264,6 @@ def test_a_url_has_at_most_4096_characters() -> None:
     assert checked_url(url) == url
     with pytest.raises(RefusedAddress, match="over 4096 characters"):
         checked_url(f"{url}a")
-
-
-@pytest.mark.parametrize(
-    ("host", "why"),
-    [
-        ("a b.example", "the host has a space in it"),
-        ("user@public.example", "the URL holds a user name"),
-        ("user:secret@public.example", "the URL holds a user name"),
-        ("", "the URL names no host"),
-        ("[::1", "no URL"),
-    ],
-)
-def test_a_host_that_is_none_is_refused(host: str, why: str) -> None:
-    with pytest.raises(RefusedAddress, match=why):
-        checked_url(f"http://{host}/")
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        *(PUBLIC, "1.1.1.1", f"::ffff:{PUBLIC}", "64:ff9b::808:808"),
-        "2606:2800:220:1:248:1893:25c8:1946",
-    ],
-)
-def test_a_public_address_is_no_reason_to_refuse(address: str) -> None:
-    found = literal(address)
-    assert found == ip_address(address)
-    assert why_refused(found) is None
 
 
 @pytest.mark.parametrize(

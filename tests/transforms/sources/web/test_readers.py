@@ -28,9 +28,7 @@ def readers() -> Iterator[Readers]:
         yield opened
 
 
-def test_a_page_is_read_in_a_process_kept(
-    readers: Readers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_read_in_one_process(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     before = processes()
     assert readers.read(fetched("", reason="http_404")).reason == "http_404"

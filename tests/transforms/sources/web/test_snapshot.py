@@ -19,9 +19,7 @@ PROGRAM = f"""import sys; from ufo.transforms.sources.web.snapshot import Snapsh
 Snapshot(sys.argv[1]).keep_many({{{A!r}: {FOUND!r}}}); print('kept', flush=True); input()"""
 
 
-def test_what_was_recorded_before_a_kill_is_kept_and_a_finished_one_is_only_read(
-    tmp_path: Path,
-) -> None:
+def test_what_was_recorded_before_a_kill_is_kept_a_finished_one_only_read(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "snapshot"
     command = [sys.executable, "-c", PROGRAM, str(folder)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

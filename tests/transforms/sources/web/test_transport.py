@@ -25,13 +25,10 @@ def read(body: bytes, coding: str = "", most: int = 10_000, size: int = 7) -> by
 
 
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip", "GZIP", " gzip , identity"])
-def test_a_zipped_body_is_read(coding: str) -> None:
+@pytest.mark.parametrize("plain", ["", "identity", "Identity, identity"])
+def test_a_body_is_read_as_it_is_coded(coding: str, plain: str) -> None:
     assert read(gzip.compress(TEXT), coding) == TEXT
-
-
-@pytest.mark.parametrize("coding", ["", "identity", "Identity, identity"])
-def test_a_plain_body_is_read(coding: str) -> None:
-    assert read(TEXT, coding) == TEXT
+    assert read(TEXT, plain) == TEXT
 
 
 @pytest.mark.parametrize("coding", ["deflate", "br", "zstd", "gzip, gzip", "gzip, br"])

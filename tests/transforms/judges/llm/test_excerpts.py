@@ -1,0 +1,139 @@
+"""What of a response is shown: parts of a long text, and the sentences around others."""
+
+from typing import Any
+
+import pytest
+
+from tests.transforms.judges.llm.scripted import open_units
+from ufo.transforms.judges.llm.excerpts import (
+    Text,
+    cut,
+    paragraph,
+    ranges,
+    repeats,
+    slices,
+    tokens_of,
+)
+from ufo.transforms.sentences import segment
+
+
+def text_of(text: str) -> Text:
+    return Text(text, segment(text))
+
+
+PARAGRAPHS = text_of("One.\n\nTwo. Three.\r\n\r\nFour.\nFive.")
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 1), ("abc", 1), ("abcd", 2), ("éé", 2)])
+def test_four_bytes_are_a_token(text: str, tokens: int) -> None:
+    assert tokens_of(text) == tokens
+
+
+@pytest.mark.parametrize(("tokens", "left"), [(11, "abcd" * 10), (10, "abcd" * 9 + "[…]")])
+def test_a_text_that_is_too_long_is_cut(tokens: int, left: str) -> None:
+    assert cut("abcd" * 10, tokens) == left
+
+
+@pytest.mark.parametrize(
+    ("query", "claim", "same"),
+    [
+        ("Ada was born?", "Ada was born.", True),
+        (" ADA. ", "ada", True),
+        ("Ada was born?", "Ada was not born.", False),
+    ],
+)
+def test_a_query_repeats_its_claim(query: str, claim: str, same: bool) -> None:
+    assert repeats(query, claim) is same
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"), [([], ""), ([4], "4"), ([2, 1], "1-2"), ([5, 3, 1, 2, 3], "1-3 5")]
+)
+def test_numbers_are_told_as_ranges(numbers: list[int], told: str) -> None:
+    assert ranges(numbers) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "pieces"),
+    [
+        pytest.param("aaaa bbb", 3, ["aaaa bbb"], id="one that fits"),
+        pytest.param("aaaa bbbb cccc dddd", 2, ["aaaa", "bbbb", "cccc", "dddd"], id="words"),
+        pytest.param("abc defghijkl", 2, ["abc", "defghi", "jkl"], id="a space in the middle"),
+        pytest.param("ab cdefghijkl", 2, ["ab cde", "fghijk", "l"], id="a space before it"),
+        pytest.param("abcdefgh", 0, [*"abcdefgh"], id="no room"),
+        pytest.param("  ", 1, [], id="white space"),
+    ],
+)
+def test_a_long_sentence_is_cut_at_white_space(text: str, tokens: int, pieces: list[str]) -> None:
+    assert slices(text, tokens) == pieces
+
+
+@pytest.mark.parametrize(("index", "sentence"), [(0, "One."), (4, "Five."), (5, ""), (None, "")])
+def test_a_sentence_that_is_not_there_is_empty(index: int | None, sentence: str) -> None:
+    assert PARAGRAPHS.sentence(index) == sentence
+
+
+def test_a_blank_line_ends_a_paragraph() -> None:
+    assert PARAGRAPHS.breaks() == [1, 3]
+    assert PARAGRAPHS.paragraphs() == [range(1), range(1, 3), range(3, 5)]
+
+
+def test_an_excerpt_has_a_mark_where_sentences_are_left_out() -> None:
+    assert PARAGRAPHS.excerpt([2, 0, -1, 5]) == "One.\n[…]\nThree."
+
+
+@pytest.mark.parametrize(
+    ("indexes", "more", "shown"),
+    [
+        pytest.param([0], {}, "One.\n\nTwo.", id="the first"),
+        pytest.param([4, None], {}, "Four.\nFive.", id="the last"),
+        pytest.param([4], {"before": 2}, "Three.\r\n\r\nFour.\nFive.", id="two before it"),
+        pytest.param([0], {"tokens": 3}, "One.\n\nTwo.", id="as long as allowed"),
+        pytest.param([0], {"tokens": 2}, "One.", id="itself where more is too long"),
+        pytest.param([0], {"tokens": 1}, "On[…]", id="cut where it is too long"),
+    ],
+)
+def test_neighbours_are_shown(indexes: list[int | None], more: dict[str, Any], shown: str) -> None:
+    assert PARAGRAPHS.surroundings(indexes, **more) == shown
+
+
+# Each of these sentences is ten tokens with its tags.
+SIX = "Ada was one. Bob was two. Cyd was six. Dan was ten. Eve was old. Fay was shy."
+TWO_AND_TWO = "Ada was one. Bob was two.\n\nCyd was six. Dan was ten."
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "parts"),
+    [
+        pytest.param(SIX, 19, [[0], [1], [2], [3], [4], [5]], id="no room for two"),
+        pytest.param(SIX, 20, [[0, 1], [2, 3], [4, 5]], id="room for two"),
+        pytest.param(TWO_AND_TWO, 39, [[0, 1], [2, 3]], id="a paragraph begins a part"),
+        pytest.param(TWO_AND_TWO, 40, [[0, 1, 2, 3]], id="a paragraph that fits"),
+    ],
+)
+def test_a_part_has_the_sentences_that_fit(text: str, tokens: int, parts: list[list[int]]) -> None:
+    assert [[*part.sentences] for part in text_of(text).parts(tokens)] == parts
+
+
+def test_a_part_is_shown_with_the_first_sentence_and_three_before_it() -> None:
+    first, _, third = text_of(SIX).parts(20)
+    assert first.context == ""
+    assert third.context == "Ada was one.\n[…]\nBob was two. Cyd was six. Dan was ten."
+    *_, last = text_of(SIX).parts(10)
+    assert last.context == "Ada wa[…]\n[…]\ns ten. Eve was old."
+
+
+def test_of_long_sentences_100_tokens_of_the_first_and_300_before_a_part_are_shown() -> None:
+    sentences = [f"{letter * 1599}." for letter in "ABCD"]
+    *_, last = text_of(" ".join(sentences)).parts(600)
+    # A sentence is 401 tokens, and the two before the part are 801.
+    assert last.context == f"{'A' * 399}[…]\n[…]\n{'C' * 1197}."
+
+
+@pytest.mark.parametrize(
+    ("letters", "shown"), [(5999, "{}. Two."), (6000, "{}.")], ids=["1500 tokens", "1501 tokens"]
+)
+def test_a_claim_is_shown_with_its_paragraph_or_its_neighbours(letters: int, shown: str) -> None:
+    long = "x" * (letters - 6)
+    whole = paragraph(open_units(["c"], f"{long}. Two.\n\nThree."), 0)
+    assert whole == shown.format(long)
