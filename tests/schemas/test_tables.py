@@ -98,20 +98,14 @@ def test_a_part_says_its_table_rows_and_checksum(part: Any) -> None:
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["by its checksum", "without one"])
-def test_a_part_that_changed_is_damaged(part: Any, known: bool) -> None:
-    path = Path(part.path)
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 0xFF
-    path.write_bytes(data)
+def test_a_part_that_changed_or_is_gone_is_damaged(part: Any, known: bool) -> None:
+    path, checksum = Path(part.path), part.sha256 if known else None
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(RunError, match="is damaged"):
-        check_part(part.path, part.sha256 if known else None)
-
-
-@pytest.mark.parametrize("known", [True, False], ids=["by its checksum", "without one"])
-def test_a_part_that_is_gone_is_damaged(part: Any, known: bool) -> None:
-    Path(part.path).unlink()
+        check_part(part.path, checksum)
+    path.unlink()
     with pytest.raises(RunError, match=r"is damaged: .*; try that"):
-        check_part(part.path, part.sha256 if known else None, "try that")
+        check_part(part.path, checksum, "try that")
 
 
 def test_each_damaged_part_of_a_run_is_told(tmp_path: Path) -> None:
@@ -167,7 +161,7 @@ def test_a_manifest_without_one_of_its_entries_is_damaged(run: Path, entry: str)
     ("entry", "value", "said"),
     [
         pytest.param("format", "other", "format is 'other', expected 'ufo-run'", id="format"),
-        pytest.param("schema_version", 2, "has schema version 2, and this ufo", id="newer"),
+        pytest.param("schema_version", 2, "schema version 2, and .* install the ufo", id="newer"),
         pytest.param("schema_version", "x", "cannot be read", id="no version"),
         pytest.param("finished_at", "yesterday", "cannot be read", id="no time"),
         pytest.param("counts", [], "cannot be read", id="no counts"),
@@ -184,34 +178,31 @@ def test_a_manifest_with_a_wrong_entry_says_so(
 
 def test_a_manifest_that_is_no_json_says_so(run: Path) -> None:
     (run / "manifest.json").write_text("{")
-    with pytest.raises(RunError, match="cannot be read"):
+    with pytest.raises(RunError, match=f"{run}.*cannot be read"):
         finished_runs(run.parent)
+
+
+PLAIN = {
+    "mode": "mv",
+    "tie": "factual",
+    "judge": "llm",
+    "ufo_version": "9",
+    "counts": {"units": 7},
+}
 
 
 def test_each_entry_of_a_manifest_is_read(run: Path) -> None:
     tables = json.loads((run / "manifest.json").read_text())["tables"]
     tables["usage"]["sha256"] = {"usage/part-00000.parquet": "0123"}
-    changed(
-        run,
-        mode="mv",
-        tie="factual",
-        judge="llm",
-        sources=["b", "a"],
-        ufo_version="9",
-        counts={"units": 7},
-        tables=tables,
-        finished_at="2025-06-01T12:00:00+02:00",
-        fingerprint={"options": {"llm": {"model": "m"}}, "inputs": [{"name": "in/a"}]},
-    )
+    fingerprint = {"options": {"llm": {"model": "m"}}, "inputs": [{"name": "in/a"}]}
+    finished = "2025-06-01T12:00:00+02:00"
+    changed(run, **PLAIN, sources=["b", "a"], tables=tables, finished_at=finished)
+    changed(run, fingerprint=fingerprint)
     (found,) = finished_runs(run.parent)
+    assert {name: getattr(found, name) for name in PLAIN} == PLAIN
     assert found.name == "one"
     assert found.folder == run
-    assert found.mode == "mv"
-    assert found.tie == "factual"
-    assert found.judge == "llm"
     assert found.sources == ("b", "a")
-    assert found.ufo_version == "9"
-    assert found.counts == {"units": 7}
     assert found.finished_at == datetime(2025, 6, 1, 10, tzinfo=UTC)
     assert found.llm == {"model": "m"}
     assert found.files.keys() == TABLES.keys()
