@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import sys
 import zipfile
 from collections.abc import AsyncIterator
@@ -447,6 +448,16 @@ def test_what_an_earlier_service_left_is_stopped_if_it_was_under_way(
     (found,) = left(tmp_path, state).listed()
     assert found.status.state == LEFT[state]
     assert (len(found.status.log) == 1) is (state in ("waiting", "running"))
+
+
+def test_what_was_left_is_in_the_order_of_its_last_change(tmp_path: Path) -> None:
+    for name, age in (("b", 3), ("a", 2), ("c", 1)):
+        path = tmp_path / ".uploads" / leave_upload(tmp_path, LINES) / "status.json"
+        path.parent.rename(path.parent.with_name(name))
+        path = path.parents[1] / name / "status.json"
+        path.write_text(path.read_text().replace('"0123456789abcdef"', f'"{name}"'))
+        os.utime(path, (1_000 - age, 1_000 - age))
+    assert [one.status.id for one in Uploads(tmp_path, ["true"], 1).listed()] == ["c", "a", "b"]
 
 
 @pytest.mark.parametrize("state", LEFT)
