@@ -170,7 +170,6 @@ def test_the_language_of_a_text_is_told(text: str, language: str | None, said: s
         ({"sources": ["web"]}, "SERPER_API_KEY"),
         ({"retriever": "dense"}, "no vectors"),
         ({"nonsense": 1}, "Extra"),
-        ({"passages": 0}, "greater"),
     ],
 )
 def test_what_is_wrong_is_reported_before_a_stream_begins(
