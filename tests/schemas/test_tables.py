@@ -131,9 +131,19 @@ def test_labels_are_the_parquet_files_of_a_folder_by_name(tmp_path: Path) -> Non
 # --- manifests ---
 
 
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = write_run(tmp_path_factory.mktemp("run"), rows_of({"x": {}}), "one")
+    return (folder / "manifest.json").read_text()
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    return write_run(tmp_path, rows_of({"x": {"u": {"ref": "s"}}}), "one")
+def run(tmp_path: Path, manifest: str) -> Path:
+    """The folder of a run, of which nothing but the manifest is read."""
+    folder = tmp_path / "run=one"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(manifest)
+    return folder
 
 
 def changed(folder: Path, **changes: Any) -> None:
@@ -183,6 +193,7 @@ def test_a_manifest_that_is_no_json_says_so(run: Path) -> None:
 
 
 PLAIN = {
+    "title": "Mine",
     "mode": "mv",
     "tie": "factual",
     "judge": "llm",
@@ -210,42 +221,35 @@ def test_each_entry_of_a_manifest_is_read(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "title"),
-    [
-        pytest.param({"title": "Mine"}, "Mine", id="given"),
-        pytest.param({}, "one, 01 June 2025, 12:00", id="the name of the run"),
-        pytest.param(
-            {"fingerprint": {"inputs": [{"name": "in/a.csv"}]}},
-            "a.csv, 01 June 2025, 12:00",
-            id="the name of the input",
-        ),
-        pytest.param(
-            {"fingerprint": {"inputs": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}},
-            "a and 2 more, 01 June 2025, 12:00",
-            id="several inputs",
-        ),
-        pytest.param(
-            {"finished_at": "2025-06-01T12:00:00"}, "one, 01 June 2025, 12:00", id="no time zone"
-        ),
-        pytest.param(
-            {"finished_at": "2025-06-01T01:00:00+02:00"},
-            "one, 31 May 2025, 23:00",
-            id="another time zone",
-        ),
-    ],
+    ("inputs", "called"), [("", "one"), ("in/a.csv", "a.csv"), ("a b c", "a and 2 more")]
 )
-def test_a_run_has_a_title_for_people(run: Path, changes: dict[str, Any], title: str) -> None:
-    changed(run, **changes)
+def test_a_run_is_called_by_its_inputs_or_its_name(run: Path, inputs: str, called: str) -> None:
+    changed(run, fingerprint={"inputs": [{"name": name} for name in inputs.split()]})
     (found,) = finished_runs(run.parent)
-    assert found.title == title
+    assert found.title == f"{called}, 01 June 2025, 12:00"
+
+
+@pytest.mark.parametrize(
+    ("finished", "shown"),
+    [
+        ("2025-06-01T12:00:00", "01 June 2025, 12:00"),
+        ("2025-06-01T01:00:00+02:00", "31 May 2025, 23:00"),
+    ],
+    ids=["no time zone", "another time zone"],
+)
+def test_the_time_of_a_run_is_that_of_greenwich(run: Path, finished: str, shown: str) -> None:
+    changed(run, finished_at=finished)
+    (found,) = finished_runs(run.parent)
+    assert found.title == f"one, {shown}"
 
 
 @pytest.fixture
-def several(tmp_path: Path) -> Path:
+def several(tmp_path: Path, manifest: str) -> Path:
     """Three runs; `b` and `c` ended at the same time, `a` later; and what is no finished run."""
-    rows = rows_of({"x": {}})
     for name, month in (("c", 1), ("b", 1), ("a", 2)):
-        write_run(tmp_path, rows, name, finished_at=f"2025-0{month}-01T00:00:00+00:00")
+        (tmp_path / f"run={name}").mkdir()
+        (tmp_path / f"run={name}" / "manifest.json").write_text(manifest)
+        changed(tmp_path / f"run={name}", finished_at=f"2025-0{month}-01T00:00:00+00:00")
     (tmp_path / "run=unfinished" / ".attempt-1").mkdir(parents=True)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "manifest.json").write_text("{")

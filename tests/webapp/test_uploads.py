@@ -286,8 +286,7 @@ def test_every_option_of_an_upload_is_a_flag_of_its_command(empty: Setup) -> Non
 def test_what_is_true_is_a_flag_and_what_is_false_is_none(tmp_path: Path) -> None:
     async def flags() -> list[str]:
         uploads = Uploads(tmp_path, ["true"], 1)
-        given = {"yes": True, "no": False, "none": 0, "word": "a b"}
-        upload = await uploads.take("mine", _chunks(b"x"), given, 1)
+        upload = await take(uploads, yes=True, no=False, none=0, word="a b")
         await uploads.close()
         return upload.flags
 
@@ -298,6 +297,10 @@ async def _chunks(*parts: bytes) -> AsyncIterator[bytes]:
     for part in parts:
         await asyncio.sleep(0)  # as from a network, others have their turn
         yield part
+
+
+async def take(uploads: Uploads, **given: Any) -> Upload:
+    return await uploads.take("mine", _chunks(b"x"), given, 1)
 
 
 @pytest.mark.parametrize(
@@ -320,14 +323,14 @@ def test_a_file_may_have_so_many_bytes(tmp_path: Path, size: int, fits: bool) ->
     assert list(tmp_path.glob(".uploads/*")) == []
 
 
-def evaluated(folder: Path, *command: str, places: int = 1, n: int = 1) -> list[Any]:
-    """Evaluate so many uploads by a command, and return their last states."""
+def evaluated(folder: Path, *command: str) -> UploadStatus:
+    """Evaluate an upload by a command, and return its last state."""
 
-    async def ended() -> list[Any]:
-        uploads = Uploads(folder, command, places)
-        taken = [await uploads.take("mine", _chunks(b"x"), {}, 1) for _ in range(n)]
-        await asyncio.gather(*(one.work for one in taken if one.work))
-        return [one.status for one in taken]
+    async def ended() -> UploadStatus:
+        upload = await take(Uploads(folder, command, 1))
+        assert upload.work is not None
+        await upload.work
+        return upload.status
 
     return asyncio.run(ended())
 
@@ -335,22 +338,18 @@ def evaluated(folder: Path, *command: str, places: int = 1, n: int = 1) -> list[
 def test_twenty_uploads_wait_and_one_more_is_refused(tmp_path: Path) -> None:
     async def queue() -> None:
         uploads = Uploads(tmp_path, [sys.executable, "-S", "-c", WAITING], 1)
-
-        async def take() -> Upload:
-            return await uploads.take("mine", _chunks(b"x"), {}, 1)
-
         try:
-            first = await take()
+            first = await take(uploads)
             while first.status.state == "waiting":
                 await first.changed.wait()
-            queued = [await take() for _ in range(20)]
+            queued = [await take(uploads) for _ in range(20)]
             with pytest.raises(Refused, match="20 uploads are waiting") as refused:
-                await take()
+                await take(uploads)
             assert refused.value.status == 429
             assert refused.value.seconds == 30.0
             # One that is stopped makes room for another.
             await uploads.cancel(queued[0].status.id)
-            await take()
+            await take(uploads)
         finally:
             await uploads.close()
 
@@ -361,7 +360,7 @@ def test_twenty_uploads_wait_and_one_more_is_refused(tmp_path: Path) -> None:
 def test_so_many_uploads_are_evaluated_at_a_time(tmp_path: Path, places: int) -> None:
     async def states() -> list[str]:
         uploads = Uploads(tmp_path, [sys.executable, "-S", "-c", WAITING], places)
-        taken = [await uploads.take("mine", _chunks(b"x"), {}, 1) for _ in range(places + 1)]
+        taken = [await take(uploads) for _ in range(places + 1)]
         for one in taken[:places]:
             while not one.status.done:
                 await one.changed.wait()
@@ -405,7 +404,7 @@ def test_an_evaluation_is_finished_if_its_command_says_so_and_has_a_run(
     tmp_path: Path, code: int, manifest: str, state: str
 ) -> None:
     command = (sys.executable, "-S", "-c", ENDING, str(code), manifest)
-    (last,) = evaluated(tmp_path, *command)
+    last = evaluated(tmp_path, *command)
     assert last.state == state
     assert last.exit_code == code
     finished = state == "finished"
@@ -417,7 +416,7 @@ def test_an_evaluation_is_finished_if_its_command_says_so_and_has_a_run(
 
 
 def test_a_command_that_cannot_be_started_is_an_upload_that_failed(tmp_path: Path) -> None:
-    (last,) = evaluated(tmp_path, "/nothing")
+    last = evaluated(tmp_path, "/nothing")
     assert last.state == "failed"
     assert "the evaluation could not be done" in last.log[-1]
 
