@@ -108,7 +108,7 @@ def test_what_has_no_beginning_or_no_end_is_a_problem(
 @pytest.mark.parametrize(("limit", "over"), [(5_000, 0), (4_999, 1)])
 def test_a_page_may_have_so_many_bytes(limit: int, over: int) -> None:
     found = pages_of(b"<page><title>A</title>".ljust(5_000), b"</page>" + END, max_bytes=limit)
-    cut = [page for page in found if page.problem == "the page is over 4,999 bytes"]
+    cut = [page for page in found if page.problem == f"the page is over {limit:,} bytes"]
     assert [len(page.xml) for page in cut] == [4_096] * over
 
 
