@@ -59,6 +59,11 @@ def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
     assert second.key == "f: page 12"
 
 
+DOCUMENT = b'{"title": "A", "text": "x"}'
+ELSEWHERE = page("A", "x", ns=4, redirect="B")
+OF_ELSEWHERE = "pages other_namespaces other_namespace_redirects"
+
+
 @pytest.mark.parametrize(
     ("item", "counted"),
     [
@@ -67,15 +72,9 @@ def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
         pytest.param(page("A", "x", redirect="B"), "pages redirects", id="a redirect"),
         pytest.param(page("A", "{{dab}}"), "pages disambiguations", id="a disambiguation"),
         pytest.param(page("A", "x", ns=4), "pages other_namespaces", id="another namespace"),
-        pytest.param(
-            page("A", "x", ns=4, redirect="B"),
-            "pages other_namespaces other_namespace_redirects",
-            id="a redirect of another namespace",
-        ),
+        pytest.param(ELSEWHERE, OF_ELSEWHERE, id="a redirect of another namespace"),
         pytest.param(RawPage(b"<page>"), "failures", id="no page"),
-        pytest.param(
-            RawDocument(b'{"title": "A", "text": "x"}'), "pages articles", id="a document"
-        ),
+        pytest.param(RawDocument(DOCUMENT), "pages articles", id="a document"),
         pytest.param(RawDocument(b" \r"), "", id="a blank line"),
     ],
 )

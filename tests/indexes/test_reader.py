@@ -177,21 +177,16 @@ def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
     assert len(_blocks(tmp_path / "x", FIVE, block_bytes=1)) == 5
 
 
-@pytest.mark.parametrize(
-    ("digits", "date"),
-    [
-        ("20250301", "2025-03-01"),
-        ("20991231", "2099-12-31"),
-        ("20251030", "2025-10-30"),
-        ("20251301", None),
-        ("20250001", None),
-        ("20250132", None),
-        ("20250100", None),
-        ("19990101", None),
-        ("202503011", None),
-        ("120250301", None),
-    ],
-)
+DATES: dict[str, str | None] = {
+    "20250301": "2025-03-01",
+    "20991231": "2099-12-31",
+    "20251030": "2025-10-30",
+    **dict.fromkeys(("20251301", "20250001", "20250132", "20250100", "19990101")),
+    **dict.fromkeys(("202503011", "120250301")),
+}
+
+
+@pytest.mark.parametrize(("digits", "date"), DATES.items(), ids=DATES)
 def test_the_date_of_a_dump_is_in_its_name(tmp_path: Path, digits: str, date: str | None) -> None:
     [block] = _blocks(tmp_path / f"x-{digits}-pages.xml", FIVE)
     assert block.date == date

@@ -64,7 +64,8 @@ BETWEEN = (
 @pytest.mark.parametrize("word", BETWEEN.split())
 def test_what_stands_between_two_measures_stays(word: str) -> None:
     given, _, shown = word.partition("=")
-    assert readable_value(f"convert|5|{given}|6|K") == f"5{shown.replace('_', ' ')}6 K"
+    said = shown.replace("_", " ")
+    assert readable_value(f"convert|5|{given}|6|{given}|7|K") == f"5{said}6{said}7 K"
 
 
 DROPPED = """
@@ -110,6 +111,11 @@ def test_deep_and_unclosed_nesting_takes_linear_time_and_loses_no_prose_after_it
     assert "Kept." in text_of("[[File:x.jpg|thumb\n== Next ==\nKept. ]]")
     for broken in BROKEN:
         assert text_of("Before.\n\n" + broken * 20_000).startswith("Before.")
+
+
+def test_two_hundred_brackets_are_open_at_most() -> None:
+    assert text_of("{{nowrap|" * 200 + "x" + "}}" * 200) == "x"
+    assert text_of("{{nowrap|" * 201 + "x" + "}}" * 201) != "x"
 
 
 PIECES = """
