@@ -139,10 +139,11 @@ def test_disambiguation_is_reported_by_template(wikitext: str, leads: str, _: st
 
 
 DISAMBIGUATIONS = """
-    disambiguation disambig disamb dab dis disambiguation-cleanup hndis hndisambig hndab namedab
-    geodis geo-dis geodab placedis mathdab mathdis numberdis bio-dab biodab schooldis roaddis
-    hospitaldis molfile-dab mil-unit-dis milunitdis airportdis stationdis shipindex-dis wpdab
-    tvdab sportdis letter-numbercombdisambig listdis songdis taxondis genusdis
+    disambiguation disambig disamb dab dis dbig lnd disambiguation-cleanup hndis hndisambig
+    hndab namedab geodis geo-dis geodab placedis mathdab mathdis numberdis bio-dab biodab
+    schooldis roaddis hospitaldis molfile-dab mil-unit-dis milunitdis airportdis stationdis
+    shipindex-dis wpdab tvdab sportdis letter-numbercombdisambig listdis songdis taxondis
+    genusdis
 """
 
 
