@@ -413,7 +413,7 @@ def _plain(line: str) -> str:
 # --- what kind of page --------------------------------------------------------------------------
 
 _MAYBE_DISAMBIGUATION = re.compile(
-    r"\{\{\s*(?:template:)?([^{}|\n]{0,40}(?:disam|dis|dab)[^{}|\n<]{0,20}?)\s*(?:[|}\n]|<!--)",
+    r"\{\{\s*(?:template:)?([^{}|\n]{0,40}(?:disam|dis|dab|dbig|lnd)[^{}|\n<]{0,20}?)\s*(?:[|}\n]|<!--)",
     re.IGNORECASE,
 )
 # The templates of https://en.wikipedia.org/wiki/Category:Disambiguation_message_boxes and the

@@ -44,25 +44,25 @@ class Letters:
         return unit_rows(np.array(counts, np.float32).reshape(len(texts), 26))
 
 
+def written(
+    output: Path,
+    pages: Mapping[str, str] = PAGES,
+    embedder: str | None = None,
+    wiki: Sequence[RawPage] = (),
+) -> Path:
+    """Build an index folder of {title: text}, or of pages of a wiki."""
+    rows = ({"title": title, "text": text} for title, text in pages.items())
+    documents = tuple(RawDocument(json.dumps(row).encode()) for row in rows)
+    items: tuple[RawPage | RawDocument, ...] = tuple(wiki) or documents
+    block = Block(file=0, number=0, first=0, name="pages", items=items)
+    with folder.building(output) as building:
+        write_block(building / folder.BLOCKS, block, process_block(block))
+        content, _ = folder.assemble(building, {}, [])
+        folder.add_engines(building, content, embedder)
+    return output
+
+
 @pytest.fixture
 def build_folder(tmp_path: Path) -> Build:
     """Return a function from {title: text} to the index folder `tmp_path / name`."""
-
-    def build(
-        pages: Mapping[str, str] = PAGES,
-        name: str = "index",
-        embedder: str | None = None,
-        wiki: Sequence[RawPage] = (),
-    ) -> Path:
-        rows = ({"title": title, "text": text} for title, text in pages.items())
-        documents = tuple(RawDocument(json.dumps(row).encode()) for row in rows)
-        items: tuple[RawPage | RawDocument, ...] = tuple(wiki) or documents
-        block = Block(file=0, number=0, first=0, name="pages", items=items)
-        output = tmp_path / name
-        with folder.building(output) as building:
-            write_block(building / folder.BLOCKS, block, process_block(block))
-            content, _ = folder.assemble(building, {}, [])
-            folder.add_engines(building, content, embedder)
-        return output
-
-    return build
+    return lambda *given, name="index", **more: written(tmp_path / name, *given, **more)

@@ -1,6 +1,7 @@
 """What pages and documents become in a block."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,6 @@ def test_redirects_are_named_as_their_pages_are() -> None:
     old = page("Old", "#REDIRECT", redirect="ulm_(city)#History")
     result = _process(old, page("WP:U", "#REDIRECT", ns=4, redirect="x"))
     assert result.redirects == [("Ulm (city)", "Old")]
-    assert result.counts["redirects"] == 1
-    assert result.counts["other_namespace_redirects"] == 1
 
 
 def test_a_passage_knows_where_it_is_from() -> None:
@@ -58,8 +57,48 @@ def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
     assert "not readable as XML" in first.message
     assert first.input == broken
     assert second.key == "f: page 12"
-    assert result.counts["articles"] == 1
-    assert result.counts["failures"] == 2
+
+
+DOCUMENT = b'{"title": "A", "text": "x"}'
+ELSEWHERE = page("A", "x", ns=4, redirect="B")
+OF_ELSEWHERE = "pages other_namespaces other_namespace_redirects"
+
+
+@pytest.mark.parametrize(
+    ("item", "counted"),
+    [
+        pytest.param(page("A", "x"), "pages articles", id="an article"),
+        pytest.param(page("A", ""), "pages articles empty_articles", id="an empty article"),
+        pytest.param(page("A", "x", redirect="B"), "pages redirects", id="a redirect"),
+        pytest.param(page("A", "{{dab}}"), "pages disambiguations", id="a disambiguation"),
+        pytest.param(page("A", "x", ns=4), "pages other_namespaces", id="another namespace"),
+        pytest.param(ELSEWHERE, OF_ELSEWHERE, id="a redirect of another namespace"),
+        pytest.param(RawPage(b"<page>"), "failures", id="no page"),
+        pytest.param(RawDocument(DOCUMENT), "pages articles", id="a document"),
+        pytest.param(RawDocument(b" \r"), "", id="a blank line"),
+    ],
+)
+def test_an_item_is_counted_by_its_kind(item: RawPage | RawDocument, counted: str) -> None:
+    assert +_process(item).counts == Counter(counted.split())
+
+
+@pytest.mark.parametrize("item", [RawPage(b"", "it is cut"), RawDocument(b"", "it is cut")])
+def test_what_could_not_be_read_says_why(item: RawPage | RawDocument) -> None:
+    [failure] = _process(item).failures
+    assert failure.message == "it is cut"
+    assert failure.input is None
+
+
+@pytest.mark.parametrize(("size", "kept"), [(4_096, 4_096), (4_097, 4_096)])
+def test_a_failure_keeps_so_much_of_its_input(size: int, kept: int) -> None:
+    [failure] = _process(RawDocument(b"x" * size)).failures
+    assert failure.input == "x" * kept
+
+
+def test_the_date_is_that_of_the_dump_or_of_the_newest_page() -> None:
+    assert _process(page("A", "x"), page("B", "x", ns=4)).latest == "2025-02-03"
+    assert _process(page("A", "x"), date="2024-01-01").latest == "2024-01-01"
+    assert _process(page("A", "x", ns=4)).latest == ""
 
 
 @pytest.mark.parametrize(
@@ -106,6 +145,32 @@ def test_abbreviations_end_no_sentence_and_what_has_no_end_is_cut_by_count() -> 
         assert all(len(p) <= 4_500 for p in passages_of(lines))
     short = ["One sentence. Another.", "An item"]
     assert passages_of(short) == ["One sentence. Another.\nAn item"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        pytest.param(["word " * 150], 1, id="a sentence of 150 words"),
+        pytest.param(["word " * 151], 2, id="a sentence of 151 words"),
+        pytest.param(["a. " * 149], 1, id="149 words"),
+        pytest.param(["A. b. " * 75 + "C."], 2, id="151 words"),
+    ],
+)
+def test_a_passage_has_so_many_words(lines: list[str], found: int) -> None:
+    assert len(passages_of(lines)) == found
+
+
+@pytest.mark.parametrize(
+    ("lines", "whole"),
+    [
+        pytest.param(["a" * 2_000], True, id="a section of 2,000 characters"),
+        pytest.param(["a" * 2_001], False, id="of 2,001"),
+        pytest.param(["a" * 1_999, "bb"], True, id="a sentence of 1,999 characters"),
+        pytest.param(["a" * 2_000, "bb"], False, id="of 2,000"),
+    ],
+)
+def test_a_sentence_of_two_thousand_characters_is_cut(lines: list[str], whole: bool) -> None:
+    assert (" " in passages_of(lines)[0]) is not whole
 
 
 @given(

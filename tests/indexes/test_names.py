@@ -1,15 +1,14 @@
 """Names of pages, their keys, and redirects."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
+from tests.indexes.conftest import written
 from ufo.indexes.names import NameTable, base_name, follow, keys_in, name_keys, normal_name
 
 
@@ -26,10 +25,11 @@ TITLES = ["Marie Curie", "Curie (unit)", "Danube", "It", "Black Sea"]
 TITLES += ["Österreich", "3M", "St. Ives"]
 
 
-@pytest.fixture
-def table(build_folder: Callable[..., Any]) -> NameTable:
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> NameTable:
     ulm = [f"Ulm ({number})" for number in range(30)]
-    return NameTable(build_folder(dict.fromkeys([*TITLES, "danube", *ulm, "Ulm"], "x")))
+    pages = dict.fromkeys([*TITLES, "danube", *ulm, "Ulm"], "x")
+    return NameTable(written(tmp_path_factory.mktemp("names") / "index", pages))
 
 
 @pytest.mark.parametrize(("page", "title"), list(enumerate(TITLES)))
@@ -63,7 +63,6 @@ def test_names_in_a_text(table: NameTable, text: str, names: str) -> None:
     assert " | ".join(table.names_in(text)) == names
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=60))
 def test_any_text_does(table: NameTable, text: str) -> None:
     assert [name for name in table.names_in(text) if not table.pages(name)] == []

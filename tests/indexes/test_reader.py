@@ -23,6 +23,7 @@ PAGE = """<page><title>{}</title><ns>0</ns><id>7</id>
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
   <siteinfo><base>https://de.example.org/wiki/Hauptseite</base><namespaces>
   <namespace key="0" /><namespace key="6">Datei</namespace><namespace key="14">Kategorie</namespace>
+  <namespace key="-2">Medium</namespace><namespace key="10">Vorlage</namespace>
   </namespaces></siteinfo>
 """
 END = b"</mediawiki>"
@@ -38,7 +39,9 @@ def test_site_and_pages() -> None:
     assert isinstance(site, reader.Wiki)
     assert site.language == "de"
     assert site.url_of("Ulm Minster?") == "https://de.example.org/wiki/Ulm_Minster%3F"
-    assert {"datei", "kategorie", "file", "category"} <= set(site.dropped_links)
+    assert site.url_of(";@$!*(),/~:&").endswith("/;@$!*(),/~:%26")
+    names = ("category", "datei", "file", "image", "kategorie", "media", "medium")
+    assert site.dropped_links == names
     page, other = [parse_page(one) for one in raw if isinstance(one, RawPage)]
     assert page.title == "A"
     assert page.namespace == 0
@@ -48,7 +51,9 @@ def test_site_and_pages() -> None:
     assert page.redirect is None
     assert page.text == "a <page>"
     assert other.text == "é"
-    # Without siteinfo it is the English Wikipedia.
+    # What is said of the site may be broken, and what is missing is the English Wikipedia's.
+    [site, *_] = reader.read_pages([DUMP.replace(b"<base>", b"<b>")])
+    assert site == reader.Wiki(language="de")
     site, *_ = reader.read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END])
     assert site == reader.Wiki()
     assert site.url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
@@ -79,7 +84,48 @@ def test_a_page_without_its_end_or_over_the_limit_costs_itself_only() -> None:
     assert parse_page(second).title == "B"
 
 
-BROKEN = "<unclosed> <ns>zero</ns> <id>x</id> <id>99999999999999999999</id>"
+ONE = PAGE.format("A", "x").strip().encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "problems", "last"),
+    [
+        pytest.param(ONE + b"</page></page>" + END, 2, "", id="ends without a beginning"),
+        pytest.param(ONE + b"<page><title>B</title>", 1, "B", id="cut right after a page"),
+        pytest.param(ONE + b" <page><title>B</title>", 1, "B", id="cut within the next page"),
+        pytest.param(ONE, 1, "", id="cut after a page"),
+        pytest.param(ONE + END, 0, "A", id="whole"),
+    ],
+)
+def test_what_has_no_beginning_or_no_end_is_a_problem(
+    data: bytes, problems: int, last: str
+) -> None:
+    found = pages_of(b"<mediawiki>" + data)
+    assert len([page for page in found if page.problem]) == problems
+    assert title_in(found[-1].xml) == last
+
+
+@pytest.mark.parametrize(("limit", "over"), [(5_000, 0), (4_999, 1)])
+def test_a_page_may_have_so_many_bytes(limit: int, over: int) -> None:
+    found = pages_of(b"<page><title>A</title>".ljust(5_000), b"</page>" + END, max_bytes=limit)
+    cut = [page for page in found if page.problem == f"the page is over {limit:,} bytes"]
+    assert [len(page.xml) for page in cut] == [4_096] * over
+
+
+def test_what_could_not_be_read_is_said_of_a_page() -> None:
+    with pytest.raises(reader.PageBroken, match="it is cut"):
+        parse_page(RawPage(ONE, "it is cut"))
+
+
+@pytest.mark.parametrize(
+    ("said", "number"), [("0", 0), (str(2**63 - 1), 2**63 - 1), (" ", None), ("", None)]
+)
+def test_an_id_is_a_number_or_none(said: str, number: int | None) -> None:
+    xml = f"<page><title>A</title><id>{said}</id></page>"
+    assert parse_page(RawPage(xml.encode())).page_id == number
+
+
+BROKEN = "<id>-1</id> <id>9223372036854775808</id> <unclosed> <ns>zero</ns> <id>x</id>"
 
 
 def test_a_page_that_is_none_says_why() -> None:
@@ -129,6 +175,36 @@ def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
     assert found == [(3, 0, 0, 2), (3, 1, 2, 2), (3, 2, 4, 1)]
     assert {(b.date, b.name) for b in blocks} == {("2025-03-01", "x-20250301-pages.xml")}
     assert len(_blocks(tmp_path / "x", FIVE, block_bytes=1)) == 5
+
+
+DATES: dict[str, str | None] = {
+    "20250301": "2025-03-01",
+    "20991231": "2099-12-31",
+    "20251030": "2025-10-30",
+    **dict.fromkeys(("20251301", "20250001", "20250132", "20250100", "19990101")),
+    **dict.fromkeys(("202503011", "120250301")),
+}
+
+
+@pytest.mark.parametrize(("digits", "date"), DATES.items(), ids=DATES)
+def test_the_date_of_a_dump_is_in_its_name(tmp_path: Path, digits: str, date: str | None) -> None:
+    [block] = _blocks(tmp_path / f"x-{digits}-pages.xml", FIVE)
+    assert block.date == date
+
+
+def test_a_block_has_two_hundred_items(tmp_path: Path) -> None:
+    blocks = _blocks(tmp_path / "x", b'{"title": "A"}\n' * 201)
+    assert [len(block.items) for block in blocks] == [200, 1]
+
+
+@pytest.mark.parametrize(("limit", "last"), [(15, ""), (14, "a line is over 14 bytes")])
+def test_a_line_may_have_so_many_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, last: str
+) -> None:
+    monkeypatch.setattr(reader, "MAX_LINE_BYTES", limit)
+    [block] = _blocks(tmp_path / "x", b'{"title": "A"}\n{"title": "AB"}')
+    assert len(block.items) == 2
+    assert block.items[1].problem.partition(";")[0] == last
 
 
 def test_dumps_and_documents_are_told_apart(tmp_path: Path) -> None:
@@ -210,8 +286,9 @@ def test_damage_costs_its_slice_only(tmp_path: Path, harm: str, kept: int) -> No
 def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
+    monkeypatch.setattr(reader, "SHARED_BYTES", path.stat().st_size)
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
-    monkeypatch.setattr("ufo.indexes.reader.SHARED_BYTES", 10)
+    monkeypatch.setattr(reader, "SHARED_BYTES", path.stat().st_size - 1)
     parts = [list(reader.read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
     assert all(parts)
     found = sorted((block for part in parts for block in part), key=lambda block: block.number)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.indexes.conftest import Build, page
+from tests.indexes.conftest import Build, page, written
 from ufo.indexes.bm25 import Bm25
 from ufo.indexes.names import NameTable
 from ufo.indexes.rerank import COVERAGE, LINKED, LINKING, NAMED, Reranker, choose
@@ -34,12 +34,13 @@ def reranker(path: Path, retriever: Told) -> Reranker:
     return Reranker(PassageStore(path), NameTable(path), Bm25(path), retriever)
 
 
-@pytest.fixture
-def linked(build_folder: Build) -> Path:
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five pages of a passage, each of which names a page of four: rows 0 to 4, then 5 to 24."""
     leads = [page(f"Lead {n}", f"It is near Target {n} here.") for n in range(5)]
     parts = "A river.\n== B ==\nA river.\n== C ==\nA river.\n== D ==\nA river."
-    return build_folder(wiki=[*leads, *(page(f"Target {n}", parts) for n in range(5))])
+    targets = (page(f"Target {n}", parts) for n in range(5))
+    return written(tmp_path_factory.mktemp("linked") / "index", wiki=[*leads, *targets])
 
 
 def added(path: Path, found: Sequence[int], k: int = 3, *named: str) -> set[int]:

@@ -30,6 +30,60 @@ def test_templates_are_what_a_reader_sees_of_them(content: str, shown: str) -> N
     assert readable_value(content) == shown
 
 
+NAMES = [
+    (name, arguments, shown)
+    for arguments, shown, names in cases(HERE / "template_names.txt")
+    for name in names.split(", ")
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "shown"), NAMES, ids=[row[0] for row in NAMES])
+def test_a_template_goes_by_each_of_its_names(name: str, arguments: str, shown: str) -> None:
+    assert readable_value(name + arguments.rstrip("$")) == shown.replace("_", " ")
+
+
+UNITS = """
+    km2=km² m2=m² cm2=cm² mm2=mm² km3=km³ m3=m³ cm3=cm³ sqmi=square_miles sqkm=km² sqft=square_feet
+    sqm=m² sqyd=sq_yd cuft=cubic_feet cumi=cubic_miles cuyd=cubic_yards mi=miles kph=km/h C=°C F=°F
+    foot=feet mile=miles meter=metres metre=metres kilometer=kilometres acre=acres inch=inches lb=lb
+    pound=pounds m3/s=m³/s cuft/s=cubic_feet_per_second PD/sqkm=per_km² PD/sqmi=per_square_mile
+"""
+
+
+@pytest.mark.parametrize("unit", UNITS.split())
+def test_a_measure_has_its_unit_in_words(unit: str) -> None:
+    given, _, shown = unit.partition("=")
+    assert readable_value(f"convert|5|{given}") == f"5 {shown.replace('_', ' ')}"
+
+
+BETWEEN = (
+    "-=– –=– to=_to_ and=_and_ or=_or_ by=_by_ x=_×_ ×=_×_ *=_×_ +/-=_±_ ±=_±_ to(-)=_to_ &=_and_"
+)
+
+
+@pytest.mark.parametrize("word", BETWEEN.split())
+def test_what_stands_between_two_measures_stays(word: str) -> None:
+    given, _, shown = word.partition("=")
+    said = shown.replace("_", " ")
+    assert readable_value(f"convert|5|{given}|6|{given}|7|K") == f"5{said}6{said}7 K"
+
+
+DROPPED = """
+    ref references gallery timeline score graph hiero imagemap source syntaxhighlight chem ce
+    templatestyles indicator mapframe maplink categorytree section inputbox
+"""
+
+
+@pytest.mark.parametrize("tag", DROPPED.split())
+def test_an_element_without_prose_goes(tag: str) -> None:
+    assert text_of(f"A <{tag} x=1>b</{tag}>c") == "A c"
+
+
+@pytest.mark.parametrize("tag", ["File", "image", "MEDIA", "category"])
+def test_a_link_without_text_goes(tag: str) -> None:
+    assert text_of(f"A [[{tag}:x|b]]c") == "A c"
+
+
 HEADINGS = """Lead.
 == A ==
 One.[[Datei:x.jpg|thumb|y]]
@@ -59,6 +113,11 @@ def test_deep_and_unclosed_nesting_takes_linear_time_and_loses_no_prose_after_it
         assert text_of("Before.\n\n" + broken * 20_000).startswith("Before.")
 
 
+def test_two_hundred_brackets_are_open_at_most() -> None:
+    assert text_of("{{nowrap|" * 200 + "x" + "}}" * 200) == "x"
+    assert text_of("{{nowrap|" * 201 + "x" + "}}" * 201) != "x"
+
+
 PIECES = """
     {{ }} [[ ]] | {| |} == ''' <ref> </ref> <!-- --> File:x <br> &amp; * word 1,000 <nowiki>
     </nowiki> é {{!}} {{nowrap| <math> __TOC__ [http://x.org
@@ -77,6 +136,20 @@ def test_any_input_gives_clean_lines(wikitext: str) -> None:
 @pytest.mark.parametrize(("wikitext", "leads", "_"), [row for row in TEMPLATES if len(row) == 3])
 def test_disambiguation_is_reported_by_template(wikitext: str, leads: str, _: str) -> None:
     assert is_disambiguation(wikitext) is bool(leads)
+
+
+DISAMBIGUATIONS = """
+    disambiguation disambig disamb dab dis dbig lnd disambiguation-cleanup hndis hndisambig
+    hndab namedab geodis geo-dis geodab placedis mathdab mathdis numberdis bio-dab biodab
+    schooldis roaddis hospitaldis molfile-dab mil-unit-dis milunitdis airportdis stationdis
+    shipindex-dis wpdab tvdab sportdis letter-numbercombdisambig listdis songdis taxondis
+    genusdis
+"""
+
+
+@pytest.mark.parametrize("name", DISAMBIGUATIONS.split())
+def test_a_disambiguation_goes_by_each_of_these_names(name: str) -> None:
+    assert is_disambiguation(f"A may be:{{{{{name}}}}}")
 
 
 @pytest.mark.parametrize("name", ["convert", "birth date", "frac", "nihongo", "reign", "ship", "e"])

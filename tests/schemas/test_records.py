@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from ufo.schemas import records
 from ufo.schemas.records import content_id, passage_id, unit_ids
-from ufo.schemas.tables import TABLES, arrow_schema, from_arrow, sort_key, to_arrow
+from ufo.schemas.tables import TABLES, arrow_schema, from_arrow, to_arrow
 from ufo.transforms.beam.files import RECORDS
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -112,14 +112,6 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
     words = [sys.executable, "-c", DECODES]
     told = subprocess.check_output(words, input=json.dumps(sent), text=True)
     assert told.splitlines() == [ascii(example(kind)) for kind in RECORDS]
-
-
-def test_rows_sort_by_their_keys_none_first() -> None:
-    row = example(records.Evidence)
-    ranks = [dataclasses.replace(row, rank=rank) for rank in (2, None, 1)]
-    assert [r.rank for r in sorted(ranks, key=sort_key("evidence"))] == [None, 1, 2]
-    statuses = [records.SourceStatus(n, "s", "t", "used", None, "{}") for n in (3, 1, 2)]
-    assert [s.position for s in sorted(statuses, key=sort_key("sources"))] == [1, 2, 3]
 
 
 ANY_TEXT = st.text(st.characters(), max_size=20)

@@ -19,7 +19,18 @@ from statsmodels.stats.proportion import proportion_confint
 
 from tests.conftest import rows_of, write_run
 from ufo.schemas.results import Results, open_results
-from ufo.schemas.statistics import correlations, t_bound, t_share
+from ufo.schemas.statistics import (
+    clustered_wilson,
+    corrected,
+    correlations,
+    mean_interval,
+    paired_t,
+    ratio_interval,
+    t_bound,
+    t_share,
+    unpaired_t,
+    wilson,
+)
 
 NOBODY = -1  # an unanswered claim, a third kind of answer to scikit-learn
 MODELS = ("alder", "birch", "cedar")
@@ -128,30 +139,20 @@ def compared(folder: Path, units: list[str], questions: list[str]) -> Any:
     return row
 
 
-def test_comparisons_at_their_limits(tmp_path: Path) -> None:
-    # Equal differences are no proof, though floats differ.
-    row = compared(tmp_path / "equal", ["srr", "ssr", "ssr", "sss"], ["q1", "q1", "q2", "q2"])
-    assert row["comparison"] == "paired"
-    assert row["difference"] == pytest.approx(-1 / 3)
-    assert row["low"] is None
-    assert row["p"] is None
-    assert row["interval_method"] == "none: all differences are equal"
-    # A blank question is none, and space around one is no difference.
+def test_a_blank_question_is_none_and_space_around_one_is_no_difference(tmp_path: Path) -> None:
     questions = ["q1", "q1 ", " q2", "q2", " ", " "]
-    row = compared(tmp_path / "blank", ["s", "r", "s", "r", "r", "s"], questions)
+    row = compared(tmp_path, ["s", "r", "s", "r", "r", "s"], questions)
     assert row["comparison"] == "paired"
     assert row["n"] == 2
     assert row["difference"] == 1.0
-    # Where no question is shared, three responses to one that say the same count as one.
-    units = ["ss", "sr", "rr", "sr", "rr", "ss"]
-    once = compared(tmp_path / "once", units, [f"q{i}" for i in range(6)])
-    places = [i % 2 + 2 * (i // 6) for i in range(18)]
-    thrice = compared(tmp_path / "thrice", [units[i] for i in places], [f"q{i}" for i in places])
-    assert once["comparison"] == "unpaired"
-    assert once["n"] == 6
-    assert thrice["n"] == 18
-    names = ("difference", "low", "high", "p")
-    assert [thrice[name] for name in names] == pytest.approx([once[name] for name in names])
+
+
+def test_three_responses_to_a_question_that_say_the_same_count_as_one() -> None:
+    a, b = floats(1, 0, 0.5), floats(0.5, 0.5, 1)
+    once = unpaired_t(a, clusters(1, 2, 3), b, clusters(4, 5, 6))
+    of = clusters(*(n for n in (1, 2, 3) for _ in range(3)))
+    found = unpaired_t(np.repeat(a, 3), of, np.repeat(b, 3), of)
+    assert found[:5] == pytest.approx(once[:5])
 
 
 def claims(
@@ -205,6 +206,15 @@ def test_claims_are_measured_as_scikit_learn_does(results: Results, part: Any) -
     assert row["accuracy"]["n"] == row["faaf_error_rate"]["n"] == answered.sum()
 
 
+def f1(human: Any, said: Any, of: int = 1) -> Any:
+    """As scikit-learn's, which takes milliseconds for it."""
+    return 2 * ((human == of) & (said == of)).sum() / ((human == of).sum() + (said == of).sum())
+
+
+def balanced(human: Any, said: Any) -> Any:
+    return (said[human == 1].mean() + 1 - said[human == 0].mean()) / 2
+
+
 def test_intervals_of_agreement_are_clustered_by_question(results: Results) -> None:
     """That of accuracy is exact; the others are near the bootstrap over questions."""
     questions, human, found = claims(results)
@@ -215,8 +225,10 @@ def test_intervals_of_agreement_are_clustered_by_question(results: Results) -> N
     of = [np.flatnonzero(np.array(questions) == name) for name in sorted(set(questions))]
     draws = np.random.default_rng(3).integers(0, len(of), (400, len(of)))
     drawn = [np.concatenate([of[one] for one in draw]) for draw in draws]
-    for name in ("balanced_accuracy", "f1_true", "f1_false"):
-        deviation = np.std([MEASURES[name](human[row], said[row]) for row in drawn])
+    measures: dict[str, Callable[..., Any]] = {"balanced_accuracy": balanced, "f1_true": f1}
+    measures["f1_false"] = partial(f1, of=0)
+    for name, measure in measures.items():
+        deviation = np.std([measure(human[row], said[row]) for row in drawn])
         row = rows[f"{name}_all"]
         assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * deviation, rel=0.1)
 
@@ -276,3 +288,159 @@ def test_correlations_of_values_with_ties(pairs: list[tuple[int, int]]) -> None:
         return
     theirs = (stats.pearsonr(x, y), stats.spearmanr(x, y), stats.kendalltau(x, y))
     assert found == pytest.approx([one.statistic for one in theirs], abs=1e-9)
+
+
+# --- the limits of each ---
+
+WELCH = "none: a model has one question or response"
+EQUAL = "none: all differences are equal"
+
+
+def floats(*values: float) -> Any:
+    return np.array(values, np.float64)
+
+
+def clusters(*values: int) -> Any:
+    return np.array(values, np.uint64)
+
+
+@given(n=st.integers(1, 500), k=st.integers(0, 500))
+def test_wilsons_interval_lies_within_0_and_1(n: int, k: int) -> None:
+    k = min(k, n)
+    found = [float(one[0]) for one in wilson(floats(k), floats(n))]
+    assert found == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-9)
+    assert 0 <= found[0] < found[1] <= 1
+
+
+def test_nothing_has_no_interval() -> None:
+    assert np.isnan(wilson(floats(0), floats(0))).all()
+    assert np.isnan(mean_interval(floats(), floats(), clusters()).value)
+
+
+@pytest.mark.parametrize(
+    ("values", "of", "bounds"),
+    [
+        pytest.param((0.0, 1.0), (1, 1), None, id="one cluster"),
+        pytest.param((0.5, 0.5), (1, 2), (1.0, 2.0), id="two that are equal"),
+        pytest.param((1.0, 1.0, 1.0), (1, 2, 3), (3.0, 3.0), id="three of ones"),
+        pytest.param((0.0, 0.0, 0.0, 0.0), (1, 2, 3, 3), (0.0, 3.0), id="three clusters of zeros"),
+    ],
+)
+def test_where_nothing_varies_the_clusters_are_counted(
+    values: tuple[float, ...], of: tuple[int, ...], bounds: tuple[float, float] | None
+) -> None:
+    found = mean_interval(floats(*values), np.ones(len(values)), clusters(*of))
+    assert found.value == np.mean(values)
+    if bounds is None:
+        assert np.isnan(found.low)
+        assert found.method is None
+        return
+    assert (found.low, found.high) == pytest.approx(proportion_confint(*bounds, method="wilson"))
+
+
+def test_the_mean_of_two_ratios_is_as_certain_as_both() -> None:
+    of, one = clusters(1, 2, 3, 4), floats(1, 1, 1, 1)
+    first, second = floats(1, 0, 1, 1), floats(0, 0, 1, 0)
+    found = ratio_interval(first, one, second, one, of)
+    assert found.value == 0.5
+    influence = (first - 0.75 + second - 0.25) / 8
+    assert found == clustered_wilson(0.5, influence, of)
+
+
+@pytest.mark.parametrize(
+    ("differences", "mean", "p_drop", "method"),
+    [
+        pytest.param((), np.nan, np.nan, "none: one pair", id="none"),
+        pytest.param((0.5,), 0.5, np.nan, "none: one pair", id="one"),
+        pytest.param((-0.5, -0.5), -0.5, 0.25, EQUAL, id="two equal drops"),
+        pytest.param((-0.5,) * 5, -0.5, 1 / 32, EQUAL, id="five equal drops"),
+        pytest.param((0.5, 0.5), 0.5, 1.0, EQUAL, id="equal gains"),
+        pytest.param((0.0, 0.0), 0.0, 1.0, EQUAL, id="no difference"),
+    ],
+)
+def test_pairs_that_do_not_vary_have_no_interval(
+    differences: tuple[float, ...], mean: float, p_drop: float, method: str
+) -> None:
+    found = paired_t(floats(*differences))
+    assert found.difference == pytest.approx(mean, nan_ok=True)
+    assert found.p_drop == pytest.approx(p_drop, nan_ok=True)
+    assert found.method == method
+    assert np.isnan([found.low, found.high, found.p]).all()
+
+
+def test_the_share_of_a_drop_is_one_sided() -> None:
+    x = floats(-0.5, -0.1, 0.2, -0.4)
+    expected = stats.ttest_1samp(x, 0, alternative="less").pvalue
+    assert paired_t(x).p_drop == pytest.approx(expected)
+    assert paired_t(-x).p_drop == pytest.approx(1 - expected)
+    assert paired_t(-x).p == pytest.approx(2 * expected)
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "b", "method"),
+    [
+        pytest.param((1, 1), (2, 3), (0.0, 1.0), WELCH, id="one cluster of a"),
+        pytest.param((1, 2), (3, 3), (0.0, 1.0), WELCH, id="one cluster of b"),
+        pytest.param((1, 2), (3, 4), (0.0, 0.0), EQUAL, id="nothing varies"),
+        pytest.param((1, 2), (3, 4), (0.0, 1.0), "Welch t", id="b varies"),
+    ],
+)
+def test_two_models_need_two_clusters_each(
+    of_a: tuple[int, int], of_b: tuple[int, int], b: tuple[float, float], method: str
+) -> None:
+    found = unpaired_t(floats(1, 1), clusters(*of_a), floats(*b), clusters(*of_b))
+    assert found.method == method
+    assert found.difference == 1 - np.mean(b)
+
+
+@pytest.mark.parametrize(
+    ("n", "bounded"), [(3, (False, False)), (4, (True, False)), (5, (True, True))]
+)
+def test_a_correlation_of_few_has_no_interval(n: int, bounded: tuple[bool, bool]) -> None:
+    x, y = floats(1, 2, 3, 4, 5)[:n], floats(2, 1, 3, 5, 4)[:n]
+    pearson, spearman, kendall = correlations(x, y, np.arange(n, dtype=np.uint64))
+    assert np.isfinite([pearson.low, spearman.low, kendall.low]).tolist() == [
+        *(bounded[0], bounded[0], bounded[1])
+    ]
+
+
+def test_a_perfect_correlation_is_its_own_interval() -> None:
+    x = floats(1, 2, 3)
+    for sign in (1.0, -1.0):
+        for one in correlations(x, sign * x, clusters(1, 2, 3)):
+            assert one[:3] == pytest.approx((sign, sign, sign))
+            assert one.method
+
+
+def correction(labels: Any, verdicts: Any, scores: Any, of: Any = (1, 2, 3)) -> Any:
+    n = len(labels)
+    one, at = np.ones(n), clusters(*of[:n])
+    return corrected(
+        scores, clusters(1, 2, 3)[: len(scores)], labels, verdicts, one, one, one.astype(int), at
+    )
+
+
+def test_a_score_is_corrected_by_labels_of_two_clusters_at_least() -> None:
+    scores, labels = floats(0.5, 1.0, 0.0), floats(1, 0, 1)
+    assert np.isnan(correction(floats(), floats(), scores).corrected_score)
+    assert np.isnan(correction(labels, labels, floats()).corrected_score)
+    for few in (
+        correction(labels[:1], labels[:1], scores),
+        correction(labels, labels, scores[:1], (1, 1, 1)),
+    ):
+        assert few.method is None
+        assert np.isnan(few.low)
+        assert 0 <= few.corrected_score <= 1
+    assert correction(labels[:2], labels[:2], scores).method == "prediction-powered, clustered"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "power"),
+    [((1, 0, 1), 1.0), ((0, 1, 0), 0.0), ((1, 1, 1), 1.0), ((1, 0, 0), 0.5)],
+    ids=["always right", "always wrong", "always the same", "right and wrong"],
+)
+def test_a_judge_counts_as_far_as_it_agrees_with_people(
+    verdicts: tuple[int, ...], power: float
+) -> None:
+    found = correction(floats(1, 0, 1), floats(*verdicts), floats(0.5, 1.0, 0.0))
+    assert found.power == pytest.approx(power)

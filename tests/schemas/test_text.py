@@ -53,33 +53,18 @@ def test_what_only_begins_as_a_number_is_a_formula(text: str) -> None:
     assert without_formula(text) == f"'{text}"
 
 
-STEERING = {
-    "\x00": "\\x00",
-    "\x08": "\\x08",
-    "\x0b": "\\x0b",
-    "\x1b": "\\x1b",
-    "\x1f": "\\x1f",
-    "\x7f": "\\x7f",
-    "\x9b": "\\x9b",
-    "\x9f": "\\x9f",
-    "\u061c": "\\u061c",
-    "\u200e": "\\u200e",
-    "\u200f": "\\u200f",
-    "\u2028": "\\u2028",
-    "\u202e": "\\u202e",
-    "\u2066": "\\u2066",
-    "\u2069": "\\u2069",
-    "\ufeff": "\\ufeff",
-}
+STEERING = "\x00\x08\x0b\x1b\x1f\x7f\x9b\x9f\u061c\u200e\u200f\u2028\u202e\u2066\u2069\ufeff"
 
 
-@pytest.mark.parametrize(("character", "written"), STEERING.items(), ids=ascii)
-def test_each_character_that_steers_is_written_out(character: str, written: str) -> None:
+@pytest.mark.parametrize("character", STEERING, ids=ascii)
+def test_each_character_that_steers_is_written_out(character: str) -> None:
+    code = ord(character)
+    written = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
     assert visible(f"a{character}b") == f"a{written}b"
-    assert texts.escaped_json(f'"{character}"') == f'"\\u{ord(character):04x}"'
+    assert texts.escaped_json(f'"{character}"') == f'"\\u{code:04x}"'
 
 
-@pytest.mark.parametrize("character", "\t\n ~\xa0\u061d\u200d\u2010\u202f\u2065\u206a", ids=ascii)
+@pytest.mark.parametrize("character", "\t\n ~🚀\xa0\u061d\u200d\u2010\u202f\u2065\u206a", ids=ascii)
 def test_other_characters_stay(character: str) -> None:
     assert visible(character) == character
 
@@ -87,32 +72,28 @@ def test_other_characters_stay(character: str) -> None:
 @pytest.mark.parametrize(
     ("n", "several", "shown"),
     [
-        *(
-            (0, "", "0 claims"),
-            (1, "", "1 claim"),
-            (2, "", "2 claims"),
-            (2_000, "", "2,000 claims"),
-        ),
-        *((1, "people", "1 claim"), (2, "people", "2 people")),
+        (0, "", "0 claims"),
+        (1, "", "1 claim"),
+        (2_000, "", "2,000 claims"),
+        (1, "people", "1 claim"),
+        (2, "people", "2 people"),
     ],
 )
 def test_a_number_has_its_noun(n: int, several: str, shown: str) -> None:
     assert texts.quantity(n, "claim", several) == shown
 
 
-LONG = f"{'a' * 63}." * 3  # 192 characters
+THREE_LABELS = f"{'a' * 63}." * 3  # 192 characters
 
 
 @pytest.mark.parametrize(
     ("name", "is_one"),
     [
-        *((f"{'a' * 63}.org", True), (f"{'a' * 64}.org", False)),
-        *(
-            (".".join(["a" * 63] * 3 + ["a" * 61]), True),
-            (".".join(["a" * 63] * 3 + ["a" * 62]), False),
-        ),
+        pytest.param(f"{'a' * 63}.org", True, id="a label of 63"),
+        pytest.param(f"{'a' * 64}.org", False, id="a label of 64"),
+        pytest.param(THREE_LABELS + "a" * 61, True, id="a name of 253"),
+        pytest.param(THREE_LABELS + "a" * 62, False, id="a name of 254"),
     ],
-    ids=["a label of 63", "a label of 64", "a name of 253", "a name of 254"],
 )
 def test_a_name_of_a_host_has_so_many_characters(name: str, is_one: bool) -> None:
     assert host_named(name) == (name if is_one else "")
@@ -124,13 +105,6 @@ def test_every_text_comes_back(text: str) -> None:
     written = texts.escaped_json(json.dumps(text, ensure_ascii=False))
     assert json.loads(written) == text
     assert visible(written) == written
-
-
-def test_what_steers_a_terminal_is_written_out() -> None:
-    assert visible("a\x1b[2J\x9b1m\u202eb\x07\n\tc\u2066") == (
-        "a\\x1b[2J\\x9b1m\\u202eb\\x07\n\tc\\u2066"
-    )
-    assert visible("Zürich – 東京 👩\u200d🚀") == "Zürich – 東京 👩\u200d🚀"
 
 
 READ: dict[str, Callable[..., str]] = {

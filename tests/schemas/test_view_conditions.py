@@ -1,7 +1,7 @@
 """Each condition of a view, with a row that it alone leaves out; a test names the view."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from ufo.schemas.results import open_results
 from ufo.schemas.tables import LABELS, Label, to_arrow
 
 Query = Callable[[str], list[tuple[Any, ...]]]
-Ask = Callable[..., Query]
 
 
 @contextmanager
@@ -33,24 +32,12 @@ def opened(
         yield lambda sql: [tuple(row.values()) for row in results.query(sql).to_pylist()]
 
 
-@pytest.fixture
-def ask(tmp_path: Path) -> Iterator[Ask]:
-    """A function: write these runs; what it returns gives the rows of a query."""
-    with ExitStack() as stack:
-        yield lambda *given: stack.enter_context(opened(tmp_path, *given))
+def one_vote(votes: str = "s", source: str = "ref", **more: Any) -> Rows:
+    """The rows of one claim that one source was asked about."""
+    return rows_of({"x": {"u": {source: votes}}}, (source,), **more)
 
 
-@pytest.fixture(scope="module")
-def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
-    """A query over a run without a claim."""
-    with opened(tmp_path_factory.mktemp("run"), {"one": ("seq", rows_of({"x": {}}))}) as found:
-        yield found
-
-
-def said(unit: str, label: int | None, sheet: str, **more: Any) -> Label:
-    given: dict[str, Any] = {"note": None, "stratum": None, "weight": None, "annotator": "x"}
-    response = more.pop("response_id", "x")
-    return Label("one", response, unit, label, sheet=sheet, **(given | more))
+QUESTION = Sentence("x", 2, 90, 99, "What of this?", 0, None)
 
 
 def labelled_by_people(rows: Rows, labels: dict[tuple[str, str], int]) -> Rows:
@@ -67,165 +54,209 @@ TWINS = {"x": {"u": {"ref": "s", "wiki": "r"}}, "y": {"u": {"ref": "r", "wiki": 
 OTHERS = {"x": {"v": {"ref": "s"}, "u": {"ref": "n"}}}
 
 
-@pytest.fixture(scope="module")
-def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
-    of_twins = labelled_by_people(rows_of(TWINS, mode="all"), {("x", "u"): 0, ("y", "u"): 1})
-    other = rows_of(OTHERS, ("ref",))
-    other["sentences"].append(Sentence("x", 2, 90, 99, "What of this?", 0, None))
-    other["failures"].append(Failure("extract", "x", "truncated", "sentences 3", None))
-    of_twins["sentences"].append(Sentence("x", 2, 90, 99, "What of this?", 0, None))
-    runs = {"one": ("all", of_twins), "two": ("seq", other)}
-    with opened(tmp_path_factory.mktemp("twins"), runs) as found:
-        yield found
+def twins() -> Rows:
+    rows = labelled_by_people(rows_of(TWINS, mode="all"), {("x", "u"): 0, ("y", "u"): 1})
+    return rows | {"sentences": [*rows["sentences"], QUESTION]}
 
 
-IN_TWO_RESPONSES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
-    "tallies": (
-        "response_id, source, n_supported, n_refuted FROM tallies",
+def other_than_twins() -> Rows:
+    rows = rows_of(OTHERS, ("ref",))
+    failed = Failure("extract", "x", "truncated", "sentences 3", None)
+    return rows | {"sentences": [*rows["sentences"], QUESTION], "failures": [failed]}
+
+
+# --- rows without a partner ---
+
+
+def without_evidence() -> Rows:
+    """A unit with a verdict and a label, and no evidence; a sentence without a claim."""
+    rows = one_vote(labels={"u": 0})
+    return rows | {"evidence": [], "sentences": [*rows["sentences"], QUESTION]}
+
+
+def without_passage(outcome: str) -> Rows:
+    """A unit with a vote, and evidence of this outcome that names no passage."""
+    rows = one_vote()
+    (one,) = rows["evidence"]
+    return rows | {"evidence": [one, replace(one, passage_id=None, outcome=outcome, label=None)]}
+
+
+def no_score() -> Rows:
+    votes = {"x": {"u": {"ref": "s", "wiki": "s"}}, "y": {"u": {"ref": "e", "wiki": "e"}}}
+    return labelled_by_people(rows_of(votes, mode="all"), {("x", "u"): 1, ("y", "u"): 1})
+
+
+def labelled_sentence(votes: str) -> Rows:
+    rows = one_vote(votes)
+    return rows | {"sentences": [replace(row, human_label=0) for row in rows["sentences"]]}
+
+
+UNAVAILABLE = SourceStatus(0, "ref", "web", "unavailable", "no key", "{}")
+TWO_UNITS = {"x": {"u": {"ref": "s"}, "v": {"ref": "s"}}}
+TWO_MODELS = {"x": {"u": {"ref": "s"}}, "y": {"v": {"ref": "s"}}}
+MODELS = {"x": "m1", "y": "m2"}
+OUTCOMES = ("supported", "refuted", "noans", "error")
+COUNTS = "n_supported, n_refuted, n_noans, n_error"
+
+RUNS: dict[str, Rows] = {
+    "a response of the same name elsewhere": other_than_twins(),
+    "a source that is not listed": one_vote() | {"sources": []},
+    "a passage that is not there": one_vote(source="wiki") | {"passages": []},
+    "no evidence": without_evidence(),
+    "a source that could not serve": one_vote("n") | {"sources": [UNAVAILABLE]},
+    **{f"no passage, {outcome}": without_passage(outcome) for outcome in OUTCOMES},
+    "a unit without a label": rows_of(TWO_UNITS, ("ref",), labels={"u": 0}),
+    "a model without a label": rows_of(TWO_MODELS, ("ref",), models=MODELS, labels={"u": 0}),
+    "three tenths pass": labelled_sentence("sssrrrrrrr"),
+    "two tenths do not": labelled_sentence("ssrrrrrrrr"),
+    "nothing decided": one_vote("n"),
+    "one before": one_vote("s"),
+    "one after": one_vote("r"),
+    "two before": rows_of({one: {"u" + one: {"ref": "s"}} for one in "xy"}, ("ref",)),
+    "two after": rows_of({one: {"u" + one: {"ref": "r"}} for one in "xy"}, ("ref",)),
+}
+OF_SENTENCES = "agreement WHERE part = 'all' AND metric = 'recall_not_factual'"
+OF_CLAIMS = "agreement WHERE mode = 'seq' AND part = 'all' AND metric IN ('accuracy', 'coverage')"
+
+# A run, a view, columns of it, and the rows.
+CASES: list[tuple[str, str, str, list[Any]]] = [
+    (
+        "a response of the same name elsewhere",
+        "sentence_scores",
+        "sentence_index, n_supported, n_noans, state",
+        [(0, 1, 0, "supported"), (1, 0, 1, "not found"), (2, 0, 0, "error")],
+    ),
+    ("a source that is not listed", "tallies", "source, n_supported", [("ref", 1)]),
+    ("a passage that is not there", "category_shares", "source_category", [("other",)]),
+    ("no evidence", "disagreements", "label, human_label, sources_for", [(1, 0, None)]),
+    (
+        "no evidence",
+        "sentence_scores",
+        f"{COUNTS}, band, state",
+        [(0, 0, 0, 0, "grey", "no claim"), (0, 0, 0, 0, "grey", "supported")],
+    ),
+    ("no evidence", "scores", "factuality_score, n_judgements, no_score", [(1.0, 0, None)]),
+    ("a source that could not serve", "source_contributions", "source", [("none",)]),
+    *((f"no passage, {one}", "sentence_scores", COUNTS, [(1, 0, 0, 0)]) for one in OUTCOMES),
+    *((f"no passage, {one}", "passage_credibility", COUNTS, [(1, 0, 0, 0)]) for one in OUTCOMES),
+    ("a unit without a label", "human_labels", "unit_id", [("u",)]),
+    ("a model without a label", "corrected_scores WHERE level = 'model'", "name", [("m1",)]),
+    ("three tenths pass", OF_SENTENCES, "value", [(0.0,)]),
+    ("two tenths do not", OF_SENTENCES, "value", [(1.0,)]),
+    ("nothing decided", "scores_by_run", "factuality_score, n_undecided", [(None, 1)]),
+    ("no score", "source_benchmark", "DISTINCT coverage, n_labelled", [(1.0, 1)]),
+    (
+        "twins",
+        "tallies",
+        "response_id, source, n_supported, n_refuted",
         [("x", "ref", 1, 0), ("x", "wiki", 0, 1), ("y", "ref", 0, 1), ("y", "wiki", 0, 2)],
     ),
-    "human_labels": (
-        "response_id, label FROM human_labels",
-        [("x", 0), ("y", 1)],
-    ),
-    "disagreements": (
-        "kind, response_id, claim, human_label, n_supported, n_refuted FROM disagreements",
+    ("twins", "human_labels", "response_id, label", [("x", 0), ("y", 1)]),
+    (
+        "twins",
+        "disagreements",
+        "kind, response_id, claim, human_label, n_supported, n_refuted",
         [
             ("people", "x", "Claim u.", 0, 1, 0),
             ("people", "y", "Claim u.", 1, 0, 1),
             ("sources", "x", "Claim u.", None, 1, 1),
         ],
     ),
-    "sentence_scores": (
-        "response_id, sentence_index, n_supported, n_refuted, state FROM sentence_scores",
-        [
-            ("x", 0, 1, 1, "supported"),
-            ("x", 2, 0, 0, "no claim"),
-            ("y", 0, 0, 3, "contradicted"),
-        ],
+    (
+        "twins",
+        "sentence_scores",
+        "response_id, n_supported, n_refuted, state",
+        [("x", 0, 0, "no claim"), ("x", 1, 1, "supported"), ("y", 0, 3, "contradicted")],
     ),
-    "source_benchmark": (
-        "mode, source_order, n_labelled, accuracy FROM source_benchmark WHERE mode = 'single'",
-        [("single", "ref", 2, 0.0), ("single", "wiki", 2, 0.5)],
+    (
+        "twins",
+        "source_benchmark WHERE mode = 'single'",
+        "source_order, n_labelled, accuracy",
+        [("ref", 2, 0.0), ("wiki", 2, 0.5)],
     ),
-    "source_contributions": (
-        "source, n_votes, n_agreeing FROM source_contributions WHERE mode = 'mv'",
+    (
+        "twins",
+        "source_contributions WHERE mode = 'mv'",
+        "source, n_votes, n_agreeing",
         [("ref", 2, 1), ("wiki", 3, 3)],
     ),
-    "judge_errors": (
-        "mode, error, n, n_errors FROM judge_errors WHERE mode = 'seq' AND source = 'all'",
-        [
-            ("seq", "false_refuted", 1, 1),
-            ("seq", "false_supported", 1, 1),
-            ("seq", "undecided", 2, 0),
-            ("seq", "wrong", 2, 2),
-        ],
+    (
+        "twins",
+        "judge_errors WHERE mode = 'seq' AND source = 'all'",
+        "error, n, n_errors",
+        [("false_refuted", 1, 1), ("false_supported", 1, 1), ("undecided", 2, 0), ("wrong", 2, 2)],
     ),
-    "agreement": (
-        "metric, value, n FROM agreement WHERE mode = 'seq' AND part = 'all' "
-        "AND metric IN ('accuracy', 'coverage')",
-        [("accuracy", 0.0, 2), ("coverage", 1.0, 2)],
-    ),
-    "corrected_scores": (
-        "n_labelled, n_units, corrected_score FROM corrected_scores "
-        "WHERE mode = 'seq' AND level = 'run'",
+    ("twins", OF_CLAIMS, "metric, value, n", [("accuracy", 0.0, 2), ("coverage", 1.0, 2)]),
+    (
+        "twins",
+        "corrected_scores WHERE mode = 'seq' AND level = 'run'",
+        "n_labelled, n_units, corrected_score",
         [(2, 2, 0.5)],
     ),
-}
+]
 
 
-@pytest.mark.parametrize("view", IN_TWO_RESPONSES)
-def test_units_of_one_name_in_two_responses_stay_apart_in(twins: Query, view: str) -> None:
-    sql, expected = IN_TWO_RESPONSES[view]
-    of_one = f"{sql} {'AND' if 'WHERE' in sql else 'WHERE'} run = 'one'"
-    assert sorted(twins(f"SELECT {of_one}"), key=repr) == sorted(expected, key=repr)
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
+    """A query over all these runs."""
+    all_modes = {"twins": ("all", twins()), "no score": ("all", no_score())}
+    others = {name: ("seq", rows) for name, rows in RUNS.items()}
+    with opened(tmp_path_factory.mktemp("runs"), all_modes | others) as found:
+        yield found
 
 
-def test_sentence_scores_of_two_runs_stay_apart(twins: Query) -> None:
-    columns = "sentence_index, n_supported, n_noans, state"
-    assert twins(f"SELECT {columns} FROM sentence_scores WHERE run = 'two' ORDER BY ALL") == [
-        (0, 1, 0, "supported"),
-        (1, 0, 1, "not found"),
-        (2, 0, 0, "error"),  # the extraction failed in this run alone
-    ]
-
-
-# --- rows without a partner ---
-
-
-def test_tallies_have_the_votes_of_a_source_that_is_not_listed(ask: Ask) -> None:
-    rows = rows_of({"x": {"u": {"ref": "s"}}}, ("ref",))
-    rows["sources"] = []
-    found = ask({"one": ("seq", rows)})("SELECT source, position, n_supported FROM tallies")
-    assert found == [("ref", None, 1)]
-
-
-def test_category_shares_have_a_passage_that_is_not_there_as_other(ask: Ask) -> None:
-    rows = rows_of({"x": {"u": {"wiki": "s"}}}, ("wiki",))
-    rows["passages"] = []
-    found = ask({"one": ("seq", rows)})("SELECT source_category, n_evidence FROM category_shares")
-    assert found == [("other", 1)]
-
-
-@pytest.fixture
-def bare(ask: Ask) -> Query:
-    """A unit with a verdict and a label, and no evidence; a sentence without a claim."""
-    rows = rows_of({"x": {"u": {"ref": "s"}}}, ("ref",), labels={"u": 0})
-    rows["evidence"] = []
-    rows["sentences"].append(Sentence("x", 1, 90, 99, "What of this?", 0, None))
-    return ask({"one": ("seq", rows)})
-
-
-def test_disagreements_have_a_verdict_without_evidence(bare: Query) -> None:
-    columns = "kind, unit_id, label, human_label, sources_for"
-    assert bare(f"SELECT {columns} FROM disagreements") == [("people", "u", 1, 0, None)]
-
-
-def test_sentence_scores_have_sentences_without_evidence_and_without_a_claim(bare: Query) -> None:
-    columns = "sentence_index, n_supported, n_refuted, n_noans, n_error, band, state"
-    assert bare(f"SELECT {columns} FROM sentence_scores ORDER BY ALL") == [
-        (0, 0, 0, 0, 0, "grey", "supported"),
-        (1, 0, 0, 0, 0, "grey", "no claim"),
-    ]
-
-
-def test_scores_have_a_response_whose_verdicts_have_no_evidence(bare: Query) -> None:
-    columns = "factuality_score, n_judgements, n_unusable, no_score"
-    assert bare(f"SELECT {columns} FROM scores") == [(1.0, 0, 0, None)]
-
-
-def test_contributions_have_no_row_of_a_source_that_could_not_serve(ask: Ask) -> None:
-    rows = rows_of({"x": {"u": {"ref": "n"}}}, ("ref",))
-    rows["sources"] = [SourceStatus(0, "ref", "web", "unavailable", "no key", "{}")]
-    found = ask({"one": ("seq", rows)})("SELECT source, n_units FROM source_contributions")
-    assert found == [("none", 1)]
-
-
-@pytest.mark.parametrize("outcome", ["supported", "refuted", "noans", "error"])
-def test_sentence_scores_count_no_evidence_without_a_passage(ask: Ask, outcome: str) -> None:
-    rows = rows_of({"x": {"u": {"ref": "s"}}}, ("ref",))
-    (one,) = rows["evidence"]
-    rows["evidence"].append(replace(one, passage_id=None, outcome=outcome, label=None))
-    columns = "n_supported, n_refuted, n_noans, n_error"
-    found = ask({"one": ("seq", rows)})
-    assert found(f"SELECT {columns} FROM sentence_scores") == [(1, 0, 0, 0)]
-    assert found(f"SELECT {columns} FROM passage_credibility") == [(1, 0, 0, 0)]
-
-
-@pytest.mark.parametrize("question", ["", " ", None])
-def test_responses_without_a_question_are_clusters_of_their_own(
-    nothing: Query, question: str | None
+@pytest.mark.parametrize(
+    ("run", "view", "columns", "expected"),
+    CASES,
+    ids=[f"{view.partition(' ')[0]}: {run}" for run, view, *_ in CASES],
+)
+def test_of_a_run_a_view_has(
+    runs: Query, run: str, view: str, columns: str, expected: list[Any]
 ) -> None:
-    told = "NULL" if question is None else f"'{question}'"
-    (row,) = nothing(
-        f"SELECT cluster_of('d', {told}, 'x') = cluster_of('d', {told}, 'y'), "
-        f"cluster_of('d', {told}, 'x') = cluster_of('e', {told}, 'x'), "
+    of_run = f"{view} {'AND' if 'WHERE' in view else 'WHERE'} run = '{run}'"
+    assert sorted(runs(f"SELECT {columns} FROM {of_run}"), key=repr) == expected
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        pytest.param("one", (1, -1.0, None, None, None), id="one pair has no interval"),
+        pytest.param("two", (2, -1.0, -1.0, -1.0, 0.25), id="equal differences have one value"),
+    ],
+)
+def test_run_comparison_at_its_limits(runs: Query, pair: str, expected: tuple[Any, ...]) -> None:
+    compared = f"run_comparison('{pair} before', '{pair} after')"
+    assert runs(f"SELECT n_pairs, difference, low, high, p FROM {compared}") == [expected]
+
+
+@pytest.mark.parametrize("question", ["''", "' '", "NULL"])
+def test_responses_without_a_question_are_clusters_of_their_own(runs: Query, question: str) -> None:
+    (row,) = runs(
+        f"SELECT cluster_of('d', {question}, 'x') = cluster_of('d', {question}, 'y'), "
+        f"cluster_of('d', {question}, 'x') = cluster_of('e', {question}, 'x'), "
         "cluster_of('d', ' q', 'x') = cluster_of('d', 'q ', 'y')"
     )
     assert row == (False, False, True)
 
 
+BANDS = {"0": "red", "0.2999": "red", "0.3": "orange", "0.5999": "orange", "0.6": "green"}
+
+
+@pytest.mark.parametrize(
+    ("credibility", "band"), [*BANDS.items(), ("1", "green"), ("NULL", "grey")]
+)
+def test_a_band_begins_at_its_bound(runs: Query, credibility: str, band: str) -> None:
+    assert runs(f"SELECT band_of({credibility})") == [(band,)]
+
+
 # --- people's labels ---
+
+
+def said(unit: str, label: int | None, sheet: str, **more: Any) -> Label:
+    given: dict[str, Any] = {"note": None, "stratum": None, "weight": None, "annotator": "x"}
+    response = more.pop("response_id", "x")
+    return Label("one", response, unit, label, sheet=sheet, **(given | more))
+
 
 SHEETS = {
     "a sheet": ([said("u", 1, "a")], [(1, "sheet", 1, None)]),
@@ -253,31 +284,32 @@ SHEETS = {
 }
 
 
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
+    """A run with a response for each of these, whose claim the input calls false."""
+    rows = rows_of({f"{name} x": {"u": {"ref": "s"}} for name in SHEETS}, ("ref",), labels={"u": 0})
+    labels = [
+        replace(one, response_id=f"{name} {one.response_id}", sheet=f"{name} {one.sheet}")
+        for name, (given, _) in SHEETS.items()
+        for one in given
+    ]
+    with opened(tmp_path_factory.mktemp("labels"), {"one": ("seq", rows)}, labels) as found:
+        yield found
+
+
 @pytest.mark.parametrize("name", SHEETS)
-def test_human_labels_are_of_sheets_where_these_agree(ask: Ask, name: str) -> None:
-    labels, expected = SHEETS[name]
-    rows = rows_of({"x": {"u": {"ref": "s"}}}, ("ref",), labels={"u": 0})
+def test_human_labels_are_of_sheets_where_these_agree(labelled: Query, name: str) -> None:
     columns = "label, origin, n_labels, weight"
-    assert ask({"one": ("seq", rows)}, labels)(f"SELECT {columns} FROM human_labels") == expected
-
-
-def test_human_labels_have_no_row_of_a_unit_without_a_label(ask: Ask) -> None:
-    rows = rows_of({"x": {"u": {"ref": "s"}, "v": {"ref": "s"}}}, ("ref",), labels={"u": 0})
-    assert ask({"one": ("seq", rows)})("SELECT unit_id FROM human_labels") == [("u",)]
-
-
-def test_corrected_scores_have_no_row_of_a_model_without_a_label(ask: Ask) -> None:
-    votes = {"x": {"u": {"ref": "s"}}, "y": {"v": {"ref": "s"}}}
-    rows = rows_of(votes, ("ref",), models={"x": "m1", "y": "m2"}, labels={"u": 0})
-    found = ask({"one": ("seq", rows)})
-    names = "SELECT name FROM corrected_scores WHERE level = 'model'"
-    assert found(names) == [("m1",)]
+    found = labelled(f"SELECT {columns} FROM human_labels WHERE response_id = '{name} x'")
+    assert found == SHEETS[name][1]
 
 
 # --- models ---
 
 
-def test_model_comparison_pairs_two_models_with_two_shared_questions_at_least(ask: Ask) -> None:
+def test_model_comparison_pairs_two_models_with_two_shared_questions_at_least(
+    tmp_path: Path,
+) -> None:
     # m1 and m2 share q1 and q2; m0 and m3 share one question with others.
     asked = {"a": "m1 q1", "b": "m1 q2", "c": "m2 q1", "d": "m2 q2", "e": "m3 q1", "f": "m3 q3"}
     asked["g"] = "m0 q3"
@@ -292,20 +324,19 @@ def test_model_comparison_pairs_two_models_with_two_shared_questions_at_least(as
         for name, units in votes.items()
         for unit, by in units.items()
     }
-    found = ask(
-        {
-            "one": ("seq", rows_of(votes, ("ref",), **of)),
-            "two": ("seq", apart),
-            "three": ("all", rows_of(both, mode="all", **of)),
-        }
-    )
+    runs = {
+        "one": ("seq", rows_of(votes, ("ref",), **of)),
+        "two": ("seq", apart),
+        "three": ("all", rows_of(both, mode="all", **of)),
+    }
     sql = (
         "SELECT run, source, model_a || model_b || ' ' || comparison || ' ' || n "
         "FROM model_comparison WHERE mode != 'mv' AND (run != 'three' OR mode = 'single')"
     )
     told: dict[tuple[str, str | None], list[str]] = {}
-    for run, source, pair in sorted(found(sql), key=lambda row: str(row[2])):
-        told.setdefault((run, source), []).append(pair)
+    with opened(tmp_path, runs) as found:
+        for run, source, pair in sorted(found(sql), key=lambda row: str(row[2])):
+            told.setdefault((run, source), []).append(pair)
     others = ["m0m1 unpaired 3", "m0m2 unpaired 3", "m0m3 unpaired 3"]
     more = ["m1m3 unpaired 4", "m2m3 unpaired 4"]
     assert told == {
@@ -332,8 +363,8 @@ NOT_SENT = [
 ]
 
 
-@pytest.fixture
-def spent(ask: Ask) -> Query:
+@pytest.fixture(scope="module")
+def spent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     votes = {"x": {"u": {"ref": "s", "wiki": "n"}}}
     rows = rows_of(votes, mode="all", labels={"u": 1})
     failed = request("x", "ref", 0.0, status="500", cost_usd=None)
@@ -345,7 +376,9 @@ def spent(ask: Ask) -> Query:
     ]
     rows["usage"] = [SENT, failed, no_cost, *NOT_SENT, *others]
     other = rows_of(votes, mode="mv", labels={"u": 1})
-    return ask({"one": ("all", rows), "two": ("mv", other)})
+    runs = {"one": ("all", rows), "two": ("mv", other)}
+    with opened(tmp_path_factory.mktemp("spent"), runs) as found:
+        yield found
 
 
 def test_cost_counts_what_was_sent(spent: Query) -> None:
@@ -370,15 +403,7 @@ def test_source_benchmark_has_runs_of_mode_all_alone(spent: Query) -> None:
     assert spent("SELECT DISTINCT run FROM source_benchmark") == [("one",)]
 
 
-def test_source_benchmark_leaves_out_a_response_without_a_score(ask: Ask) -> None:
-    votes = {"x": {"u": {"ref": "s", "wiki": "s"}}, "y": {"u": {"ref": "e", "wiki": "e"}}}
-    rows = labelled_by_people(rows_of(votes, mode="all"), {("x", "u"): 1, ("y", "u"): 1})
-    sql = "SELECT DISTINCT mode, coverage, n_labelled FROM source_benchmark ORDER BY ALL"
-    found = ask({"one": ("all", rows)})(sql)
-    assert found == [("mv", 1.0, 1), ("seq", 1.0, 1), ("single", 1.0, 1)]
-
-
-def test_recall_cost_counts_what_was_sent_for_each_run(ask: Ask) -> None:
+def test_recall_cost_counts_what_was_sent_for_each_run(tmp_path: Path) -> None:
     rows = rows_of({}) | {
         "recall_verdicts": [*verdicts("x", "rag", "tf", "tf", "  "), *people("x", "rag", "t")],
         "usage": [
@@ -395,8 +420,9 @@ def test_recall_cost_counts_what_was_sent_for_each_run(ask: Ask) -> None:
         "run, formulation, n_facts, n_calls, n_requests, n_failed, n_cached, n_shared, "
         "prompt_tokens, seconds, cost_usd"
     )
-    found = ask({"one": ("recall", rows), "two": ("recall", other)})
-    assert found(f"SELECT {columns} FROM recall_cost ORDER BY run, formulation NULLS FIRST") == [
+    with opened(tmp_path, {"one": ("recall", rows), "two": ("recall", other)}) as query:
+        found = query(f"SELECT {columns} FROM recall_cost ORDER BY run, formulation NULLS FIRST")
+    assert found == [
         ("one", None, None, 1, 0, 0, 1, 0, 100, 0.0, 0.0),
         ("one", "gone", None, 1, 1, 0, 0, 0, 100, 0.5, 4.0),
         ("one", "tf", 2, 3, 2, 1, 3, 2, 114, 1.0, 0.5),
@@ -407,8 +433,8 @@ def test_recall_cost_counts_what_was_sent_for_each_run(ask: Ask) -> None:
 # --- one run against another ---
 
 
-@pytest.fixture
-def compared(ask: Ask) -> Query:
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     """Two runs that share a question, a response without one, and units; and a third run."""
     questions = {"x": " q1 ", "y": "", "z": "q2", "w": "q3", "e": "q4", "b": "q5", "o": ""}
     before = {
@@ -428,13 +454,13 @@ def compared(ask: Ask) -> Query:
     }
     third = {name: {unit: {"ref": "s"} for unit in units} for name, units in before.items()}
     of: dict[str, Any] = {"questions": questions}
-    return ask(
-        {
-            "before": ("all", rows_of(before, mode="all", **of)),
-            "after": ("all", rows_of(after, mode="all", **of)),
-            "third": ("seq", rows_of(third, ("ref",), **of)),
-        }
-    )
+    runs = {
+        "before": ("all", rows_of(before, mode="all", **of)),
+        "after": ("all", rows_of(after, mode="all", **of)),
+        "third": ("seq", rows_of(third, ("ref",), **of)),
+    }
+    with opened(tmp_path_factory.mktemp("compared"), runs) as found:
+        yield found
 
 
 def test_run_comparison_is_over_what_both_runs_scored(compared: Query) -> None:
@@ -447,26 +473,6 @@ def test_run_comparison_is_over_what_both_runs_scored(compared: Query) -> None:
     assert found == [(2, 1, 1, 3, 1, 0.25, 0.25, 0.0)]
 
 
-def test_run_comparison_of_one_pair_has_no_interval(ask: Ask) -> None:
-    runs = {
-        name: ("seq", rows_of({"x": {"u": {"ref": vote}}}, ("ref",)))
-        for name, vote in (("before", "s"), ("after", "r"))
-    }
-    columns = "n_pairs, difference, low, high, p"
-    found = ask(runs)(f"SELECT {columns} FROM run_comparison('before', 'after')")
-    assert found == [(1, -1.0, None, None, None)]
-
-
-def test_run_comparison_of_equal_differences_has_an_interval_of_one_value(ask: Ask) -> None:
-    runs = {
-        name: ("seq", rows_of({one: {"u" + one: {"ref": vote}} for one in "xy"}, ("ref",)))
-        for name, vote in (("before", "s"), ("after", "r"))
-    }
-    columns = "difference, low, high, p"
-    found = ask(runs)(f"SELECT {columns} FROM run_comparison('before', 'after')")
-    assert found == [(-1.0, -1.0, -1.0, 0.25)]
-
-
 def test_turned_claims_are_those_that_one_run_alone_found_supported(compared: Query) -> None:
     columns = "run, response_id, unit_id, before, after, source_before, source_after, claim"
     assert compared(f"SELECT {columns} FROM turned_claims('before', 'after')") == [
@@ -474,37 +480,3 @@ def test_turned_claims_are_those_that_one_run_alone_found_supported(compared: Qu
         ("after", "x", "u", "supported", "refuted", "ref", "ref", "Claim u."),
         ("after", "y", "u", "refuted", "supported", "ref", "ref", "Claim u."),
     ]
-
-
-# --- bounds ---
-
-
-@pytest.mark.parametrize(
-    ("credibility", "band"),
-    [
-        *(("NULL", "grey"), ("0", "red"), ("0.2999", "red"), ("0.3", "orange")),
-        *(("0.5999", "orange"), ("0.6", "green"), ("1", "green")),
-    ],
-)
-def test_a_band_begins_at_its_bound(nothing: Query, credibility: str, band: str) -> None:
-    assert nothing(f"SELECT band_of({credibility})") == [(band,)]
-
-
-@pytest.mark.parametrize(
-    ("votes", "recall"),
-    [("sssrrrrrrr", 0.0), ("ssrrrrrrrr", 1.0)],
-    ids=["three tenths pass", "two tenths do not"],
-)
-def test_agreement_of_sentences_takes_less_than_three_tenths_for_not_factual(
-    ask: Ask, votes: str, recall: float
-) -> None:
-    rows = rows_of({"x": {"u": {"ref": votes}}}, ("ref",))
-    rows["sentences"] = [replace(row, human_label=0) for row in rows["sentences"]]
-    sql = "SELECT value FROM agreement WHERE part = 'all' AND metric = 'recall_not_factual'"
-    assert ask({"one": ("seq", rows)})(sql) == [(recall,)]
-
-
-def test_score_means_have_none_where_nothing_was_decided(ask: Ask) -> None:
-    found = ask({"one": ("seq", rows_of({"x": {"u": {"ref": "n"}}}, ("ref",)))})
-    columns = "factuality_score, n_responses, n_undecided"
-    assert found(f"SELECT {columns} FROM scores_by_run") == [(None, 1, 1)]

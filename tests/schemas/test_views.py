@@ -13,7 +13,6 @@ import pytest
 from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import people, request, verdicts
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import Failure, Sentence
 from ufo.schemas.results import open_results
 from ufo.transforms.scores import VoteRules
 from ufo.transforms.what_if import recomputed, scores_if
@@ -39,15 +38,6 @@ def test_responses_without_a_score_are_counted_apart(ask: Ask) -> None:
     ]
     counts = "n_responses, n_without_units, n_unjudged, n_unsupported, factuality_score"
     assert found(f"SELECT {counts} FROM scores_by_run") == [(4, 1, 1, 1, 1.0)]
-
-
-def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(ask: Ask) -> None:
-    rows = rows_of({"r": {"u0": {"ref": "e"}, "u1": {"ref": "s"}}})
-    rows["sentences"].append(Sentence("r", 2, 90, 99, "What of this?", 0, None))
-    states = "SELECT state FROM sentence_scores ORDER BY sentence_index"
-    assert ask(rows)(states) == [("error",), ("supported",), ("no claim",)]
-    rows["failures"].append(Failure("extract", "r", "truncated", "sentences 3", None))
-    assert ask(rows)(states) == [("error",), ("supported",), ("error",)]
 
 
 # What was said, what people say, and what follows: n_labelled, n_false, n_na, n_na_before_repair,

@@ -1,8 +1,9 @@
 """Checking a text over HTTP: the stream, what ends it, and texts that are kept."""
 
 import asyncio
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ import httpx
 import pytest
 
 import ufo
+from tests.conftest import blank
 from tests.llm_server import LlmServer
 from tests.webapp.conftest import events, opened, read_events
-from ufo.schemas.records import FactUnit, Passage
+from ufo.schemas.records import FactUnit, Passage, Response
 from ufo.transforms.job import Job
-from ufo.transforms.sources.fact_source import FactSource
+from ufo.transforms.sources.fact_source import FactSource, SourceSpec
+from ufo.webapp.checking import basis
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 
@@ -84,11 +87,74 @@ def test_a_text_is_kept_under_a_name_that_is_a_function_of_it(base: Setup, tmp_p
     with opened(replace(base, results=tmp_path / "results")) as client:
         name = client.post("/drafts", json=draft).json()["id"]
         assert client.post("/drafts", json=draft).json()["id"] == name
-        assert client.post("/drafts", json=draft | {"question": ""}).json()["id"] != name
+        for field, other in {"text": "Oslo.", "question": "", "references": []}.items():
+            assert client.post("/drafts", json=draft | {field: other}).json()["id"] != name
         assert client.get(f"/drafts/{name}").json() == draft
         assert client.get("/drafts/0123456789ab").status_code == 404
         assert client.get("/drafts/..%2Fx").status_code in (404, 422)
         assert client.get("/runs").json() == []
+
+
+def test_the_newest_thousand_texts_are_kept(base: Setup, tmp_path: Path) -> None:
+    folder = tmp_path / "results" / ".drafts"
+    folder.mkdir(parents=True)
+    for n in range(1_000):
+        path = folder / f"{n:012x}.json"
+        path.touch()
+        os.utime(path, (n, n))
+    with opened(replace(base, results=folder.parent)) as client:
+        name = client.post("/drafts", json={"text": "Oslo."}).json()["id"]
+    kept = {path.stem for path in folder.iterdir()}
+    assert kept == {name, *(f"{n:012x}" for n in range(1, 1_000))}
+
+
+def described(judge: str = "llm", models: Sequence[str] = (), **of_source: Any) -> Any:
+    """What is said of a result with one source, for an English response with two references."""
+    response = blank(Response, text="It is big.", n_references=of_source.pop("given", 2))
+    source = SourceSpec("own", of_source.pop("type", "other"), of_source)
+    judged = of_source.pop("judged", ["web"])
+    return basis(judge, models, judged, [source], response)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ({"type": "reference", "given": 0}, "own: no given texts"),
+        ({"type": "reference", "given": 1}, "own: 1 given text"),
+        ({"type": "reference"}, "own: 2 given texts"),
+        ({"type": "wikipedia"}, "own"),
+        ({"type": "wikipedia", "index": "/x"}, "own: the index /x, which is not on this machine"),
+        ({"type": "web"}, "own: pages found by a web search"),
+        ({"type": "web", "search": "brave"}, "own: pages found by brave"),
+        ({"type": "llm"}, "own: what a language model knows"),
+        ({"type": "llm", "knowledge_model": "m"}, "own: what m knows"),
+        ({"type": "other", "search": "brave"}, "own"),
+    ],
+    ids=lambda row: row if isinstance(row, str) else None,
+)
+def test_each_kind_of_source_is_described(source: dict[str, Any], said: str) -> None:
+    assert described(**source).sources == [said]
+
+
+def test_the_judge_is_named_with_each_of_its_models_once() -> None:
+    assert described().judge == "Judge llm."
+    assert described(models=["a", "b", "a"]).judge == "Judge llm (a, b)."
+    assert described().trust.startswith("How often it agrees with people is not known")
+    assert described(judged=[]).trust == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "said"),
+    [
+        ("It is big.", None, "English, as far as seen"),
+        ("It is big.", "en", "en (given)"),
+        ("Die Stadt ist nicht groß.", None, "not English, as far as seen: the offline judge"),
+        ("It is big.", "de", "de: the offline judge knows English"),
+    ],
+)
+def test_the_language_of_a_text_is_told(text: str, language: str | None, said: str) -> None:
+    response = blank(Response, text=text, language=language)
+    assert basis("llm", [], [], [], response).language.startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +170,6 @@ def test_a_text_is_kept_under_a_name_that_is_a_function_of_it(base: Setup, tmp_p
         ({"sources": ["web"]}, "SERPER_API_KEY"),
         ({"retriever": "dense"}, "no vectors"),
         ({"nonsense": 1}, "Extra"),
-        ({"passages": 0}, "greater"),
     ],
 )
 def test_what_is_wrong_is_reported_before_a_stream_begins(

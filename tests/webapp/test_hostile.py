@@ -113,13 +113,10 @@ def test_bodies_that_are_no_request_are_reported_so(client: httpx.Client, path: 
         harmless(client.post(path, content=given, headers={"Content-Type": kind}), 422)
 
 
-def test_a_long_text_is_checked_whole_or_refused(client: httpx.Client) -> None:
+def test_a_long_text_is_checked_whole(client: httpx.Client) -> None:
     text = "".join(f"Oslo has {n} parks. " for n in range(200)) + "\n"
     taken = client.post("/check", json={**POSTS["/check"], "text": text.ljust(20_000, "ä")})
     assert events(taken)[-1].name == "done"
-    refused = client.post("/check", json={**POSTS["/check"], "text": "a" * 100_001})
-    assert refused.status_code == 422
-    assert "100000" in json.dumps(refused.json()["errors"])
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "BREW"])

@@ -111,7 +111,6 @@ def test_a_sheet_that_was_drawn_keeps_its_weights(
         pytest.param("older", "nothing", {"label": 1}, 404, id="an unknown unit"),
         pytest.param("older", "u3", {"label": 1}, 404, id="a unit of another response"),
         pytest.param("nothing", "u1", {"label": 1}, 404, id="an unknown run"),
-        pytest.param("older", "u1", {"label": 2}, 422, id="another label"),
         pytest.param("older", "u1", {"tag": "wrong_claim"}, 422, id="an unknown field"),
     ],
 )

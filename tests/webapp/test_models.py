@@ -97,12 +97,8 @@ LISTS: list[tuple[type[BaseModel], str, Any, int, int]] = [
     (SearchRequest, "queries", "q", 1, 100),
     *((kind, "claims", CLAIM, 0, 100) for kind in (PassagesRequest, VerifyRequest)),
     *((VerifyRequest, name, CLAIM, 0, 2_000) for name in ("fact_units", "sentences", "failures")),
-    (VerifyRequest, "usage", 1, 0, 50_000),
     (VerifyRequest, "passages", {"text": "t"}, 0, 100),
-    (VerifyRequest, "answers", ANSWER, 0, 50_000),
     (ScoreRequest, "fact_units", UNIT, 0, 2_000),
-    (ScoreRequest, "evidence", FOUND, 0, 50_000),
-    (ScoreRequest, "passages", {"passage_id": "p"}, 0, 50_000),
     (ScoreRequest, "sources", "s", 0, 20),
     *((ScoreRequest, f"{how}_categories", "c", 0, 50) for how in ("without", "only")),
     *((ScoreRequest, f"{how}_domains", "d", 0, 200) for how in ("without", "only")),
@@ -120,9 +116,17 @@ def test_a_list_has_so_many_items(
         assert not taken(kind, field, [])
 
 
-def test_a_selection_may_leave_out_50_000_passages() -> None:
-    assert taken(ScoreRequest, "without_passages", list(map(str, range(50_000))))
-    assert not taken(ScoreRequest, "without_passages", list(map(str, range(50_001))))
+LONG_LISTS = [
+    *((VerifyRequest, field) for field in ("usage", "answers")),
+    *((ScoreRequest, field) for field in ("evidence", "passages", "without_passages")),
+]
+
+
+@pytest.mark.parametrize(("kind", "field"), LONG_LISTS, ids=named(LONG_LISTS))
+def test_a_long_list_has_fifty_thousand_items(kind: type[BaseModel], field: str) -> None:
+    described = kind.model_json_schema()["properties"][field]
+    kinds = [described, *described.get("anyOf", ())]
+    assert [one["maxItems"] for one in kinds if "maxItems" in one] == [50_000]
 
 
 # The least and the most of a number, and the steps that are tried beyond them.
@@ -153,40 +157,32 @@ def test_a_number_lies_between(
     assert not taken(kind, field, most + step)
 
 
-@pytest.mark.parametrize(
-    ("field", "item", "most"),
-    [
-        ("fact_units", {**UNIT, "sentence_index": 1_999}, {**UNIT, "sentence_index": 2_000}),
-        ("fact_units", {**UNIT, "sentence_index": 0}, {**UNIT, "sentence_index": -1}),
-        ("evidence", {**FOUND, "reason": "r" * 1_000}, {**FOUND, "reason": "r" * 1_001}),
-        ("evidence", {**FOUND, "source": "r" * 200}, {**FOUND, "source": "r" * 201}),
-        ("passages", {"passage_id": "p" * 1_000}, {"passage_id": "p" * 1_001}),
-        ("without_passages", "p" * 1_000, "p" * 1_001),
-    ],
-    ids=["sentence", "first sentence", "reason", "source", "passage", "passage left out"],
-)
-def test_what_a_score_depends_on_has_limits_too(field: str, item: Any, most: Any) -> None:
-    assert taken(ScoreRequest, field, [item])
-    assert not taken(ScoreRequest, field, [most])
+# A field of a list, an item of it that is taken, and one that is not.
+ITEMS: list[tuple[type[BaseModel], str, Any, Any]] = [
+    (
+        ScoreRequest,
+        "fact_units",
+        {**UNIT, "sentence_index": 1_999},
+        {**UNIT, "sentence_index": 2_000},
+    ),
+    (ScoreRequest, "fact_units", {**UNIT, "sentence_index": 0}, {**UNIT, "sentence_index": -1}),
+    (ScoreRequest, "evidence", {**FOUND, "reason": "r" * 1_000}, {**FOUND, "reason": "r" * 1_001}),
+    (ScoreRequest, "evidence", {**FOUND, "source": "r" * 200}, {**FOUND, "source": "r" * 201}),
+    (ScoreRequest, "passages", {"passage_id": "p" * 1_000}, {"passage_id": "p" * 1_001}),
+    (ScoreRequest, "without_passages", "p" * 1_000, "p" * 1_001),
+    (SearchRequest, "queries", "q" * 5_000, "q" * 5_001),
+    (SearchRequest, "queries", "q", ""),
+    (VerifyRequest, "claims", {"claim": "c" * 5_000}, {"claim": "c" * 5_001}),
+    (VerifyRequest, "claims", {**CLAIM, "query": ""}, {"claim": ""}),
+    (CheckRequest, "references", "r" * 100_000, "r" * 100_001),
+    (CheckRequest, "sources", "s" * 200, "s" * 201),
+    # A field of a claim is known or wrong; one of a unit is passed on.
+    (VerifyRequest, "claims", CLAIM, {**CLAIM, "other": 1}),
+    (VerifyRequest, "fact_units", {**CLAIM, "other": 1}, {**CLAIM, "sentence_index": -1}),
+]
 
 
-@pytest.mark.parametrize(
-    ("kind", "field", "within", "beyond"),
-    [
-        (SearchRequest, "queries", "q" * 5_000, "q" * 5_001),
-        (SearchRequest, "queries", "q", ""),
-        (VerifyRequest, "claims", {"claim": "c" * 5_000}, {"claim": "c" * 5_001}),
-        (VerifyRequest, "claims", {**CLAIM, "query": ""}, {"claim": ""}),
-        (CheckRequest, "references", "r" * 100_000, "r" * 100_001),
-        (CheckRequest, "sources", "s" * 200, "s" * 201),
-        (VerifyRequest, "claims", CLAIM, {**CLAIM, "other": 1}),
-        (VerifyRequest, "fact_units", {**CLAIM, "other": 1}, {**CLAIM, "sentence_index": -1}),
-    ],
-    ids=[
-        *("a query", "an empty query", "a claim", "an empty claim", "a reference", "a name"),
-        *("an unknown field of a claim", "one of a unit, which is passed on"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "field", "within", "beyond"), ITEMS, ids=named(ITEMS))
 def test_an_item_of_a_list_has_limits_too(
     kind: type[BaseModel], field: str, within: Any, beyond: Any
 ) -> None:

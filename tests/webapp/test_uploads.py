@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import sys
 import zipfile
 from collections.abc import AsyncIterator
@@ -99,8 +100,6 @@ def test_an_upload_becomes_a_run(empty: Setup) -> None:
         assert pq.read_table(io.BytesIO(archive.read(verdicts)))["label"].to_pylist() == [1] * 5
         (listed,) = client.get("/upload").json()
         assert listed["name"] == name
-        assert client.delete(upload).status_code == 409
-        assert client.post(f"{upload}/resume").status_code == 409
     for folder in (".uploads", f"run={last['run']}"):
         assert (empty.results / folder).stat().st_mode & 0o077 == 0  # for its owner only
     # Another service over the same folder knows it too.
@@ -117,12 +116,7 @@ def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
         assert last["exit_code"] == 1
         assert last["run"] is None
         assert "nothing to evaluate" in "".join(last["log"])
-        assert client.get(f"{upload}/parquet").status_code == 409
         assert client.get("/runs").json() == []
-        assert client.post(f"{upload}/resume").status_code == 202
-        assert follow(client, upload)["state"] == "failed"
-        assert client.delete(upload).json()["state"] == "deleted"
-        assert client.get("/upload").json() == []
         # Parquet by its first bytes, and no Parquet: the file is named as it was sent.
         said = " ".join(follow(client, sent(client, b"PAR1", name="../a [1]*.parquet"))["log"])
     assert "--input '../a [1]*.parquet' cannot be read" in said
@@ -285,8 +279,7 @@ def test_every_option_of_an_upload_is_a_flag_of_its_command(empty: Setup) -> Non
 def test_what_is_true_is_a_flag_and_what_is_false_is_none(tmp_path: Path) -> None:
     async def flags() -> list[str]:
         uploads = Uploads(tmp_path, ["true"], 1)
-        given = {"yes": True, "no": False, "none": 0, "word": "a b"}
-        upload = await uploads.take("mine", _chunks(b"x"), given, 1)
+        upload = await take(uploads, yes=True, no=False, none=0, word="a b")
         await uploads.close()
         return upload.flags
 
@@ -297,6 +290,10 @@ async def _chunks(*parts: bytes) -> AsyncIterator[bytes]:
     for part in parts:
         await asyncio.sleep(0)  # as from a network, others have their turn
         yield part
+
+
+async def take(uploads: Uploads, **given: Any) -> Upload:
+    return await uploads.take("mine", _chunks(b"x"), given, 1)
 
 
 @pytest.mark.parametrize(
@@ -319,14 +316,14 @@ def test_a_file_may_have_so_many_bytes(tmp_path: Path, size: int, fits: bool) ->
     assert list(tmp_path.glob(".uploads/*")) == []
 
 
-def evaluated(folder: Path, *command: str, places: int = 1, n: int = 1) -> list[Any]:
-    """Evaluate so many uploads by a command, and return their last states."""
+def evaluated(folder: Path, *command: str) -> UploadStatus:
+    """Evaluate an upload by a command, and return its last state."""
 
-    async def ended() -> list[Any]:
-        uploads = Uploads(folder, command, places)
-        taken = [await uploads.take("mine", _chunks(b"x"), {}, 1) for _ in range(n)]
-        await asyncio.gather(*(one.work for one in taken if one.work))
-        return [one.status for one in taken]
+    async def ended() -> UploadStatus:
+        upload = await take(Uploads(folder, command, 1))
+        assert upload.work is not None
+        await upload.work
+        return upload.status
 
     return asyncio.run(ended())
 
@@ -334,22 +331,18 @@ def evaluated(folder: Path, *command: str, places: int = 1, n: int = 1) -> list[
 def test_twenty_uploads_wait_and_one_more_is_refused(tmp_path: Path) -> None:
     async def queue() -> None:
         uploads = Uploads(tmp_path, [sys.executable, "-S", "-c", WAITING], 1)
-
-        async def take() -> Upload:
-            return await uploads.take("mine", _chunks(b"x"), {}, 1)
-
         try:
-            first = await take()
+            first = await take(uploads)
             while first.status.state == "waiting":
                 await first.changed.wait()
-            queued = [await take() for _ in range(20)]
+            queued = [await take(uploads) for _ in range(20)]
             with pytest.raises(Refused, match="20 uploads are waiting") as refused:
-                await take()
+                await take(uploads)
             assert refused.value.status == 429
             assert refused.value.seconds == 30.0
             # One that is stopped makes room for another.
             await uploads.cancel(queued[0].status.id)
-            await take()
+            await take(uploads)
         finally:
             await uploads.close()
 
@@ -360,7 +353,7 @@ def test_twenty_uploads_wait_and_one_more_is_refused(tmp_path: Path) -> None:
 def test_so_many_uploads_are_evaluated_at_a_time(tmp_path: Path, places: int) -> None:
     async def states() -> list[str]:
         uploads = Uploads(tmp_path, [sys.executable, "-S", "-c", WAITING], places)
-        taken = [await uploads.take("mine", _chunks(b"x"), {}, 1) for _ in range(places + 1)]
+        taken = [await take(uploads) for _ in range(places + 1)]
         for one in taken[:places]:
             while not one.status.done:
                 await one.changed.wait()
@@ -404,7 +397,7 @@ def test_an_evaluation_is_finished_if_its_command_says_so_and_has_a_run(
     tmp_path: Path, code: int, manifest: str, state: str
 ) -> None:
     command = (sys.executable, "-S", "-c", ENDING, str(code), manifest)
-    (last,) = evaluated(tmp_path, *command)
+    last = evaluated(tmp_path, *command)
     assert last.state == state
     assert last.exit_code == code
     finished = state == "finished"
@@ -416,7 +409,7 @@ def test_an_evaluation_is_finished_if_its_command_says_so_and_has_a_run(
 
 
 def test_a_command_that_cannot_be_started_is_an_upload_that_failed(tmp_path: Path) -> None:
-    (last,) = evaluated(tmp_path, "/nothing")
+    last = evaluated(tmp_path, "/nothing")
     assert last.state == "failed"
     assert "the evaluation could not be done" in last.log[-1]
 
@@ -447,6 +440,16 @@ def test_what_an_earlier_service_left_is_stopped_if_it_was_under_way(
     (found,) = left(tmp_path, state).listed()
     assert found.status.state == LEFT[state]
     assert (len(found.status.log) == 1) is (state in ("waiting", "running"))
+
+
+def test_what_was_left_is_in_the_order_of_its_last_change(tmp_path: Path) -> None:
+    for name, age in (("b", 3), ("a", 2), ("c", 1)):
+        path = tmp_path / ".uploads" / leave_upload(tmp_path, LINES) / "status.json"
+        path.parent.rename(path.parent.with_name(name))
+        path = path.parents[1] / name / "status.json"
+        path.write_text(path.read_text().replace('"0123456789abcdef"', f'"{name}"'))
+        os.utime(path, (1_000 - age, 1_000 - age))
+    assert [one.status.id for one in Uploads(tmp_path, ["true"], 1).listed()] == ["c", "a", "b"]
 
 
 @pytest.mark.parametrize("state", LEFT)
