@@ -37,9 +37,8 @@ from queue import SimpleQueue
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-if (
-    str(ROOT) not in sys.path
-):  # last: processes that tests start find their copy of the project first
+if str(ROOT) not in sys.path:
+    # Last, so that a process that a test starts finds its copy of the project first.
     sys.path.append(str(ROOT))
 
 from benchmarks.mutation.changes import Change, python_changes, sql_changes  # noqa: E402
@@ -111,6 +110,7 @@ class Outcome:
 
 
 def changes_in(path: Path) -> list[Change]:
+    """Return every mistake that can be made in a file."""
     text = path.read_text(encoding="utf-8")
     return sql_changes(text) if path.suffix == ".sql" else python_changes(text)
 
@@ -253,6 +253,7 @@ _FAILED = re.compile(r"^(?:FAILED|ERROR) (.*?)(?: - (.*))?$", re.MULTILINE)
 
 
 def write(path: Path, text: str) -> None:
+    """Write a text that Python compiles anew."""
     path.write_text(text, encoding="utf-8")
     at = next(_TIMES)
     os.utime(path, (at, at))
@@ -339,6 +340,7 @@ def copied(folder: Path) -> Path:
 
 
 def told(outcome: Outcome) -> str:
+    """Return what is printed of a mutant: the mistake, and which test caught it."""
     change = outcome.change
     before = ast.unparse(ast.Constant(outcome.before))
     caught = f"caught by {outcome.caught_by}" if outcome.caught_by else "SURVIVED"
