@@ -159,7 +159,9 @@ def test_what_source_and_judge_used_and_missed_is_told() -> None:
     assert found.passages == [hit.passage]
 
 
-@pytest.mark.parametrize(("remote", "parts"), [(False, ["a", "b"]), (True, ["ab"])])
+@pytest.mark.parametrize(
+    ("remote", "parts"), [(False, ["a", "b"]), (True, ["ab"])], ids=["here", "remote"]
+)
 def test_a_judge_on_this_machine_yields_each_unit(remote: bool, parts: list[str]) -> None:
     judge = ScriptedJudge()
     judge.remote = remote
@@ -216,6 +218,7 @@ def run(sources: list[Any], mode: str, given: bool = False) -> CheckedText:
         ("single", EACH, {("single", "one"): ONE, ("single", "two"): TWO}),
         ("all", EACH, None),
     ],
+    ids=["one after another", "majority vote", "each by itself", "all modes"],
 )
 def test_each_mode_asks_and_decides(mode: str, asked: list[str], labels: Any) -> None:
     first = ScriptedSource("one", {ETNA: ["supported"]})

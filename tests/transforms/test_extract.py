@@ -83,7 +83,9 @@ def test_given_claims_keep_their_query_label_and_place_and_what_is_doubtful_is_c
     assert len(nothing.sentences) == 3
 
 
-@pytest.mark.parametrize(("number", "doubts"), [(2, {}), (3, {step.OUT_OF_RANGE: 1})])
+@pytest.mark.parametrize(
+    ("number", "doubts"), [(2, {}), (3, {step.OUT_OF_RANGE: 1})], ids=["last", "one more"]
+)
 def test_the_last_number_is_that_of_sentences_less_one(number: int, doubts: dict[str, int]) -> None:
     found = run(given=True, claims=[GivenClaim("Lava.", "?", None, number)])
     assert [unit.sentence_index for unit in found.open_units.units] == [None if doubts else 2]
@@ -150,6 +152,7 @@ def test_a_sentence_is_wrong_if_it_has_part_of_an_error(start: int, end: int, la
 @pytest.mark.parametrize(
     ("labels", "label"),
     [((0, 1), 0), ((1, 0), 0), ((1, 1), 1), ((1, None), 1), ((None, None), None)],
+    ids=["wrong first", "wrong second", "both right", "one unlabelled", "both unlabelled"],
 )
 def test_a_sentence_has_its_worst_label(labels: tuple[int | None, ...], label: int | None) -> None:
     claims = [GivenClaim(f"Etna {n}.", None, one, 0) for n, one in enumerate(labels)]
@@ -179,7 +182,9 @@ def test_a_labelled_sentence_labels_ours_by_share(start: int, end: int, label: i
     assert step.human_label(Span(start, end), labelled, are_errors=False) == label
 
 
-@pytest.mark.parametrize(("sentences", "claims", "places"), cases(PLACES))
+@pytest.mark.parametrize(
+    ("sentences", "claims", "places"), cases(PLACES), ids=lambda cell: cell[:40] or "nothing"
+)
 def test_a_claim_goes_to_its_sentence(sentences: str, claims: str, places: str) -> None:
     found = align(claims.split(" | "), [one for one in sentences.split(" | ") if one])
     assert " | ".join("-" if place is None else str(place) for place in found) == places

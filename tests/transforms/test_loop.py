@@ -62,6 +62,7 @@ async def _breaks(error: Exception) -> int:
         (0.05, RunError("spent"), "answered"),
         (60, RunError("spent"), "cancelled"),  # what never answers is given up
     ],
+    ids=["something broke", "the run ends", "the run ends without an answer"],
 )
 def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_something_broke(
     monkeypatch: pytest.MonkeyPatch, seconds: float, error: Exception, end: str

@@ -107,13 +107,23 @@ def test_labels_for_our_sentences_in_order() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        *((line.encode(), told) for line, told in UNUSABLE if not line.startswith("claim ")),
-        (b"", "not JSON"),
-        (b"[" * 100_000, "not JSON"),
-        (b'{"response": "x", "id": ' + b"1" * 10_000 + b"}", "not JSON"),
-        (b'{"response": "x", "label": 1' + b"0" * 400 + b"}", "`label` is a number from 0 to 1"),
-        (b'{"response": "\xff"}', "not UTF-8: byte 15"),
-        ('{"response": "x"}'.encode("utf-16"), "the file is UTF-16"),
+        *(
+            pytest.param(line.encode(), told, id=name)
+            for name, line, told in UNUSABLE
+            if not line.startswith("claim ")
+        ),
+        pytest.param(b"", "not JSON", id="nothing"),
+        pytest.param(b"[" * 100_000, "not JSON", id="deep lists"),
+        pytest.param(
+            b'{"response": "x", "id": ' + b"1" * 10_000 + b"}", "not JSON", id="an endless id"
+        ),
+        pytest.param(
+            b'{"response": "x", "label": 1' + b"0" * 400 + b"}",
+            "`label` is a number from 0 to 1",
+            id="an endless label",
+        ),
+        pytest.param(b'{"response": "\xff"}', "not UTF-8: byte 15", id="a byte that is not UTF-8"),
+        pytest.param('{"response": "x"}'.encode("utf-16"), "the file is UTF-16", id="UTF-16"),
     ],
 )
 def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: str) -> None:
@@ -121,7 +131,12 @@ def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: st
 
 
 @pytest.mark.parametrize(
-    ("claim", "message"), [(line[6:], told) for line, told in UNUSABLE if line.startswith("claim ")]
+    ("claim", "message"),
+    [
+        pytest.param(line[6:], told, id=name)
+        for name, line, told in UNUSABLE
+        if line.startswith("claim ")
+    ],
 )
 def test_a_claim_that_cannot_be_used_costs_that_claim_alone(claim: str, message: str) -> None:
     failures: list[Failure] = []
@@ -196,7 +211,13 @@ def test_a_label_is_a_number_from_0_to_1(given: Any, score: float | None) -> Non
     assert record(label=given).human_score == score
 
 
-@pytest.mark.parametrize("given", [-0.001, 1.001, 2, "1.1", "-1", "yes", "n/a", [], {}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(-0.001, 1.001, 2, "1.1", "-1", "yes", "n/a"),
+        *(pytest.param([], id="list"), pytest.param({}, id="object")),
+    ],
+)
 def test_another_label_is_refused(given: Any) -> None:
     line = json.dumps({"response": TEXT, "label": given})
     assert "`label` is a number from 0 to 1 or a boolean" in failed(line.encode()).message
@@ -209,7 +230,9 @@ def test_a_claim_is_labelled_true_or_false(given: Any, label: int | None) -> Non
     assert record(claims=[{"claim": "c", "label": given}]).claims == [GivenClaim("c", None, label)]
 
 
-@pytest.mark.parametrize("given", [0.5, 2, -1, "1", "true", [], [1]])
+@pytest.mark.parametrize(
+    "given", [0.5, 2, -1, "1", "true", pytest.param([], id="empty"), pytest.param([1], id="list")]
+)
 def test_another_label_costs_its_claim(given: Any) -> None:
     assert record(claims=[{"claim": "c", "label": given}]).claims == []
 

@@ -37,7 +37,11 @@ def test_the_claims_of_a_sentence(sentence: str, claims: str) -> None:
     assert " | ".join(unit.claim for unit in extract([sentence])) == claims
 
 
-@pytest.mark.parametrize(("question", "text", "claims"), cases(HERE / "responses.txt"))
+@pytest.mark.parametrize(
+    ("question", "text", "claims"),
+    cases(HERE / "responses.txt"),
+    ids=lambda cell: cell[:40] or "nothing",
+)
 def test_claims_stand_by_themselves_in_a_response(question: str, text: str, claims: str) -> None:
     assert " | ".join(said(text, question or None)) == claims
 

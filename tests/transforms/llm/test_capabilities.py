@@ -102,7 +102,9 @@ def failure(status: int, key: str = KEY, **error: Any) -> SendError:
     return of_response(ENDPOINT, key, status, {}, {"error": error} if error else None, now=0.0)
 
 
-@pytest.mark.parametrize(("status", "error", "remedy"), TABLES["remedies"])
+@pytest.mark.parametrize(
+    ("status", "error", "remedy"), TABLES["remedies"].values(), ids=TABLES["remedies"]
+)
 def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
     found = failure(status, **error)
     assert found.final

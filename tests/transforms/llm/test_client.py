@@ -41,6 +41,7 @@ def test_the_endpoint_is_probed_once_however_many_ask(llm_server: LlmServer) -> 
         (Switches(strict=REJECTED), call(), "strict"),
         (PROFILES["ollama"], call(), "tools"),
     ],
+    ids=["temperature", "logprobs", "max_tokens", "strict", "tools"],
 )
 def test_a_parameter_that_is_refused_later_is_left_out_from_then_on(
     llm_server: LlmServer, switches: Switches, request_: Request, left_out: str
@@ -85,7 +86,9 @@ def test_wanted_choices_come_whatever_n_does(llm_server: LlmServer, n: Any, requ
 
 
 @pytest.mark.parametrize(
-    ("fault", "final"), [(faults.filtered_prompt(), False), (faults.quota_spent(), True)]
+    ("fault", "final"),
+    [(faults.filtered_prompt(), False), (faults.quota_spent(), True)],
+    ids=["filtered", "quota spent"],
 )
 def test_choices_that_came_are_reported_where_others_failed(
     llm_server: LlmServer, fault: faults.Fault, final: bool
@@ -152,15 +155,15 @@ def fails(status: int, words: str) -> Callable[[LlmServer], None]:
 @pytest.mark.parametrize(
     ("fault", "status"),
     [
-        (faults.rate_limited(), "429"),
-        (faults.status(500), "500"),
-        (faults.html(502), "502"),
-        (faults.reset(), "connection"),
-        (faults.truncated_body(), "garbled"),
-        (faults.no_choices(), "garbled"),
-        (faults.html(200), "garbled"),
-        (faults.hang(), "timeout"),
-        (faults.drip(0.2), "timeout"),
+        pytest.param(faults.rate_limited(), "429", id="too many requests"),
+        pytest.param(faults.status(500), "500", id="a fault of the server"),
+        pytest.param(faults.html(502), "502", id="a page of a gateway"),
+        pytest.param(faults.reset(), "connection", id="a connection that broke"),
+        pytest.param(faults.truncated_body(), "garbled", id="a body cut off"),
+        pytest.param(faults.no_choices(), "garbled", id="no choices"),
+        pytest.param(faults.html(200), "garbled", id="a page in place of a reply"),
+        pytest.param(faults.hang(), "timeout", id="no reply"),
+        pytest.param(faults.drip(0.2), "timeout", id="a reply in drops"),
     ],
 )
 def test_what_passes_is_tried_again(
@@ -174,7 +177,7 @@ def test_what_passes_is_tried_again(
     assert len({row.request_id for row in rows}) == 3
 
 
-@pytest.mark.parametrize("known", [None, ALL])
+@pytest.mark.parametrize("known", [None, ALL], ids=["new endpoint", "known endpoint"])
 @pytest.mark.parametrize(
     ("spoil", "remedies"),
     [
@@ -270,6 +273,7 @@ ROOM = 600 + 8192
         (ApiError(200, "Provider returned error", code="502"), [600, 600], 1),
         (ApiError(200, "Overloaded, try again later"), [600, 600], 1),
     ],
+    ids=["thoughts without an end", "a code of a gateway", "an overload in words"],
 )
 def test_an_error_that_passes_or_asks_for_more_room_is_mended(
     llm_server: LlmServer, error: ApiError, limits: list[int], pauses: int

@@ -145,7 +145,11 @@ HOSTS = ("a.openai.azure.com", "a.openai.azure.us", "a.cognitiveservices.azure.c
 AT_AZURE = [(f"https://{host}", [f"https://{host}", "2024-10-21"]) for host in HOSTS]
 
 
-@pytest.mark.parametrize(("url", "found"), [*TABLES["azure"], *AT_AZURE])
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [*TABLES["azure"].values(), *AT_AZURE],
+    ids=[*TABLES["azure"], *HOSTS],
+)
 def test_what_is_azure(url: str, found: list[str] | None) -> None:
     assert azure_of(url) == (found and Azure(*found))
 

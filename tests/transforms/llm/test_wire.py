@@ -239,12 +239,14 @@ def test_no_thought_is_in_what_is_left_and_nothing_else_is_lost(
     assert wire.without_thoughts(f"{opening}{thoughts} {PLAIN}") == ""
 
 
-@pytest.mark.parametrize(("usage", "expected"), TABLES["tokens"])
+@pytest.mark.parametrize(("usage", "expected"), TABLES["tokens"].values(), ids=TABLES["tokens"])
 def test_thoughts_in_the_total_are_counted(usage: dict[str, int], expected: list[int]) -> None:
     assert [*wire.tokens({"usage": usage})] == expected
 
 
-@pytest.mark.parametrize(("message", "details", "thinks"), TABLES["thinks"])
+@pytest.mark.parametrize(
+    ("message", "details", "thinks"), TABLES["thinks"].values(), ids=TABLES["thinks"]
+)
 def test_a_thinking_model_is_known(message: dict[str, Any], details: Any, thinks: bool) -> None:
     usage = {"completion_tokens_details": details}
     assert wire.answer({"choices": [{"message": message}], "usage": usage}, None).thinks is thinks

@@ -45,6 +45,7 @@ def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
         ("argument_answer.txt", "{x}", ["unknown variable {x}; it may have none"]),
         ("verify_usr.txt", "x", ["verify_usr.txt", "Did you mean 'verify_user'"]),
     ],
+    ids=["one missing", "one too many", "one unknown", "none allowed", "file misspelt"],
 )
 def test_a_wrong_file_is_reported(tmp_path: Path, file: str, text: str, said: list[str]) -> None:
     (tmp_path / file).write_text(text)

@@ -98,7 +98,9 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
         (folder / name).write_text("{}")
 
 
-@pytest.mark.parametrize(("claim", "words", "kept"), cases(HERE / "focus.txt"))
+@pytest.mark.parametrize(
+    ("claim", "words", "kept"), cases(HERE / "focus.txt"), ids=lambda cell: cell[:40] or "nothing"
+)
 def test_sentences_that_share_words_are_kept(claim: str, words: str, kept: str) -> None:
     passage, *_ = [row[2] for row in cases(HERE / "focus.txt")]
     assert focus(claim, passage, int(words)) == kept

@@ -21,7 +21,9 @@ AGAINST = Probabilities(0.1, 0.8, 0.1)
 
 
 @pytest.mark.parametrize(
-    ("claim", "title", "passage", "outcome", "why", "cited"), cases(HERE / "overlap.txt")
+    ("claim", "title", "passage", "outcome", "why", "cited"),
+    cases(HERE / "overlap.txt"),
+    ids=lambda cell: cell[:40] or "nothing",
 )
 def test_a_verdict_its_reason_and_the_sentence_that_decides(
     claim: str, title: str, passage: str, outcome: str, why: str, cited: str
@@ -143,7 +145,9 @@ def test_a_passage_that_says_less_than_a_quarter_of_what_is_told_supports_nothin
     assert sum(found) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("before", "subject"), [(13, ["Ada"]), (14, [])])
+@pytest.mark.parametrize(
+    ("before", "subject"), [(13, ["Ada"]), (14, [])], ids=["fourteenth", "fifteenth"]
+)
 def test_a_name_is_a_subject_up_to_the_fourteenth_word(before: int, subject: list[str]) -> None:
     claim = f"Then {'so ' * (before - 1)}Ada walked to Oslo."
     found = match(Pair(claim, "")).claim.named_subject
@@ -176,7 +180,11 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
         assert "\n" not in told.rationale
 
 
-@pytest.mark.parametrize("text", ["Ann " * 10_000, "1867 " * 10_000, "not a. " * 10_000])
+@pytest.mark.parametrize(
+    "text",
+    ["Ann " * 10_000, "1867 " * 10_000, "not a. " * 10_000],
+    ids=["names", "years", "sentences"],
+)
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
     (said,) = OverlapVerifier().predict([Pair(text, text, text)])
     assert sum(said) == pytest.approx(1)

@@ -47,7 +47,9 @@ def test_a_query_repeats_its_claim(query: str, claim: str, same: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "told"), [([], ""), ([4], "4"), ([2, 1], "1-2"), ([5, 3, 1, 2, 3], "1-3 5")]
+    ("numbers", "told"),
+    [([], ""), ([4], "4"), ([2, 1], "1-2"), ([5, 3, 1, 2, 3], "1-3 5")],
+    ids=["none", "one", "two", "with a gap"],
 )
 def test_numbers_are_told_as_ranges(numbers: list[int], told: str) -> None:
     assert ranges(numbers) == told

@@ -30,12 +30,12 @@ def found(text: str, *names: str, **choice: Any) -> dict[str, Any]:
     return arguments_of(Choice(text, **choice), names or ("f1", "f2"))
 
 
-@pytest.mark.parametrize("text", TABLES["found"])
+@pytest.mark.parametrize("text", TABLES["found"].values(), ids=TABLES["found"])
 def test_arguments_are_found_in_a_text(text: str) -> None:
     assert found(text) == A
 
 
-@pytest.mark.parametrize(("text", "part"), TABLES["part"])
+@pytest.mark.parametrize(("text", "part"), TABLES["part"].values(), ids=TABLES["part"])
 def test_what_is_not_complete_or_given_twice_is_not_taken(text: str, part: dict[str, Any]) -> None:
     assert found(text) == part
 
@@ -119,14 +119,14 @@ def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text: str) -> None:
 @pytest.mark.parametrize(
     ("noans", "passages"),
     [
-        ("1", [1]),
-        ("p1, 3", [1, 3]),
-        ("2-3", [2, 3]),
-        ("p2-p4 9999", [2, 3, 4]),
-        ("", []),
-        ("1 10000", []),
-        ("1, all others", []),
-        ("p1 2.", []),
+        pytest.param("1", [1], id="one"),
+        pytest.param("p1, 3", [1, 3], id="a letter and a comma"),
+        pytest.param("2-3", [2, 3], id="a range"),
+        pytest.param("p2-p4 9999", [2, 3, 4], id="a range and a number that is not asked"),
+        pytest.param("", [], id="nothing"),
+        pytest.param("1 10000", [], id="a number of five digits"),
+        pytest.param("1, all others", [], id="words"),
+        pytest.param("p1 2.", [], id="a full stop"),
     ],
 )
 def test_a_list_of_noans_with_anything_else_in_it_is_none(noans: str, passages: list[int]) -> None:
@@ -135,19 +135,23 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none(noans: str, passages: 
 
 
 @pytest.mark.parametrize(
-    "said", [{"refusal": "I will not."}, {"finish_reason": "content_filter"}], ids=str
+    "said",
+    [{"refusal": "I will not."}, {"finish_reason": "content_filter"}],
+    ids=["refused", "filtered"],
 )
 def test_no_verdict_is_in_tags_that_were_withheld(said: dict[str, Any]) -> None:
     choice = Choice("<f1><verdict>T</verdict></f1>", **said)
     assert xml_arguments(choice, function([1])) == {}
 
 
-@pytest.mark.parametrize(("before", "expected"), [(999, {"f1": 1}), (1000, {})])
+@pytest.mark.parametrize(
+    ("before", "expected"), [(999, {"f1": 1}), (1000, {})], ids=["the thousandth", "one later"]
+)
 def test_a_thousand_brackets_are_tried(before: int, expected: dict[str, Any]) -> None:
     assert found("{" * before + '{"f1": 1}') == expected
 
 
-@pytest.mark.parametrize(("lists", "inside"), [(99, [1]), (100, [])])
+@pytest.mark.parametrize(("lists", "inside"), [(99, [1]), (100, [])], ids=["a hundred", "one more"])
 def test_a_hundred_open_brackets_are_completed(lists: int, inside: list[int]) -> None:
     value: Any = found(f'{{"f1": {"[" * lists}1, 2')["f1"]
     for _ in range(lists - 1):
@@ -172,7 +176,9 @@ def test_one_word_of_a_verdict_is_the_verdict(text: str, verdict: str | None, wr
     assert bool(said) == bool(wrong)
 
 
-@pytest.mark.parametrize(("text", "expected"), TABLES["rationales"])
+@pytest.mark.parametrize(
+    ("text", "expected"), TABLES["rationales"].values(), ids=TABLES["rationales"]
+)
 def test_a_rationale_ends_in_its_verdict(text: str, expected: list[str] | str) -> None:
     finding, wrong = by_last_line(text, "tfn")
     if isinstance(expected, str):
@@ -194,6 +200,7 @@ def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
 
 
 CONTROLS = [Control(*way) for way in product(("tfn", "tf"), ("short", "none"), (False, True))]
+WAYS = [f"{one.options} {one.explain}{' cited' * one.citation}" for one in CONTROLS]
 SAME, NOANS = FactCheck("T", "T", "a", None, "r"), FactCheck("N", "NOANS")
 FALSE = FactCheck("F", "F", "a", None, "r")
 
@@ -294,8 +301,12 @@ def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> Non
             assert value.raw_verdict == "NOANS" or value.raw_verdict in repr(arguments)
 
 
-@pytest.mark.parametrize("passages", [([1], [1], [1], [1]), ([1, 2, 3], [2], [1, 3], [3])])
-@pytest.mark.parametrize("control", CONTROLS, ids=str)
+@pytest.mark.parametrize(
+    "passages",
+    [([1], [1], [1], [1]), ([1, 2, 3], [2], [1, 3], [3])],
+    ids=["one passage a fact", "several passages"],
+)
+@pytest.mark.parametrize("control", CONTROLS, ids=WAYS)
 def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
     passages: tuple[list[int], ...], control: Control
 ) -> None:

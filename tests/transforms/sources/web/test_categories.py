@@ -93,7 +93,9 @@ def test_rules_come_first_and_each_unknown_host_is_asked_about_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["localhost", "127.0.0.1", "", "::1", f"{'a' * 300}.example", ".0", "x</host>.example"]
+    "host",
+    ["localhost", "127.0.0.1", "", "::1", f"{'a' * 300}.example", ".0", "x</host>.example"],
+    ids=["this machine", "IPv4", "nothing", "IPv6", "a very long name", "a number", "markup"],
 )
 def test_what_is_no_public_name_is_not_asked_about(host: str) -> None:
     client, asker = asker_of([])

@@ -132,7 +132,8 @@ def test_a_style_hides(style: str) -> None:
 @pytest.mark.parametrize(
     "style",
     [
-        *("", ";;;", "color", "display", "display:", "x" * 9999, "display:block", "x-display:none"),
+        *("", ";;;", "color", "display", "display:", "display:block", "x-display:none"),
+        pytest.param("x" * 9999, id="a very long word"),
         *("visibility:visible", "content-visibility:auto", "opacity:.5", "opacity:0.05"),
         *("font-size:0.9em", "font-size:05px", *(f"{place}:-99px" for place in PLACES)),
         *("left:100px", "padding-left:-100px", "color:black", "clip:rect(2px,2px,2px,2px)"),
@@ -140,6 +141,7 @@ def test_a_style_hides(style: str) -> None:
         *(f"{size}:2px;overflow:hidden" for size in SIZES),
         *("width:0;overflow:visible", "min-width:0;overflow:hidden", "color:red;background:blue"),
     ],
+    ids=lambda style: style[:40] or "nothing",
 )
 def test_another_style_hides_nothing(style: str) -> None:
     assert not hides(style)

@@ -83,7 +83,7 @@ def test_three_addresses_of_a_host_are_tried(
     assert tried == addresses[: min(place, 3)]
 
 
-@pytest.mark.parametrize("error", [OSError("gone"), UnicodeError("label too long")])
+@pytest.mark.parametrize("error", [OSError("gone"), UnicodeError("label too long")], ids=str)
 def test_a_name_that_cannot_be_resolved_is_not_reached(error: Exception) -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:
         raise error
