@@ -166,23 +166,26 @@ def test_objects_as_sources_in_several_processes() -> None:
 MIXED = pd.DataFrame({"response": [ETNA, 5]})
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([],), "responses is empty; there is nothing to evaluate"),
-        ((None,), "responses is a path, a list .* or a table, not NoneType"),
-        (({"response": ETNA},), "responses is a path, a list .* or a table, not dict"),
-        ((b"text",), "not bytes"),
-        ((MIXED,), r"no table that Arrow can hold: .*frame.to_dict\('records'\)"),
-        ((pa.table({"response": []}),), "responses is empty; there is nothing to evaluate"),
-        (([5],), r"responses\[0\] is neither a text nor a record"),
-        (([{"response": object()}],), r"responses\[0\]"),
-        (([ETNA], []), "sources is an empty list"),
-        (([ETNA], [{"name": "x"}]), "a source is a name or"),
-        (([ETNA], [Knows("a"), Knows("b")]), "two sources are named 'Knows'"),
-        (([ETNA], "referense"), "Did you mean 'reference'"),
-    ],
-)
+WRONG = {
+    "an empty list": (([],), "responses is empty; there is nothing to evaluate"),
+    "nothing": ((None,), "responses is a path, a list .* or a table, not NoneType"),
+    "one record": (({"response": ETNA},), "responses is a path, a list .* or a table, not dict"),
+    "bytes": ((b"text",), "not bytes"),
+    "mixed types": ((MIXED,), r"no table that Arrow can hold: .*frame.to_dict\('records'\)"),
+    "an empty table": (
+        (pa.table({"response": []}),),
+        "responses is empty; there is nothing to evaluate",
+    ),
+    "a number as a response": (([5],), r"responses\[0\] is neither a text nor a record"),
+    "a response that is no text": (([{"response": object()}],), r"responses\[0\]"),
+    "no sources": (([ETNA], []), "sources is an empty list"),
+    "a source as a record": (([ETNA], [{"name": "x"}]), "a source is a name or"),
+    "two of one name": (([ETNA], [Knows("a"), Knows("b")]), "two sources are named 'Knows'"),
+    "a misspelt source": (([ETNA], "referense"), "Did you mean 'reference'"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_raised(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ufo.UsageError, match=message):
         ufo.evaluate(*arguments, quiet=True)

@@ -82,7 +82,11 @@ def test_an_item_is_counted_by_its_kind(item: RawPage | RawDocument, counted: st
     assert +_process(item).counts == Counter(counted.split())
 
 
-@pytest.mark.parametrize("item", [RawPage(b"", "it is cut"), RawDocument(b"", "it is cut")])
+@pytest.mark.parametrize(
+    "item",
+    [RawPage(b"", "it is cut"), RawDocument(b"", "it is cut")],
+    ids=["a page", "a document"],
+)
 def test_what_could_not_be_read_says_why(item: RawPage | RawDocument) -> None:
     [failure] = _process(item).failures
     assert failure.message == "it is cut"
@@ -101,10 +105,11 @@ def test_the_date_is_that_of_the_dump_or_of_the_newest_page() -> None:
     assert _process(page("A", "x", ns=4)).latest == ""
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [*cases(Path(__file__).with_name("documents.txt")), ("[" * 100_000, "recursion")],
-)
+DOCUMENTS = {name: row for name, *row in cases(Path(__file__).with_name("documents.txt"))}
+DOCUMENTS["a hundred thousand brackets"] = ["[" * 100_000, "recursion"]
+
+
+@pytest.mark.parametrize(("line", "reason"), DOCUMENTS.values(), ids=DOCUMENTS)
 def test_a_document_that_cannot_be_used_says_why(line: str, reason: str) -> None:
     [failure] = _process(RawDocument(line.encode())).failures
     assert failure.key == "f:11"

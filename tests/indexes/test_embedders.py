@@ -183,18 +183,22 @@ def _modules(folder: Path, settings: object, *kinds: tuple[str, str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("settings", "vector"),
-    [
-        ({"pooling_mode": "mean"}, [0, 0, 1]),
-        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, [0, 0, 1]),
-        ({"pooling_mode": "cls"}, [0, 0, 0]),  # the first token is [CLS], which has no word
-        ({"pooling_mode_cls_token": True}, [0, 0, 0]),
-        ({"pooling_mode": "max"}, "max.*known are cls and mean"),
-        ({"pooling_mode": ["mean", "cls"]}, "'mean', 'cls'.*known are cls and mean"),
-        ({"pooling_mode_max_tokens": True}, "max_tokens.*known are cls and mean"),
-    ],
-)
+POOLINGS = {
+    "the mean": ({"pooling_mode": "mean"}, [0, 0, 1]),
+    "mean by flag": (
+        {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False},
+        [0, 0, 1],
+    ),
+    # The first token is [CLS], which has no word.
+    "the first token": ({"pooling_mode": "cls"}, [0, 0, 0]),
+    "first token by flag": ({"pooling_mode_cls_token": True}, [0, 0, 0]),
+    "the maximum": ({"pooling_mode": "max"}, "max.*known are cls and mean"),
+    "two at once": ({"pooling_mode": ["mean", "cls"]}, "'mean', 'cls'.*known are cls and mean"),
+    "maximum by flag": ({"pooling_mode_max_tokens": True}, "max_tokens.*known are cls and mean"),
+}
+
+
+@pytest.mark.parametrize(("settings", "vector"), POOLINGS.values(), ids=POOLINGS)
 def test_known_poolings(tmp_path: Path, settings: dict[str, object], vector: Any) -> None:
     folder = _modules(tmp_path, settings, *KINDS)
     if isinstance(vector, list):

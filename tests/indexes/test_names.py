@@ -45,6 +45,7 @@ def test_another_name_is_of_no_page(table: NameTable, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "pages"),
     [("Danube", (2, 8)), ("danube ", (2, 8)), ("Curie", (1,)), ("Curie (unit)", (1,))],
+    ids=["as it is written", "in small letters", "without its brackets", "with its brackets"],
 )
 def test_a_name_is_of_the_pages_that_have_it(
     table: NameTable, name: str, pages: tuple[int, ...]

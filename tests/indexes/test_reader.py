@@ -309,7 +309,7 @@ def _read(path: Path, data: bytes) -> tuple[bytes, str]:
     return found, ""
 
 
-@pytest.mark.parametrize("pack", [bz2.compress, gzip.compress])
+@pytest.mark.parametrize("pack", [bz2.compress, gzip.compress], ids=["bzip2", "gzip"])
 def test_what_precedes_damage_is_read(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path, packed = tmp_path / "dump.xyz", pack(TEXT)
     assert _read(path, packed) == _read(path, TEXT) == (TEXT, "")

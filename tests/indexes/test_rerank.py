@@ -64,7 +64,9 @@ def test_what_was_found_is_not_added(linked: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("k", "depths"), [(1, [20, 30]), (20, [20, 30]), (21, [21, 30]), (31, [31, 31])]
+    ("k", "depths"),
+    [(1, [20, 30]), (20, [20, 30]), (21, [21, 30]), (31, [31, 31])],
+    ids=["one", "as many as the first depth", "more than the first", "more than both"],
 )
 def test_more_is_retrieved_than_is_asked_for(linked: Path, k: int, depths: list[int]) -> None:
     retriever = Told([0])
@@ -95,7 +97,9 @@ def chosen(
 
 
 @pytest.mark.parametrize(
-    ("k", "expected"), [(0, []), (1, [1]), (2, [1, 0]), (3, [1, 0, 2]), (9, [1, 0, 2])]
+    ("k", "expected"),
+    [(0, []), (1, [1]), (2, [1, 0]), (3, [1, 0, 2]), (9, [1, 0, 2])],
+    ids=["none", "the best", "the lower of equals", "all", "more than there are"],
 )
 def test_so_many_are_chosen_the_best_first_and_the_lower_of_equals(
     k: int, expected: list[int]

@@ -338,5 +338,7 @@ def test_records_are_recognised_whether_sorted_or_recent(
 ) -> None:
     seen, first = SeenRecords(recent=3), dict[bytes, bytes]()
     for one, line in records:
-        assert seen.add(one, line) == (one in first, first.get(one) == line)
+        known, same = seen.add(one, line)
+        assert known == (one in first)
+        assert same == (first.get(one) == line)
         first.setdefault(one, line)

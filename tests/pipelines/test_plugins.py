@@ -201,7 +201,7 @@ def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(tmp_path: 
 # --- under names of their own, in the configuration file
 
 
-@pytest.mark.parametrize("case", NAMED, ids=lambda case: f"{case['config']} {case['flags']}")
+@pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 def test_a_named_judge_of_the_configuration(tmp_path: Path, two_responses: Any, case: Any) -> None:
     config = tmp_path / "ufo.yaml"
     config.write_text(case["config"].replace("TYPE", json.dumps(judge_of("Says"))))

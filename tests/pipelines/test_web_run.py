@@ -155,9 +155,10 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
     assert [path.name for path in folder.iterdir()] == ["snapshot.sqlite"]
     for name in ADDRESSES:
         monkeypatch.delenv(name)
-    asked = len(scene.web.requests), scene.engines.requests
+    asked, searched = len(scene.web.requests), scene.engines.requests
     ok(*scene.flags("serper", "replayed", *more))
-    assert (len(scene.web.requests), scene.engines.requests) == asked
+    assert len(scene.web.requests) == asked
+    assert scene.engines.requests == searched
     before, after = (tables(scene.folder / name) for name in ("recorded", "replayed"))
     assert results(before) == results(after)
     assert before["passages"]
@@ -172,7 +173,8 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
     (failure,) = rows(scene.folder / "other", "SELECT step, message FROM failures")
     assert failure["step"] == "source:web"
     assert "record another with --web_snapshot" in failure["message"]
-    assert (len(scene.web.requests), scene.engines.requests) == asked
+    assert len(scene.web.requests) == asked
+    assert scene.engines.requests == searched
 
 
 def test_domains_and_kinds_are_left_out_before_the_vote(scene: Scene) -> None:

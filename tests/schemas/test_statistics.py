@@ -394,7 +394,9 @@ def test_two_models_need_two_clusters_each(
 
 
 @pytest.mark.parametrize(
-    ("n", "bounded"), [(3, (False, False)), (4, (True, False)), (5, (True, True))]
+    ("n", "bounded"),
+    [(3, (False, False)), (4, (True, False)), (5, (True, True))],
+    ids=["three pairs", "four pairs", "five pairs"],
 )
 def test_a_correlation_of_few_has_no_interval(n: int, bounded: tuple[bool, bool]) -> None:
     x, y = floats(1, 2, 3, 4, 5)[:n], floats(2, 1, 3, 5, 4)[:n]

@@ -267,10 +267,10 @@ def test_without_a_choice_the_cache_is_in_the_user_s_folder(
 @pytest.mark.parametrize(
     ("folder", "parts", "path"),
     [
-        ("a", ("b", "c"), "a/b/c"),
-        ("gs://b", ("c", "d"), "gs://b/c/d"),
-        ("gs://b/", ("/c/", "", "d/"), "gs://b/c/d"),
-        ("gs://b/", (), "gs://b"),
+        pytest.param("a", ("b", "c"), "a/b/c", id="a local folder"),
+        pytest.param("gs://b", ("c", "d"), "gs://b/c/d", id="a bucket"),
+        pytest.param("gs://b/", ("/c/", "", "d/"), "gs://b/c/d", id="slashes at the ends"),
+        pytest.param("gs://b/", (), "gs://b", id="no parts"),
     ],
 )
 def test_paths_are_joined(folder: str, parts: tuple[str, ...], path: str) -> None:

@@ -231,12 +231,14 @@ def test_run_comparison_at_its_limits(runs: Query, pair: str, expected: tuple[An
 
 @pytest.mark.parametrize("question", ["''", "' '", "NULL"])
 def test_responses_without_a_question_are_clusters_of_their_own(runs: Query, question: str) -> None:
-    (row,) = runs(
-        f"SELECT cluster_of('d', {question}, 'x') = cluster_of('d', {question}, 'y'), "
-        f"cluster_of('d', {question}, 'x') = cluster_of('e', {question}, 'x'), "
-        "cluster_of('d', ' q', 'x') = cluster_of('d', 'q ', 'y')"
+    ((two_responses, two_datasets, one_question),) = runs(
+        f"SELECT cluster_of('d', {question}, 'x') = cluster_of('d', {question}, 'y') "
+        f"AS two_responses, cluster_of('d', {question}, 'x') = cluster_of('e', {question}, 'x') "
+        "AS two_datasets, cluster_of('d', ' q', 'x') = cluster_of('d', 'q ', 'y') AS one_question"
     )
-    assert row == (False, False, True)
+    assert two_responses is False
+    assert two_datasets is False
+    assert one_question is True
 
 
 BANDS = {"0": "red", "0.2999": "red", "0.3": "orange", "0.5999": "orange", "0.6": "green"}

@@ -91,10 +91,13 @@ class Population:
 @pytest.mark.parametrize(
     ("n", "runs", "responses", "errors"),
     [
-        (60, 1000, 60, (0.3, 0.1, 0.1)),  # a judge that is too kind
-        (100, 1000, 40, (0.1, 0.3, 0.2)),  # half of the units are labelled
-        *((n, 200, 60, (0.1, 0.3, 0.1)) for n in (5, 10, 20, 50)),  # few labels
-        *((n, 200, 60, (0.0, 0.0, 0.0)) for n in (5, 10, 20, 50)),  # none of which differs
+        pytest.param(60, 1000, 60, (0.3, 0.1, 0.1), id="a judge that is too kind"),
+        pytest.param(100, 1000, 40, (0.1, 0.3, 0.2), id="half of the units are labelled"),
+        *(pytest.param(n, 200, 60, (0.1, 0.3, 0.1), id=f"{n} labels") for n in (5, 10, 20, 50)),
+        *(
+            pytest.param(n, 200, 60, (0.0, 0.0, 0.0), id=f"{n} labels, none differs")
+            for n in (5, 10, 20, 50)
+        ),
     ],
 )
 def test_intervals_cover_the_truth_in_93_of_100_simulations(

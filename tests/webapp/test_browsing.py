@@ -68,29 +68,28 @@ def test_responses_are_paged(client: httpx.Client) -> None:
 
 
 # Responses that are not asked for otherwise are sorted by score, the lowest first, none last.
-@pytest.mark.parametrize(
-    ("params", "expected"),
-    [
-        ({}, ["r2", "r1", "a/b ü?", "empty"]),
-        ({"max_score": 0.5}, ["r2", "r1"]),
-        ({"max_score": 0.499}, ["r2"]),
-        ({"min_score": 0.5}, ["r1", "a/b ü?"]),
-        ({"min_score": 0.501}, ["a/b ü?"]),
-        ({"model": "m1"}, ["r1", "a/b ü?"]),
-        ({"dataset": "d1"}, ["r1"]),
-        ({"disagreement": True}, ["r1"]),
-        ({"failures": True}, ["r2"]),
-        ({"undecided": True}, ["r2"]),
-        ({"text": "TEXT OF R1"}, ["r1"]),
-        ({"text": "Ü?"}, ["a/b ü?"]),
-        ({"text": "WHAT OF EMPTY"}, ["empty"]),
-        ({"text": "%"}, []),
-        ({"text": "' OR '1'='1"}, []),
-        ({"model": "m1' OR 1=1 --"}, []),
-        ({"question": "What of it?", "model": "m2"}, ["r2"]),
-    ],
-    ids=str,
-)
+FILTERS = {
+    "all": ({}, ["r2", "r1", "a/b ü?", "empty"]),
+    "at most 0.5": ({"max_score": 0.5}, ["r2", "r1"]),
+    "below 0.5": ({"max_score": 0.499}, ["r2"]),
+    "at least 0.5": ({"min_score": 0.5}, ["r1", "a/b ü?"]),
+    "above 0.5": ({"min_score": 0.501}, ["a/b ü?"]),
+    "a model": ({"model": "m1"}, ["r1", "a/b ü?"]),
+    "a data set": ({"dataset": "d1"}, ["r1"]),
+    "disagreement": ({"disagreement": True}, ["r1"]),
+    "failures": ({"failures": True}, ["r2"]),
+    "undecided units": ({"undecided": True}, ["r2"]),
+    "words in capitals": ({"text": "TEXT OF R1"}, ["r1"]),
+    "a letter with an accent": ({"text": "Ü?"}, ["a/b ü?"]),
+    "words of the question": ({"text": "WHAT OF EMPTY"}, ["empty"]),
+    "no wildcard": ({"text": "%"}, []),
+    "no SQL in the text": ({"text": "' OR '1'='1"}, []),
+    "no SQL in the model": ({"model": "m1' OR 1=1 --"}, []),
+    "a question and a model": ({"question": "What of it?", "model": "m2"}, ["r2"]),
+}
+
+
+@pytest.mark.parametrize(("params", "expected"), FILTERS.values(), ids=FILTERS)
 def test_responses_are_filtered(
     client: httpx.Client, params: dict[str, object], expected: list[str]
 ) -> None:

@@ -116,22 +116,24 @@ def described(judge: str = "llm", models: Sequence[str] = (), **of_source: Any) 
     return basis(judge, models, judged, [source], response)
 
 
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        ({"type": "reference", "given": 0}, "own: no given texts"),
-        ({"type": "reference", "given": 1}, "own: 1 given text"),
-        ({"type": "reference"}, "own: 2 given texts"),
-        ({"type": "wikipedia"}, "own"),
-        ({"type": "wikipedia", "index": "/x"}, "own: the index /x, which is not on this machine"),
-        ({"type": "web"}, "own: pages found by a web search"),
-        ({"type": "web", "search": "brave"}, "own: pages found by brave"),
-        ({"type": "llm"}, "own: what a language model knows"),
-        ({"type": "llm", "knowledge_model": "m"}, "own: what m knows"),
-        ({"type": "other", "search": "brave"}, "own"),
-    ],
-    ids=lambda row: row if isinstance(row, str) else None,
-)
+KINDS = {
+    "no given texts": ({"type": "reference", "given": 0}, "own: no given texts"),
+    "one given text": ({"type": "reference", "given": 1}, "own: 1 given text"),
+    "two given texts": ({"type": "reference"}, "own: 2 given texts"),
+    "an unnamed index": ({"type": "wikipedia"}, "own"),
+    "an index that is elsewhere": (
+        {"type": "wikipedia", "index": "/x"},
+        "own: the index /x, which is not on this machine",
+    ),
+    "any web search": ({"type": "web"}, "own: pages found by a web search"),
+    "a named web search": ({"type": "web", "search": "brave"}, "own: pages found by brave"),
+    "any language model": ({"type": "llm"}, "own: what a language model knows"),
+    "a named language model": ({"type": "llm", "knowledge_model": "m"}, "own: what m knows"),
+    "another kind": ({"type": "other", "search": "brave"}, "own"),
+}
+
+
+@pytest.mark.parametrize(("source", "said"), KINDS.values(), ids=KINDS)
 def test_each_kind_of_source_is_described(source: dict[str, Any], said: str) -> None:
     assert described(**source).sources == [said]
 
@@ -157,21 +159,21 @@ def test_the_language_of_a_text_is_told(text: str, language: str | None, said: s
     assert basis("llm", [], [], [], response).language.startswith(said)
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"text": " "}, "empty"),
-        ({"sources": ["wikipeda"]}, "wikipedia"),
-        ({"sources": ["examples/own_source.py:Glossary"]}, "allowed"),
-        ({"judge": "examples/own_judge.py:Contained"}, "unknown judge"),
-        ({"verifier": "someone/model"}, "unknown verifier"),
-        ({"mode": "single"}, "single"),
-        ({"model": "m"}, "offline"),
-        ({"sources": ["web"]}, "SERPER_API_KEY"),
-        ({"retriever": "dense"}, "no vectors"),
-        ({"nonsense": 1}, "Extra"),
-    ],
-)
+WRONG = {
+    "an empty text": ({"text": " "}, "empty"),
+    "a misspelt source": ({"sources": ["wikipeda"]}, "wikipedia"),
+    "a source in a file": ({"sources": ["examples/own_source.py:Glossary"]}, "allowed"),
+    "a judge in a file": ({"judge": "examples/own_judge.py:Contained"}, "unknown judge"),
+    "a verifier by its model": ({"verifier": "someone/model"}, "unknown verifier"),
+    "one vote of several sources": ({"mode": "single"}, "single"),
+    "a model for the offline judge": ({"model": "m"}, "offline"),
+    "a search without its key": ({"sources": ["web"]}, "SERPER_API_KEY"),
+    "vectors an index lacks": ({"retriever": "dense"}, "no vectors"),
+    "an unknown field": ({"nonsense": 1}, "Extra"),
+}
+
+
+@pytest.mark.parametrize(("change", "word"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_reported_before_a_stream_begins(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], word: str
 ) -> None:

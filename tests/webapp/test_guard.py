@@ -423,7 +423,9 @@ def test_the_cookie_of_another_token_opens_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "foreign", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "same-site"}], ids=str
+    "foreign",
+    [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "same-site"}],
+    ids=["another site", "another host of the site"],
 )
 def test_the_cookie_does_not_open_the_service_to_another_origin(foreign: dict[str, str]) -> None:
     client = guarded(TOKEN)

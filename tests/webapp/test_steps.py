@@ -91,10 +91,14 @@ def test_what_a_step_gives_goes_into_the_next_unchanged(client: httpx.Client) ->
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/passages", {}),
-        ("/passages", {"claims": [{"claim": "A."}], "fact_units": [{"claim": "A."}]}),
-        ("/verify", {"claims": [{"claim": "A."}]}),
-        ("/verify", {"passages": [{"text": "A."}]}),
+        pytest.param("/passages", {}, id="passages of nothing"),
+        pytest.param(
+            "/passages",
+            {"claims": [{"claim": "A."}], "fact_units": [{"claim": "A."}]},
+            id="passages of two inputs",
+        ),
+        pytest.param("/verify", {"claims": [{"claim": "A."}]}, id="verify without passages"),
+        pytest.param("/verify", {"passages": [{"text": "A."}]}, id="verify without claims"),
     ],
 )
 def test_a_step_without_its_input_says_what_it_takes(

@@ -486,7 +486,11 @@ def test_what_stopped_or_failed_can_be_deleted_with_its_run(tmp_path: Path, stat
     assert one.folder.exists() is (state not in KEPT)
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"flags": []}', '{"flags": [], "other": 1}'])
+@pytest.mark.parametrize(
+    "damage",
+    ["{", "[]", "{}", '{"flags": []}', '{"flags": [], "other": 1}'],
+    ids=["cut off", "a list", "without fields", "flags alone", "an unknown field"],
+)
 def test_a_state_that_cannot_be_read_is_no_upload(tmp_path: Path, damage: str) -> None:
     path = tmp_path / ".uploads" / leave_upload(tmp_path, LINES) / "status.json"
     path.write_text(damage)
@@ -559,8 +563,8 @@ def test_a_line_is_kept_up_to_a_thousand_characters(one: Upload, length: int, ke
         ("🛸-ü.csv", "_-ü.csv"),
         (" .hidden. ", "hidden"),
         ("..", "responses"),
-        ("", "responses"),
-        ("x" * 101, "x" * 100),
+        pytest.param("", "responses", id="no name"),
+        pytest.param("x" * 101, "x" * 100, id="a long name"),
     ],
 )
 def test_a_file_is_kept_under_the_last_part_of_its_name(

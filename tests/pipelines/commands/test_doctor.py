@@ -116,6 +116,7 @@ def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(llm_server: Llm
         (None, ["--knowledge_model", "nobody"], "nobody"),
         ("sk-secret-4711", [], "OPENAI_API_KEY"),
     ],
+    ids=["a misspelt model", "nobody listens", "an unknown knowledge model", "a wrong key"],
 )
 def test_an_endpoint_that_cannot_be_used(
     llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch, key: Any, flags: list[str], remedy: str

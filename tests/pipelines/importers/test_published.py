@@ -61,17 +61,25 @@ def test_tables_are_read_too(tmp_path: Path) -> None:
     assert [read("begin", tmp_path / f"dev.{form}") for form in ("tsv", "parquet")] == [first] * 2
 
 
-@pytest.mark.parametrize(
-    ("kind", "rows", "message"),
-    [
-        ("factscore", ROWS["factcheck_gpt"], "none of 1 records .*:1: expected `output`, found on"),
-        ("ufo", ROWS["factcheck_gpt"], "is of another format"),
-        ("begin", ROWS["factcheck_gpt"], "expected `knowledge`"),
-        ("expertqa", [ROWS["expertqa"][0] | {"answers": {}}], "questions only"),
-        ("factscore", [], "has no records"),
-        ("factscor", ROWS["factscore"], "unknown format 'factscor'.*Did you mean 'factscore'"),
-    ],
-)
+OTHERS = {
+    "another data set": (
+        "factscore",
+        ROWS["factcheck_gpt"],
+        "none of 1 records .*:1: expected `output`, found on",
+    ),
+    "no file of this project": ("ufo", ROWS["factcheck_gpt"], "is of another format"),
+    "a field is missing": ("begin", ROWS["factcheck_gpt"], "expected `knowledge`"),
+    "no answers": ("expertqa", [ROWS["expertqa"][0] | {"answers": {}}], "questions only"),
+    "no records": ("factscore", [], "has no records"),
+    "a misspelt format": (
+        "factscor",
+        ROWS["factscore"],
+        "unknown format 'factscor'.*Did you mean 'factscore'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "rows", "message"), OTHERS.values(), ids=OTHERS)
 def test_a_file_of_another_format_is_one_error(
     tmp_path: Path, kind: str, rows: list[Any], message: str
 ) -> None:

@@ -52,7 +52,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("head", kept_parts("terminal"))
+@pytest.mark.parametrize("head", kept_parts("terminal"), ids=kept_parts("terminal"))
 def test_a_command_prints_what_it_printed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, head: str
 ) -> None:

@@ -65,7 +65,10 @@ def _probe(tmp_path: Path, llm_server: LlmServer) -> Callable[..., Any]:
 
 
 def test_a_run_that_asks_no_model_probes_nothing(probe: Callable[..., Any]) -> None:
-    assert probe("--judge", "offline") == (None, [], 0)
+    client, usage, n = probe("--judge", "offline")
+    assert client is None
+    assert usage == []
+    assert n == 0
 
 
 def test_what_was_found_is_kept_for_the_next_run(probe: Callable[..., Any]) -> None:

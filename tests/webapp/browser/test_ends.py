@@ -188,6 +188,7 @@ EMPTY = '{"response": null, "sentences": [{}], "fact_units": [], "failures": [],
             "Back to the text",
         ),
     ],
+    ids=["ends too early", "has an event of another form"],
 )
 def test_a_damaged_stream_ends_in_a_message(
     visit: Callable[[str], Page], address: str, stream: str, message: str, back: str
