@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,64 @@ def test_a_bar_fits_its_terminal(
     answered = {"source:reference": {"answered": 30}, "source:wikipedia": {"answered": 10}}
     bar.chunk(2, {**COUNTS, **answered}, fresh=True)
     assert stream.getvalue() == f"\r\x1b[2K{drawn}"
+
+
+@pytest.fixture
+def drawn(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> Callable[[int, float], str]:
+    """Draws the bar of a run after 2 of 8 responses, in so many columns after so many seconds."""
+
+    def drawn(columns: int, seconds: float) -> str:
+        stream = Terminal()
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        bar = Progress(8)
+        clock[0] += seconds
+        bar.chunk(2, {}, fresh=True)
+        return stream.getvalue().removeprefix("\r\x1b[2K")
+
+    return drawn
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        pytest.param(9.9, "0:09", id="the seconds of one digit"),
+        pytest.param(59.9, "0:59", id="under a minute"),
+        pytest.param(60, "1:00", id="a minute"),
+        pytest.param(61, "1:01", id="over a minute"),
+        pytest.param(3600, "60:00", id="an hour"),
+    ],
+)
+def test_the_time_of_a_bar_is_in_minutes_and_seconds(
+    drawn: Callable[[int, float], str], seconds: float, shown: str
+) -> None:
+    assert drawn(100, seconds).split(" · ")[0].split()[-1] == shown
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [pytest.param(79, 4, id="79 columns"), pytest.param(80, 24, id="80 columns")],
+)
+def test_a_bar_is_short_on_a_narrow_terminal(
+    drawn: Callable[[int, float], str], columns: int, width: int
+) -> None:
+    assert len(drawn(columns, 10).split()[0]) == width
+
+
+LONG = "█░░░  25% 0:10 · 2/8 responses · 0 units · 0.20/s · 30 s left"
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        pytest.param(len(LONG) + 1, LONG, id="all fits before the last column"),
+        pytest.param(len(LONG), LONG.replace(" · 0 units", ""), id="the last column is needed"),
+    ],
+)
+def test_a_bar_leaves_the_last_column_free(
+    drawn: Callable[[int, float], str], columns: int, line: str
+) -> None:
+    assert drawn(columns, 10) == line
 
 
 def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
