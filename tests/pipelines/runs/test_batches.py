@@ -111,9 +111,14 @@ def run(tmp_path: Path, llm_server: LlmServer) -> Iterator[Running]:
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the run paused each time; no time passes."""
-    seconds: list[float] = []
-    monkeypatch.setattr(time, "sleep", seconds.append)
-    return seconds
+    found: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        found.append(seconds)
+        assert len(found) < 100, "the run does not end"
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    return found
 
 
 # --- requests that their batch does not answer
@@ -189,6 +194,16 @@ def test_an_error_that_every_request_would_meet_ends_the_run_at_once(
     assert run.sizes == [1]
 
 
+def test_what_met_such_an_error_is_asked_again_later(run: Running, llm_server: LlmServer) -> None:
+    llm_server.batches.line_faults = lambda body: quota_spent()
+    with pytest.raises(RunError, match="the quota of the key"):
+        run(repairs=0)
+    llm_server.batches.line_faults = None
+    (reply,) = run(repairs=0)[-1]
+    assert reply is not None
+    assert reply.status == "200"
+
+
 # --- how much is in a batch
 
 
@@ -219,7 +234,9 @@ def test_a_batch_has_so_many_bytes(run: Running, less: int, sizes: list[int]) ->
     assert run.sizes == sizes
 
 
-def test_a_request_that_is_larger_than_a_batch_may_be_is_sent_alone(run: Running) -> None:
+def test_a_request_that_is_larger_than_a_batch_may_be_is_sent_alone(
+    run: Running, slept: list[float]
+) -> None:
     run(requests=2, bytes=1)
     assert run.sizes == [1, 1]
 
