@@ -46,6 +46,50 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     assert stream.getvalue().endswith("a line\n")
 
 
+def test_a_line_is_told_every_five_seconds(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    bar = Progress(100)
+    told = []
+    for now in (104.5, 105, 109.5, 110):
+        clock[0] = now
+        bar.chunk(1, {}, fresh=True)
+        told.append(len(stream.getvalue().splitlines()))
+    assert told == [0, 1, 1, 2]
+
+
+def test_what_a_run_waits_for_is_drawn_once(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    bar = Progress(8)
+    for _ in range(2):
+        bar.note("round 1")
+    assert stream.getvalue().count("round 1") == 1
+
+
+@pytest.mark.parametrize(
+    ("total", "lines", "share"),
+    [
+        pytest.param(4, 3, "75%", id="some"),
+        pytest.param(4, 4, "100%", id="all"),
+        pytest.param(4, 5, "100%", id="more than were counted"),
+        pytest.param(0, 0, "100%", id="all of an empty input"),
+    ],
+)
+def test_a_bar_shows_the_share_that_is_done(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, total: int, lines: int, share: str
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", "100")
+    Progress(total).chunk(lines, {}, fresh=True)
+    assert stream.getvalue().split()[1] == share
+
+
 @pytest.mark.parametrize(
     ("columns", "drawn"),
     cases(Path(__file__).with_name("bars.txt")),
@@ -210,6 +254,29 @@ def test_what_an_earlier_process_finished_counts_for_no_rate(clock: list[float])
 
 
 @pytest.mark.parametrize(
+    ("seconds", "rate"),
+    [
+        pytest.param(11, "0.91/s", id="under one a second"),
+        pytest.param(10, "1/s", id="one a second"),
+        pytest.param(4, "2/s", id="some a second"),
+    ],
+)
+def test_a_rate_is_told_in_whole_numbers_from_one(
+    clock: list[float], seconds: float, rate: str
+) -> None:
+    bar = Progress(10, quiet=True)
+    clock[0] += seconds
+    bar.chunk(10, {}, fresh=True)
+    assert bar.line().split(" · ")[-1] == rate
+
+
+def test_more_responses_than_were_counted_are_all_of_them(clock: list[float]) -> None:
+    bar = Progress(2, quiet=True)
+    bar.chunk(3, {}, fresh=True)
+    assert bar.line().split(" · ")[0] == "3/3 responses"
+
+
+@pytest.mark.parametrize(
     ("tokens", "told"),
     [(999, "999"), (1_000, "1.0k"), (1_000_000, "1.0M"), (2_500_000_000, "2.5G")],
     ids=["under a thousand", "a thousand", "a million", "billions"],
@@ -262,6 +329,31 @@ def test_a_program_gets_the_figures_once_a_second(
     figures = {"responses": 4, "of": 9, "extracted": 20, "failures": 2, "seconds": 1.0}
     assert {name: later[name] for name in figures} == figures
     assert {name: said[name] for name in figures} == figures
+
+
+def test_a_program_gets_what_the_log_counts(
+    clock: list[float], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    counts = {
+        "requests": 4,
+        "in_flight": 3,
+        "prompt_tokens": 200,
+        "completion_tokens": 10,
+        "cost_usd": 0.25,
+    }
+    log = UsageLog(str(tmp_path / "log"))
+    log.add(counts)
+    log.close()
+    logs.start(logs.LogSettings("json", "r"))
+    try:
+        bar = Progress(9)
+        with bar.watching(UsageReader(str(tmp_path / "log"))):
+            pass
+        bar.say("a word")
+    finally:
+        logs.stop()
+    said = json.loads(capfd.readouterr().err.splitlines()[-1])
+    assert {name: said.get(name) for name in counts} == counts
 
 
 # --- chunks that are under way
