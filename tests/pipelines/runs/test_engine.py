@@ -139,6 +139,16 @@ def test_the_job_of_a_try_that_was_killed_is_ended(tmp_path: Path) -> None:
     assert told == [f"An earlier try was killed; the job {NAME} is cancelled."]
 
 
+@pytest.mark.parametrize("state", ["CANCELED", "FAILED", "FINISHED"])
+def test_the_job_of_a_try_that_has_ended_is_left_alone(tmp_path: Path, state: str) -> None:
+    told: list[str] = []
+    with flink([("j1", NAME, 1, state)]) as web:
+        (tmp_path / engine.FILE).write_text(json.dumps(asdict(a_job(flag(web)))))
+        engine.end_earlier(str(tmp_path), told.append)
+        assert cancelled(web) == []
+    assert told == []
+
+
 # --- The pipeline as it is for an engine: how work and budgets are spread, and what the user sees.
 
 
