@@ -1,7 +1,10 @@
 """Folders of runs as tables: which run is opened, what is damaged, what a query may do."""
 
 import json
+import os
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,6 +37,25 @@ def test_newest_run_is_opened_unless_another_is_named(tmp_path: Path) -> None:
     with open_results(tmp_path, all_runs=True) as results:
         found = results.query("SELECT run, n_units FROM runs ORDER BY finished_at, run")
         assert found.to_pydict() == {"run": ["old", "z", "new"], "n_units": [1, 1, 1]}
+
+
+def test_a_run_is_a_row_of_the_table_of_runs(tmp_path: Path) -> None:
+    counts = {"responses": 3, "units": 5, "failures": 2}
+    about = {"judge": "llm", "schema_version": 0, "counts": counts}
+    write_run(tmp_path, rows_of(ONE), "r", "mv", "factual", "2025-06-01T12:00:00+02:00", 1, **about)
+    with open_results(tmp_path) as results:
+        (row,) = results.query("FROM runs").to_pylist()
+    assert row == {
+        "run": "r",
+        "mode": "mv",
+        "tie": "factual",
+        "judge": "llm",
+        "schema_version": 0,
+        "finished_at": datetime(2025, 6, 1, 10),
+        "n_responses": 3,
+        "n_units": 5,
+        "n_failures": 2,
+    }
 
 
 def test_what_cannot_be_read_is_not_opened(tmp_path: Path, run: Path) -> None:
@@ -171,6 +193,26 @@ def test_queries_take_parameters_do_not_disturb_each_other_and_are_limited(
         results.query("FROM evidence_full")
     # Nothing is left in the current folder.
     assert not list(Path().iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("autoinstall_known_extensions", False, id="extensions are not installed"),
+        pytest.param("autoload_known_extensions", False, id="extensions are not loaded"),
+        pytest.param("allow_community_extensions", False, id="nor those of others"),
+        pytest.param("python_enable_replacements", False, id="variables are no tables"),
+        pytest.param(
+            "temp_directory",
+            str(Path(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}")),
+            id="what is large goes to a folder of the process",
+        ),
+    ],
+)
+def test_the_database_is_set(tmp_path: Path, run: Path, name: str, value: object) -> None:
+    with open_results(tmp_path) as results:
+        found = results.query(f"SELECT current_setting('{name}') AS value").to_pylist()
+    assert found == [{"value": value}]
 
 
 def test_closing_leaves_a_query_under_way_to_end(tmp_path: Path, run: Path) -> None:

@@ -9,7 +9,16 @@ from tests.pipelines.conftest import ok
     ("command", "told"),
     [
         pytest.param("sources", "\n    passages (default 5)\n", id="an option with its default"),
-        pytest.param("sources", "\n    index\n", id="an option without a default"),
+        pytest.param("sources", "\n    index\n", id="an option that is empty by default"),
+        pytest.param("sources", "\n    embedder\n", id="an option without a default"),
+        pytest.param(
+            "sources",
+            "\n    allow_private_hosts (default False)\n",
+            id="an option that is off by default",
+        ),
+        pytest.param("judges", "judges (--judge)\n", id="judges"),
+        pytest.param("judges", "verifiers (--verifier)\n", id="verifiers"),
+        pytest.param("judges", "\n    Verifier overlap (a first look", id="how a verifier judged"),
         pytest.param("judges", "\n    extracts, verifies, abstains\n", id="what a judge can do"),
         pytest.param(
             "judges",

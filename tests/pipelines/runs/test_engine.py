@@ -10,8 +10,13 @@ import pytest
 
 from tests.local_web.pages import Reply
 from tests.local_web.server import LocalWeb
-from tests.pipelines.conftest import evaluation, ok, tables
+from tests.pipelines.conftest import evaluation, ok, tables, write_lines
 from ufo.pipelines.runs import engine
+from ufo.pipelines.runs.attempt import Attempt
+from ufo.pipelines.runs.chunks import Chunk
+from ufo.pipelines.runs.jobs import job_of_text
+from ufo.pipelines.runs.progress import Progress
+from ufo.transforms.job import Split
 
 RUN = "/out/run=My_Run.2"
 TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"
@@ -134,6 +139,16 @@ def test_the_job_of_a_try_that_was_killed_is_ended(tmp_path: Path) -> None:
     assert told == [f"An earlier try was killed; the job {NAME} is cancelled."]
 
 
+@pytest.mark.parametrize("state", ["CANCELED", "FAILED", "FINISHED"])
+def test_the_job_of_a_try_that_has_ended_is_left_alone(tmp_path: Path, state: str) -> None:
+    told: list[str] = []
+    with flink([("j1", NAME, 1, state)]) as web:
+        (tmp_path / engine.FILE).write_text(json.dumps(asdict(a_job(flag(web)))))
+        engine.end_earlier(str(tmp_path), told.append)
+        assert cancelled(web) == []
+    assert told == []
+
+
 # --- The pipeline as it is for an engine: how work and budgets are spread, and what the user sees.
 
 
@@ -151,6 +166,38 @@ def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
     assert "reference" in done.err.splitlines()[-1]
     assert tables(tmp_path / "other") == tables(tmp_path / "here")
     assert len(list(tmp_path.glob("other/run=r/evidence/*.parquet"))) == 3
+
+
+class Watching(Progress):
+    """Reads the note of the started job whenever the run tells something."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(1, quiet=True)
+        self.folder = folder
+        self.noted: list[engine.EngineJob | None] = []
+        self.told: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.told.append(text)
+        self.noted.append(engine.started_job(self.folder))
+
+
+def test_a_job_is_noted_before_it_is_submitted(tmp_path: Path) -> None:
+    record = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
+    path = write_lines(tmp_path / "in.jsonl", [record])
+    split = Split("in.jsonl", str(path), 0, path.stat().st_size, first_line=1)
+    attempt = Attempt.open(str(tmp_path / "run=r"), {})
+    watching = Watching(attempt.chunk_folder(engine.CHUNK))
+    job = job_of_text({"judge": "offline"}, ["reference"])
+    flags = ["--runner=FnApiRunner"]
+    engine.run_on_engine([Chunk(0, (split,), 1)], attempt, flags, 1, job, watching)
+    (noted,) = watching.noted
+    assert noted is not None
+    assert noted.name.startswith("ufo-r-")
+    assert noted.runner == "FnApiRunner"
+    assert not noted.named
+    assert noted.url is None
+    assert watching.told == [f"Submitted the job {noted.name} to FnApiRunner."]
 
 
 def test_what_is_doubtful_in_the_input_is_reported_on_another_runner_too(tmp_path: Path) -> None:

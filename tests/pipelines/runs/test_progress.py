@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,50 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     assert stream.getvalue().endswith("a line\n")
 
 
+def test_a_line_is_told_every_five_seconds(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    bar = Progress(100)
+    told = []
+    for now in (104.5, 105, 109.5, 110):
+        clock[0] = now
+        bar.chunk(1, {}, fresh=True)
+        told.append(len(stream.getvalue().splitlines()))
+    assert told == [0, 1, 1, 2]
+
+
+def test_what_a_run_waits_for_is_drawn_once(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    bar = Progress(8)
+    for _ in range(2):
+        bar.note("round 1")
+    assert stream.getvalue().count("round 1") == 1
+
+
+@pytest.mark.parametrize(
+    ("total", "lines", "share"),
+    [
+        pytest.param(4, 3, "75%", id="some"),
+        pytest.param(4, 4, "100%", id="all"),
+        pytest.param(4, 5, "100%", id="more than were counted"),
+        pytest.param(0, 0, "100%", id="all of an empty input"),
+    ],
+)
+def test_a_bar_shows_the_share_that_is_done(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, total: int, lines: int, share: str
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", "100")
+    Progress(total).chunk(lines, {}, fresh=True)
+    assert stream.getvalue().split()[1] == share
+
+
 @pytest.mark.parametrize(
     ("columns", "drawn"),
     cases(Path(__file__).with_name("bars.txt")),
@@ -61,6 +106,64 @@ def test_a_bar_fits_its_terminal(
     answered = {"source:reference": {"answered": 30}, "source:wikipedia": {"answered": 10}}
     bar.chunk(2, {**COUNTS, **answered}, fresh=True)
     assert stream.getvalue() == f"\r\x1b[2K{drawn}"
+
+
+@pytest.fixture
+def drawn(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> Callable[[int, float], str]:
+    """Draws the bar of a run after 2 of 8 responses, in so many columns after so many seconds."""
+
+    def drawn(columns: int, seconds: float) -> str:
+        stream = Terminal()
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        bar = Progress(8)
+        clock[0] += seconds
+        bar.chunk(2, {}, fresh=True)
+        return stream.getvalue().removeprefix("\r\x1b[2K")
+
+    return drawn
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        pytest.param(9.9, "0:09", id="the seconds of one digit"),
+        pytest.param(59.9, "0:59", id="under a minute"),
+        pytest.param(60, "1:00", id="a minute"),
+        pytest.param(61, "1:01", id="over a minute"),
+        pytest.param(3600, "60:00", id="an hour"),
+    ],
+)
+def test_the_time_of_a_bar_is_in_minutes_and_seconds(
+    drawn: Callable[[int, float], str], seconds: float, shown: str
+) -> None:
+    assert drawn(100, seconds).split(" · ")[0].split()[-1] == shown
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [pytest.param(79, 4, id="79 columns"), pytest.param(80, 24, id="80 columns")],
+)
+def test_a_bar_is_short_on_a_narrow_terminal(
+    drawn: Callable[[int, float], str], columns: int, width: int
+) -> None:
+    assert len(drawn(columns, 10).split()[0]) == width
+
+
+LONG = "█░░░  25% 0:10 · 2/8 responses · 0 units · 0.20/s · 30 s left"
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        pytest.param(len(LONG) + 1, LONG, id="all fits before the last column"),
+        pytest.param(len(LONG), LONG.replace(" · 0 units", ""), id="the last column is needed"),
+    ],
+)
+def test_a_bar_leaves_the_last_column_free(
+    drawn: Callable[[int, float], str], columns: int, line: str
+) -> None:
+    assert drawn(columns, 10) == line
 
 
 def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,6 +254,29 @@ def test_what_an_earlier_process_finished_counts_for_no_rate(clock: list[float])
 
 
 @pytest.mark.parametrize(
+    ("seconds", "rate"),
+    [
+        pytest.param(11, "0.91/s", id="under one a second"),
+        pytest.param(10, "1/s", id="one a second"),
+        pytest.param(4, "2/s", id="some a second"),
+    ],
+)
+def test_a_rate_is_told_in_whole_numbers_from_one(
+    clock: list[float], seconds: float, rate: str
+) -> None:
+    bar = Progress(10, quiet=True)
+    clock[0] += seconds
+    bar.chunk(10, {}, fresh=True)
+    assert bar.line().split(" · ")[-1] == rate
+
+
+def test_more_responses_than_were_counted_are_all_of_them(clock: list[float]) -> None:
+    bar = Progress(2, quiet=True)
+    bar.chunk(3, {}, fresh=True)
+    assert bar.line().split(" · ")[0] == "3/3 responses"
+
+
+@pytest.mark.parametrize(
     ("tokens", "told"),
     [(999, "999"), (1_000, "1.0k"), (1_000_000, "1.0M"), (2_500_000_000, "2.5G")],
     ids=["under a thousand", "a thousand", "a million", "billions"],
@@ -203,6 +329,31 @@ def test_a_program_gets_the_figures_once_a_second(
     figures = {"responses": 4, "of": 9, "extracted": 20, "failures": 2, "seconds": 1.0}
     assert {name: later[name] for name in figures} == figures
     assert {name: said[name] for name in figures} == figures
+
+
+def test_a_program_gets_what_the_log_counts(
+    clock: list[float], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    counts = {
+        "requests": 4,
+        "in_flight": 3,
+        "prompt_tokens": 200,
+        "completion_tokens": 10,
+        "cost_usd": 0.25,
+    }
+    log = UsageLog(str(tmp_path / "log"))
+    log.add(counts)
+    log.close()
+    logs.start(logs.LogSettings("json", "r"))
+    try:
+        bar = Progress(9)
+        with bar.watching(UsageReader(str(tmp_path / "log"))):
+            pass
+        bar.say("a word")
+    finally:
+        logs.stop()
+    said = json.loads(capfd.readouterr().err.splitlines()[-1])
+    assert {name: said.get(name) for name in counts} == counts
 
 
 # --- chunks that are under way

@@ -1,0 +1,332 @@
+"""The rounds of a run by batches: what is sent together, what is repeated, and the time to wait."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.llm_server import LlmServer
+from tests.llm_server.errors import quota_spent
+from tests.llm_server.http import HttpRequest
+from tests.llm_server.tokens import prompt_tokens
+from ufo.pipelines.runs.attempt import Attempt, Written
+from ufo.pipelines.runs.batches import Rounds
+from ufo.pipelines.runs.chunks import Chunk
+from ufo.pipelines.runs.progress import Progress
+from ufo.schemas.errors import BatchesUnderWay, CostCapped, RunError
+from ufo.transforms.job import WAITING
+from ufo.transforms.llm.batch_api import api_of
+from ufo.transforms.llm.batch_store import BatchStore, Reply
+from ufo.transforms.llm.budget import Price, upper_bound
+from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.request import VERIFIER
+from ufo.transforms.llm.usage import usage_row
+
+ROW = usage_row("verify", None, "offline-judge", "r1")
+Replies = list[Reply | None]
+
+
+def body(number: int) -> dict[str, object]:
+    message = {"role": "user", "content": f"Who? {number}"}
+    return {"model": "offline-judge", "messages": [message]}
+
+
+def key(number: int) -> str:
+    return f"r-{number}-a-0"
+
+
+class Told(Progress):
+    """Keeps what the run tells."""
+
+    def __init__(self) -> None:
+        super().__init__(1, quiet=True)
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+
+class Running:
+    """Runs the rounds of a run of one chunk."""
+
+    def __init__(self, folder: Path, server: LlmServer) -> None:
+        self.endpoint = Endpoint("offline-judge", server.base_url)
+        self.attempt = Attempt.open(str(folder / "run=r"), {})
+        self.path = str(folder / "cache.batches")
+        self.store = BatchStore(self.path, "r")
+        self.told = Told()
+        self.server = server
+
+    def __call__(
+        self,
+        requests: int = 1,
+        most: int = 9,
+        most_rounds: int = 2,
+        new: bool = False,
+        **more: Any,
+    ) -> list[Replies]:
+        """Return what the requests had for replies in each pass.
+
+        A batch has up to `most` requests. With `new` each pass asks other requests. `more` are
+        settings of batches or of clients.
+        """
+        client = {name: more.pop(name) for name in ("prices", "max_cost") if name in more}
+        batch = BatchSettings(self.path, "r", requests=most, **more)
+        settings = ClientSettings(endpoints={VERIFIER: self.endpoint}, batch=batch, **client)
+        passes: list[Replies] = []
+
+        def evaluate(chunks: Sequence[Chunk]) -> Written:
+            first = len(passes) * requests if new else 0
+            asked = range(first, first + requests)
+            found = [self.store.ask(key(n), self.endpoint, body(n), ROW)[0] for n in asked]
+            passes.append(found)
+            if None in found:
+                return Written([], {"verify": {WAITING: 1}})
+            written = Written([], {})
+            self.attempt.mark_done(0, written)
+            return written
+
+        log = self.attempt.usage_log()
+        with closing(Rounds(settings, batch, most_rounds, self.told, log)) as rounds:
+            rounds.evaluate([Chunk(0, (), 1)], self.attempt, evaluate)
+        return passes
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many requests each batch had that was submitted, also those that were refused."""
+        return [len(batch.lines) for batch in self.server.batches.batches.values()]
+
+
+@pytest.fixture
+def run(tmp_path: Path, llm_server: LlmServer) -> Iterator[Running]:
+    running = Running(tmp_path, llm_server)
+    with closing(running.store):
+        yield running
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long the run paused each time; no time passes."""
+    found: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        found.append(seconds)
+        assert len(found) < 100, "the run does not end"
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    return found
+
+
+# --- requests that their batch does not answer
+
+
+def lose_replies(server: LlmServer) -> None:
+    """Empty the files of replies of the batches that end from now on."""
+
+    def empty(request: HttpRequest) -> None:
+        for batch in server.batches.batches.values():
+            for name in batch.files.values():
+                if name in server.batches.files:
+                    server.batches.files[name] = (server.batches.files[name][0], b"")
+
+    server.carried_out = empty
+
+
+def test_a_request_that_is_not_answered_is_told_how_its_batch_ended(
+    run: Running, llm_server: LlmServer
+) -> None:
+    lose_replies(llm_server)
+    (lost,) = run(repairs=0)[-1]
+    assert lost is not None
+    assert lost.status == "completed"
+    assert lost.payload is None
+    assert lost.message.endswith(
+        "completed: the batch ended without a reply to this request (completed)"
+    )
+
+
+def test_a_request_of_a_batch_that_failed_is_told_the_error_of_the_batch(
+    run: Running, llm_server: LlmServer
+) -> None:
+    llm_server.batches.fails.append(("server_error", "Something broke."))
+    (lost,) = run(repairs=0)[-1]
+    assert lost is not None
+    assert lost.status == "server_error"
+    assert lost.message.endswith("server_error: Something broke.")
+
+
+def test_a_reply_that_is_lost_bears_the_name_of_its_batch(
+    run: Running, llm_server: LlmServer
+) -> None:
+    lose_replies(llm_server)
+    (lost,) = run(repairs=0)[-1]
+    (batch,) = llm_server.batches.batches
+    assert lost is not None
+    assert lost.request_id == f"{batch}/{key(0)}"
+
+
+@pytest.mark.parametrize(
+    ("repairs", "batches"),
+    [
+        pytest.param(0, 1, id="never"),
+        pytest.param(1, 2, id="once"),
+        pytest.param(2, 3, id="twice"),
+    ],
+)
+def test_a_request_that_is_not_answered_is_repeated(
+    run: Running, llm_server: LlmServer, repairs: int, batches: int
+) -> None:
+    lose_replies(llm_server)
+    run(repairs=repairs)
+    assert run.sizes == [1] * batches
+
+
+def test_an_error_that_every_request_would_meet_ends_the_run_at_once(
+    run: Running, llm_server: LlmServer
+) -> None:
+    llm_server.batches.line_faults = lambda body: quota_spent()
+    with pytest.raises(RunError, match="the quota of the key in OPENAI_API_KEY"):
+        run(repairs=3)
+    assert run.sizes == [1]
+
+
+def test_what_met_such_an_error_is_asked_again_later(run: Running, llm_server: LlmServer) -> None:
+    llm_server.batches.line_faults = lambda body: quota_spent()
+    with pytest.raises(RunError, match="the quota of the key"):
+        run(repairs=0)
+    llm_server.batches.line_faults = None
+    (reply,) = run(repairs=0)[-1]
+    assert reply is not None
+    assert reply.status == "200"
+
+
+# --- how much is in a batch
+
+
+@pytest.mark.parametrize(
+    ("most", "sizes"),
+    [
+        pytest.param(3, [3], id="as many as there are"),
+        pytest.param(2, [2, 1], id="one less"),
+        pytest.param(1, [1, 1, 1], id="one"),
+    ],
+)
+def test_a_batch_has_so_many_requests(run: Running, most: int, sizes: list[int]) -> None:
+    run(requests=3, most=most)
+    assert run.sizes == sizes
+
+
+@pytest.mark.parametrize(
+    ("less", "sizes"),
+    [
+        pytest.param(0, [2], id="all that there are"),
+        pytest.param(1, [1, 1], id="one less"),
+    ],
+)
+def test_a_batch_has_so_many_bytes(run: Running, less: int, sizes: list[int]) -> None:
+    with closing(api_of(run.endpoint)) as api:
+        size = sum(len(api.line_of(key(number), body(number))) for number in range(2))
+    run(requests=2, bytes=size - less)
+    assert run.sizes == sizes
+
+
+def test_a_request_that_is_larger_than_a_batch_may_be_is_sent_alone(
+    run: Running, slept: list[float]
+) -> None:
+    run(requests=2, bytes=1)
+    assert run.sizes == [1, 1]
+
+
+def test_what_may_cost_all_that_is_left_is_sent(run: Running) -> None:
+    price = Price(10.0, 40.0)
+    run(prices={"offline-judge": price}, max_cost=upper_bound(price.of_batch, body(0)))
+    assert run.sizes == [1]
+
+
+def test_what_may_cost_more_than_is_left_is_not_sent(run: Running) -> None:
+    price = Price(10.0, 40.0)
+    least = upper_bound(price.of_batch, body(0))
+    with pytest.raises(CostCapped):
+        run(prices={"offline-judge": price}, max_cost=least * 0.999)
+    assert run.sizes == []
+
+
+def test_a_batch_of_too_many_tokens_is_halved_when_it_is_refused_twice(
+    run: Running, llm_server: LlmServer, slept: list[float]
+) -> None:
+    llm_server.batches.token_limit = 2 * prompt_tokens(body(0))
+    run(requests=4)
+    assert run.sizes == [4, 4, 2, 2]
+
+
+def test_more_is_sent_again_once_a_batch_has_ended(
+    run: Running, llm_server: LlmServer, slept: list[float]
+) -> None:
+    llm_server.batches.token_limit = 3 * prompt_tokens(body(0))
+    run(requests=5)
+    assert run.sizes == [5, 5, 2, 3]
+
+
+def test_a_batch_that_is_too_much_beside_another_waits_for_its_end(
+    run: Running, llm_server: LlmServer, slept: list[float]
+) -> None:
+    llm_server.batches.token_limit = 2 * prompt_tokens(body(0))
+    llm_server.batches.polls = 4
+    run(requests=4, most=2)
+    assert run.sizes == [2, 2, 2]
+
+
+# --- the time to wait, and the rounds
+
+
+def test_looks_at_a_batch_are_twice_as_far_apart_each_time_up_to_a_minute(
+    run: Running, llm_server: LlmServer, slept: list[float]
+) -> None:
+    llm_server.batches.polls = 10
+    run()
+    assert slept == [0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_the_time_to_wait_is_that_of_all_pauses(
+    run: Running, llm_server: LlmServer, slept: list[float]
+) -> None:
+    llm_server.batches.polls = 10
+    with pytest.raises(BatchesUnderWay, match="round 1: 1 batch under way with 2 requests;"):
+        run(requests=2, wait=1.0)
+    assert slept == [0.25, 0.5, 0.25]
+
+
+def test_a_round_is_told_of_how_many(run: Running, llm_server: LlmServer) -> None:
+    lose_replies(llm_server)
+    run(most_rounds=1, repairs=1)
+    assert [line.partition(":")[0] for line in run.told.lines] == [
+        "round 1 of at most 1",
+        "round 2 (asking again)",
+    ]
+
+
+def test_a_run_that_asks_something_new_in_each_pass_ends(run: Running) -> None:
+    with pytest.raises(RunError, match="after 10 rounds of batches there is still something new"):
+        run(most_rounds=1, new=True)
+    assert run.sizes == [1] * 10
+
+
+def test_a_batch_that_is_not_listed_yet_is_looked_for_again(
+    run: Running, llm_server: LlmServer, slept: list[float]
+) -> None:
+    llm_server.batches.loses = 1
+    llm_server.batches.late = 1
+    run()
+    assert run.sizes == [1]
+
+
+def test_a_batch_whose_file_did_not_arrive_is_submitted_again(
+    run: Running, llm_server: LlmServer, slept: list[float]
+) -> None:
+    llm_server.batches.loses_files = 1
+    run()
+    assert run.sizes == [1]
