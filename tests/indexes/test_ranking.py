@@ -136,6 +136,53 @@ def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> 
         Dense(path, Letters().embed)
 
 
+@pytest.mark.parametrize(
+    "within",
+    [
+        pytest.param(None, id="everywhere"),
+        pytest.param([[0]], id="in a row that is not ranked"),
+        pytest.param([[]], id="in no row"),
+    ],
+)
+def test_where_no_passage_is_ranked_nothing_is_near(
+    build_folder: Build, tmp_path: Path, within: list[list[int]] | None
+) -> None:
+    path = build_folder(wiki=[page("A", "== See also ==\nThe sea.")])
+    dense.build(path, Letters(), tmp_path)
+    assert list(ranked_passages(path)) == [None]
+    assert Dense(path, Letters().embed).search(["the sea"], 5, within) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("k", "found"),
+    [
+        pytest.param(1, [0], id="the best alone"),
+        pytest.param(2, [0, 1], id="the lower row of equals"),
+        pytest.param(3, [0, 1, 3], id="as many as match"),
+        pytest.param(9, [0, 1, 3], id="fewer than asked for"),
+    ],
+)
+def test_the_best_vectors_are_hits_the_lower_row_first_of_equals(
+    build_folder: Build, tmp_path: Path, k: int, found: list[int]
+) -> None:
+    path = build_folder({"Aa": "aa", "Ab": "ab", "Bb": "bb", "Ba": "ba"})
+    dense.build(path, Letters(), tmp_path)
+    opened = Dense(path, Letters().embed)
+    assert rows(opened.search(["a"], k)) == [found]
+    assert rows(opened.search(["a"], k, [[3, 2, 1, 0]])) == [found]
+
+
+def test_rows_beyond_the_last_vector_and_rows_without_one_are_no_hits(
+    build_folder: Build, tmp_path: Path
+) -> None:
+    text = "A sea.\n== See also ==\nA sea.\n== Coast ==\nA sea."
+    path = build_folder(wiki=[page("Sea", text)])
+    dense.build(path, Letters(), tmp_path)
+    opened = Dense(path, Letters().embed)
+    assert rows(opened.search(["a sea"], 5)) == [[0, 2]]
+    assert rows(opened.search(["a sea"], 5, [[3, 2, 1]])) == [[2]]
+
+
 def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
     build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

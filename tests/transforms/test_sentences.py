@@ -54,6 +54,19 @@ def test_a_list_item_is_a_sentence_and_a_bare_numbering_is_none(text: str, expec
     assert " ¦ ".join(pieces(text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("letters", "sentences"),
+    [pytest.param(49, 2, id="a short line"), pytest.param(50, 1, id="a line of 50 letters")],
+)
+def test_a_line_that_may_be_wrapped_goes_on_in_the_next(letters: int, sentences: int) -> None:
+    assert len(pieces(f"{'w' * letters}\nAnna came")) == sentences
+
+
+@pytest.mark.parametrize("end", list(".!?:…。！？।"))
+def test_a_line_that_ends_a_sentence_does_not_go_on(end: str) -> None:
+    assert pieces(f"Anna came{end}\nthen she left") == [f"Anna came{end}", "then she left"]
+
+
 def test_full_stops_and_abbreviations_are_those_of_the_language() -> None:
     for language in ("zh", "ja", "en", "zh-CN", "nonsense", ""):
         found = pieces("他是德国人。他生于一八七九年！", language)

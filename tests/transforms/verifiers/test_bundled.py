@@ -1,6 +1,7 @@
 """The bundled verifier: what its model reads, what its last layer makes of it, what it knows."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,17 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
         (folder / name).unlink()
         assert f"{name} is missing" in (BundledVerifier(str(folder)).unavailable() or "")
         (folder / name).write_text("{}")
+
+
+def test_a_fingerprint_has_twelve_digits(folder: Path) -> None:
+    assert re.fullmatch("[0-9a-f]{12}", BundledVerifier(str(folder)).fingerprint())
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "verifier.json"])
+def test_a_fingerprint_changes_with_each_file(folder: Path, name: str) -> None:
+    before = BundledVerifier(str(folder)).fingerprint()
+    (folder / name).write_text("another")
+    assert BundledVerifier(str(folder)).fingerprint() != before
 
 
 @pytest.mark.parametrize(
