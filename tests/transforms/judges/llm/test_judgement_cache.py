@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ufo.transforms.llm.answer_store import SqliteStore
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.memory import Memory, packed
+from ufo.transforms.llm.memory import Keys, Memory, packed
 from ufo.transforms.llm.request import VERIFIER
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
@@ -203,6 +203,49 @@ def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
     alone = ["Oslo is the capital of Norway.", "The capital of Norway is Oslo.", "Iron is a metal."]
     alone += ["Water boils at 100 °C.", "The “Zürichsee” is a lake."]
     assert [claim for claim in lean + alone if leans_on_context(claim)] == lean
+
+
+@pytest.mark.parametrize(
+    ("formulation", "again"),
+    [
+        pytest.param("function", 1, id="function"),
+        pytest.param("rationale", 1, id="rationale"),
+        pytest.param("stepwise", 0, id="stepwise"),
+        pytest.param("prompt", 0, id="prompt"),
+    ],
+)
+def test_a_leaning_claim_is_judged_in_its_text_if_the_prompt_has_it(
+    scene: Scene, formulation: str, again: int
+) -> None:
+    says = "Rationale: So.\nVerdict: True"
+    scene.reply = whole if formulation == "function" else lambda request: says
+    leaning = "It was founded in 1300."
+    asked = []
+    for town in ("Bonn", "Rome"):
+        told = units("r1", leaning, text=f"{town} is old. {leaning}")
+        scene.run(told, formulation=formulation)
+        asked.append(len(scene.client.requests))
+    assert asked[1] - asked[0] == again
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        pytest.param({}, ["", "A passage."], id="without a title"),
+        pytest.param({"title": "A title"}, ["A title", "A passage."], id="with a title"),
+        pytest.param({"client": APART}, ["", "A passage.", "r1"], id="of a response alone"),
+    ],
+)
+def test_a_judgement_is_found_by_the_key_of_earlier_versions(
+    scene: Scene, change: dict[str, Any], parts: list[str]
+) -> None:
+    scene.run(units("r1", ROME), **change)
+    settings = LlmSettings("m", explain="none", repairs=0)
+    version = LlmJudge(JudgeContext(settings, lambda: scene.client)).prompt_version
+    not_of_it = ("model", "extractor_model", "extract_tokens", "prompts_dir", "repairs")
+    options = {name: of for name, of in asdict(settings).items() if name not in not_of_it}
+    key = Keys("j", version, "http://localhost:1/v1", "m", options, 0).of(ROME, "?", "", *parts)
+    assert [entry.key for entry in scene.stores[0].entries()] == [key]
 
 
 def test_of_several_passages_only_those_without_a_judgement_are_asked_about(scene: Scene) -> None:
