@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.transforms.sentences import segment
+from ufo.transforms.sentences import blocks, segment
 from ufo.transforms.sources.reference import Ranking, windows
 
 SENTENCES = cases(Path(__file__).with_name("sentences.txt"))
@@ -65,6 +65,10 @@ def test_a_line_that_may_be_wrapped_goes_on_in_the_next(letters: int, sentences:
 @pytest.mark.parametrize("end", list(".!?:…。！？।"))
 def test_a_line_that_ends_a_sentence_does_not_go_on(end: str) -> None:
     assert pieces(f"Anna came{end}\nthen she left") == [f"Anna came{end}", "then she left"]
+
+
+def test_blank_lines_are_in_no_block() -> None:
+    assert blocks("\nOne.\n\n\nTwo.\n\n") == [(1, 6, "prose"), (8, 13, "prose")]
 
 
 def test_full_stops_and_abbreviations_are_those_of_the_language() -> None:
