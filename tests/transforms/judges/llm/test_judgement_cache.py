@@ -24,6 +24,7 @@ from ufo.transforms.llm.request import VERIFIER
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
 ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."
+LEANING = "It was founded in 1300."
 YES = ("supported", "r2", None)
 whole = answers(lambda claim, passage: {"answer": passage, "verdict": "T"})
 
@@ -192,9 +193,8 @@ def test_what_is_kept_of_other_judgements(scene: Scene, change: Any, asked: int)
 
 
 def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
-    leaning = "It was founded in 1300."
     for number, town in enumerate(("Bonn", "Rome", "Rome")):
-        scene.run(units(f"r{number}", leaning, text=f"{town} is old. It was founded in 1300."))
+        scene.run(units(f"r{number}", LEANING, text=f"{town} is old. It was founded in 1300."))
     assert len(scene.client.requests) == 2
     for number, more in enumerate(("It is warm.", "Hannibal was not.")):
         scene.run(units(f"s{number}", ROME, text=f"Rome is in Italy. {more}"))
@@ -206,24 +206,24 @@ def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("formulation", "again"),
+    ("formulation", "claim", "again"),
     [
-        pytest.param("function", 1, id="function"),
-        pytest.param("rationale", 1, id="rationale"),
-        pytest.param("stepwise", 0, id="stepwise"),
-        pytest.param("prompt", 0, id="prompt"),
+        pytest.param("function", LEANING, 1, id="function"),
+        pytest.param("rationale", LEANING, 1, id="rationale"),
+        pytest.param("stepwise", LEANING, 0, id="stepwise"),
+        pytest.param("prompt", LEANING, 0, id="prompt"),
+        pytest.param("function", ROME, 0, id="function, a claim that does not lean"),
+        pytest.param("rationale", ROME, 0, id="rationale, a claim that does not lean"),
     ],
 )
 def test_a_leaning_claim_is_judged_in_its_text_if_the_prompt_has_it(
-    scene: Scene, formulation: str, again: int
+    scene: Scene, formulation: str, claim: str, again: int
 ) -> None:
     says = "Rationale: So.\nVerdict: True"
     scene.reply = whole if formulation == "function" else lambda request: says
-    leaning = "It was founded in 1300."
     asked = []
     for town in ("Bonn", "Rome"):
-        told = units("r1", leaning, text=f"{town} is old. {leaning}")
-        scene.run(told, formulation=formulation)
+        scene.run(units("r1", claim, text=f"{town} is old. {claim}"), formulation=formulation)
         asked.append(len(scene.client.requests))
     assert asked[1] - asked[0] == again
 
