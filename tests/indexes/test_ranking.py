@@ -205,6 +205,7 @@ class Coded:
     """An index of 6,000 vectors in 40 clusters, stored as codes, and queries near the first."""
 
     folder: Path
+    shards: list[Path]
     vectors: Vectors
     queries: Vectors
 
@@ -228,7 +229,7 @@ def coded(tmp_path_factory: pytest.TempPathFactory) -> Coded:
         patch.setattr(dense, "FLAT", 1_000)
         dense.write_vectors(folder, shards, 6_000)
     queries = unit_rows(vectors[:100] + 0.1 * chance.standard_normal((100, 64)))
-    return Coded(folder, vectors, queries)
+    return Coded(folder, shards, vectors, queries)
 
 
 def test_codes_find_nearly_what_flat_does(coded: Coded) -> None:
@@ -246,6 +247,21 @@ def test_the_scores_of_codes_are_nearly_cosines(coded: Coded) -> None:
 @pytest.mark.parametrize("k", [1, 100, 150])
 def test_codes_find_as_many_as_are_asked_for(coded: Coded, k: int) -> None:
     assert [len(hits) for hits in coded.search(2, k)] == [k, k]
+
+
+@pytest.mark.parametrize(
+    ("flat", "kind"),
+    [
+        pytest.param(6_000, faiss.IndexFlat, id="as many as stay whole"),
+        pytest.param(5_999, faiss.IndexRefine, id="one more"),
+    ],
+)
+def test_vectors_are_whole_up_to_a_number(
+    coded: Coded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flat: int, kind: type
+) -> None:
+    monkeypatch.setattr(dense, "FLAT", flat)
+    dense.write_vectors(tmp_path, coded.shards, 6_000)
+    assert isinstance(faiss.read_index(str(tmp_path / dense.INDEX)), kind)
 
 
 def test_an_index_without_vectors_says_how_to_get_them(build_folder: Build) -> None:
