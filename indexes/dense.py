@@ -63,7 +63,7 @@ class Dense:
         """Return the hits for query vectors (n, d) of length 1."""
         everywhere = [at for at in range(len(vectors)) if within is None or within[at] is None]
         positions: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * len(vectors)
-        if everywhere:
+        if everywhere and len(self._rows):
             wide = k if self._candidates is self._index else max(_CANDIDATES, 4 * k)
             wide = min(wide, len(self._rows))
             _, found = self._candidates.search(np.ascontiguousarray(vectors[everywhere]), wide)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tests.indexes.conftest import Build, Letters, page
 from ufo.indexes import dense
 from ufo.indexes.bm25 import Bm25
 from ufo.indexes.dense import Dense
-from ufo.indexes.embedders import unit_rows
+from ufo.indexes.embedders import Vectors, unit_rows
 from ufo.indexes.index import open_index
 from ufo.indexes.retriever import NOT_RANKED, Hit, Hybrid, Ranked, ranked_passages
 from ufo.indexes.tokens import query_terms, terms_of, words_of
@@ -136,6 +137,53 @@ def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> 
         Dense(path, Letters().embed)
 
 
+@pytest.mark.parametrize(
+    "within",
+    [
+        pytest.param(None, id="everywhere"),
+        pytest.param([[0]], id="in a row that is not ranked"),
+        pytest.param([[]], id="in no row"),
+    ],
+)
+def test_where_no_passage_is_ranked_nothing_is_near(
+    build_folder: Build, tmp_path: Path, within: list[list[int]] | None
+) -> None:
+    path = build_folder(wiki=[page("A", "== See also ==\nThe sea.")])
+    dense.build(path, Letters(), tmp_path)
+    assert list(ranked_passages(path)) == [None]
+    assert Dense(path, Letters().embed).search(["the sea"], 5, within) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("k", "found"),
+    [
+        pytest.param(1, [0], id="the best alone"),
+        pytest.param(2, [0, 1], id="the lower row of equals"),
+        pytest.param(3, [0, 1, 3], id="as many as match"),
+        pytest.param(9, [0, 1, 3], id="fewer than asked for"),
+    ],
+)
+def test_the_best_vectors_are_hits_the_lower_row_first_of_equals(
+    build_folder: Build, tmp_path: Path, k: int, found: list[int]
+) -> None:
+    path = build_folder({"Aa": "aa", "Ab": "ab", "Bb": "bb", "Ba": "ba"})
+    dense.build(path, Letters(), tmp_path)
+    opened = Dense(path, Letters().embed)
+    assert rows(opened.search(["a"], k)) == [found]
+    assert rows(opened.search(["a"], k, [[3, 2, 1, 0]])) == [found]
+
+
+def test_rows_beyond_the_last_vector_and_rows_without_one_are_no_hits(
+    build_folder: Build, tmp_path: Path
+) -> None:
+    text = "A sea.\n== See also ==\nA sea.\n== Coast ==\nA sea."
+    path = build_folder(wiki=[page("Sea", text)])
+    dense.build(path, Letters(), tmp_path)
+    opened = Dense(path, Letters().embed)
+    assert rows(opened.search(["a sea"], 5)) == [[0, 2]]
+    assert rows(opened.search(["a sea"], 5, [[3, 2, 1]])) == [[2]]
+
+
 def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
     build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,23 +200,68 @@ def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
     assert rows(Dense(path, Letters().embed).search(["b"], 9))[0][:2] == [1, 4]
 
 
-def test_codes_find_nearly_what_flat_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@dataclass
+class Coded:
+    """An index of 6,000 vectors in 40 clusters, stored as codes, and queries near the first."""
+
+    folder: Path
+    shards: list[Path]
+    vectors: Vectors
+    queries: Vectors
+
+    def search(self, number: int, k: int, within: list[list[int]] | None = None) -> list[list[Hit]]:
+        """Search by the first queries."""
+        opened = Dense(self.folder, lambda texts: self.queries[: len(texts)])
+        return opened.search([""] * number, k, within)
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory: pytest.TempPathFactory) -> Coded:
+    folder = tmp_path_factory.mktemp("coded")
     chance = np.random.default_rng(1)
     centres, noise = chance.standard_normal((40, 64)), chance.standard_normal((6_000, 64))
     vectors = unit_rows(centres[chance.integers(0, 40, 6_000)] + 0.5 * noise)
-    shards = [tmp_path / f"{number}.npy" for number in range(3)]
+    shards = [folder / f"{number}.npy" for number in range(3)]
     for shard, part in zip(shards, np.array_split(vectors, 3), strict=True):
         np.save(shard, part)
-    np.save(tmp_path / dense.ROWS, np.arange(6_000))
-    monkeypatch.setattr(dense, "FLAT", 1_000)
-    dense.write_vectors(tmp_path, shards, 6_000)
+    np.save(folder / dense.ROWS, np.arange(6_000))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dense, "FLAT", 1_000)
+        dense.write_vectors(folder, shards, 6_000)
     queries = unit_rows(vectors[:100] + 0.1 * chance.standard_normal((100, 64)))
-    found = rows(Dense(tmp_path, lambda texts: queries).search([""] * 100, 10))
-    best = np.argsort(-(queries @ vectors.T), axis=1)[:, :10]
+    return Coded(folder, shards, vectors, queries)
+
+
+def test_codes_find_nearly_what_flat_does(coded: Coded) -> None:
+    found = rows(coded.search(100, 10))
+    best = np.argsort(-(coded.queries @ coded.vectors.T), axis=1)[:, :10]
     assert sum(len({*one} & {*row}) for one, row in zip(found, best, strict=True)) > 900
-    [hits] = Dense(tmp_path, lambda texts: queries[:1]).search([""], 3, [[5, 7, 0]])
+
+
+def test_the_scores_of_codes_are_nearly_cosines(coded: Coded) -> None:
+    [hits] = coded.search(1, 3, [[5, 7, 0]])
     assert hits[0].row == 0
-    assert hits[0].score == pytest.approx(float(queries[0] @ vectors[0]), abs=0.01)
+    assert hits[0].score == pytest.approx(float(coded.queries[0] @ coded.vectors[0]), abs=0.01)
+
+
+@pytest.mark.parametrize("k", [1, 100, 150])
+def test_codes_find_as_many_as_are_asked_for(coded: Coded, k: int) -> None:
+    assert [len(hits) for hits in coded.search(2, k)] == [k, k]
+
+
+@pytest.mark.parametrize(
+    ("flat", "kind"),
+    [
+        pytest.param(6_000, faiss.IndexFlat, id="as many as stay whole"),
+        pytest.param(5_999, faiss.IndexRefine, id="one more"),
+    ],
+)
+def test_vectors_are_whole_up_to_a_number(
+    coded: Coded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flat: int, kind: type
+) -> None:
+    monkeypatch.setattr(dense, "FLAT", flat)
+    dense.write_vectors(tmp_path, coded.shards, 6_000)
+    assert isinstance(faiss.read_index(str(tmp_path / dense.INDEX)), kind)
 
 
 def test_an_index_without_vectors_says_how_to_get_them(build_folder: Build) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.transforms.sentences import segment
+from ufo.transforms.sentences import blocks, segment
 from ufo.transforms.sources.reference import Ranking, windows
 
 SENTENCES = cases(Path(__file__).with_name("sentences.txt"))
@@ -52,6 +52,23 @@ def test_offsets_hold_for_any_text(text: str, language: str) -> None:
 )
 def test_a_list_item_is_a_sentence_and_a_bare_numbering_is_none(text: str, expected: str) -> None:
     assert " ¦ ".join(pieces(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("letters", "sentences"),
+    [pytest.param(49, 2, id="a short line"), pytest.param(50, 1, id="a line of 50 letters")],
+)
+def test_a_line_that_may_be_wrapped_goes_on_in_the_next(letters: int, sentences: int) -> None:
+    assert len(pieces(f"{'w' * letters}\nAnna came")) == sentences
+
+
+@pytest.mark.parametrize("end", list(".!?:…。！？।"))
+def test_a_line_that_ends_a_sentence_does_not_go_on(end: str) -> None:
+    assert pieces(f"Anna came{end}\nthen she left") == [f"Anna came{end}", "then she left"]
+
+
+def test_blank_lines_are_in_no_block() -> None:
+    assert blocks("\nOne.\n\n\nTwo.\n\n") == [(1, 6, "prose"), (8, 13, "prose")]
 
 
 def test_full_stops_and_abbreviations_are_those_of_the_language() -> None:

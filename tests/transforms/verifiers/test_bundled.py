@@ -1,6 +1,7 @@
 """The bundled verifier: what its model reads, what its last layer makes of it, what it knows."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ def folder(tmp_path: Path) -> Path:
     """Write a verifier whose model counts shared pieces, and a word that denies."""
     table = np.zeros((len(WORDS), 3), np.float32)
     table[WORDS.index("never"), 1] = 9.0
+    table[WORDS.index("title"), 2] = 4.0
     shared = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [1, 0, 0]], np.float32)
     nodes = [
         ("Gather", ["table", "ids"], "words"),
@@ -96,6 +98,58 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
         (folder / name).unlink()
         assert f"{name} is missing" in (BundledVerifier(str(folder)).unavailable() or "")
         (folder / name).write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("more", "is_read"),
+    [pytest.param(0.0, True, id="as much"), pytest.param(1e-9, False, id="less")],
+)
+def test_a_pair_that_shares_as_much_as_told_is_read(
+    folder: Path, more: float, is_read: bool
+) -> None:
+    pair = Pair("Ada was born in Bergen.", "Ada was born in Oslo.")
+    shared = opened(folder).inputs(pair)[0]
+    told = json.loads((folder / "verifier.json").read_text())
+    told["unrelated"]["below"] = shared + more
+    (folder / "verifier.json").write_text(json.dumps(told))
+    (found,) = opened(folder).predict([pair])
+    assert (found != (0.01, 0.02, 0.97)) is is_read
+
+
+def test_the_odds_of_refuted_are_against_no_answer(folder: Path) -> None:
+    pair = Pair("Ada was born in Oslo.", "Ada was never born in Oslo, title.")
+    read = dict(zip(INPUTS, opened(folder).inputs(pair), strict=True))
+    assert read["model_refuted"] == pytest.approx(9.0 - 4.0)
+
+
+@pytest.mark.parametrize(
+    ("weight", "supported"),
+    [
+        pytest.param(0.0, 0.5, id="nothing"),
+        pytest.param(2.0, 0.881, id="some"),
+        pytest.param(1e3, 1.0, id="very much"),
+        pytest.param(-1e3, 0.0, id="very much against"),
+    ],
+)
+def test_supported_is_the_logistic_function_of_the_weighed_inputs(
+    folder: Path, weight: float, supported: float
+) -> None:
+    told = json.loads((folder / "verifier.json").read_text())
+    told["weights"] |= {"intercept": [weight, 0], "model_supported": [0, 0]}
+    (folder / "verifier.json").write_text(json.dumps(told))
+    (found,) = opened(folder).predict([SUPPORTING])
+    assert found.supported == pytest.approx(supported, abs=1e-3)
+
+
+def test_a_fingerprint_has_twelve_digits(folder: Path) -> None:
+    assert re.fullmatch("[0-9a-f]{12}", BundledVerifier(str(folder)).fingerprint())
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "verifier.json"])
+def test_a_fingerprint_changes_with_each_file(folder: Path, name: str) -> None:
+    before = BundledVerifier(str(folder)).fingerprint()
+    (folder / name).write_text("another")
+    assert BundledVerifier(str(folder)).fingerprint() != before
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.verifiers import overlap
-from ufo.transforms.verifiers.overlap import OverlapVerifier, explain, grounds, ruled
+from ufo.transforms.verifiers.overlap import OverlapVerifier, explain, grounds, is_about, ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
@@ -45,6 +45,18 @@ def test_only_a_sentence_about_the_subject_contradicts(claim: str, kinds: str) -
     pairs = [Pair(claim, text, "Marie Curie") for text in ARTICLE]
     found = {one.kind for pair in pairs for one in grounds(match(pair)) if one.sure}
     assert " ".join(sorted(found)) == kinds
+
+
+@pytest.mark.parametrize(
+    ("claim", "title", "text", "about"),
+    [pytest.param(*row, id=name) for name, *row in cases(HERE / "subjects.txt")],
+)
+def test_which_sentences_are_about_the_claims_subject(
+    claim: str, title: str, text: str, about: str
+) -> None:
+    found = match(Pair(claim, text, title))
+    last = len(found.passage.clauses) - 1
+    assert is_about(found, last) is (about == "yes")
 
 
 @pytest.mark.parametrize(("claim", "title", "text"), [row for row in RULES if len(row) == 3])

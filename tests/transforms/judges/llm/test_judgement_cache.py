@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,13 @@ from ufo.transforms.llm.answer_store import SqliteStore
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.memory import Memory, packed
+from ufo.transforms.llm.memory import Keys, Memory, packed
 from ufo.transforms.llm.request import VERIFIER
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
 ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."
+LEANING = "It was founded in 1300."
 YES = ("supported", "r2", None)
 whole = answers(lambda claim, passage: {"answer": passage, "verdict": "T"})
 
@@ -192,9 +193,8 @@ def test_what_is_kept_of_other_judgements(scene: Scene, change: Any, asked: int)
 
 
 def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
-    leaning = "It was founded in 1300."
     for number, town in enumerate(("Bonn", "Rome", "Rome")):
-        scene.run(units(f"r{number}", leaning, text=f"{town} is old. It was founded in 1300."))
+        scene.run(units(f"r{number}", LEANING, text=f"{town} is old. It was founded in 1300."))
     assert len(scene.client.requests) == 2
     for number, more in enumerate(("It is warm.", "Hannibal was not.")):
         scene.run(units(f"s{number}", ROME, text=f"Rome is in Italy. {more}"))
@@ -203,6 +203,49 @@ def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
     alone = ["Oslo is the capital of Norway.", "The capital of Norway is Oslo.", "Iron is a metal."]
     alone += ["Water boils at 100 °C.", "The “Zürichsee” is a lake."]
     assert [claim for claim in lean + alone if leans_on_context(claim)] == lean
+
+
+@pytest.mark.parametrize(
+    ("formulation", "claim", "again"),
+    [
+        pytest.param("function", LEANING, 1, id="function"),
+        pytest.param("rationale", LEANING, 1, id="rationale"),
+        pytest.param("stepwise", LEANING, 0, id="stepwise"),
+        pytest.param("prompt", LEANING, 0, id="prompt"),
+        pytest.param("function", ROME, 0, id="function, a claim that does not lean"),
+        pytest.param("rationale", ROME, 0, id="rationale, a claim that does not lean"),
+    ],
+)
+def test_a_leaning_claim_is_judged_in_its_text_if_the_prompt_has_it(
+    scene: Scene, formulation: str, claim: str, again: int
+) -> None:
+    says = "Rationale: So.\nVerdict: True"
+    scene.reply = whole if formulation == "function" else lambda request: says
+    asked = []
+    for town in ("Bonn", "Rome"):
+        scene.run(units("r1", claim, text=f"{town} is old. {claim}"), formulation=formulation)
+        asked.append(len(scene.client.requests))
+    assert asked[1] - asked[0] == again
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        pytest.param({}, ["", "A passage."], id="without a title"),
+        pytest.param({"title": "A title"}, ["A title", "A passage."], id="with a title"),
+        pytest.param({"client": APART}, ["", "A passage.", "r1"], id="of a response alone"),
+    ],
+)
+def test_a_judgement_is_found_by_the_key_of_earlier_versions(
+    scene: Scene, change: dict[str, Any], parts: list[str]
+) -> None:
+    scene.run(units("r1", ROME), **change)
+    settings = LlmSettings("m", explain="none", repairs=0)
+    version = LlmJudge(JudgeContext(settings, lambda: scene.client)).prompt_version
+    not_of_it = ("model", "extractor_model", "extract_tokens", "prompts_dir", "repairs")
+    options = {name: of for name, of in asdict(settings).items() if name not in not_of_it}
+    key = Keys("j", version, "http://localhost:1/v1", "m", options, 0).of(ROME, "?", "", *parts)
+    assert [entry.key for entry in scene.stores[0].entries()] == [key]
 
 
 def test_of_several_passages_only_those_without_a_judgement_are_asked_about(scene: Scene) -> None:
