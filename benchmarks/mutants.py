@@ -238,7 +238,9 @@ def function(test: str) -> str:
 
 def of_copy(code: Path, *before: Path) -> dict[str, str]:
     """Return the environment in which a copy of the project is imported."""
-    environment = dict(os.environ) | {
+    # Without what pytest tells the processes of a test, where this itself is tested.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = own | {
         "PYTHONPATH": os.pathsep.join(map(str, (*before, code))),
         "OPENBLAS_NUM_THREADS": "1",
     }

@@ -160,6 +160,7 @@ def test_tables_are_those_of_the_plain_run(
     assert llm_server.batches.by_step() == {k: v for k, v in asked.items() if k != "probe"}
 
 
+@pytest.mark.slow
 def test_recall_by_batches_is_the_plain_recall(
     recall: Any, tmp_path: Path, server: LlmServer
 ) -> None:
@@ -174,6 +175,7 @@ def test_recall_by_batches_is_the_plain_recall(
 # --- the time to wait, and what a batch costs ---
 
 
+@pytest.mark.slow
 def test_the_same_command_submits_collects_and_goes_on(
     arguments: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
@@ -221,6 +223,7 @@ def test_a_cap_counts_the_price_of_batches(run: Any, tmp_path: Path, llm_server:
     assert [row["cost_usd"] for row in found] == [cost(row, 0.5) for row in found]
 
 
+@pytest.mark.slow
 def test_a_cap_holds_what_batches_under_way_may_cost_and_frees_it_once_they_are_answered(
     arguments: Any, few: Path, tmp_path: Path, llm_server: LlmServer
 ) -> None:

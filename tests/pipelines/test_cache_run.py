@@ -40,6 +40,7 @@ def scene(tmp_path: Path, llm_server: LlmServer) -> Scene:
     return Scene(tmp_path, llm_server)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["cache.sqlite", "folder/"])
 def test_a_warm_run_sends_nothing(scene: Scene, place: str) -> None:
     flags = ("--cache", f"{scene.folder}/{place}")

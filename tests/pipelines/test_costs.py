@@ -312,6 +312,7 @@ def _told(output: Path) -> set[tuple[str, str, int | None]]:
     return {(r["request_id"], r["status"], r["prompt_tokens"]) for r in rows(output, SENT)}
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_tells_what_it_had_spent(
     spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:
@@ -332,6 +333,7 @@ def test_a_run_that_was_stopped_tells_what_it_had_spent(
     assert {row["response_id"] for row in found} == {None, *CITIES}
 
 
+@pytest.mark.slow
 def test_a_run_since_another_pays_for_new_and_changed_responses_alone(
     spend: Any, tmp_path: Path, llm_server: LlmServer
 ) -> None:

@@ -37,6 +37,7 @@ def _reports(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_report_of_ones_own_appears_beside_ours(folder: Path, reports: Path) -> None:
     ours = ("--reports", reports)
     text = printed("report", "--list", *ours)

@@ -76,6 +76,7 @@ def test_what_a_run_does_not_have_is_left_out(tmp_path: Path) -> None:
         assert left_out not in read.text.partition("Responses to look at first")[0]
 
 
+@pytest.mark.slow
 def test_many_models_responses_and_rows_are_bounded(tmp_path: Path) -> None:
     votes = {f"r{n:03}": {f"u{n}": {"ref": "s" if n % 3 else "r"}} for n in range(150)}
     models = {name: f"m{int(name[1:]):03}" for name in votes}
