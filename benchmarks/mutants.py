@@ -320,6 +320,8 @@ def tried(outcome: Outcome, code: Path, tests: Tests, most: float) -> Outcome:
                 process.join()
             if process.exitcode:
                 text = printed.read_text(encoding="utf-8", errors="replace")
+                if "(no match in any of" in text:
+                    sys.exit(f"a test of --map is gone; make it anew:\n{text[-2000:]}")
                 failed = _FAILED.search(text)
                 outcome.caught_by = failed[1] if failed else f"pytest ended: {process.exitcode}"
                 outcome.message = [line for line in text.splitlines() if line[:2] == "E "][:6]

@@ -15,6 +15,7 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.batch_client import BatchLine, error_of
 from ufo.transforms.llm.batch_store import ANSWERED, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import Request
 
 HERE = Endpoint("m", "http://localhost:1/v1")
@@ -82,6 +83,17 @@ def test_a_reply_is_charged_to_the_first_response_alone(store: BatchStore) -> No
         assert row.cached
         assert row.prompt_tokens == 0
         assert row.request_id == "q1"
+
+
+def test_an_error_in_a_line_has_a_row_of_usage(store: BatchStore) -> None:
+    send(BatchLine(store, HERE, SENT))
+    (key,) = keys(store)
+    ((_, usage),) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
+    store.put(key, ANSWERED, Reply("500", {"error": {"message": "Broken."}}, "q1"), usage)
+    line, rows = BatchLine(store, HERE, SENT), list[Usage]()
+    with pytest.raises(SendError, match="Broken"):
+        asyncio.run(line.receive(BODY, lambda: line.send(BODY), None, rows))
+    assert [row.response_id for row in rows] == [SENT.response_id]
 
 
 @pytest.mark.parametrize(
