@@ -14,6 +14,7 @@ def test_every_command_that_help_lists_is_there(capsys: pytest.CaptureFixture[st
         assert ended.value.code == 0
         return capsys.readouterr().out
 
+    assert "How factual is LLM output?" in shown()
     commands = re.findall(r"^    (\w+)", shown().partition("COMMAND\n")[2], re.M)
     assert {"evaluate", "recall", "index", "report", "sql", "serve"} <= set(commands)
     for command in commands:

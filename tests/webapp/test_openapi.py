@@ -88,6 +88,27 @@ def test_the_document_and_the_interface_for_people_have_every_operation(
     assert "<script" not in shown
 
 
+@pytest.mark.parametrize(
+    ("operation", "kind"),
+    [
+        ("GET /runs/{run}/overview.html", "text/html"),
+        ("GET /runs/{run}/reports.html", "text/html"),
+        ("GET /runs/{run}/compare.html", "text/html"),
+        ("GET /runs/{run}/report.html", "text/html"),
+        ("POST /check/report.html", "text/html"),
+        ("GET /runs/{run}/labels.csv", "text/csv"),
+        ("GET /reports/{name}", "text/csv"),
+    ],
+)
+def test_a_page_or_table_is_described_as_one(
+    client: httpx.Client, operation: str, kind: str
+) -> None:
+    method, path = operation.split()
+    described = client.get("/openapi.json").json()["paths"][path][method.lower()]["responses"]
+    assert [status for status in described if status.startswith("2")] == ["200"]
+    assert list(described["200"]["content"]) == [kind]
+
+
 def test_every_step_has_a_worked_call_that_works(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
     shown = client.get("/docs").text

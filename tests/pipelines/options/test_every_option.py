@@ -154,6 +154,18 @@ def test_no_value_here_is_a_default() -> None:
     assert [name for name, value in VALUES.items() if value == defaults[name]] == []
 
 
+def test_the_default_that_the_words_of_an_option_name_is_its_default() -> None:
+    # A default of None is that of the judge or the source.
+    defaults = {one.name: one.default for one in options_of(Settings)}
+    assert {name: defaults[name] for name in ("if_finished", "mode", "tie", "units")} == {
+        "if_finished": "replace",
+        "mode": "seq",
+        "tie": "not_factual",
+        "units": "claim",
+    }
+    assert defaults["log_format"] == "text"
+
+
 # --- doors
 
 

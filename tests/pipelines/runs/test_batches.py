@@ -67,12 +67,13 @@ class Running:
         most: int = 9,
         most_rounds: int = 2,
         new: bool = False,
+        damaged: bool = False,
         **more: Any,
     ) -> list[Replies]:
         """Return what the requests had for replies in each pass.
 
-        A batch has up to `most` requests. With `new` each pass asks other requests. `more` are
-        settings of batches or of clients.
+        A batch has up to `most` requests. With `new` each pass asks other requests; with `damaged`
+        what is written of the chunk cannot be read. `more` are settings of batches or of clients.
         """
         client = {name: more.pop(name) for name in ("prices", "max_cost") if name in more}
         batch = BatchSettings(self.path, "r", requests=most, **more)
@@ -87,7 +88,8 @@ class Running:
             if None in found:
                 return Written([], {"verify": {WAITING: 1}})
             written = Written([], {})
-            self.attempt.mark_done(0, written)
+            if not damaged:
+                self.attempt.mark_done(0, written)
             return written
 
         log = self.attempt.usage_log()
@@ -307,6 +309,18 @@ def test_a_round_is_told_of_how_many(run: Running, llm_server: LlmServer) -> Non
         "round 1 of at most 1",
         "round 2 (asking again)",
     ]
+
+
+def test_a_run_whose_chunk_is_damaged_is_not_finished(run: Running) -> None:
+    with pytest.raises(RunError, match="a part is damaged; the same command evaluates its chunk"):
+        run(damaged=True)
+
+
+def test_the_files_of_a_batch_are_deleted_once_its_replies_are_kept(
+    run: Running, llm_server: LlmServer
+) -> None:
+    run()
+    assert list(llm_server.batches.files) == []
 
 
 def test_a_run_that_asks_something_new_in_each_pass_ends(run: Running) -> None:

@@ -105,6 +105,15 @@ def test_the_newest_job_of_the_name_is_cancelled_on_flink() -> None:
     assert told == f"the job {NAME} is cancelled"
 
 
+def test_a_job_that_takes_a_while_to_end_is_asked_once() -> None:
+    time = Time()
+    running, ended = (("j1", NAME, 1, state) for state in ("CANCELLING", "CANCELED"))
+    with flink([running], [ended], times=4) as web:
+        told = a_job(flag(web)).cancel(None, time.sleep, time.clock)
+        assert cancelled(web) == ["/jobs/j1?mode=cancel"]
+    assert told == f"the job {NAME} is cancelled"
+
+
 def test_a_job_that_flink_does_not_know_may_be_on_its_way_for_a_moment() -> None:
     time = Time()
     with flink([]) as web:

@@ -151,6 +151,17 @@ def test_a_copy_of_the_example_is_asked_again_without_the_example() -> None:
     assert outcomes(asked) == [("u0", "supported", None)]
 
 
+def test_after_a_reply_without_any_verdict_at_most_four_are_asked_for_at_once() -> None:
+    none = iter(["I cannot."])
+    claims = [f"Ada wrote note {n}." for n in range(9)]
+    asked = verify(
+        lambda request: next(none, None) or always_yes(request),
+        open_units(claims),
+        [passages("A.")] * len(claims),
+    )
+    assert [len(asked_for(request)[0]) for request in asked.client.requests] == [9, 4, 4, 1]
+
+
 def test_a_verdict_without_the_rationale_asked_for_is_asked_again_and_better_than_none() -> None:
     bare = {"f1": {"answer": "1815", "verdict": "T"}}
     asked = ask([bare, {"f1": YES}])
@@ -204,6 +215,14 @@ def numbers(user: str) -> list[int]:
 
 def rows(asked: Asked) -> list[Any]:
     return [(draft.sentence_index, draft.claim, draft.query) for draft in asked.result.drafts]
+
+
+def test_a_sentence_of_the_example_has_a_claim_or_none() -> None:
+    function = extract([{"facts": [], "no_claim": [1, 2, 3]}]).client.requests[0].function
+    assert function is not None
+    assert function.example is not None
+    with_claim = [fact["sentence"] for fact in function.example["facts"]]
+    assert [*with_claim, *function.example["no_claim"]] == [1, 2]
 
 
 def test_no_text_is_no_call() -> None:

@@ -232,6 +232,11 @@ def test_the_declaration_that_fits_is_used(
     assert text_of(cut, "iso-8859-1") == TEXTS["german"] + "\ufffd"
 
 
+def test_a_page_that_says_latin_1_has_the_quotes_that_browsers_show() -> None:
+    text = '<meta charset="iso-8859-1"><p>“Ja”</p>'
+    assert text_of(text.encode("windows-1252")) == text
+
+
 @given(st.binary(max_size=300), st.none() | st.text(max_size=12))
 @example(b"<p>A \\ud800 word +2AA- of a page.", "unicode_escape")
 @example(b"<p>A \\ud800 word +2AA- of a page.", "raw_unicode_escape")
