@@ -231,6 +231,16 @@ class TestCheck:
         assert nothing.coverage is None
         assert repr(nothing) == "No claim to check"
 
+    def test_a_claim_of_which_one_source_has_nothing_and_another_does_not_tell(self) -> None:
+        found = ufo.check_sync(
+            "Oslo is green.", references=[ETNA], sources=["reference", Knows("x")]
+        )
+        assert [(row.rank, row.outcome) for row in found.evidence] == [
+            (1, "noans"),
+            (None, "noans"),
+        ]
+        assert "? not found\n  claim  Oslo is green." in repr(found)
+
     def test_inside_a_running_loop_and_awaited(self) -> None:
         for mode in ("seq", "mv", "single", "all"):
             assert ufo.check_sync(ETNA, sources=[Knows("Etna")], mode=mode).score == 1.0

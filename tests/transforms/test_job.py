@@ -35,10 +35,11 @@ def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPa
 def test_a_job_for_elsewhere_has_no_relative_path() -> None:
     here, there = {"index": "wiki", "passages": 3}, {"index": "gs://bucket/index"}
     sources = SourceSpec("mine", "mine", here), SourceSpec("wikipedia", "wikipedia", there)
-    judge = JudgeSpec("llm", "llm", llm=LlmSettings("m", prompts_dir="prompts"))
+    judge = JudgeSpec("llm", "llm", here, llm=LlmSettings("m", prompts_dir="prompts"))
     job = Job(sources, here, judge=judge, paths=("index",)).elsewhere()
     whole = {"index": f"{os.getcwd()}/wiki", "passages": 3}
     assert [*(one.options for one in job.sources), job.flags] == [whole, there, whole]
+    assert job.judge.options == whole
     assert job.judge.llm is not None
     assert job.judge.llm.prompts_dir == f"{os.getcwd()}/prompts"
     assert job.elsewhere() == job

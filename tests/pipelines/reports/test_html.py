@@ -194,3 +194,17 @@ def test_votes_are_shared_in_a_vote_of_all_and_a_source_alone_leaves_some_undeci
     alone = [row_of("ref", 1, 1, "single", n_units=4)]
     assert "undecided 75 % (3)" in Reader(draw_decided(alone) or "").text
     assert draw_decided([row_of("ref", 0, 1), row_of("none", 0, None)]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("s" * 20, "s" * 20, id="20 characters"),
+        pytest.param("s" * 21, "s" * 9 + "…" + "s" * 10, id="21 characters"),
+    ],
+)
+def test_the_name_of_a_source_beside_its_bar_has_at_most_20_characters(
+    name: str, shown: str
+) -> None:
+    drawn = Reader(draw_decided([row_of(name, 3, 1), row_of("b", 1, 2)]) or "")
+    assert f"{shown} 75 % (3)" in drawn.text
