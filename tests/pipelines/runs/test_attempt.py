@@ -5,12 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from tests.conftest import blank
 from tests.pipelines.conftest import settings_of, write_lines
 from ufo.pipelines.runs import attempt as attempts
 from ufo.pipelines.runs.attempt import (
+    FINAL,
     Attempt,
     Written,
     checked_name,
@@ -24,7 +26,7 @@ from ufo.pipelines.runs.jobs import choose
 from ufo.pipelines.runs.run import Plan, plan_of
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Usage
-from ufo.schemas.tables import read_rows, to_arrow
+from ufo.schemas.tables import read_rows, to_arrow, write_part
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import UsageLog
 
@@ -218,11 +220,15 @@ def _attempt(tmp_path: Path) -> Attempt:
     return Attempt.open(str(tmp_path), printed())
 
 
-def finished(attempt: Attempt, chunk: int | str = 0) -> Written:
+def usage_of(requests: int) -> pa.Table:
     same = {"worker_id": "w", "step": "verify", "status": "ok", "retries": 0, "seconds": 1.0}
     fields = {**same, "cached": False, "coalesced": False}
-    rows = [blank(Usage, request_id=f"r{n}", **fields) for n in range(2)]
-    written = Written([attempt.write_part("usage", to_arrow("usage", rows))], {"read": {"same": 1}})
+    rows = [blank(Usage, request_id=f"r{n}", **fields) for n in range(requests)]
+    return to_arrow("usage", rows)
+
+
+def finished(attempt: Attempt, chunk: int | str = 0) -> Written:
+    written = Written([attempt.write_part("usage", usage_of(2))], {"read": {"same": 1}})
     attempt.mark_done(chunk, written)
     return written
 
@@ -257,6 +263,20 @@ def test_a_chunk_with_a_note_is_not_finished(
     (Path(attempt.chunk_folder(0)) / "done.json").write_text(note)
     assert attempt.done(0) is None
     assert "done.json' is damaged" in capsys.readouterr().err
+
+
+def test_the_last_rows_of_a_run_are_known_after_some_of_their_parts_were_moved(
+    attempt: Attempt,
+) -> None:
+    paths = [Path(attempt.folder, f"{number}.parquet") for number in range(3)]
+    rows = [usage_of(number) for number in range(3)]
+    parts = [write_part("usage", str(path), table) for path, table in zip(paths, rows, strict=True)]
+    attempt.mark_done(FINAL, Written(parts, {}))
+    for number in range(2):
+        place = Path(attempt.run_folder, attempt.file("usage", number))
+        place.parent.mkdir(exist_ok=True)
+        paths[number].rename(place)
+    assert attempt.done(FINAL) == Written(parts, {})
 
 
 def test_an_attempt_without_a_finished_chunk_is_abandoned(attempt: Attempt) -> None:

@@ -263,6 +263,7 @@ def test_a_batch_of_too_many_tokens_is_halved_when_it_is_refused_twice(
     llm_server.batches.token_limit = 2 * prompt_tokens(body(0))
     run(requests=4)
     assert run.sizes == [4, 4, 2, 2]
+    assert list(llm_server.batches.files) == []
 
 
 def test_more_is_sent_again_once_a_batch_has_ended(

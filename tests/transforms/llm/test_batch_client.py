@@ -52,6 +52,7 @@ def keys(store: BatchStore, endpoint: Endpoint = HERE) -> list[str]:
         pytest.param(SENT, HERE, BODY | {"n": 2}, 2, id="a field"),
         pytest.param(SENT, replace(HERE, body='{"top_k": 1}'), BODY, 2, id="an added field"),
         pytest.param(replace(SENT, response_id="r9"), HERE, BODY, 1, id="the response"),
+        pytest.param(SENT, HERE, dict(reversed(BODY.items())), 1, id="the order of fields"),
     ],
 )
 def test_another_request_is_another_line(

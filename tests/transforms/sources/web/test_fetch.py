@@ -96,6 +96,16 @@ def test_a_page_comes_with_a_good_status_alone(web: LocalWeb, status: int) -> No
     assert at(web, Reply(TEXT, status, PAGE)).reason == (None if good else f"http_{status}")
 
 
+@pytest.mark.parametrize("location", ["http://[::1", "//[x/"])
+def test_a_redirect_to_what_is_no_address_is_a_page_that_cannot_be_read(
+    web: LocalWeb, location: str
+) -> None:
+    page = at(web, Reply(b"", 302, {"location": location}))
+    assert page.reason == reasons.UNREADABLE
+    assert page.detail == "ValueError('Invalid IPv6 URL')"
+    assert page.final_url == web.url("/it")
+
+
 AGAIN = (408, 425, 429, 502, 503, 504)
 
 
