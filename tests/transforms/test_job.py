@@ -12,7 +12,7 @@ from ufo.transforms.job import Job, into_environment, named_secrets
 from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
@@ -43,6 +43,21 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
     assert job.judge.llm is not None
     assert job.judge.llm.prompts_dir == f"{os.getcwd()}/prompts"
     assert job.elsewhere() == job
+
+
+@pytest.mark.parametrize(
+    ("batch", "log"),
+    [
+        pytest.param(None, "usage.log", id="at once"),
+        pytest.param(BatchSettings("cache.batches", "r"), None, id="by batches"),
+    ],
+)
+def test_the_counts_of_the_steps_are_logged_where_each_response_is_read_once(
+    batch: BatchSettings | None, log: str | None
+) -> None:
+    client = ClientSettings(endpoints(), batch=batch)
+    assert Job((), judge=JudgeSpec(client=client), usage_log="usage.log").counts_log == log
+    assert Job((), usage_log="usage.log").counts_log == "usage.log"
 
 
 KEY = "sk-SECRET"

@@ -22,16 +22,37 @@ class Waits(Plain):
         return Judgement("noans")
 
 
-def test_its_outcomes_are_rows_that_a_table_can_hold(
-    opened: Callable[..., OpenUnits], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def judged(judge: Judge) -> Judged:
-        """Has two claims judged, of which one has a passage."""
+class Unfinished(Judge):
+    pass
+
+
+class Misread(Plain):
+    def outcome(self, unit: Any, passage: Passage) -> Any:
+        return "supported"
+
+
+class Exhausted(Plain):
+    def outcome(self, unit: Any, passage: Passage) -> Any:
+        raise MemoryError
+
+
+Asked = Callable[[Judge], Judged]
+
+
+@pytest.fixture
+def judged(opened: Callable[..., OpenUnits]) -> Asked:
+    """Have two claims judged, of which one has a passage."""
+
+    def ask(judge: Judge) -> Judged:
         judge.name = "mine"
         found = [Found([Retrieved(Passage("They say so."), 0.5)]), Found()]
         units = opened(["Oslo is large.", "Rome is large."])
         return asyncio.run(judge.verify(units, "here", found))
 
+    return ask
+
+
+def test_its_outcomes_are_rows_that_a_table_can_hold(judged: Asked) -> None:
     one, other = judged(Plain()).evidence
     assert one.outcome == "supported"
     assert one.label == 1
@@ -48,11 +69,31 @@ def test_its_outcomes_are_rows_that_a_table_can_hold(
     assert other.reason == "no_passages"
     assert other.passage_id is None
     assert [row.outcome for row in judged(Waits()).evidence] == ["noans", "noans"]
-    monkeypatch.setattr(Plain, "outcome", lambda *_: "supported")
-    found = judged(Plain())
+
+
+@pytest.mark.parametrize(
+    ("judge", "kind", "message"),
+    [
+        (Misread(), "TypeError", "outcome must return a ufo.Judgement, not str"),
+        (
+            Unfinished(),
+            "NotImplementedError",
+            "Unfinished implements neither outcome nor verify",
+        ),
+    ],
+    ids=["that returns something else", "without outcome and verify"],
+)
+def test_a_judge_costs_its_judgements(judged: Asked, judge: Judge, kind: str, message: str) -> None:
+    found = judged(judge)
     assert [row.outcome for row in found.evidence] == ["error", "noans"]
     (failure,) = found.failures
-    assert failure.message == "outcome must return a ufo.Judgement, not str"
+    assert failure.error_type == kind
+    assert failure.message == message
+
+
+def test_a_judge_that_lacks_memory_ends_the_run(judged: Asked) -> None:
+    with pytest.raises(MemoryError):
+        judged(Exhausted())
 
 
 def test_a_citation_is_an_exact_quote_up_to_white_space() -> None:

@@ -61,9 +61,24 @@ def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() ->
     assert rows[2].reason == "no_passages"
     assert rows[2].passage_id is None
     (row,) = verified(OfflineJudge(STATED), ["1 0 0"], language="fi").evidence
-    told = (row.outcome, row.reason, row.probability, row.model)
-    assert told == ("noans", "unsupported_language", None, None)
+    assert row.outcome == "noans"
+    assert row.reason == "unsupported_language"
+    assert row.rationale == "the text is in a language that the offline judge does not know"
+    assert row.probability is None
+    assert row.model is None
     assert len(calls) == 1  # another language asks no verifier
+
+
+@pytest.mark.parametrize(
+    "passages",
+    [
+        pytest.param(["too large"], id="of all pairs together"),
+        pytest.param(["no number", "too large"], id="of a pair alone, after another error"),
+    ],
+)
+def test_a_lack_of_memory_ends_the_run(passages: list[str]) -> None:
+    with pytest.raises(MemoryError):
+        verified(OfflineJudge(STATED), passages)
 
 
 def test_a_verifier_is_loaded_once_in_a_process_or_ends_the_run() -> None:
