@@ -273,21 +273,49 @@ def test_hostile_documents_cost_themselves_alone(engines: Engines) -> None:
     assert lost == {}
 
 
-def test_a_broken_result_costs_itself(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+def breaks(patch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Raise an error where the page of the beacon is read."""
     windows = PageText.windows
 
     def broken(self: PageText, query: str, *given: Any) -> list[tuple[str, float]]:
         found = windows(self, query, *given)
         if "beacon" in found[0][0]:
-            raise ZeroDivisionError("of a library")
+            raise error
         return found
 
-    monkeypatch.setattr(PageText, "windows", broken)
+    patch.setattr(PageText, "windows", broken)
+
+
+def test_a_broken_result_costs_itself(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    breaks(monkeypatch, ZeroDivisionError("of a library"))
     (found,) = look_up(listed(engines, "xyzzy beacon or lighthouse", "/beacon", "/lighthouse"))
     assert [hit.passage.url for hit in found.passages] == [engines.web.url("/lighthouse")]
     (failure,) = found.failures
     assert failure.key == engines.web.url("/beacon")
     assert failure.error_type == "ZeroDivisionError"
+
+
+def test_a_lack_of_memory_ends_the_run(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    breaks(monkeypatch, MemoryError())
+    with pytest.raises(MemoryError):
+        look_up(listed(engines, "xyzzy beacon or lighthouse", "/beacon", "/lighthouse"))
+
+
+@pytest.mark.parametrize(
+    ("options", "passages"),
+    [
+        pytest.param({}, 1, id="to any host"),
+        pytest.param({"exclude_domains": "localhost"}, 0, id="to an excluded host"),
+        pytest.param({"exclude_domains": "elsewhere.example"}, 1, id="to a host that is not"),
+    ],
+)
+def test_a_page_that_is_redirected(
+    engines: Engines, options: dict[str, Any], passages: int
+) -> None:
+    there = engines.web.url("/beacon").replace("127.0.0.1", "localhost")
+    engines.web.pages["/moved"] = Reply(b"", 302, {"location": there})
+    (found,) = look_up(listed(engines, "xyzzy beacon", "/moved"), **options)
+    assert [hit.passage.url for hit in found.passages] == [there] * passages
 
 
 def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
