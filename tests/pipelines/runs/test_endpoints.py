@@ -11,6 +11,7 @@ from tests.llm_server import LlmServer
 from tests.pipelines.conftest import settings_of
 from tests.pipelines.other_judges import judge as judge_of
 from ufo.pipelines.runs.endpoints import probed, roles_asked
+from ufo.schemas.errors import RunError
 from ufo.transforms.sources.fact_source import SourceSpec
 
 URL = "http://models.example/v1"
@@ -120,6 +121,11 @@ def test_what_was_found_is_not_of_another_server(probe: Callable[..., Any]) -> N
     with LlmServer() as other:
         probe("--base_url", other.base_url)
         assert len(other.chats) > 0
+
+
+def test_an_endpoint_that_cannot_be_asked_ends_the_run(probe: Callable[..., Any]) -> None:
+    with pytest.raises(RunError, match="nothing answers at http://127.0.0.1:1/v1"):
+        probe("--base_url", "http://127.0.0.1:1/v1")
 
 
 def test_a_process_beside_others_looks_whether_the_endpoint_answers(
