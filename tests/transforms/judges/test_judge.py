@@ -36,6 +36,55 @@ class Exhausted(Plain):
         raise MemoryError
 
 
+class Late(Waits):
+    pass
+
+
+class Endpoint(Plain):
+    needs_endpoint = True
+
+
+class Quick(Waits):
+    remote = False
+
+
+class OfBatches(Judge):
+    async def verify(self, open_units: Any, source: str, found: Any) -> Judged:
+        return Judged()
+
+
+class Extracts(Plain):
+    async def extract(self, record: Any, sentences: Any) -> Any:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("judge", "waits"),
+    [(Plain, False), (Waits, True), (Late, True), (Endpoint, True), (Quick, False)]
+    + [(OfBatches, False)],
+)
+def test_a_judge_waits_for_other_processes(judge: type[Judge], waits: bool) -> None:
+    assert judge.remote is waits
+
+
+@pytest.mark.parametrize(
+    ("judge", "extracts", "verifies"),
+    [
+        (Judge, False, False),
+        (Unfinished, False, False),
+        (Plain, False, True),
+        (Late, False, True),
+        (OfBatches, False, True),
+        (Extracts, True, True),
+    ],
+)
+def test_what_a_judge_does_is_what_its_class_defines(
+    judge: type[Judge], extracts: bool, verifies: bool
+) -> None:
+    assert judge.extracts is extracts
+    assert judge.verifies is verifies
+
+
 Asked = Callable[[Judge], Judged]
 
 

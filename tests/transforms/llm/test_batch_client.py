@@ -63,6 +63,10 @@ def test_another_request_is_another_line(
     assert len({*keys(store), *keys(store, endpoint)}) == lines
 
 
+def test_a_batch_asks_for_no_list_of_models(store: BatchStore) -> None:
+    assert asyncio.run(BatchLine(store, HERE, SENT).models()) == []
+
+
 def test_equal_lines_of_one_request_are_choices_of_their_own(store: BatchStore) -> None:
     line = BatchLine(store, HERE, SENT)
     assert [send(line)[0] for _ in range(3)] == [None] * 3

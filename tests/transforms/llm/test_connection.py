@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.golden.tables import tables
 from tests.llm_server import LlmServer, Switches
+from tests.local_web import LocalWeb, Reply
 from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.connection import Transport, completion_of
 from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
@@ -208,6 +209,41 @@ def test_azure_is_asked_for_the_models_deployment_with_its_own_header(
     assert by_key.body["model"] == "mini"
     assert "azure-secret" not in by_key.authorization
     assert by_token.authorization == "Bearer ad-secret"
+
+
+def listed(url: str) -> list[str]:
+    async def models() -> list[str]:
+        transport = Transport(Endpoint("m", url), 1)
+        try:
+            return await transport.models()
+        finally:
+            await transport.aclose()
+
+    return asyncio.run(models())
+
+
+@pytest.mark.parametrize(
+    ("reply", "models"),
+    [
+        (Reply(b'{"data": [{"id": "b"}, {"id": "a"}]}'), ["a", "b"]),
+        (Reply(b'{"data": 5}'), []),
+        (Reply(b'{"data": [{}]}'), []),
+        (Reply(b'{"models": []}'), []),
+        (Reply(b"<html>"), []),
+        (Reply(b"", 404), []),
+    ],
+    ids=["in their order", "a number", "without a name", "other fields", "a page", "not found"],
+)
+def test_the_models_that_an_endpoint_lists(reply: Reply, models: list[str]) -> None:
+    with LocalWeb() as web:
+        web.pages["/v1/models"] = reply
+        assert listed(web.url("/v1")) == models
+
+
+def test_azure_is_asked_for_no_list_since_requests_name_deployments() -> None:
+    with LocalWeb() as web:
+        assert listed(web.url("/openai/deployments/mini?api-version=1")) == []
+        assert web.requests == []
 
 
 def test_headers_and_fields_go_to_the_endpoint_that_they_are_meant_for(

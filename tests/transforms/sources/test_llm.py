@@ -115,6 +115,7 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
     assert LlmSource(knowledge_base_url="http://127.0.0.1:9/v1").unavailable() is None
     for url, told in (("localhost:8000", "not an http"), ("http://u:p@h/v1", "password")):
         assert told in (LlmSource(base_url=url).unavailable() or "")
+    assert LlmSource(context=SourceContext(client=lambda: FakeClient([]))).unavailable() is None
     monkeypatch.setenv("KNOWLEDGE_API_KEY", "k")
     assert LlmSource().unavailable() is None
     models = [LlmSource(model="a"), LlmSource(model="a", knowledge_model="b")]
