@@ -31,6 +31,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
@@ -65,7 +66,8 @@ class Tests:
     seconds: Mapping[str, float]
 
     def of(self, name: str, change: Change) -> list[str]:
-        """Return the tests that execute a mistake: its own file's first, then the quickest."""
+        """Return the tests that execute a mistake: its own file's first, then the quickest. Those of
+        a view are first the tests in files that name it."""
         if name.endswith(".sql"):
             tests = {test for test in self.seconds if test.startswith(OF_VIEWS)}
         else:
@@ -79,9 +81,17 @@ class Tests:
 
 
 def _mirrors(test: str, name: str) -> bool:
-    """Return whether a test stands in the file of tests of a file of the product."""
+    """Return whether a test stands in the file of tests of a file of the product, or names its
+    view."""
     path = Path(name)
+    if path.suffix == ".sql":
+        return path.stem in _text_of(test.partition("::")[0])
     return test.startswith(f"tests/{path.parent}/test_{path.stem}")
+
+
+@cache
+def _text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,12 @@ from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settin
 from ufo.pipelines.runs.jobs import choose, job_of, recall_job_of
 from ufo.schemas.errors import UsageError
 from ufo.transforms.job import IN_FLIGHT
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.fact_source import SourceSpec
+from ufo.transforms.sources.llm import LlmSource
+from ufo.transforms.sources.web.source import WebSource
+from ufo.transforms.sources.wikipedia import WikipediaSource
 
 Given = Mapping[str, Any]
 
@@ -154,16 +159,54 @@ def test_no_value_here_is_a_default() -> None:
     assert [name for name, value in VALUES.items() if value == defaults[name]] == []
 
 
-def test_the_default_that_the_words_of_an_option_name_is_its_default() -> None:
-    # A default of None is that of the judge or the source.
-    defaults = {one.name: one.default for one in options_of(Settings)}
-    assert {name: defaults[name] for name in ("if_finished", "mode", "tie", "units")} == {
+# What an option is where it is not given; of an option of a source or the judge, there.
+DEFAULTS: Mapping[type, Given] = {
+    Settings: {
         "if_finished": "replace",
         "mode": "seq",
         "tie": "not_factual",
         "units": "claim",
-    }
-    assert defaults["log_format"] == "text"
+        "log_format": "text",
+        "concurrency": 64,
+        "max_line_bytes": 4 * 1024 * 1024,
+        "batch_requests": 50_000,
+        "batch_mb": 200.0,
+    },
+    RecallSettings: {"if_finished": "replace", "facts_only": False},
+    LlmSettings: {
+        "formulation": "function",
+        "verdict_labels": "tfn",
+        "explain": "short",
+        "citation": False,
+        "format": "json",
+        "repairs": 1,
+        "passages_per_call": 100,
+        "facts_per_call": 40,
+        "as_published": False,
+        "extract_tokens": 2000,
+    },
+    LlmSource: {"samples": 5, "temperature": 1.0, "sampling": "per_query"},
+    WikipediaSource: {"passages": 5, "retriever": "bm25", "embedder": None},
+    WebSource: {
+        "search": "serper",
+        "pages": 5,
+        "passages_per_page": 1,
+        "context_sentences": 1,
+        "web_retriever": "bm25",
+        "include_categories": "",
+        "exclude_categories": "",
+        "include_domains": "",
+        "exclude_domains": "",
+        "allow_private_hosts": False,
+        "web_snapshot": None,
+    },
+}
+
+
+@pytest.mark.parametrize("taker", DEFAULTS, ids=lambda taker: taker.__name__)
+def test_the_defaults_of(taker: type) -> None:
+    found = {name: one.default for name, one in signature(taker).parameters.items()}
+    assert {name: found[name] for name in DEFAULTS[taker]} == DEFAULTS[taker]
 
 
 # --- doors

@@ -124,7 +124,7 @@ def test_what_was_found_is_not_of_another_server(probe: Callable[..., Any]) -> N
 
 
 def test_an_endpoint_that_cannot_be_asked_ends_the_run(probe: Callable[..., Any]) -> None:
-    with pytest.raises(RunError, match="nothing answers at http://127.0.0.1:1/v1"):
+    with pytest.raises(RunError, match="nothing answers"):
         probe("--base_url", "http://127.0.0.1:1/v1")
 
 

@@ -60,8 +60,14 @@ class Extracts(Plain):
 
 @pytest.mark.parametrize(
     ("judge", "waits"),
-    [(Plain, False), (Waits, True), (Late, True), (Endpoint, True), (Quick, False)]
-    + [(OfBatches, False)],
+    [
+        (Plain, False),
+        (Waits, True),
+        (Late, True),
+        (Endpoint, True),
+        (Quick, False),
+        (OfBatches, False),
+    ],
 )
 def test_a_judge_waits_for_other_processes(judge: type[Judge], waits: bool) -> None:
     assert judge.remote is waits
