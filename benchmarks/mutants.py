@@ -66,8 +66,10 @@ class Tests:
     seconds: Mapping[str, float]
 
     def of(self, name: str, change: Change) -> list[str]:
-        """Return the tests that execute a mistake: its own file's first, then the quickest. Those of
-        a view are first the tests in files that name it."""
+        """Return the tests that execute a mistake: its own file's first, then the quickest.
+
+        Those of a view are the tests of views and reports, first those in files that name it.
+        """
         if name.endswith(".sql"):
             tests = {test for test in self.seconds if test.startswith(OF_VIEWS)}
         else:
