@@ -60,11 +60,13 @@ def test_who_ignores_ctrl_c_goes_on_ignoring_it() -> None:
 
 
 def test_a_command_ends_with_the_process_that_started_it_for_itself() -> None:
-    code = (
-        "import time; from ufo.pipelines.stopping import end_with_owner; end_with_owner(); "
-        "time.sleep(60)"
-    )
+    read, write = os.pipe()  # it waits for its input
+    command = [sys.executable, "-m", "ufo.pipelines.cli", "check", "-"]
     # Whose owner is another process than its parent has lost it.
     environment = {**os.environ, OWNER: "1"}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, timeout=50)
+    try:
+        ended = subprocess.run(command, env=environment, stdin=read, timeout=50)
+    finally:
+        os.close(read)
+        os.close(write)
     assert ended.returncode == -signal.SIGKILL
