@@ -60,6 +60,28 @@ def test_many_at_once_stay_below_the_cap_and_use_it(path: str) -> None:
         asyncio.run(send(budget, 1, {**BODY, "max_tokens": 1}))
 
 
+def test_the_cap_ends_the_run_once_the_requests_under_way_have_ended(path: str) -> None:
+    budget = Budget(PRICES, cap=15, path=path)
+    steps: list[str] = []
+
+    async def too_much() -> None:
+        with pytest.raises(CostCapped):
+            await budget.reserve({**BODY, "max_tokens": 20})
+        steps.append("stopped")
+
+    async def both() -> None:
+        aside = await budget.reserve(BODY)
+        stops = asyncio.ensure_future(too_much())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        steps.append("replied")
+        budget.settle(BODY, aside, replace(row(1), completion_tokens=4))
+        await stops
+
+    asyncio.run(asyncio.wait_for(both(), 10))
+    assert steps == ["replied", "stopped"]
+
+
 @pytest.mark.parametrize(
     ("billed", "cost"),
     [pytest.param(False, 0, id="refused"), pytest.param(True, 10, id="broke off")],

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -318,6 +319,14 @@ def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
         assert all(check.answer is None for check in judged)
     own = json.loads(json.dumps(example).replace("1932", "1933").replace("310", "311"))
     assert set(asked.invoke(own)) == set(asked.pairs)
+
+
+def test_each_passage_has_a_check_of_its_own_in_the_exact_form_alone() -> None:
+    asked = function([1, 3])
+    told = dict.fromkeys((*asked.control.fields, "noans", "passages"), "What it is.")
+    assert list(asked.parameters(told)["$defs"]["fact"]["properties"]) == ["checks", "noans"]
+    exact = replace(asked, exact=True).parameters(told)
+    assert list(exact["properties"]["f1"]["properties"]) == ["p1", "p3"]
 
 
 def test_the_first_verdict_that_is_none_is_named() -> None:
