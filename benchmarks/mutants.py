@@ -68,7 +68,8 @@ class Tests:
     def of(self, name: str, change: Change) -> list[str]:
         """Return the tests that execute a mistake: its own file's first, then the quickest.
 
-        Those of a view are the tests of views and reports, first those in files that name it.
+        Those of a view are the tests of views and reports, first those in files that name it. Those
+        of a constant, which is read at an import, are also all tests of its folder.
         """
         if name.endswith(".sql"):
             tests = {test for test in self.seconds if test.startswith(OF_VIEWS)}
@@ -78,17 +79,24 @@ class Tests:
             near = [by_line[line] for line in by_line if first <= int(line) <= last]
             tests = {test for each in near for test in each if test in self.seconds}
             if not change.inside:
-                tests |= {test for test in self.seconds if _mirrors(test, name)}
-        return sorted(tests, key=lambda test: (not _mirrors(test, name), self.seconds[test], test))
+                tests |= {test for test in self.seconds if _distance(test, name) < 2}
+
+        def order(test: str) -> tuple[int, float, str]:
+            farthest = 1 if change.inside else 2
+            return min(farthest, _distance(test, name)), self.seconds[test], test
+
+        return sorted(tests, key=order)
 
 
-def _mirrors(test: str, name: str) -> bool:
-    """Return whether a test stands in the file of tests of a file of the product, or names its
-    view."""
+def _distance(test: str, name: str) -> int:
+    """Return how far a test is from a file of the product: 0 in the file of its tests, or in one
+    that names its view, 1 in the folder of its tests, 2 elsewhere."""
     path = Path(name)
     if path.suffix == ".sql":
-        return path.stem in _text_of(test.partition("::")[0])
-    return test.startswith(f"tests/{path.parent}/test_{path.stem}")
+        return 0 if path.stem in _text_of(test.partition("::")[0]) else 1
+    if test.startswith(f"tests/{path.parent}/test_{path.stem}"):
+        return 0
+    return 1 if test.startswith(f"tests/{path.parent}/") else 2
 
 
 @cache
