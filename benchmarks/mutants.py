@@ -55,7 +55,7 @@ OF_VIEWS = (
 )
 FIRST = 15.0
 """Seconds of tests that are run before the others: most mutants are caught by them."""
-PATIENCE = 900  # seconds in which a mutant that hangs is stopped, which catches it
+PATIENCE = 300  # seconds in which a mutant that hangs is stopped, which catches it
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def run_tests(code: Path, tests: Sequence[str], printed: Path) -> None:
     sys.dont_write_bytecode = False  # else each process compiles all tests
     import pytest
 
-    words = ("-qx", "-n0", "-p", "no:cacheprovider", "--timeout=240")
+    words = ("-qx", "-n0", "-p", "no:cacheprovider", "--timeout=120")
     sys.exit(int(pytest.main([*words, *tests])))
 
 
