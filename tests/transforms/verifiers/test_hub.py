@@ -156,6 +156,13 @@ def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[in
     assert found == pytest.approx((0.66524, 0.24473, 0.09003), abs=1e-5)
 
 
+@pytest.mark.parametrize("supports", ["Entailment", "SUPPORTED", "consistent", "aligned_label"])
+@pytest.mark.parametrize("refutes", ["contradiction", "REFUTES"])
+def test_labels_are_known_by_how_they_begin(supports: str, refutes: str) -> None:
+    said = config(["unknown", refutes, supports])
+    assert hub.outputs_of("any", hub.family_of("any", said), said) == Outputs(2, 1)
+
+
 @pytest.mark.parametrize("row", TABLES["families"].values(), ids=TABLES["families"])
 def test_known_families(row: list[Any]) -> None:
     name, told, family, *outputs = row
