@@ -233,7 +233,7 @@ def test_the_declaration_that_fits_is_used(
 
 
 def test_a_page_that_says_latin_1_has_the_quotes_that_browsers_show() -> None:
-    text = '<meta charset="iso-8859-1"><p>“Ja”</p>'
+    text = '<meta charset="iso-8859-1"><p>“Señor”</p>'
     assert text_of(text.encode("windows-1252")) == text
 
 
