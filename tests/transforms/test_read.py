@@ -160,6 +160,13 @@ def test_an_unusable_line_is_shown_in_part_and_a_row_of_csv_as_its_cells() -> No
 LINE = b'{"response": "x"}'
 
 
+def test_the_columns_that_are_there_instead_of_the_response_are_told_in_200_characters() -> None:
+    names = [f"column{n:02}" for n in range(40)]
+    told = "; there are: " + ", ".join(names)
+    line = json.dumps(dict.fromkeys(names, "x")).encode()
+    assert failed(line).message == f"`response` is missing{told[:200]}"
+
+
 def test_a_line_may_be_as_long_as_the_limit() -> None:
     assert read(LINE, max_line_bytes=len(LINE)).text == "x"
     told = failed(LINE, max_line_bytes=len(LINE) - 1)

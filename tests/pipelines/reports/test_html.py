@@ -76,6 +76,27 @@ def test_what_a_run_does_not_have_is_left_out(tmp_path: Path) -> None:
         assert left_out not in read.text.partition("Responses to look at first")[0]
 
 
+@pytest.mark.parametrize(
+    ("mode", "statuses", "named"),
+    [
+        pytest.param("seq", ("used", "used"), "ref, then wiki", id="one after the other"),
+        pytest.param("mv", ("used", "used"), "ref, wiki", id="a vote of all"),
+        pytest.param("seq", ("used", "unavailable"), "ref", id="without one that was not asked"),
+        pytest.param("seq", ("unavailable", "unavailable"), "no source", id="none"),
+    ],
+)
+def test_the_sources_that_were_asked_are_named(
+    tmp_path: Path, mode: str, statuses: tuple[str, str], named: str
+) -> None:
+    rows = rows_of({"a": {"u": {"ref": "s", "wiki": "s"}}})
+    rows["sources"] = [
+        replace(row, status=status) for row, status in zip(rows["sources"], statuses, strict=True)
+    ]
+    write_run(tmp_path, rows, mode=mode)
+    text = Reader(page_of(tmp_path)).text
+    assert re.search(rf"1 response, judged by offline from {named}(?![,\w])", text)
+
+
 @pytest.mark.slow
 def test_many_models_responses_and_rows_are_bounded(tmp_path: Path) -> None:
     votes = {f"r{n:03}": {f"u{n}": {"ref": "s" if n % 3 else "r"}} for n in range(150)}

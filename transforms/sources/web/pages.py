@@ -173,7 +173,7 @@ class PageText:
         found = self._ranking.best(query, n)
         return found or [(row, 0.0) for row in range(min(n, len(self._document.spans)))]
 
-    def windows(self, query: str, n: int = 1, context: int = 1) -> list[tuple[str, float]]:
+    def windows(self, query: str, n: int, context: int) -> list[tuple[str, float]]:
         """Return the best `n` sentences with `context` sentences before and after each.
 
         Overlapping windows are joined, with the best score of their sentences. The best come first,

@@ -58,11 +58,13 @@ def test_overlapping_windows_are_one_and_a_title_speaks_for_pronouns() -> None:
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
     assert len(page_of(TEXT).windows(query, n=3, context=0)) == 3
     for title, first in ((None, "Oda Lund had a studio."), ("Oda Lund", "She was born in 1902.")):
-        assert page_of(LUND, title).windows("When was Oda Lund born?", context=0)[0][0] == first
+        assert (
+            page_of(LUND, title).windows("When was Oda Lund born?", n=1, context=0)[0][0] == first
+        )
     letters = Letters()  # a page is embedded once
     page = page_of(TEXT, embedder=letters)
     assert page.sentences("deep metres it is 214", 1)[0][0] == 1
-    page.windows("boats", 2)
+    page.windows("boats", n=2, context=1)
     assert letters.calls == [SENTENCES, ["deep metres it is 214"], ["boats"]]
 
 
