@@ -19,6 +19,7 @@ from tests.pipelines.conftest import named_cases, ok
 from tests.pipelines.llm_runs import rows
 from ufo.pipelines.runs.chunks import Chunk, SeenRecords, in_chunks
 from ufo.pipelines.runs.inputs import (
+    InputFile,
     PlainFile,
     display_names,
     find_inputs,
@@ -26,7 +27,9 @@ from ufo.pipelines.runs.inputs import (
     left_out_columns,
     measure,
     plain_file,
+    spool,
 )
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.job import lines
 from ufo.transforms.read import parse
@@ -342,3 +345,36 @@ def test_records_are_recognised_whether_sorted_or_recent(
         assert known == (one in first)
         assert same == (first.get(one) == line)
         first.setdefault(one, line)
+
+
+# --- the copy of a file that is not plain
+
+
+def packed_file(folder: Path, content: bytes) -> InputFile:
+    path = folder / "in.jsonl.gz"
+    path.write_bytes(content)
+    digest = sha256(content).hexdigest()
+    return InputFile(str(path), path.name, len(content), digest, 1, format_of(content))
+
+
+@pytest.mark.parametrize("place", ["", "file://"], ids=["here", "on another file system"])
+def test_a_packed_file_is_copied_once(tmp_path: Path, place: str) -> None:
+    there = tmp_path / "copies"
+    there.mkdir()
+    file = packed_file(tmp_path, gzip.compress(b'{"response": "x"}\n'))
+    path = spool(file, f"{place}{there}")
+    (copy,) = there.iterdir()
+    assert path == f"{place}{copy}"
+    assert copy.name == f"{file.sha256[:16]}.jsonl"
+    assert json.loads(copy.read_text()) == {"response": "x"}
+    copy.write_text("kept")
+    assert spool(file, f"{place}{there}") == path
+    assert copy.read_text() == "kept"
+
+
+def test_a_packed_file_that_is_damaged_leaves_no_copy(tmp_path: Path) -> None:
+    (tmp_path / "copies").mkdir()
+    file = packed_file(tmp_path, gzip.compress(b'{"response": "x"}\n' * 99)[:-9])
+    with pytest.raises(UsageError, match=r"--input '.*in.jsonl.gz' cannot be read"):
+        spool(file, str(tmp_path / "copies"))
+    assert list((tmp_path / "copies").iterdir()) == []

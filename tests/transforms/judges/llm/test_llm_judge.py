@@ -102,6 +102,9 @@ def test_a_query_that_repeats_its_claim_is_left_out() -> None:
     assert "query=" not in verify([{"f1": YES}], units, found).users[0]
     stepwise = verify(["1815", "True"], units, found, formulation="stepwise")
     assert ["<query>" in user for user in stepwise.users] == [True, False]
+    (row,) = stepwise.result.evidence
+    assert row.answer == "1815"
+    assert row.outcome == "supported"
 
 
 @pytest.mark.parametrize(
