@@ -1,6 +1,5 @@
-"""Runs and their responses, reports and downloads over HTTP; what is not there or damaged."""
+"""Runs and their responses and downloads over HTTP; what is not there or damaged."""
 
-import csv
 import io
 import zipfile
 from dataclasses import replace
@@ -14,7 +13,6 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from tests.webapp.conftest import opened
-from ufo.schemas.tables import TABLES
 from ufo.webapp.desk import Setup
 
 
@@ -126,22 +124,7 @@ def test_a_run_is_shown_and_compared_as_html(client: httpx.Client) -> None:
     assert client.get("/runs/older/compare.html").json()["status"] == 422
 
 
-def test_reports_and_tables_as_csv_and_the_run_as_parquet(client: httpx.Client) -> None:
-    def rows(name: str, **params: str) -> list[dict[str, str]]:
-        answer = client.get(f"/reports/{name}", params=params)
-        assert answer.status_code == 200, answer.text
-        return list(csv.DictReader(io.StringIO(answer.text)))
-
-    names = {one["name"]: one for one in client.get("/reports").json()}
-    assert {"scores", "source_contributions"} <= set(names)
-    assert names["scores"]["group"] == "Scores"
-    assert all(map(rows, names))
-    seq = [row for row in rows("scores", run="older", format="csv") if row["mode"] == "seq"]
-    assert {row["response_id"]: row["n_units"] for row in seq}["r1"] == "2"
-    assert {row["run"] for row in rows("scores")} == {"newer"}
-    for name in TABLES:
-        rows(name, run="older")
-    assert client.get("/reports/scores", params={"format": "json"}).status_code == 422
+def test_the_files_of_a_run_are_in_an_archive(client: httpx.Client) -> None:
     archive = zipfile.ZipFile(io.BytesIO(client.get("/runs/older/parquet").content))
     assert "run=older/manifest.json" in archive.namelist()
     table = pq.read_table(io.BytesIO(archive.read("run=older/responses/part-00000.parquet")))

@@ -1,14 +1,9 @@
-"""The steps of a check one by one, and what can be chosen."""
-
-from dataclasses import replace
-from pathlib import Path
+"""The steps of a check one by one."""
 
 import httpx
 import pytest
 
-from tests.webapp.conftest import events, opened
-from ufo.pipelines.commands.serve import setup
-from ufo.webapp.desk import Setup
+from tests.webapp.conftest import events
 
 
 def test_verify(client: httpx.Client) -> None:
@@ -30,35 +25,6 @@ def test_verify(client: httpx.Client) -> None:
     assert row["source"] == "web"
     assert row["outcome"] == "error"
     assert row["reason"] == "transport"
-
-
-def test_what_can_be_chosen(client: httpx.Client, base: Setup) -> None:
-    found = client.get("/options").json()
-    assert found["judge"] == "offline"
-    assert found["verifier"] == "overlap"
-    assert found["retrievers"] == found["web_retrievers"] == ["bm25"]
-    assert {"news", "other"} <= set(found["categories"])
-    (judge,) = (one for one in found["judges"] if one["judge"] == "offline")
-    assert judge["needs_endpoint"] is False
-    assert judge["options"] == ["verifier"]
-    assert {"overlap", "bundled"} <= {one["verifier"] for one in found["verifiers"]}
-    sources = {one["source"]: one for one in client.get("/sources").json()}
-    assert sources["reference"]["status"] == "used"
-    assert sources["wikipedia"]["options"] == ["retriever", "passages"]
-    assert sources["web"]["reason"] is None or "SERPER" in sources["web"]["reason"]
-    assert len(client.get("/examples").json()) == 38
-    # With a model there are the judges that ask one.
-    assert not any(one["needs_endpoint"] for one in found["judges"])
-    with opened(replace(base, model="m")) as other:
-        asks = {one["judge"]: one["needs_endpoint"] for one in other.get("/judges").json()}
-    assert {"offline": False, "llm": True}.items() <= asks.items()
-
-
-def test_a_service_is_started_with_an_embedder(results: Path, index: Path) -> None:
-    flags = {"embedder": "sentence-transformers/all-MiniLM-L6-v2"}
-    made = setup(str(results), str(index), flags=flags)
-    assert made.flags_of({}, ["web"])["embedder"] == flags["embedder"]
-    assert list(made.web_retrievers) == ["bm25", "dense"]
 
 
 def test_what_a_step_gives_goes_into_the_next_unchanged(client: httpx.Client) -> None:
