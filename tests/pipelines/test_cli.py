@@ -72,3 +72,18 @@ def test_a_number_of_a_command_has_its_bounds_and_its_default(
         assert given(high) == high
         with pytest.raises(UsageError, match=f" to {high:g}"):
             given(high + step)
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "default"),
+    [
+        ("serve", "host", "127.0.0.1"),
+        ("serve", "results", "results"),
+        ("index search x x", "retriever", "bm25"),
+        ("label sample x", "output", None),
+    ],
+    ids=["host", "results", "retriever", "output"],
+)
+def test_a_word_that_is_not_given_has_its_default(words: str, name: str, default: Any) -> None:
+    assert getattr(parsed(words), name) == default
+    assert getattr(parsed(words, f"--{name}=other"), name) == "other"
