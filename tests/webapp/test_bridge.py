@@ -12,7 +12,7 @@ from ufo.transforms.loop import process_loop
 from ufo.webapp.bridge import Pulse, on_the_loop, streamed
 from ufo.webapp.limits import Refused
 
-LONG = 60.0
+LONG = 20.0
 
 
 async def ever() -> None:
