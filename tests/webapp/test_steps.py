@@ -1,9 +1,14 @@
 """The steps of a check one by one."""
 
+from dataclasses import replace
+from typing import Any
+
 import httpx
 import pytest
 
-from tests.webapp.conftest import events
+from tests.webapp.conftest import events, opened
+from ufo.webapp.desk import Setup
+from ufo.webapp.limits import ServiceLimits
 
 
 def test_verify(client: httpx.Client) -> None:
@@ -73,3 +78,123 @@ def test_a_step_without_its_input_says_what_it_takes(
     answer = client.post(path, json=body)
     assert answer.status_code == 422
     assert "give `" in answer.json()["detail"]
+
+
+CLAIMS = [{"claim": "Oslo is big."}, {"claim": "Lima is big.", "query": "How big is Lima?"}]
+GIVEN = {"text": "Both are big.", "question": "Of what size?", "language": "en"}
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "question", "language"),
+    [
+        pytest.param({}, "Oslo is big.\nLima is big.", None, None, id="claims alone"),
+        pytest.param({"text": "T."}, "T.", None, None, id="with their text"),
+        pytest.param({"response": GIVEN}, *GIVEN.values(), id="with their response"),
+        pytest.param({"response": GIVEN, "text": "T."}, "T.", "Of what size?", "en",
+                     id="a text before that of the response"),
+        pytest.param({"response": GIVEN, "question": "Q?"}, "Both are big.", "Q?", "en",
+                     id="a question before that of the response"),
+        pytest.param({"response": GIVEN, "language": "de"}, "Both are big.", "Of what size?", "de",
+                     id="a language before that of the response"),
+    ],
+)  # fmt: skip
+def test_the_response_of_claims(
+    client: httpx.Client, body: dict[str, Any], text: str, question: str | None, language: Any
+) -> None:
+    asked = {"claims": CLAIMS, "sources": ["reference"], **body}
+    found = client.post("/passages", json=asked).json()
+    assert found["response"]["text"] == text
+    assert found["response"]["question"] == question
+    assert found["response"]["language"] == language
+    assert [unit["claim"] for unit in found["fact_units"]] == ["Oslo is big.", "Lima is big."]
+    assert found["fact_units"][1]["query"] == "How big is Lima?"
+
+
+def test_passages_are_those_of_each_source_for_each_claim_ranked(client: httpx.Client) -> None:
+    asked = {"claims": CLAIMS, "references": ["Oslo is big.", "Oslo is old."], "passages": 2}
+    found = client.post("/passages", json=asked | {"sources": ["wikipedia", "reference"]}).json()
+    rows = [(row["source"], row["claim"]) for row in found["answers"]]
+    assert rows == [
+        *(("wikipedia", claim) for claim in ("Oslo is big.", "Lima is big.")),
+        *(("reference", claim) for claim in ("Oslo is big.", "Lima is big.")),
+    ]
+    first = found["answers"][2]
+    assert [hit["rank"] for hit in first["hits"]] == [1, 2]
+    assert first["hits"][0]["passage"]["text"] == "Oslo is big."
+    assert first["query"] == found["fact_units"][0]["query"]
+    assert [first[name] for name in ("outcome", "reason", "message")] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "reason"),
+    [
+        pytest.param({}, "noans", "no_passages", id="nothing found"),
+        pytest.param({"reason": "no_references"}, "noans", "no_references", id="a reason"),
+        pytest.param({"outcome": "error", "reason": "transport"}, "error", "transport", id="error"),
+        pytest.param({"claim": "Another."}, "noans", "no_passages", id="of another claim"),
+        pytest.param({"hits": [{"passage": {"text": "Oslo is big."}}], "outcome": "error"},
+                     "supported", None, id="passages before an outcome"),
+    ],
+)  # fmt: skip
+def test_what_a_source_answered_is_judged(
+    client: httpx.Client, answer: dict[str, Any], outcome: str, reason: str | None
+) -> None:
+    told = {"source": "mine", "claim": "Oslo is big.", **answer}
+    asked = {"claims": CLAIMS[:1], "answers": [told]}
+    (row,) = client.post("/verify", json=asked).json()["evidence"]
+    assert row["source"] == "mine"
+    assert row["outcome"] == outcome
+    assert row["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "sources"),
+    [
+        pytest.param("seq", ["a"], id="the first that answers"),
+        pytest.param("mv", ["multi"], id="a vote of all"),
+        pytest.param("all", ["a", "a", "b", "multi"], id="all of these"),
+    ],
+)
+def test_answers_are_voted_on_in_the_mode_that_is_asked_for(
+    client: httpx.Client, mode: str, sources: list[str]
+) -> None:
+    hits = [{"passage": {"text": "Oslo is big."}}]
+    told = [{"source": name, "claim": "Oslo is big.", "hits": hits} for name in ("a", "b")]
+    asked = {"claims": CLAIMS[:1], "answers": told, "mode": mode}
+    found = client.post("/verify", json=asked).json()["verdicts"]
+    assert sorted(row["source"] for row in found) == sorted(sources)
+
+
+def test_a_search_has_its_hits_for_each_query(client: httpx.Client) -> None:
+    asked = {"queries": ["capital of Peru", "zyzzyva", "Oslo"], "passages": 1}
+    found = client.post("/search", json=asked).json()
+    assert [one["query"] for one in found] == asked["queries"]
+    assert [len(one["hits"]) for one in found] == [1, 0, 1]
+    (hit,) = found[0]["hits"]
+    assert hit["rank"] == 1
+    assert hit["score"] > 0
+    assert hit["passage"]["title"] == "Lima"
+    assert hit["passage"]["source"] == "wikipedia"
+
+
+def test_an_extraction_has_no_evidence(client: httpx.Client) -> None:
+    found = client.post("/extract", json={"text": "Oslo is big."}).json()
+    assert found.keys() == {"response", "sentences", "fact_units", "failures", "usage"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/extract", {"text": "Oslo is big."}),
+        ("/search", {"queries": ["Oslo"]}),
+        ("/passages", {"claims": CLAIMS}),
+        ("/verify", {"claims": CLAIMS, "passages": [{"text": "Oslo is big."}]}),
+        ("/check", {"text": "Oslo is big."}),
+    ],
+    ids=["extract", "search", "passages", "verify", "check"],
+)
+def test_every_step_takes_a_place(base: Setup, path: str, body: dict[str, Any]) -> None:
+    with opened(replace(base, limits=ServiceLimits(checks=0))) as client:
+        answer = client.post(path, json=body)
+    assert answer.status_code == 429
+    assert "checks are under way" in answer.json()["detail"]
