@@ -103,6 +103,8 @@ def claim_of(votes: str, wiki: str, changes: dict[int, dict[str, Any]], mode: st
     [
         pytest.param("rss", "s", {}, "seq", "ref:a-u-1", id="that agrees with the verdict"),
         pytest.param("ss", "s", {0: {"citation": None}}, "seq", "ref:a-u-1", id="with a quote"),
+        pytest.param("rss", "s", {1: {"citation": None}, 2: {"citation": None}}, "seq",
+                     "ref:a-u-1", id="that agrees, before one with a quote"),
         pytest.param("ss", "s", {0: {"rank": 7}}, "seq", "ref:a-u-1", id="of the best rank"),
         pytest.param("nn", "s", {}, "seq", "wiki:a-u-0", id="of the source that decided"),
         pytest.param("nn", "n", {0: {"citation": None}, 1: {"citation": None}}, "seq", "wiki:a-u-0",
