@@ -1,5 +1,6 @@
 """The steps of a check one by one."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -182,19 +183,24 @@ def test_an_extraction_has_no_evidence(client: httpx.Client) -> None:
     assert found.keys() == {"response", "sentences", "fact_units", "failures", "usage"}
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/extract", {"text": "Oslo is big."}),
-        ("/search", {"queries": ["Oslo"]}),
-        ("/passages", {"claims": CLAIMS}),
-        ("/verify", {"claims": CLAIMS, "passages": [{"text": "Oslo is big."}]}),
-        ("/check", {"text": "Oslo is big."}),
-    ],
-    ids=["extract", "search", "passages", "verify", "check"],
-)
-def test_every_step_takes_a_place(base: Setup, path: str, body: dict[str, Any]) -> None:
+@pytest.fixture(scope="module")
+def full(base: Setup) -> Iterator[httpx.Client]:
+    """A service without a free place."""
     with opened(replace(base, limits=ServiceLimits(checks=0))) as client:
-        answer = client.post(path, json=body)
+        yield client
+
+
+STEPS: dict[str, dict[str, Any]] = {
+    "/extract": {"text": "Oslo is big."},
+    "/search": {"queries": ["Oslo"]},
+    "/passages": {"claims": CLAIMS},
+    "/verify": {"claims": CLAIMS, "passages": [{"text": "Oslo is big."}]},
+    "/check": {"text": "Oslo is big."},
+}
+
+
+@pytest.mark.parametrize("path", STEPS)
+def test_every_step_takes_a_place(full: httpx.Client, path: str) -> None:
+    answer = full.post(path, json=STEPS[path])
     assert answer.status_code == 429
     assert "checks are under way" in answer.json()["detail"]

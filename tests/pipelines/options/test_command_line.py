@@ -51,24 +51,16 @@ def test_flags_of_beam_stand_in_a_file_too(
     assert list(filed(text, "--project=p").beam) == [*beam, "--project=p"]
 
 
-JUDGES = "judges: [{name: first, type: offline}, {name: second, type: offline}]\n"
-
-
 @pytest.mark.parametrize(
-    ("text", "flags", "judge"),
+    ("text", "judge"),
     [
-        pytest.param(JUDGES, (), "first", id="the first of several"),
-        pytest.param(JUDGES + "judge: second", (), "second", id="the one that the file names"),
-        pytest.param(JUDGES, ("--judge", "second"), "second", id="the one that a flag names"),
-        pytest.param("judges: [llm, {name: mine, type: offline}]", ("--judge", "mine"), "mine",
-                     id="one that is defined beside a name"),
-        pytest.param("judge: {type: offline}", (), "offline", id="one that is called as its type"),
+        pytest.param("judges: [{name: a, type: offline}, {name: b, type: offline}]", "a",
+                     id="the first of several"),
+        pytest.param("judge: {type: offline}", "offline", id="one that is called as its type"),
     ],
 )  # fmt: skip
-def test_the_judge_of_a_file(
-    filed: Callable[..., Settings], text: str, flags: tuple[str, ...], judge: str
-) -> None:
-    found = filed(text, *flags).judge
+def test_the_judge_of_a_file(filed: Callable[..., Settings], text: str, judge: str) -> None:
+    found = filed(text).judge
     assert found.name == judge
     assert found.type == "offline"
 
@@ -105,11 +97,6 @@ WITH_MODEL = (*PLACES, "--base_url", URL, "--model", "m")
             id="worse than nothing",
         ),
         pytest.param(
-            ("--formulation", "prompt", "--citation"),
-            "--citation is for --formulation function, and this run's is prompt",
-            id="an option of another formulation",
-        ),
-        pytest.param(
             ("--judge", "offline", "--formulation", "prompt"),
             r"--formulation is for --judge llm, and this run's judge is offline; use that \(with "
             r"OPENAI_API_KEY or --base_url\), or leave --formulation out",
@@ -125,19 +112,6 @@ WITH_MODEL = (*PLACES, "--base_url", URL, "--model", "m")
 def test_options_that_do_not_go_together(words: tuple[str, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         settings_of(*WITH_MODEL, *words)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        pytest.param(("--since", "r", "--if_finished", "skip"), id="a run to take over from"),
-        pytest.param(("--if_finished", "retry_errors"), id="errors to retry"),
-        pytest.param(("--fail_if_worse", "0.1", "--baseline", "b"), id="worse than a run"),
-        pytest.param(("--formulation", "function", "--citation"), id="one that is usual"),
-    ],
-)
-def test_options_that_go_together(words: tuple[str, ...]) -> None:
-    settings_of(*WITH_MODEL, *words)
 
 
 # --- recall
