@@ -1,6 +1,8 @@
 """The commands there are: each is found alone, and all by `ufo --help`; the numbers they take."""
 
 import re
+import subprocess
+import sys
 from argparse import Namespace
 from importlib import import_module
 from typing import Any
@@ -26,6 +28,32 @@ def test_every_command_that_help_lists_is_there(capsys: pytest.CaptureFixture[st
         assert shown(command).startswith(f"usage: ufo {command} ")
     assert main([]) == 2
     assert "evaluate responses against fact sources" in capsys.readouterr().out
+
+
+class Interrupting:
+    """A stdin whose reader is interrupted."""
+
+    @property
+    def buffer(self) -> Any:
+        raise KeyboardInterrupt
+
+
+def test_a_command_that_is_interrupted_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Interrupting())
+    assert main(["check", "-"]) == 1
+    assert capsys.readouterr().err == "ufo: interrupted\n"
+
+
+def test_a_reader_that_has_closed_the_pipe_is_no_error() -> None:
+    words = [sys.executable, "-m", "ufo.pipelines.cli", "report", "--list"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
 
 
 def parsed(words: str, *more: str) -> Namespace:

@@ -113,7 +113,8 @@ def test_failures_are_of_a_response_by_its_id_its_units_or_its_judgements(
         for row in rows["evidence"]
     ]
     write_run(tmp_path, rows)
-    found = list_responses("r1", Filters(failures=True), Desk(replace(base, results=tmp_path)))
+    asked = Filters.model_validate({"failures": True})
+    found = list_responses("r1", asked, Desk(replace(base, results=tmp_path)))
     assert [row.response_id for row in found.rows] == ["by id", "by unit", "by judgement"]
     assert [row.n_errors for row in found.rows] == [0, 0, 1]
     assert found.total == 3
@@ -126,7 +127,8 @@ def test_a_response_is_listed_with_its_first_characters(
     rows = rows_of({"r": {"u": {"ref": "sr"}, "v": {"ref": "sr"}, "w": {"ref": "ss"}}})
     rows["responses"] = [replace(row, text="ä" * size) for row in rows["responses"]]
     write_run(tmp_path, rows)
-    (row,) = list_responses("r1", Filters(), Desk(replace(base, results=tmp_path))).rows
+    asked = Filters.model_validate({})
+    (row,) = list_responses("r1", asked, Desk(replace(base, results=tmp_path))).rows
     assert row.excerpt == "ä" * shown
     assert row.n_disagreements == 2
 

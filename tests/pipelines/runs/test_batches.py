@@ -249,20 +249,20 @@ def test_what_may_cost_what_is_left(run: Running, share: float, sizes: list[int]
 
 
 @pytest.mark.parametrize(
-    ("requests", "taken", "more", "polls", "sizes"),
+    ("requests", "taken", "most", "polls", "sizes"),
     [
-        pytest.param(4, 2, {}, 0, [4, 4, 2, 2], id="is halved when it is refused twice"),
-        pytest.param(5, 3, {}, 0, [5, 5, 2, 3], id="is sent with more once another has ended"),
-        pytest.param(4, 2, {"most": 2}, 4, [2, 2, 2], id="beside another waits for its end"),
+        pytest.param(4, 2, 9, 0, [4, 4, 2, 2], id="is halved when it is refused twice"),
+        pytest.param(5, 3, 9, 0, [5, 5, 2, 3], id="is sent with more once another has ended"),
+        pytest.param(4, 2, 2, 4, [2, 2, 2], id="beside another waits for its end"),
     ],
 )
 def test_a_batch_of_more_tokens_than_are_taken(
     run: Running, llm_server: LlmServer, slept: list[float], requests: int, taken: int,
-    more: dict[str, int], polls: int, sizes: list[int],
+    most: int, polls: int, sizes: list[int],
 ) -> None:  # fmt: skip
     llm_server.batches.token_limit = taken * prompt_tokens(body(0))
     llm_server.batches.polls = polls
-    run(requests, **more)
+    run(requests, most)
     assert run.sizes == sizes
 
 
