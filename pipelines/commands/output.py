@@ -37,7 +37,9 @@ def declare(parser: "argparse._ActionsContainer", *options: Option) -> None:
     """Declare the flags of options, with their defaults."""
     for one in options:
         one.add(parser)
-        parser.set_defaults(**{one.name: one.default})
+        # argparse extends the default of an option of several words, which must be a list for that.
+        default = list(one.default) if one.kind is tuple else one.default
+        parser.set_defaults(**{one.name: default})
 
 
 def add_directory(parser: argparse.ArgumentParser, optional: bool = False) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.llm_server import LlmServer, Switches
 from tests.llm_server.batches import Line
-from tests.llm_server.errors import ApiError, overloaded, quota_spent, server_error
+from tests.llm_server.errors import ApiError, overloaded, server_error
 from tests.llm_server.http import HttpRequest
 from tests.pipelines.conftest import ends, ok, tables, ufo, write_lines
 from tests.pipelines.killed import kill, started
@@ -286,16 +286,6 @@ def test_an_endpoint_that_is_not_named_is_asked_at_once(
 # --- models and plug-ins that are not as others ---
 
 
-UNSTABLE = """
-import time
-import ufo
-
-class Unstable(ufo.FactSource):
-    def find(self, unit):
-        return [ufo.Passage(f"{unit.claim} Read at {time.time_ns()}.")]
-"""
-
-
 @pytest.mark.parametrize("name", ["Plain", "Catching"])
 def test_a_judge_of_ones_own_is_asked_by_batches(
     run: Any, tmp_path: Path, llm_server: LlmServer, name: str
@@ -307,24 +297,7 @@ def test_a_judge_of_ones_own_is_asked_by_batches(
     assert not llm_server.batches.repeated()
 
 
-@pytest.mark.slow
-def test_a_source_that_changes_each_time_ends_the_run(run: Any, tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(UNSTABLE)
-    done = run("batch", "--sources", f"{tmp_path / 'own.py'}:Unstable", "--batch", code=1)
-    assert "gives other answers in each pass cannot be asked by batches" in done.err
-
-
 # --- what cannot be ---
-
-
-@pytest.mark.slow
-def test_a_spent_quota_ends_the_run_and_it_goes_on_later(run: Any, llm_server: LlmServer) -> None:
-    spent = quota_spent()
-    llm_server.batches.line_faults = lambda body: spent if "extract" in json.dumps(body) else None
-    stopped = run("batch", "--batch", code=1)
-    assert "the quota of the key in OPENAI_API_KEY" in stopped.err
-    llm_server.batches.line_faults = None
-    assert "failure" not in run("batch", "--batch").out
 
 
 @pytest.mark.slow

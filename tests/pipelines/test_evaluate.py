@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.pipelines.conftest import ends, ok, tables, write_lines
+from tests.pipelines.conftest import ok, tables, write_lines
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_EVALUATE, from_arrow
 from ufo.transforms.scores import VoteRules
@@ -96,22 +96,3 @@ def test_several_files_and_patterns_and_files_of_one_name(tmp_path: Path) -> Non
     found = tables(tmp_path / "o[u]t")
     assert [row[0] for row in found["responses"]] == list("abcde")
     assert [row[1] for row in found["failures"]] == [f"{path}:1" for path in paths]
-
-
-def test_the_summary_on_stdout_and_progress_on_stderr(responses: Path, tmp_path: Path) -> None:
-    flags = ("--input", responses, "--output", tmp_path, "--sources", "reference", "--run", "one")
-    done = ok("evaluate", *flags, "--json")
-    assert done.json.keys() >= {"run", "responses", "units", "failures", "factuality_score"}
-    assert done.json["run"] == "one"
-    assert done.json["below"] is False
-    assert done.json["path"] == f"{tmp_path}/run=one"
-    assert "Judging offline" in done.err
-    assert "responses" in done.err
-    score = done.json["factuality_score"]
-    assert 0 < score < 1
-    again = (*flags, "--if_finished", "skip", "--fail_under")
-    plain = ok("evaluate", *again, score / 2)
-    assert f"factuality score {score:.3f}" in plain.out
-    assert "left as it is" in plain.err
-    ok("evaluate", *again, score)  # which is not below itself
-    assert "--fail_under" in ends(3, "evaluate", *again, (score + 1) / 2).err

@@ -251,6 +251,94 @@ def test_the_name_of_a_sheet(runs: Path, tmp_path: Path, name: str, valid: bool)
     assert ("a sheet's name is 1 to 100 letters" in done.err) == (not valid)
 
 
+def test_a_run_without_a_fact_unit_has_no_sample(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({"c": {}}))
+    told = ends(2, "label", "sample", tmp_path).err
+    assert "run 'r1' has no fact unit to label" in told
+
+
+@pytest.mark.parametrize(("n", "drawn"), [(59, 59), (60, 60), (61, 60)])
+def test_no_more_units_are_drawn_than_there_are(runs: Path, n: int, drawn: int) -> None:
+    done = ok("label", "sample", runs, "--n", n)
+    assert len(read(done.out)) == drawn
+    assert f"ufo: run second: {drawn} of 60 units at random.\n" in done.err
+
+
+def test_units_of_a_response_stand_together_in_their_order(runs: Path) -> None:
+    rows = read(ok("label", "sample", runs, "--n", 60).out)
+    units = [(row["response_id"], row["unit_id"]) for row in rows]
+    first, other = units[0][0], units[-1][0]
+    assert {first, other} == {"a", "b"}
+    assert units == [*sorted(u for u in units if u[0] == first),
+                     *sorted(u for u in units if u[0] == other)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param((), "ufo label import RUNS SHEET\n", id="to stdout"),
+        pytest.param(("--output", "NEW"), "ufo label import RUNS NEW\n", id="to a file"),
+    ],
+)
+def test_a_sample_says_how_its_labels_come_back(
+    runs: Path, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    new = str(tmp_path / "new.csv")
+    done = ok("label", "sample", runs, *(word.replace("NEW", new) for word in words))
+    assert done.err.endswith(told.replace("RUNS", str(runs)).replace("NEW", new))
+    assert bool(done.out) == (not words)
+
+
+@pytest.mark.parametrize(
+    ("lines", "labels"),
+    [
+        pytest.param("a,u01,1", [("second", "a", 1, None)], id="the newest run that has the unit"),
+        pytest.param("a,u01,1,first", [("first", "a", 1, None)], id="a run that is named"),
+        pytest.param(
+            "a,u01,1,,low,9\na,u02,0,,low,9\nb,v01,1,,high,5\nb,v02,,,high,5",
+            [("second", "a", 1, 4.5), ("second", "a", 0, 4.5), ("second", "b", 1, 5.0)],
+            id="each stratum has its weight",
+        ),
+        pytest.param("a,u01,1,,,x", [("second", "a", 1, None)], id="no stratum has no size"),
+        pytest.param(" a ,u01,1", [], id="an id with spaces is another"),
+        pytest.param("b,u01,1", [], id="a unit of another response"),
+        pytest.param("a,u01,1,third", [], id="a run that is not there"),
+    ],
+)
+def test_a_line_of_a_sheet(
+    runs: Path, ask: Callable[..., Any], tmp_path: Path, lines: str, labels: list[Any]
+) -> None:
+    sheet = tmp_path / "s.csv"
+    sheet.write_text(f"response_id,unit_id,label,run,stratum,stratum_size\n{lines}\n")
+    ends(0 if labels else 2, "label", "import", runs, sheet)
+    if labels:
+        columns = "run, response_id, label, weight"
+        assert ask(f"SELECT {columns} FROM labels ORDER BY response_id, unit_id") == labels
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("unit_id,label", "lacks the column response_id; it has unit_id, label."),
+        ("response_id,label", "lacks the column unit_id; it has response_id, label."),
+        ("response_id,unit_id", "lacks the column label; it has response_id, unit_id."),
+        ("claim", "lacks the columns response_id and unit_id and label; it has claim."),
+        ("", "lacks the columns response_id and unit_id and label; it has none."),
+    ],
+    ids=["response_id", "unit_id", "label", "all of them", "all columns"],
+)
+def test_a_sheet_that_lacks_a_column(runs: Path, tmp_path: Path, head: str, told: str) -> None:
+    (tmp_path / "s.csv").write_text(f"{head}\n")
+    assert told in ends(2, "label", "import", runs, tmp_path / "s.csv").err
+
+
+def test_labels_that_cannot_be_kept_are_an_error(runs: Path, tmp_path: Path) -> None:
+    (runs / "labels").touch()
+    (tmp_path / "s.csv").write_text("response_id,unit_id,label\na,u01,1\n")
+    told = ends(2, "label", "import", runs, tmp_path / "s.csv").err
+    assert f"the labels cannot be kept in '{runs}': " in told
+
+
 def test_a_sample_is_of_its_seed(runs: Path) -> None:
     first, again, other = (
         ok("label", "sample", runs, "--n", 9, *flags).out

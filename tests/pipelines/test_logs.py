@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ufo.pipelines import logs
+from ufo.schemas.errors import RunError
 
 
 @pytest.fixture(name="logged")
@@ -67,3 +68,35 @@ def test_people_get_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     logs.tell("a word")
     logs.fail("it broke")
     assert capsys.readouterr().err == "a word\nufo: it broke\n"
+
+
+@pytest.mark.parametrize(
+    ("logger", "path", "level", "error", "shown"),
+    [
+        ("root", "lib/apache_beam/x.py", logging.WARNING, None, False),
+        ("root", "lib/apache_beam/x.py", logging.ERROR, None, True),
+        ("root", "lib/other.py", logging.WARNING, None, True),
+        ("apache_beam.runners.common", "x.py", logging.ERROR, KeyboardInterrupt(), False),
+        ("apache_beam.runners.common", "x.py", logging.ERROR, RunError("ours"), False),
+        ("apache_beam.runners.common", "x.py", logging.ERROR, ValueError("a bug"), True),
+        ("apache_beam.runners.common", "x.py", logging.ERROR, None, True),
+    ],
+    ids=[
+        *("a remark of Beam", "an error of Beam", "a remark of another library"),
+        *("Ctrl-C in a step", "an error with its own message", "a bug in a step", "no error"),
+    ],
+)
+def test_what_beam_logs_is_shown_where_it_helps(
+    logger: str, path: str, level: int, error: BaseException | None, shown: bool
+) -> None:
+    logs.quiet_beam()
+    told = (type(error), error, None) if error else None
+    record = logging.LogRecord(logger, level, path, 1, "a message", None, told)
+    assert bool(logging.getLogger(logger).filter(record)) == shown
+
+
+@pytest.mark.parametrize("name", ["apache_beam", "urllib3"])
+def test_libraries_that_retry_are_heard_where_they_fail(name: str) -> None:
+    logs.quiet_beam()
+    assert not logging.getLogger(name).isEnabledFor(logging.WARNING)
+    assert logging.getLogger(name).isEnabledFor(logging.ERROR)

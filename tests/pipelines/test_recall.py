@@ -23,6 +23,7 @@ from tests.pipelines.conftest import (
     write_lines,
 )
 from tests.pipelines.llm_runs import EXAMPLE, rows
+from ufo.pipelines.commands.recall import VIEWS
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_RECALL
 
@@ -349,3 +350,12 @@ def test_the_same_from_python() -> None:
         interface.recall([{"question": object()}], judge="offline")
     with pytest.raises(interface.UsageError, match="formulation 'x'"):
         interface.recall(RECORDS, formulations=["tf", "x"], base_url="http://127.0.0.1:9/v1")
+
+
+def test_the_tables_of_the_paper_are_printed(
+    offline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # every table has room
+    lines = [line.split() for line in ok("report", offline).out.splitlines()]
+    assert " ".join(lines[0]).endswith(": 3 records, 8 facts, 9 answers")
+    assert [columns for columns in VIEWS.values() if list(columns) not in lines] == []

@@ -1,7 +1,9 @@
 """`--streaming`: windows of files as they arrive, whole or not there, nothing lost or repeated."""
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,10 @@ import pytest
 
 from tests.pipelines.conftest import city_records, ok, settings_of, write_lines
 from ufo.pipelines import streaming
-from ufo.pipelines.runs.run import run_evaluate
-from ufo.pipelines.streaming import ArrivedFile, StreamWindows, stream
-from ufo.schemas.errors import RunError
+from ufo.pipelines.runs.attempt import run_lock
+from ufo.pipelines.runs.run import Finished, run_evaluate
+from ufo.pipelines.streaming import Arrivals, ArrivedFile, StreamWindows, stream
+from ufo.schemas.errors import RunError, UfoError, UsageError
 
 Step = Callable[[], None]
 OFFLINE = ("--judge", "offline", "--sources", "reference", "--workers", "1", "--run", "s")
@@ -27,6 +30,7 @@ class World:
         self.happens: dict[int, Step] = {}
         self.said: list[str] = []
         self.windows: list[tuple[str, list[str]]] = []
+        self.closed_at: list[float] = []
         (folder / "in").mkdir()
 
     def sleep(self, seconds: float) -> None:
@@ -38,12 +42,15 @@ class World:
         lines = [{"id": one, "response": f"{one} is big."} for one in ids]
         write_lines(self.folder / "in" / f"{name}.jsonl", lines)
 
-    def run(self, *more: str) -> int:
+    def ended(self, window: Finished) -> None:
+        self.windows.append((window.name, ids(f"{window.folder}/")))
+        self.closed_at.append(self.now)
+
+    def run(self, *more: str, seconds: Sequence[str] = ("--window_seconds", "8")) -> int:
         places = ("--input", f"{self.folder}/in/*.jsonl", "--output", f"{self.folder}/out")
-        seconds = ("--window_seconds", "8", "--idle_seconds", "20")
         return stream(
-            settings_of("--streaming", *OFFLINE, *places, *seconds, *more),
-            lambda window: self.windows.append((window.name, ids(f"{window.folder}/"))),
+            settings_of("--streaming", *OFFLINE, *places, *seconds, "--idle_seconds", "20", *more),
+            self.ended,
             self.said.append,
             quiet=True,
             sleep=self.sleep,
@@ -84,16 +91,6 @@ def test_files_are_evaluated_in_windows_as_they_arrive(
     assert "a.jsonl has changed" in changed
 
 
-def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
-    def write(number: int) -> Step:
-        return lambda: world.add("slow", *(f"r{n}" for n in range(number)))
-
-    write(0)()
-    world.happens = {second: write(second) for second in range(1, 13)}
-    world.run()
-    assert [len(ids) for _, ids in world.windows] == [12]
-
-
 def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +115,125 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
 
 def test_a_stream_may_have_a_name_of_ninety_characters(world: World) -> None:
     assert world.run("--run", "s" * 90) == 0
+
+
+def test_a_stream_ends_after_the_seconds_without_a_file(world: World) -> None:
+    assert world.run() == 0
+    assert world.now == 20
+
+
+def test_a_window_closes_its_seconds_after_its_first_file(world: World) -> None:
+    # A file has arrived where the look after it finds it unchanged, a second later.
+    world.happens = {
+        13: lambda: world.add("a", "r1"),
+        21: lambda: world.add("b", "r2"),
+        22: lambda: world.add("c", "r3"),
+    }
+    assert world.run() == 2
+    assert world.windows == [("s.w000001", ["r1", "r2"]), ("s.w000002", ["r3"])]
+    assert world.closed_at == [14 + 8, 22 + 8]
+    assert world.now == 30 + 20
+
+
+@pytest.mark.parametrize(
+    ("seconds", "closed_at"),
+    [
+        pytest.param((), 61.0, id="a minute where nothing is said"),
+        pytest.param(("--window_seconds", "2"), 0.5 + 2, id="looks are a quarter of it"),
+    ],
+)
+def test_the_seconds_of_a_window(world: World, seconds: tuple[str, ...], closed_at: float) -> None:
+    world.add("a", "r1")
+    world.run(seconds=seconds)
+    assert world.closed_at == [closed_at]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"since": "r"}, {"baseline": "r"}, {"fail_under": 0.0}, {"fresh": True}),
+        *({"dry_run": True}, {"batch": True}, {"if_finished": "skip"}),
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_an_option_of_one_run_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    places = ("--input", "x", "--output", str(tmp_path))
+    given = replace(settings_of("--streaming", *OFFLINE, *places), **changes)
+    with pytest.raises(UsageError, match=f"--{next(iter(changes))} is for a run with an end"):
+        stream(given, print, print)
+
+
+def test_a_stream_has_one_command_at_a_time(world: World, tmp_path: Path) -> None:
+    output = f"{tmp_path}/out"
+    with (
+        run_lock(output, f"{output}/.streaming/s", "s"),
+        pytest.raises(UfoError, match="is being"),
+    ):
+        world.run()
+
+
+# --- files as they arrive
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.jsonl"
+    path.write_text("one")
+    return path
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def arrivals(file: Path, said: list[str]) -> Arrivals:
+    return Arrivals([f"{file.parent}/*.jsonl"], {}, said.append)
+
+
+def test_a_file_has_arrived_where_a_second_look_finds_it_unchanged(
+    arrivals: Arrivals, file: Path
+) -> None:
+    assert arrivals.look() == []
+    assert arrivals.unsettled
+    assert arrivals.look() == [ArrivedFile(str(file), 3)]
+    assert not arrivals.unsettled
+    assert arrivals.look() == [ArrivedFile(str(file), 3)]
+
+
+def test_a_file_of_the_same_size_that_was_written_again_is_looked_at_again(
+    arrivals: Arrivals, file: Path
+) -> None:
+    arrivals.look()
+    os.utime(file, (1, 1))
+    assert arrivals.look() == []
+    assert len(arrivals.look()) == 1
+    os.utime(file, (2, 2))  # it waits, and is written to all the same
+    assert arrivals.look() == []
+
+
+def test_an_empty_file_neither_arrives_nor_keeps_a_stream_waiting(
+    arrivals: Arrivals, file: Path
+) -> None:
+    file.write_text("")
+    for _ in range(2):
+        assert arrivals.look() == []
+        assert not arrivals.unsettled
+
+
+def test_a_file_that_a_window_has_taken_is_told_once_where_it_changed(
+    arrivals: Arrivals, file: Path, said: list[str]
+) -> None:
+    arrivals.taken = {str(file): 3}
+    for _ in range(2):
+        assert arrivals.look() == []
+    assert said == []
+    file.write_text("and one more")
+    for _ in range(3):
+        assert arrivals.look() == []
+        assert not arrivals.unsettled
+    assert [text.partition(" has changed")[0] for text in said] == [str(file)]
 
 
 # --- windows on disk

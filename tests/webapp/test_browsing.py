@@ -1,6 +1,5 @@
-"""Runs and their responses, reports and downloads over HTTP; what is not there or damaged."""
+"""Runs and their responses and downloads over HTTP; what is not there or damaged."""
 
-import csv
 import io
 import zipfile
 from dataclasses import replace
@@ -12,10 +11,13 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import rows_of, write_run
+from tests.conftest import blank, rows_of, write_run
 from tests.webapp.conftest import opened
-from ufo.schemas.tables import TABLES
-from ufo.webapp.desk import Setup
+from ufo.pipelines.labels import keep_label
+from ufo.schemas.records import Failure
+from ufo.schemas.tables import Label
+from ufo.webapp.browsing import Filters, list_responses, show_response
+from ufo.webapp.desk import Desk, Setup
 
 
 def listed(client: httpx.Client, **params: Any) -> list[str]:
@@ -96,6 +98,119 @@ def test_responses_are_filtered(
     assert listed(client, **params) == expected
 
 
+def test_failures_are_of_a_response_by_its_id_its_units_or_its_judgements(
+    base: Setup, tmp_path: Path
+) -> None:
+    names = ("by id", "by unit", "by judgement", "whole")
+    rows = rows_of({name: {f"u-{name}": {"ref": "s"}} for name in names})
+    rows["failures"] = [
+        Failure("extract", "by id", "refused", "", None),
+        Failure("verify", "u-by unit", "refused", "", None),
+        Failure("read", "in.jsonl:3", "BadJson", "", None),
+    ]
+    rows["evidence"] = [
+        replace(row, outcome="error") if row.response_id == "by judgement" else row
+        for row in rows["evidence"]
+    ]
+    write_run(tmp_path, rows)
+    asked = Filters.model_validate({"failures": True})
+    found = list_responses("r1", asked, Desk(replace(base, results=tmp_path)))
+    assert [row.response_id for row in found.rows] == ["by id", "by unit", "by judgement"]
+    assert [row.n_errors for row in found.rows] == [0, 0, 1]
+    assert found.total == 3
+
+
+@pytest.mark.parametrize(("size", "shown"), [(200, 200), (201, 200)])
+def test_a_response_is_listed_with_its_first_characters(
+    base: Setup, tmp_path: Path, size: int, shown: int
+) -> None:
+    rows = rows_of({"r": {"u": {"ref": "sr"}, "v": {"ref": "sr"}, "w": {"ref": "ss"}}})
+    rows["responses"] = [replace(row, text="ä" * size) for row in rows["responses"]]
+    write_run(tmp_path, rows)
+    asked = Filters.model_validate({})
+    (row,) = list_responses("r1", asked, Desk(replace(base, results=tmp_path))).rows
+    assert row.excerpt == "ä" * shown
+    assert row.n_disagreements == 2
+
+
+def test_a_response_is_found_by_its_id(client: httpx.Client) -> None:
+    assert listed(client, text="R1") == ["r1"]
+
+
+def test_a_page_says_how_many_there_are(client: httpx.Client) -> None:
+    found = client.get("/runs/older/responses", params={"limit": 1, "offset": 2}).json()
+    assert {name: found[name] for name in ("total", "limit", "offset")} == {
+        "total": 4,
+        "limit": 1,
+        "offset": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        pytest.param({}, id="nothing"),
+        pytest.param({"models": ["m1"]}, id="one model"),
+        pytest.param({"models": ["m1", "m2", "m1"]}, id="three models"),
+        pytest.param({"models": ["m1", "m2"], "baseline": "newer"}, id="models and a run"),
+    ],
+)
+def test_a_comparison_is_with_a_run_or_of_two_models(
+    client: httpx.Client, params: dict[str, Any]
+) -> None:
+    answer = client.get("/runs/older/compare.html", params=params)
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == (
+        "name another run as `baseline`, or two `models` of this one"
+    )
+
+
+def test_addresses_in_html_are_quoted(base: Setup) -> None:
+    seen: list[str] = []
+
+    def overview(results: Any, link: Any) -> str:
+        return str(link("a b", "c/d ü?"))
+
+    def reports(results: Any, address: Any) -> str:
+        seen.append(address("scores"))
+        return ""
+
+    with opened(replace(base, overview=overview, reports=reports)) as client:
+        shown = client.get("/runs/older/overview.html").text
+        client.get("/runs/older/reports.html")
+    assert shown == "#/runs/a%20b/responses/c%2Fd%20%C3%BC%3F"
+    assert seen == ["/reports/scores?run=older&format=csv"]
+
+
+def test_rows_of_a_response_are_in_the_order_of_the_text_and_the_sources(
+    base: Setup, tmp_path: Path
+) -> None:
+    units = {name: {"ref": "ss", "wiki": "s"} for name in ("z", "y", "x")}
+    rows = rows_of({"a": units, "b": {"z": {"ref": "r", "wiki": "r"}}}, mode="all")
+    first, *others = rows["fact_units"]
+    rows["fact_units"] = [replace(first, sentence_index=None), *others]
+    rows["failures"] = [Failure("verify", key, "t", key, None) for key in ("a", "y", "b", "other")]
+    for name in ("sentences", "evidence"):
+        rows[name].reverse()
+    write_run(tmp_path, rows, mode="all")
+    for sheet, unit in (("page", "x"), ("other", "y")):
+        said = {"run": "r1", "response_id": "a", "unit_id": unit, "label": 1}
+        keep_label(tmp_path, blank(Label, **said, annotator=sheet, sheet=sheet))
+    found = show_response("r1", "a", Desk(replace(base, results=tmp_path)))
+    assert [row.sentence_index for row in found.sentences] == [0, 1, 2]
+    assert [row.unit_id for row in found.fact_units] == ["y", "x", "z"]
+    order = [(row.source, row.unit_id, row.rank) for row in found.evidence]
+    assert order == [
+        *(("ref", unit, rank) for unit in "xyz" for rank in (0, 1)),
+        *(("wiki", unit, 0) for unit in "xyz"),
+    ]
+    assert len(found.passages) == 9
+    assert sorted(row.key for row in found.failures) == ["a", "y"]
+    assert [row.unit_id for row in found.labels] == ["x"]
+    assert found.sources == ["ref", "wiki"]
+    assert found.mode == "all"
+
+
 def test_a_response_whole(client: httpx.Client) -> None:
     found = client.get(f"/runs/older/responses/{quote('a/b ü?', safe='')}").json()
     assert found["response"]["response_id"] == "a/b ü?"
@@ -126,22 +241,7 @@ def test_a_run_is_shown_and_compared_as_html(client: httpx.Client) -> None:
     assert client.get("/runs/older/compare.html").json()["status"] == 422
 
 
-def test_reports_and_tables_as_csv_and_the_run_as_parquet(client: httpx.Client) -> None:
-    def rows(name: str, **params: str) -> list[dict[str, str]]:
-        answer = client.get(f"/reports/{name}", params=params)
-        assert answer.status_code == 200, answer.text
-        return list(csv.DictReader(io.StringIO(answer.text)))
-
-    names = {one["name"]: one for one in client.get("/reports").json()}
-    assert {"scores", "source_contributions"} <= set(names)
-    assert names["scores"]["group"] == "Scores"
-    assert all(map(rows, names))
-    seq = [row for row in rows("scores", run="older", format="csv") if row["mode"] == "seq"]
-    assert {row["response_id"]: row["n_units"] for row in seq}["r1"] == "2"
-    assert {row["run"] for row in rows("scores")} == {"newer"}
-    for name in TABLES:
-        rows(name, run="older")
-    assert client.get("/reports/scores", params={"format": "json"}).status_code == 422
+def test_the_files_of_a_run_are_in_an_archive(client: httpx.Client) -> None:
     archive = zipfile.ZipFile(io.BytesIO(client.get("/runs/older/parquet").content))
     assert "run=older/manifest.json" in archive.namelist()
     table = pq.read_table(io.BytesIO(archive.read("run=older/responses/part-00000.parquet")))

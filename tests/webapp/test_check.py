@@ -1,7 +1,9 @@
 """Checking a text over HTTP: the stream, what ends it, and texts that are kept."""
 
 import asyncio
+import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -18,7 +20,7 @@ from tests.webapp.conftest import events, opened, read_events
 from ufo.schemas.records import FactUnit, Passage, Response
 from ufo.transforms.job import Job
 from ufo.transforms.sources.fact_source import FactSource, SourceSpec
-from ufo.webapp.checking import basis
+from ufo.webapp.checking import basis, size_of
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 
@@ -106,6 +108,24 @@ def test_the_newest_thousand_texts_are_kept(base: Setup, tmp_path: Path) -> None
         name = client.post("/drafts", json={"text": "Oslo."}).json()["id"]
     kept = {path.stem for path in folder.iterdir()}
     assert kept == {name, *(f"{n:012x}" for n in range(1, 1_000))}
+
+
+@pytest.mark.parametrize(
+    ("articles", "day", "told"),
+    [
+        (1_234, None, "an index of 1,234 articles, 5 passages"),
+        (1, "2025-01-02", "an index of 1 articles, 5 passages, dump of 2025-01-02"),
+    ],
+    ids=["of documents", "of a dump"],
+)
+def test_the_size_of_an_index_is_told(
+    index: Path, tmp_path: Path, articles: int, day: str | None, told: str
+) -> None:
+    copy = shutil.copytree(index, tmp_path / "index")
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest |= {"dump_date": day, "counts": {"articles": articles, "passages": 5}}
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    assert size_of(str(copy)) == told
 
 
 def described(judge: str = "llm", models: Sequence[str] = (), **of_source: Any) -> Any:

@@ -4,14 +4,17 @@ import json
 import signal
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer
 from tests.webapp.conftest import command, opened
 from ufo.pipelines.cli import main
-from ufo.pipelines.commands.serve import setup
+from ufo.pipelines.commands.serve import example_index, setup
+from ufo.pipelines.version import VERSION
 
 
 def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> None:
@@ -32,24 +35,207 @@ def taken() -> Iterator[int]:
         yield one.getsockname()[1]
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["--index", "EMPTY"], "EMPTY", id="a folder that is no index"),
+        pytest.param(
+            ["--base_url", "http://127.0.0.1:9/v1", "--formulation", "prompt", "--citation"],
+            "--citation is for --formulation function",
+            id="flags that do not go together",
+        ),
+        pytest.param(
+            ["--results", "gs://b/out/"],
+            "--results 'gs://b/out/': the page browses and writes runs on this machine; name a "
+            "folder, and bring runs there: 'gcloud storage cp -r gs://b/out/* DIR'",
+            id="runs in a bucket",
+        ),
+    ],
+)
 def test_what_cannot_be_served_is_reported(
     index: Path,
-    taken: int,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
 ) -> None:
-    monkeypatch.delenv("UFO_TOKEN", raising=False)
-    wrong = ("--base_url", "http://127.0.0.1:9/v1", "--formulation", "prompt", "--citation")
-    for words, *said in (
-        (("--port", str(taken), "--index", str(index)), str(taken), "another port"),
-        (("--port", "0", "--index", str(tmp_path)), str(tmp_path)),
-        ((*wrong, "--index", str(index)), "--citation is for --formulation function"),
-        (("--host", "0.0.0.0", "--index", str(index)), "UFO_TOKEN"),
-    ):
+    given = [word.replace("EMPTY", str(tmp_path)) for word in words]
+    assert main(["serve", "--port", "0", "--index", str(index), *given]) == 2
+    assert said.replace("EMPTY", str(tmp_path)) in capsys.readouterr().err
+
+
+# Who may use the service is decided before anybody listens; a port that is taken ends it then.
+@pytest.mark.parametrize(
+    ("host", "token", "said"),
+    [
+        ("127.0.0.1", "", "cannot be used: Address already in use; choose another port"),
+        ("localhost", "", "cannot be used"),
+        ("::1", "", "--host ::1 --port"),
+        ("0.0.0.0", "", "--host '0.0.0.0' opens the service to other computers, which needs"),
+        ("127.0.0.2", "", "UFO_TOKEN"),
+        ("0.0.0.0", "secret", "--host 0.0.0.0 --port"),
+    ],
+    ids=["this computer", "its name", "IPv6", "all computers", "another name", "with a token"],
+)
+def test_a_service_for_others_needs_a_token(
+    index: Path,
+    taken: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    token: str,
+    said: str,
+) -> None:
+    monkeypatch.setenv("UFO_TOKEN", token)
+    with socket.socket(socket.AF_INET6) as other:
+        if host == "::1":
+            with suppress(OSError):  # a machine without IPv6 cannot listen there either
+                other.bind((host, taken))
+                other.listen()
+        words = ["--host", host, "--port", str(taken), "--index", str(index)]
         assert main(["serve", *words]) == 2
-        error = capsys.readouterr().err
-        assert all(one in error for one in said), error
+    assert said in capsys.readouterr().err
+
+
+def test_the_set_up_has_what_is_given(index: Path) -> None:
+    made = setup("some/runs", str(index), "secret")
+    assert made.results == Path("some/runs").absolute()
+    assert made.index == str(index)
+    assert made.token == "secret"
+    assert made.version == VERSION
+    assert list(made.evaluate[1:]) == ["-m", "ufo.pipelines.cli", "evaluate"]
+
+
+AT = {"base_url": "http://127.0.0.1:9/v1"}
+USUAL = {"judge": "offline", "verifier": "overlap", "model": None, "web_retrievers": ("bm25",)}
+
+
+@pytest.mark.parametrize(
+    ("flags", "other"),
+    [
+        pytest.param({}, {}, id="nothing"),
+        pytest.param({"verifier": "bundled"}, {"verifier": "bundled"}, id="a verifier"),
+        pytest.param({**AT, "model": "m"}, {"judge": "llm", "model": "m"}, id="an endpoint"),
+        pytest.param(
+            {**AT, "model": "m", "judge": "offline"},
+            {"model": "m"},
+            id="an endpoint that the judge does not ask",
+        ),
+        pytest.param(
+            {"embedder": "openai:m"}, {"web_retrievers": ("bm25", "dense")}, id="an embedder"
+        ),
+    ],
+)
+def test_the_set_up_follows_from_the_flags(
+    index: Path, monkeypatch: pytest.MonkeyPatch, flags: dict[str, Any], other: dict[str, Any]
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    made = setup("runs", str(index), flags=flags)
+    assert {name: getattr(made, name) for name in USUAL} == {**USUAL, **other}
+
+
+@pytest.mark.parametrize(
+    ("usual", "asked", "sources", "found"),
+    [
+        pytest.param(
+            {"passages": 3, "context_sentences": 1},
+            {"passages": 9},
+            None,
+            {"passages": 9, "context_sentences": 1},
+            id="what is asked goes before what is usual",
+        ),
+        pytest.param(
+            {**AT, "citation": True},
+            {"formulation": "prompt"},
+            None,
+            {**AT, "formulation": "prompt"},
+            id="what the formulation does not take",
+        ),
+        pytest.param(
+            {**AT, "formulation": "prompt"},
+            {"judge": "offline"},
+            None,
+            {**AT, "judge": "offline"},
+            id="what the judge does not take",
+        ),
+        pytest.param(
+            {"retriever": "bm25"}, {}, ["reference"], {}, id="what no source that is asked takes"
+        ),
+        pytest.param(
+            {"retriever": "bm25"},
+            {},
+            ["wikipedia"],
+            {"retriever": "bm25"},
+            id="what a source that is asked takes",
+        ),
+        pytest.param(
+            {},
+            {"retriever": "bm25"},
+            ["reference"],
+            {"retriever": "bm25"},
+            id="what is asked for, to be refused",
+        ),
+        pytest.param(
+            {**AT, "temperature": 0.5}, {}, ["reference"], {**AT, "temperature": 0.5},
+            id="what the usual judge's model takes",
+        ),
+    ],
+)  # fmt: skip
+def test_a_request_has_the_flags_of_the_service_that_fit_it(
+    index: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    usual: dict[str, Any],
+    asked: dict[str, Any],
+    sources: list[str] | None,
+    found: dict[str, Any],
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    made = setup("runs", str(index), flags=usual)
+    assert made.flags_of(asked, sources) == found
+
+
+def test_paths_stay_those_of_the_folder_that_the_service_was_started_in(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "asks").mkdir()
+    (tmp_path / "asks" / "repair.txt").write_text("Again: {wrong}")
+    (tmp_path / "prices.yaml").write_text("m: {input: 1, output: 2}\n")
+    monkeypatch.chdir(tmp_path)
+    paths = {"prompts": "asks", "prices": "prices.yaml"}
+    made = setup("runs", str(index), flags={**AT, "judge": "llm", "web_snapshot": "pages", **paths})
+    found = made.flags_of({}, None)
+    assert found["prompts"] == f"{tmp_path}/asks"
+    assert found["prices"] == f"{tmp_path}/prices.yaml"
+    assert found["web_snapshot"] == f"{tmp_path}/pages"
+
+
+def test_a_job_searches_the_index_of_the_service_unless_another_is_named(index: Path) -> None:
+    made = setup("runs", str(index))
+    found, other = (
+        made.job_of(values, ["wikipedia"]).flags["index"]
+        for values in ({}, {"index": f"{index}/../{index.name}"})
+    )
+    assert found == str(index)
+    assert other != found
+
+
+def test_what_sources_are_is_said_with_the_flags_of_the_service(index: Path) -> None:
+    made = setup("runs", str(index), flags={"passages": 7})
+    found = {one.source: one for one in made.statuses()}
+    assert found["wikipedia"].status == "used"
+    assert json.loads(found["reference"].options)["passages"] == 7
+
+
+def test_the_examples_are_indexed_at_the_first_start_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = example_index()
+    assert Path(first).parent == tmp_path / "ufo"
+    assert capsys.readouterr().err == "ufo: building the index of the examples\n"
+    assert example_index() == first == setup("runs").index
+    assert capsys.readouterr().err == ""
 
 
 def test_flags_of_evaluate_hold_where_a_request_does_not_say_otherwise(

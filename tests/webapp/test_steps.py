@@ -1,14 +1,15 @@
-"""The steps of a check one by one, and what can be chosen."""
+"""The steps of a check one by one."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.webapp.conftest import events, opened
-from ufo.pipelines.commands.serve import setup
 from ufo.webapp.desk import Setup
+from ufo.webapp.limits import ServiceLimits
 
 
 def test_verify(client: httpx.Client) -> None:
@@ -30,35 +31,6 @@ def test_verify(client: httpx.Client) -> None:
     assert row["source"] == "web"
     assert row["outcome"] == "error"
     assert row["reason"] == "transport"
-
-
-def test_what_can_be_chosen(client: httpx.Client, base: Setup) -> None:
-    found = client.get("/options").json()
-    assert found["judge"] == "offline"
-    assert found["verifier"] == "overlap"
-    assert found["retrievers"] == found["web_retrievers"] == ["bm25"]
-    assert {"news", "other"} <= set(found["categories"])
-    (judge,) = (one for one in found["judges"] if one["judge"] == "offline")
-    assert judge["needs_endpoint"] is False
-    assert judge["options"] == ["verifier"]
-    assert {"overlap", "bundled"} <= {one["verifier"] for one in found["verifiers"]}
-    sources = {one["source"]: one for one in client.get("/sources").json()}
-    assert sources["reference"]["status"] == "used"
-    assert sources["wikipedia"]["options"] == ["retriever", "passages"]
-    assert sources["web"]["reason"] is None or "SERPER" in sources["web"]["reason"]
-    assert len(client.get("/examples").json()) == 38
-    # With a model there are the judges that ask one.
-    assert not any(one["needs_endpoint"] for one in found["judges"])
-    with opened(replace(base, model="m")) as other:
-        asks = {one["judge"]: one["needs_endpoint"] for one in other.get("/judges").json()}
-    assert {"offline": False, "llm": True}.items() <= asks.items()
-
-
-def test_a_service_is_started_with_an_embedder(results: Path, index: Path) -> None:
-    flags = {"embedder": "sentence-transformers/all-MiniLM-L6-v2"}
-    made = setup(str(results), str(index), flags=flags)
-    assert made.flags_of({}, ["web"])["embedder"] == flags["embedder"]
-    assert list(made.web_retrievers) == ["bm25", "dense"]
 
 
 def test_what_a_step_gives_goes_into_the_next_unchanged(client: httpx.Client) -> None:
@@ -107,3 +79,128 @@ def test_a_step_without_its_input_says_what_it_takes(
     answer = client.post(path, json=body)
     assert answer.status_code == 422
     assert "give `" in answer.json()["detail"]
+
+
+CLAIMS = [{"claim": "Oslo is big."}, {"claim": "Lima is big.", "query": "How big is Lima?"}]
+GIVEN = {"text": "Both are big.", "question": "Of what size?", "language": "en"}
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "question", "language"),
+    [
+        pytest.param({}, "Oslo is big.\nLima is big.", None, None, id="claims alone"),
+        pytest.param({"text": "T."}, "T.", None, None, id="with their text"),
+        pytest.param({"response": GIVEN}, *GIVEN.values(), id="with their response"),
+        pytest.param({"response": GIVEN, "text": "T."}, "T.", "Of what size?", "en",
+                     id="a text before that of the response"),
+        pytest.param({"response": GIVEN, "question": "Q?"}, "Both are big.", "Q?", "en",
+                     id="a question before that of the response"),
+        pytest.param({"response": GIVEN, "language": "de"}, "Both are big.", "Of what size?", "de",
+                     id="a language before that of the response"),
+    ],
+)  # fmt: skip
+def test_the_response_of_claims(
+    client: httpx.Client, body: dict[str, Any], text: str, question: str | None, language: Any
+) -> None:
+    asked = {"claims": CLAIMS, "sources": ["reference"], **body}
+    found = client.post("/passages", json=asked).json()
+    assert found["response"]["text"] == text
+    assert found["response"]["question"] == question
+    assert found["response"]["language"] == language
+    assert [unit["claim"] for unit in found["fact_units"]] == ["Oslo is big.", "Lima is big."]
+    assert found["fact_units"][1]["query"] == "How big is Lima?"
+
+
+def test_passages_are_those_of_each_source_for_each_claim_ranked(client: httpx.Client) -> None:
+    asked = {"claims": CLAIMS, "references": ["Oslo is big.", "Oslo is old."], "passages": 2}
+    found = client.post("/passages", json=asked | {"sources": ["wikipedia", "reference"]}).json()
+    rows = [(row["source"], row["claim"]) for row in found["answers"]]
+    assert rows == [
+        *(("wikipedia", claim) for claim in ("Oslo is big.", "Lima is big.")),
+        *(("reference", claim) for claim in ("Oslo is big.", "Lima is big.")),
+    ]
+    first = found["answers"][2]
+    assert [hit["rank"] for hit in first["hits"]] == [1, 2]
+    assert first["hits"][0]["passage"]["text"] == "Oslo is big."
+    assert first["query"] == found["fact_units"][0]["query"]
+    assert [first[name] for name in ("outcome", "reason", "message")] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "reason"),
+    [
+        pytest.param({}, "noans", "no_passages", id="nothing found"),
+        pytest.param({"reason": "no_references"}, "noans", "no_references", id="a reason"),
+        pytest.param({"outcome": "error", "reason": "transport"}, "error", "transport", id="error"),
+        pytest.param({"claim": "Another."}, "noans", "no_passages", id="of another claim"),
+        pytest.param({"hits": [{"passage": {"text": "Oslo is big."}}], "outcome": "error"},
+                     "supported", None, id="passages before an outcome"),
+    ],
+)  # fmt: skip
+def test_what_a_source_answered_is_judged(
+    client: httpx.Client, answer: dict[str, Any], outcome: str, reason: str | None
+) -> None:
+    told = {"source": "mine", "claim": "Oslo is big.", **answer}
+    asked = {"claims": CLAIMS[:1], "answers": [told]}
+    (row,) = client.post("/verify", json=asked).json()["evidence"]
+    assert row["source"] == "mine"
+    assert row["outcome"] == outcome
+    assert row["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "sources"),
+    [
+        pytest.param("seq", ["a"], id="the first that answers"),
+        pytest.param("mv", ["multi"], id="a vote of all"),
+        pytest.param("all", ["a", "a", "b", "multi"], id="all of these"),
+    ],
+)
+def test_answers_are_voted_on_in_the_mode_that_is_asked_for(
+    client: httpx.Client, mode: str, sources: list[str]
+) -> None:
+    hits = [{"passage": {"text": "Oslo is big."}}]
+    told = [{"source": name, "claim": "Oslo is big.", "hits": hits} for name in ("a", "b")]
+    asked = {"claims": CLAIMS[:1], "answers": told, "mode": mode}
+    found = client.post("/verify", json=asked).json()["verdicts"]
+    assert sorted(row["source"] for row in found) == sorted(sources)
+
+
+def test_a_search_has_its_hits_for_each_query(client: httpx.Client) -> None:
+    asked = {"queries": ["capital of Peru", "zyzzyva", "Oslo"], "passages": 1}
+    found = client.post("/search", json=asked).json()
+    assert [one["query"] for one in found] == asked["queries"]
+    assert [len(one["hits"]) for one in found] == [1, 0, 1]
+    (hit,) = found[0]["hits"]
+    assert hit["rank"] == 1
+    assert hit["score"] > 0
+    assert hit["passage"]["title"] == "Lima"
+    assert hit["passage"]["source"] == "wikipedia"
+
+
+def test_an_extraction_has_no_evidence(client: httpx.Client) -> None:
+    found = client.post("/extract", json={"text": "Oslo is big."}).json()
+    assert found.keys() == {"response", "sentences", "fact_units", "failures", "usage"}
+
+
+@pytest.fixture(scope="module")
+def full(base: Setup) -> Iterator[httpx.Client]:
+    """A service without a free place."""
+    with opened(replace(base, limits=ServiceLimits(checks=0))) as client:
+        yield client
+
+
+STEPS: dict[str, dict[str, Any]] = {
+    "/extract": {"text": "Oslo is big."},
+    "/search": {"queries": ["Oslo"]},
+    "/passages": {"claims": CLAIMS},
+    "/verify": {"claims": CLAIMS, "passages": [{"text": "Oslo is big."}]},
+    "/check": {"text": "Oslo is big."},
+}
+
+
+@pytest.mark.parametrize("path", STEPS)
+def test_every_step_takes_a_place(full: httpx.Client, path: str) -> None:
+    answer = full.post(path, json=STEPS[path])
+    assert answer.status_code == 429
+    assert "checks are under way" in answer.json()["detail"]

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import tempfile
 import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -220,6 +221,30 @@ def test_columns_are_those_that_the_readers_find(
     assert found == {"columns": columns, "fields": fields}
 
 
+@pytest.mark.parametrize(("size", "read"), [(99, 99), (262_144, 262_144), (262_145, 262_144)])
+def test_columns_are_looked_for_in_the_first_bytes(base: Setup, size: int, read: int) -> None:
+    seen: list[int] = []
+
+    def columns_of(head: bytes) -> list[str]:
+        seen.append(len(head))
+        return []
+
+    with opened(replace(base, columns_of=columns_of)) as client:
+        client.post("/upload/columns", content=b"a" * size)
+    assert seen == [read]
+
+
+def test_an_archive_is_deleted_once_it_is_sent(
+    base: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with opened(base) as client:
+        answer = client.get("/runs/older/parquet")
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-disposition"] == 'attachment; filename="run.zip"'
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -412,6 +437,35 @@ def test_a_command_that_cannot_be_started_is_an_upload_that_failed(tmp_path: Pat
     last = evaluated(tmp_path, "/nothing")
     assert last.state == "failed"
     assert "the evaluation could not be done" in last.log[-1]
+
+
+SAYING = """
+import json, os, sys
+seen = {"words": sys.argv[1:], "owner": os.environ["UFO_OWNER"]}
+seen["leads"] = os.getsid(0) == os.getpid()
+with open("seen.json", "w") as out:
+    json.dump(seen, out)
+sys.stderr.buffer.write(b"one\\rtwo\\r\\n\\nthree\\xff\\n" + b"x" * 70_000 + b"\\nlast")
+"""
+
+
+def test_a_command_gets_its_file_its_run_and_its_flags_and_belongs_to_the_service(
+    tmp_path: Path,
+) -> None:
+    last = evaluated(tmp_path, sys.executable, "-S", "-c", SAYING)
+    folder = tmp_path / ".uploads" / last.id
+    seen = json.loads((folder / "seen.json").read_text())
+    assert seen["words"] == [
+        *("--input", str(folder / "input" / "mine"), "--output", str(tmp_path)),
+        *("--run", f"upload-{last.id}", "--title=mine", "--log_format=json"),
+    ]
+    assert seen["owner"] == str(os.getpid())
+    assert seen["leads"] is True  # a session of its own, which is ended whole
+
+
+def test_lines_of_a_command_have_any_ends_length_and_bytes(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, sys.executable, "-S", "-c", SAYING).log
+    assert found == ["one", "two", "three\ufffd", "x" * 1_000, "last"]
 
 
 # The state that a service left, and what becomes of it in the next.

@@ -47,24 +47,71 @@ def test_json_is_what_the_python_interface_returns(about: Path) -> None:
     assert "? not found\n  claim  Ada Lovelace liked tea." in found.out
 
 
-def test_a_file_and_stdin(about: Path, tmp_path: Path) -> None:
-    (tmp_path / "answer.txt").write_text(TEXT)
-    (tmp_path / "tea.txt").write_text("Ada Lovelace liked tea.")
-    more = ("--references", tmp_path / "tea.txt")
-    found = ufo("check", tmp_path / "answer.txt", "--references", about, *more)
-    assert found.code == 0
-    assert found.out.partition(",")[0] == "2 of 3 claims supported"
-    assert found.err == f"Checking the text of the file {tmp_path}/answer.txt.\n"
+def test_stdin_is_a_text(about: Path) -> None:
     found = ufo_process("check", "-", "--references", about, input=TEXT)
     assert found.code == 0
     assert on_one_line(found.out).startswith(on_one_line(SHOWN))
     assert found.err == ""
-    found = ufo("check", "anwser.txt")
-    assert found.code == 0
-    assert found.out == "No claim to check\n"
-    assert found.err == "There is no file anwser.txt, so this word is the text.\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "file", "told"),
+    [
+        pytest.param(b"Oslo is big.", "answer.txt", "Checking the text of the file answer.txt.\n",
+                     id="a file"),
+        pytest.param(b"\xef\xbb\xbfOslo is big.", "answer.txt",
+                     "Checking the text of the file answer.txt.\n", id="a file that says UTF-8"),
+        pytest.param(b"", "anwser.txt",
+                     "There is no file anwser.txt, so this word is the text.\n", id="no file"),
+        pytest.param(b"", "Oslo is big.", "", id="a text of several words"),
+    ],
+)  # fmt: skip
+def test_what_is_checked_is_said_where_it_is_unclear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, file: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content:
+        (tmp_path / file).write_bytes(content)
+    (tmp_path / "one.txt").write_text("Rome is old.")
+    (tmp_path / "two.txt").write_text("Oslo is big.")
+    found = ends(0, "check", file, "--references", "one.txt", "--references", "two.txt", "--json")
+    assert found.err == told
+    word = file == "anwser.txt"
+    assert found.json["text"] == (file if word else "Oslo is big.")
+    assert found.json["score"] == (None if word else 1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param(["table"], "table is no text: it is not UTF-8 at byte 4", id="the text"),
+        pytest.param(["A b.", "--references", "table"], "table is no text: it is not UTF-8 at",
+                     id="a reference"),
+        pytest.param(["A b.", "--references", "none"], "--references 'none' cannot be read: ",
+                     id="a reference that is not there"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "table").write_bytes(b"PAR1\xff\xfe")
-    assert "is no text: it is not UTF-8 at byte 4" in ends(2, "check", tmp_path / "table").err
+    assert told in ends(2, "check", *words).err
+
+
+def test_a_failure_is_told_once_and_some_usable_judgement_is_enough(tmp_path: Path) -> None:
+    source = tmp_path / "broken.py"
+    source.write_text(
+        "from ufo import FactSource, Passage\n"
+        "class Broken(FactSource):\n"
+        "    def find(self, unit):\n"
+        "        if 'Rome' in unit.claim or 'Lima' in unit.claim: raise OSError('it is down')\n"
+        "        return [Passage(unit.claim)]\n"
+    )
+    text = "Rome is old. Lima is old. Oslo is old."
+    done = ends(0, "check", text, "--sources", f"{source}:Broken", "--judge", "offline")
+    assert done.err.count("it is down") == 2  # of the failures, and of what is lost
+    assert "2 of 3 judgements were unusable" in done.err
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,64 @@ def test_an_endpoint_for_each_role_as_json(llm_server: LlmServer) -> None:
     assert "right_judgements" not in second
 
 
+def test_an_endpoint_that_is_not_configured_is_left_out() -> None:
+    with LlmServer(keys=None) as server:
+        at = ("--knowledge_base_url", server.base_url, "--knowledge_model", "offline-knowledge")
+        (row,) = ufo("doctor", *at, "--json").json
+        assert "verify_facts" not in {entry.step for entry in server.chats}
+    assert row["roles"] == ["knowledge"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "models"),
+    [
+        pytest.param([], {"offline-judge"}, id="one of all roles"),
+        pytest.param(
+            ["--extractor_model", "offline-extractor"],
+            {"offline-judge", "offline-extractor"},
+            id="the extractor's",
+        ),
+        pytest.param(
+            ["--knowledge_model", "offline-knowledge"],
+            {"offline-judge", "offline-knowledge"},
+            id="the knowledge's",
+        ),
+    ],
+)
+def test_each_model_is_asked(llm_server: LlmServer, flags: list[str], models: set[str]) -> None:
+    rows = asked(llm_server, *flags, "--json").json
+    assert {row["model"] for row in rows} == models
+    assert {row["api_key_env"] for row in rows} == {"OPENAI_API_KEY"}
+    assert {entry.body["model"] for entry in llm_server.chats} == models
+
+
+def test_the_extractor_has_an_address_of_its_own(llm_server: LlmServer) -> None:
+    with LlmServer(keys=None) as other:
+        rows = asked(llm_server, "--extractor_base_url", other.base_url, "--json").json
+        assert other.chats
+    assert [row["roles"] for row in rows] == [["verifier", "knowledge"], ["extractor"]]
+
+
+def test_requests_are_those_of_a_run(
+    llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM", "facts")
+    flags = ("--header", "X-Team=TEAM", "--body_json", '{"top_k": 7}', "--reasoning_effort", "low")
+    assert asked(llm_server, *flags).code == 0
+    assert llm_server.chats
+    for entry in llm_server.chats:
+        assert entry.headers["x-team"] == "facts"
+        assert entry.body["top_k"] == 7
+        assert entry.body["reasoning_effort"] == "low"
+
+
+def test_the_context_is_told(llm_server: LlmServer) -> None:
+    (row,) = asked(llm_server, "--context", 12345, "--json").json
+    assert 12_300 < row["context"] < 12_345  # less the frame of a request
+    told = said(asked(llm_server, "--context", 12345).out)["context"]
+    assert told == f"about {row['context']:,} tokens"
+
+
 class _Always:
     """Does the same wrong to every request for a completion."""
 
@@ -98,14 +156,16 @@ class _Always:
         return self.fault
 
 
-def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(llm_server: LlmServer) -> None:
+def test_it_ends_in_time_which_the_endpoints_share_whatever_the_server_does(
+    llm_server: LlmServer,
+) -> None:
     asked(llm_server)  # what is imported at the first request takes its time
     llm_server.mix = _Always(faults.hang())  # type: ignore[assignment]
     begun = time.monotonic()
-    done = asked(llm_server, "--timeout", 2)
+    done = asked(llm_server, "--knowledge_model", "offline-knowledge", "--timeout", 2)
     assert time.monotonic() - begun < 4
     assert done.code == 1
-    assert "cannot be used: too slow, or busy: no judgement within" in done.out
+    assert done.out.count("cannot be used: too slow, or busy: no judgement within 1 s;") == 2
 
 
 @pytest.mark.parametrize(

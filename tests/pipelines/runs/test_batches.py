@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -138,36 +138,34 @@ def lose_replies(server: LlmServer) -> None:
     server.carried_out = empty
 
 
-def test_a_request_that_is_not_answered_is_told_how_its_batch_ended(
-    run: Running, llm_server: LlmServer
+def fail(server: LlmServer) -> None:
+    server.batches.fails.append(("server_error", "Something broke."))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "status", "message"),
+    [
+        pytest.param(
+            lose_replies,
+            "completed",
+            "completed: the batch ended without a reply to this request (completed)",
+            id="how its batch ended",
+        ),
+        pytest.param(
+            fail, "server_error", "server_error: Something broke.", id="the error of its batch"
+        ),
+    ],
+)
+def test_a_request_that_is_not_answered_is_told(
+    run: Running, llm_server: LlmServer, spoil: Any, status: str, message: str
 ) -> None:
-    lose_replies(llm_server)
-    (lost,) = run(repairs=0)[-1]
-    assert lost is not None
-    assert lost.status == "completed"
-    assert lost.payload is None
-    assert lost.message.endswith(
-        "completed: the batch ended without a reply to this request (completed)"
-    )
-
-
-def test_a_request_of_a_batch_that_failed_is_told_the_error_of_the_batch(
-    run: Running, llm_server: LlmServer
-) -> None:
-    llm_server.batches.fails.append(("server_error", "Something broke."))
-    (lost,) = run(repairs=0)[-1]
-    assert lost is not None
-    assert lost.status == "server_error"
-    assert lost.message.endswith("server_error: Something broke.")
-
-
-def test_a_reply_that_is_lost_bears_the_name_of_its_batch(
-    run: Running, llm_server: LlmServer
-) -> None:
-    lose_replies(llm_server)
+    spoil(llm_server)
     (lost,) = run(repairs=0)[-1]
     (batch,) = llm_server.batches.batches
     assert lost is not None
+    assert lost.status == status
+    assert lost.payload is None
+    assert lost.message.endswith(message)
     assert lost.request_id == f"{batch}/{key(0)}"
 
 
@@ -243,44 +241,32 @@ def test_a_request_that_is_larger_than_a_batch_may_be_is_sent_alone(
     assert run.sizes == [1, 1]
 
 
-def test_what_may_cost_all_that_is_left_is_sent(run: Running) -> None:
+@pytest.mark.parametrize(("share", "sizes"), [(1.0, [1]), (0.999, [])], ids=["all", "more than"])
+def test_what_may_cost_what_is_left(run: Running, share: float, sizes: list[int]) -> None:
     price = Price(10.0, 40.0)
-    run(prices={"offline-judge": price}, max_cost=upper_bound(price.of_batch, body(0)))
-    assert run.sizes == [1]
+    cap = share * upper_bound(price.of_batch, body(0))
+    with nullcontext() if sizes else pytest.raises(CostCapped):
+        run(prices={"offline-judge": price}, max_cost=cap)
+    assert run.sizes == sizes
 
 
-def test_what_may_cost_more_than_is_left_is_not_sent(run: Running) -> None:
-    price = Price(10.0, 40.0)
-    least = upper_bound(price.of_batch, body(0))
-    with pytest.raises(CostCapped):
-        run(prices={"offline-judge": price}, max_cost=least * 0.999)
-    assert run.sizes == []
-
-
-def test_a_batch_of_too_many_tokens_is_halved_when_it_is_refused_twice(
-    run: Running, llm_server: LlmServer, slept: list[float]
-) -> None:
-    llm_server.batches.token_limit = 2 * prompt_tokens(body(0))
-    run(requests=4)
-    assert run.sizes == [4, 4, 2, 2]
+@pytest.mark.parametrize(
+    ("requests", "taken", "most", "polls", "sizes"),
+    [
+        pytest.param(4, 2, 9, 0, [4, 4, 2, 2], id="is halved when it is refused twice"),
+        pytest.param(5, 3, 9, 0, [5, 5, 2, 3], id="is sent with more once another has ended"),
+        pytest.param(4, 2, 2, 4, [2, 2, 2], id="beside another waits for its end"),
+    ],
+)
+def test_a_batch_of_more_tokens_than_are_taken(
+    run: Running, llm_server: LlmServer, slept: list[float], requests: int, taken: int,
+    most: int, polls: int, sizes: list[int],
+) -> None:  # fmt: skip
+    llm_server.batches.token_limit = taken * prompt_tokens(body(0))
+    llm_server.batches.polls = polls
+    run(requests, most)
+    assert run.sizes == sizes
     assert list(llm_server.batches.files) == []
-
-
-def test_more_is_sent_again_once_a_batch_has_ended(
-    run: Running, llm_server: LlmServer, slept: list[float]
-) -> None:
-    llm_server.batches.token_limit = 3 * prompt_tokens(body(0))
-    run(requests=5)
-    assert run.sizes == [5, 5, 2, 3]
-
-
-def test_a_batch_that_is_too_much_beside_another_waits_for_its_end(
-    run: Running, llm_server: LlmServer, slept: list[float]
-) -> None:
-    llm_server.batches.token_limit = 2 * prompt_tokens(body(0))
-    llm_server.batches.polls = 4
-    run(requests=4, most=2)
-    assert run.sizes == [2, 2, 2]
 
 
 # --- the time to wait, and the rounds
@@ -330,18 +316,11 @@ def test_a_run_that_asks_something_new_in_each_pass_ends(run: Running) -> None:
     assert run.sizes == [1] * 10
 
 
-def test_a_batch_that_is_not_listed_yet_is_looked_for_again(
-    run: Running, llm_server: LlmServer, slept: list[float]
+@pytest.mark.parametrize("what", [("loses", "late"), ("loses_files",)], ids=["listed yet", "there"])
+def test_a_batch_whose_submission_was_not_answered_and_that_is_not(
+    run: Running, llm_server: LlmServer, slept: list[float], what: tuple[str, ...]
 ) -> None:
-    llm_server.batches.loses = 1
-    llm_server.batches.late = 1
-    run()
-    assert run.sizes == [1]
-
-
-def test_a_batch_whose_file_did_not_arrive_is_submitted_again(
-    run: Running, llm_server: LlmServer, slept: list[float]
-) -> None:
-    llm_server.batches.loses_files = 1
+    for name in what:
+        setattr(llm_server.batches, name, 1)
     run()
     assert run.sizes == [1]

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import Outcome, ends, evaluation, ok, ufo
+from tests.pipelines.conftest import ends, evaluation, ok, ufo
 from ufo.pipelines.runs.comparison import compare, compare_models, is_worse
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
@@ -158,43 +158,6 @@ def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
 
 
 # --- gates of ufo evaluate -----------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_run_is_gated_by_its_baseline(tmp_path: Path) -> None:
-    def evaluate(name: str, city: str, *flags: float | str) -> Outcome:
-        records = [
-            {
-                "id": f"r{i}",
-                "question": f"Where is town {i}?",
-                "response": f"Town {i} lies in {city if i % 4 else 'Peru'}.",
-                "reference_answers": [f"Town {i} lies in Peru."],
-            }
-            for i in range(20)
-        ]
-        if name == "other":
-            text = "Oslo is in Norway."
-            records = [{"id": "x", "response": text, "reference_answers": text}]
-        return ufo(*evaluation(tmp_path, records, "--run", name, *flags))
-
-    assert evaluate("good", "Peru").code == 0
-    bad = evaluate("bad", "Chile", "--baseline", "good", "--json")
-    assert bad.code == 3
-    assert bad.json["worse"] is True
-    assert bad.json["comparison"]["n_questions"] == 20
-    assert "Significantly worse than --baseline good: p < 0.05" in bad.err
-    # The run is finished all the same.
-    with open_results(tmp_path / "out", "bad") as results:
-        assert results.runs[0].counts["responses"] == 20
-    assert evaluate("again", "Peru", "--baseline", "good", "--fail_if_worse", 0.5).code == 0
-    better = evaluate("better", "Peru", "--baseline", "bad")
-    assert better.code == 0
-    assert "one-sided p" in better.out
-    # And so is one that shares nothing with its baseline.
-    other = evaluate("other", "", "--baseline", "good")
-    assert other.code == 2
-    assert "share no question" in other.err
-    assert (tmp_path / "out" / "run=other" / "manifest.json").exists()
 
 
 def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Building an index, searching it, and what it says of itself."""
+"""Building an index from files of several kinds, in several processes, again and interrupted."""
 
 import bz2
 import multiprocessing
@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.embedder import write_embedder
-from tests.pipelines.conftest import ok, ufo, write_lines
+from tests.pipelines.conftest import write_lines
 from ufo.indexes.index import open_index
-from ufo.indexes.manifest import VERSION, read_manifest
+from ufo.indexes.manifest import read_manifest
 from ufo.indexes.store import read_mapped
 from ufo.pipelines.build_index import build
 from ufo.schemas.errors import Interrupted, RunError, UsageError
@@ -126,14 +126,24 @@ def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "content",
-    [_dump([_page("A", redirect="B")]), b"<html></html>", b"{}", b"", bz2.compress(b"")],
-    ids=["redirects only", "html", "no title", "empty", "nothing compressed"],
+    ("content", "told"),
+    [
+        pytest.param(
+            _dump([_page("A", redirect="B")]),
+            "1 pages, 0 articles, 1 redirects, 0 disambiguations",
+            id="redirects only",
+        ),
+        pytest.param(b"<html></html>", "0 pages, 0 articles", id="html"),
+        pytest.param(b"{}", "first failure: ", id="no title"),
+        pytest.param(b"", "0 empty articles", id="empty"),
+        pytest.param(bz2.compress(b""), "0 pages", id="nothing compressed"),
+    ],
 )
-def test_no_article_cannot_finish(tmp_path: Path, content: bytes) -> None:
+def test_no_article_cannot_finish(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "dump").write_bytes(content)
-    with pytest.raises(RunError, match=r"no article in .*dump: .* pages-articles"):
+    with pytest.raises(RunError, match=r"no article in .*dump: .* pages-articles") as error:
         build(tmp_path / "dump", tmp_path / "index")
+    assert told in error.value.message
     assert [p.name for p in tmp_path.iterdir()] == ["dump"]
 
 
@@ -169,7 +179,7 @@ def test_ctrl_c_leaves_no_folder_and_no_process(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ufo.pipelines.build_index.wait", ctrl_c)
-    with pytest.raises(Interrupted, match=r"interrupted; the index .* is not built"):
+    with pytest.raises(Interrupted, match=r"interrupted; the index .* is not built$"):
         build(many, tmp_path / "index", workers=2, slice_bytes=400)
     assert not multiprocessing.active_children()
     assert list(tmp_path.iterdir()) == [many]
@@ -193,43 +203,42 @@ def test_vectors_that_were_made_are_kept_where_a_build_stops(
     assert not list(tmp_path.glob(".index*"))
 
 
-def test_an_index_is_built_searched_and_described(tmp_path: Path) -> None:
-    records = [
-        {"title": "Danube", "text": "A river through ten countries.", "url": "https://x.org/D"},
-        {"title": "Rhine", "text": "A river through six countries."},
-        {"title": "Bee", "text": "An insect that makes honey."},
-        {},
-    ]
-    given = ("index", "build", "--input", write_lines(tmp_path / "in.jsonl", records), "--output")
-    index, dense = tmp_path / "index", tmp_path / "dense"
-    built = ok(*given, index)
-    assert "3 articles" in built.out
-    assert "1 failures" in built.out
-    assert "in.jsonl:4" in built.err
-    found = ok("index", "search", index, "ten countries of the Danube").out
-    assert found.startswith("1. Danube  (score ")
-    assert "https://x.org/D" in found
-    assert "ten countries" in found
-    [hit] = ok("index", "search", index, "honey", "--json", "--passages", 1).json
-    assert {"row", "score", "title", "section", "url", "text"} <= set(hit)
-    assert "no passage" in ok("index", "search", index, "glacier").out
-    assert ok("index", "search", index, "glacier", "--json").json == []
-    info = ok("index", "info", index, "--verify").out
-    for expected in (f"ufo-index version {VERSION}", "all checksums agree", "3 articles"):
-        assert expected in info
-    assert ok("index", "info", index, "--json").json["format"] == "ufo-index"
-    # Each retriever of an index with vectors.
-    model = str(write_embedder(tmp_path / "m", "river insect honey"))
-    made = ok(*given, dense, "--embedder", model, "--workers", 1, "--json")
-    assert made.json["counts"]["passages"] == 3
-    for retriever in ("dense", "hybrid"):
-        hits = ok("index", "search", dense, "river", "--json", "--retriever", retriever).json
-        assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
-    assert f"vectors of 3 by {model}" in ok("index", "info", dense).out
-    for words, reason in (
-        (("search", index, " "), "query is empty"),
-        (("search", index, "x", "--retriever", "dense"), "--embedder"),
-    ):
-        wrong = ufo("index", *words)
-        assert wrong.code == 2, wrong
-        assert reason in wrong.err, wrong
+def test_a_build_that_fails_without_vectors_keeps_none(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("ufo.indexes.bm25.build", full)
+    with pytest.raises(RunError, match=r"index could not be built: No space left on device$"):
+        build(dump, tmp_path / "index")
+
+
+def test_an_embedder_is_checked_before_anything_is_read(dump: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    with pytest.raises(UsageError):
+        build(dump, tmp_path / "index", embedder=str(tmp_path), progress=lines.append)
+    assert lines == []
+
+
+def test_paths_may_begin_with_the_home_folder(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert build("~/pages.xml.bz2", "~/index").path == tmp_path / "index"
+
+
+def test_what_failed_is_counted_and_the_first_is_told(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "in.jsonl", [{"title": "A", "text": "a"}, "no", "no"])
+    (warning,) = build(path, tmp_path / "index").warnings
+    told = "2 pages or parts of the input failed, see failures.parquet; the first: in.jsonl:2: "
+    assert warning.startswith(told)
+
+
+@pytest.mark.parametrize(("words", "passages"), [(100, 1), (20, 2)])
+def test_a_passage_has_about_so_many_words(tmp_path: Path, words: int, passages: int) -> None:
+    text = " ".join(f"This is the sentence of number {n}." for n in range(5))
+    path = write_lines(tmp_path / "in.jsonl", [{"title": "A", "text": text}])
+    result = build(path, tmp_path / "index", words=words)
+    assert result.counts["passages"] == passages
+    assert read_manifest(result.path)[0]["settings"]["words"] == words

@@ -1,0 +1,196 @@
+"""What `ufo evaluate` says of a run at its end, to people and to programs, and its exit code."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import rows_of, write_run
+from tests.llm_server import LlmServer
+from tests.pipelines.conftest import TWO, Outcome, ends, evaluation, ok
+from tests.pipelines.llm_runs import at
+
+ENGLISH = {"id": "c", "response": "Oslo is large.", "reference_answers": "Oslo is large."}
+RUSSIAN = {"id": "d", "response": "Осло находится в Норвегии.", "reference_answers": "Осло."}
+NO_CLAIM = {"id": "e", "response": "Hm.", "claims": []}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("evaluate")
+
+
+@pytest.fixture(scope="module")
+def again(folder: Path) -> Callable[..., Outcome]:
+    """Two responses of which one is supported, and a line that is none, are evaluated once; then
+    the command says the same with other flags."""
+    words = evaluation(folder, [*TWO, "broken"], "--run", "one", "--judge", "offline")
+    ok(*words)
+    return lambda code, *flags: ends(code, *words, "--if_finished", "skip", *flags)
+
+
+def test_people_are_told_the_size_the_score_the_failures_and_the_place(
+    again: Callable[..., Outcome], folder: Path
+) -> None:
+    done = again(0)
+    assert "Run one is finished; left as it is (--if_finished skip)." in done.err
+    lines = done.out.splitlines()
+    assert lines[0] == "run one: 2 responses, 2 claims"
+    assert lines[1] == "1 of 2 claims supported, 1 not found"
+    assert lines[2] == "factuality score 0.500, 50% of claims decided"
+    assert lines[3].startswith("Verifier overlap (a first look")
+    assert lines[4:] == [
+        "1 failure, each with its reason in the table `failures`",
+        f"results in {folder}/out/run=one",
+    ]
+
+
+def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path) -> None:
+    found = again(0, "--json").json
+    assert found.pop("judged_by").startswith("Verifier overlap (a first look")
+    assert found.pop("seconds") >= 0
+    scores = ("coverage", "decided_score", "n_judgements", "n_units", "n_unusable")
+    assert [name for name in scores if name not in found] == []
+    assert {name: value for name, value in found.items() if name not in scores} == {
+        "run": "one",
+        "headline": "1 of 2 claims supported, 1 not found",
+        "mode": "seq",
+        "sources": ["reference"],
+        "responses": 2,
+        "units": 2,
+        "failures": 1,
+        "factuality_score": 0.5,
+        "requests": 0,
+        "tokens": 0,
+        "cost_usd": 0,
+        "problem": None,
+        "path": f"{folder}/out/run=one",
+        "below": False,
+        "error_share": 0.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "told"),
+    [
+        pytest.param(0.5, 0, "", id="at the limit"),
+        pytest.param(0.501, 3, "Below --fail_under 0.501: 0.500\n", id="below the limit"),
+    ],
+)
+def test_a_score_below_the_limit_is_exit_code_3(
+    again: Callable[..., Outcome], limit: float, code: int, told: str
+) -> None:
+    assert again(code, "--fail_under", limit).err.endswith(told)
+    assert again(code, "--fail_under", limit, "--json").json["below"] == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("records", "code", "told", "share"),
+    [
+        pytest.param([NO_CLAIM], 3, "Below --fail_under 0.0: no score\n", 0.0, id="no claim"),
+        pytest.param([RUSSIAN], 1, "1 of 1 judgements was unusable; try --judge llm", 1.0,
+                     id="nothing usable"),
+        pytest.param([ENGLISH, RUSSIAN], 0, "1 of 2 judgements was unusable; try --judge llm", 0.5,
+                     id="half of it usable"),
+    ],
+)  # fmt: skip
+def test_without_a_score_or_with_judgements_that_are_unusable(
+    tmp_path: Path, records: list[Any], code: int, told: str, share: float
+) -> None:
+    words = evaluation(tmp_path, records, "--fail_under", 0, "--judge", "offline", "--json")
+    done = ends(code, *words)
+    assert told in done.err
+    assert done.json["error_share"] == share
+    assert done.json["factuality_score"] == (1.0 if code == 0 else None)
+    assert (done.json["problem"] or "")[:20] == (told[:20] if share else "")
+
+
+@pytest.mark.parametrize(
+    ("price", "told"),
+    [
+        pytest.param({"other": {"input": 1, "output": 1}}, "cost unknown", id="no price"),
+        pytest.param({"offline-judge": {"input": 0, "output": 0}}, "$0.0000", id="a price"),
+    ],
+)
+def test_requests_are_counted_with_their_cost(
+    tmp_path: Path, llm_server: LlmServer, price: Any, told: str
+) -> None:
+    (tmp_path / "prices.yaml").write_text(json.dumps(price))
+    flags = at(llm_server, "--prices", tmp_path / "prices.yaml")
+    lines = ok(*evaluation(tmp_path, TWO, *flags)).out.splitlines()
+    (line,) = (line for line in lines if "requests, " in line)
+    answered = [one for one in llm_server.chats if one.status == 200]
+    tokens = sum(one.prompt_tokens + one.completion_tokens for one in answered)
+    assert line == f"{len(llm_server.chats)} requests, {tokens:,} tokens, {told}"
+
+
+# --- beside another run
+
+
+def six(supported: int) -> list[Any]:
+    """Six responses of one claim each; the references of so many say it."""
+    said = [*["Claim u."] * supported, *["Rome is large."] * (6 - supported)]
+    given = {"response": "Claim u.", "claims": [{"claim": "Claim u."}]}
+    return [
+        {**given, "id": f"r{n}", "question": f"What of r{n}?", "reference_answers": text}
+        for n, text in enumerate(said)
+    ]
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
+    """Six claims, of which one is supported, are evaluated once; then the command compares them
+    with a run in which all are supported, or refuted."""
+    folder = tmp_path_factory.mktemp("beside")
+    for baseline, outcome in (("supported", "s"), ("refuted", "r")):
+        votes = {f"r{n}": {"u": {"ref": outcome}} for n in range(6)}
+        write_run(folder / "out", rows_of(votes), baseline)
+    words = evaluation(folder, six(1), "--run", "new", "--judge", "offline")
+    ok(*words)
+    return lambda code, *flags: ends(code, *words, "--if_finished", "skip", "--json", *flags)
+
+
+WORSE = "Significantly worse than --baseline supported: p < "
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "told"),
+    [
+        pytest.param(("supported",), 3, f"{WORSE}0.05\n", id="worse at the usual level"),
+        pytest.param(("supported", "--fail_if_worse", 0.01), 3, f"{WORSE}0.01\n",
+                     id="worse at another level"),
+        pytest.param(("supported", "--fail_if_worse", 0.001), 0, "", id="not at a stricter one"),
+        pytest.param(("refuted",), 0, "", id="better"),
+    ],
+)  # fmt: skip
+def test_a_run_that_is_worse_than_its_baseline_is_exit_code_3(
+    beside: Callable[..., Outcome], flags: tuple[object, ...], code: int, told: str
+) -> None:
+    done = beside(code, "--baseline", *flags)
+    assert done.json["worse"] == bool(code)
+    assert done.json["comparison"]["n_questions"] == 6
+    assert done.err.endswith(told)
+    assert (WORSE in done.err) == bool(code)
+
+
+def test_people_are_told_how_a_run_differs_from_its_baseline(tmp_path: Path) -> None:
+    ok(*evaluation(tmp_path, six(6), "--run", "base", "--judge", "offline"))
+    words = evaluation(tmp_path, six(1), "--run", "new", "--judge", "offline")
+    *_, difference, lost, each = ends(3, *words, "--baseline", "base").out.splitlines()
+    assert difference.startswith("new scores 0.833 lower than base, 0.167 against 1.000 (95 %")
+    assert difference.endswith(", one-sided p = 0.0021). Paired by 6 questions")
+    assert lost == "claims no longer supported: 5; supported now: 0"
+    assert each == f"each of them: ufo compare {tmp_path}/out base new"
+
+
+def test_a_run_that_shares_nothing_with_its_baseline_is_finished_all_the_same(
+    tmp_path: Path,
+) -> None:
+    write_run(tmp_path / "out", rows_of({"other": {"u": {"ref": "s"}}}), "base")
+    words = evaluation(tmp_path, [ENGLISH], "--run", "new", "--baseline", "base")
+    done = ends(2, *words, "--judge", "offline")
+    assert "results in" in done.out
+    assert "share no question" in done.err
+    assert (tmp_path / "out" / "run=new" / "manifest.json").exists()

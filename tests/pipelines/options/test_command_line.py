@@ -1,0 +1,177 @@
+"""What a configuration file may have beside options, and which options go together."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipelines.conftest import settings_of
+from ufo.pipelines.options.command_line import recall_settings_of
+from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
+from ufo.schemas.errors import UsageError
+
+PLACES = ("--input", "in.jsonl", "--output", "out")
+URL = "http://models.example/v1"
+
+
+@pytest.fixture
+def filed(tmp_path: Path) -> Callable[..., Settings]:
+    """Returns the settings of a configuration file's text and flags."""
+
+    def read(text: str, *flags: str) -> Settings:
+        (tmp_path / "ufo.yaml").write_text(text)
+        return settings_of(*PLACES, "--config", str(tmp_path / "ufo.yaml"), *flags)
+
+    return read
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "mode: null\n"])
+def test_a_file_may_say_nothing(filed: Callable[..., Settings], text: str) -> None:
+    assert filed(text).mode == settings_of(*PLACES).mode
+
+
+def test_a_key_may_be_written_as_its_flag(filed: Callable[..., Settings]) -> None:
+    assert filed("--mode: mv").mode == "mv"
+
+
+@pytest.mark.parametrize(
+    ("text", "beam"),
+    [
+        pytest.param("job_name: nightly", ["--job_name=nightly"], id="a value"),
+        pytest.param("save_main_session: true", ["--save_main_session"], id="a switch that is on"),
+        pytest.param("save_main_session: false", [], id="a switch that is off"),
+        pytest.param("job_name: null", [], id="no value"),
+    ],
+)
+def test_flags_of_beam_stand_in_a_file_too(
+    filed: Callable[..., Settings], text: str, beam: list[str]
+) -> None:
+    assert list(filed(text).beam) == beam
+    assert list(filed(text, "--project=p").beam) == [*beam, "--project=p"]
+
+
+@pytest.mark.parametrize(
+    ("text", "judge"),
+    [
+        pytest.param("judges: [{name: a, type: offline}, {name: b, type: offline}]", "a",
+                     id="the first of several"),
+        pytest.param("judge: {type: offline}", "offline", id="one that is called as its type"),
+    ],
+)  # fmt: skip
+def test_the_judge_of_a_file(filed: Callable[..., Settings], text: str, judge: str) -> None:
+    found = filed(text).judge
+    assert found.name == judge
+    assert found.type == "offline"
+
+
+def test_options_of_a_judge_in_a_file_are_those_of_the_run(filed: Callable[..., Settings]) -> None:
+    found = filed(f"judge: {{name: m, type: llm, formulation: prompt}}\nbase_url: {URL}")
+    assert found.formulation == "prompt"
+    assert dict(found.judge.options) == {}
+
+
+def test_sources_of_a_file_have_their_names_types_and_options(
+    filed: Callable[..., Settings],
+) -> None:
+    found = filed("sources: [reference, {name: mine, type: wikipedia, index: x, passages: 3}]")
+    assert found.sources == ("reference", "mine")
+    assert found.source_definitions == {
+        "mine": {"type": "wikipedia", "options": {"index": "x", "passages": 3}}
+    }
+
+
+WITH_MODEL = (*PLACES, "--base_url", URL, "--model", "m")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(
+            ("--since", "r", "--if_finished", "retry_errors"),
+            "--since takes results over from another run, --if_finished retry_errors from this",
+            id="two runs to take over from",
+        ),
+        pytest.param(
+            ("--fail_if_worse", "0.1"), "--fail_if_worse says how much worse than --baseline",
+            id="worse than nothing",
+        ),
+        pytest.param(
+            ("--judge", "offline", "--formulation", "prompt"),
+            r"--formulation is for --judge llm, and this run's judge is offline; use that \(with "
+            r"OPENAI_API_KEY or --base_url\), or leave --formulation out",
+            id="an option of a judge that asks a model",
+        ),
+        pytest.param(
+            ("--verifier", "overlap"),
+            "--verifier is for --judge offline, and this run's judge is llm; use that, or leave",
+            id="an option of a judge that asks none",
+        ),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together(words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        settings_of(*WITH_MODEL, *words)
+
+
+# --- recall
+
+RECALL = {"input": ["in.jsonl"], "output": "out"}
+FIVE = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
+
+
+@pytest.mark.parametrize(
+    ("given", "formulations"),
+    [
+        pytest.param({"base_url": URL}, FIVE, id="all five by a model"),
+        pytest.param({"base_url": URL, "formulations": " tfn ,tf,"}, ("tfn", "tf"), id="named"),
+        pytest.param({"base_url": URL, "formulations": "prompt,tf", "format": "xml"},
+                     ("prompt", "tf+xml"), id="in tags"),
+        pytest.param({}, ("offline",), id="without a model"),
+        pytest.param({"base_url": URL, "facts_only": True}, (), id="none of facts alone"),
+    ],
+)  # fmt: skip
+def test_the_formulations_of_a_recall(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], formulations: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert recall_settings_of(RECALL | given).formulations == formulations
+
+
+@pytest.mark.parametrize(
+    ("given", "facts"),
+    [({}, 10_000), ({"facts_per_call": 4}, 4)],
+    ids=["all in one call", "as many as are asked for"],
+)
+def test_the_facts_of_a_call_of_recall(given: dict[str, Any], facts: int) -> None:
+    found = recall_settings_of(RECALL | {"base_url": URL} | given).llm()
+    assert found is not None
+    assert found.facts_per_call == facts
+
+
+def test_a_recall_has_two_rounds_of_batches() -> None:
+    assert recall_settings_of(RECALL | {"base_url": URL}).rounds([]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "changes"),
+    [
+        ("formulations", "tf", True),
+        ("facts_only", True, True),
+        ("repairs", 0, True),
+        ("facts_per_call", 4, True),
+        ("model", "m", True),
+        ("as_published", True, True),
+        ("workers", 3, False),
+        ("chunk_size", 3, False),
+        ("concurrency", 3, False),
+    ],
+)
+def test_what_enters_the_fingerprint_of_a_recall(name: str, value: Any, changes: bool) -> None:
+    given = RECALL | {"base_url": URL}
+    usual, found = recall_settings_of(given), recall_settings_of(given | {name: value})
+    assert (found.affecting() != usual.affecting()) == changes
+
+
+def test_files_that_workers_open_are_those_of_judges_and_sources() -> None:
+    assert set(OPENED_BY_WORKERS) == {"index", "web_snapshot", "prompts"}

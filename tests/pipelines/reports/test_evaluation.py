@@ -1,0 +1,181 @@
+"""The results in Python: one checked text with its claims, and a finished run with its tables."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import rows_of, write_run
+from ufo.pipelines.reports.evaluation import Check, Evaluation
+from ufo.pipelines.runs.remote_results import open_results
+from ufo.schemas.records import Failure
+from ufo.transforms.check_text import CheckedText
+
+SOURCES = ("ref", "wiki")
+
+
+def checked(votes: Any, mode: str = "seq", failures: Any = (), **of_evidence: Any) -> Check:
+    """The check of a text with these votes; all its evidence has the other fields."""
+    rows = rows_of({"a": votes}, mode=mode)
+    text = CheckedText(
+        rows["responses"][0],
+        rows["sentences"],
+        rows["fact_units"],
+        [replace(row, **of_evidence) for row in rows["evidence"]],
+        rows["passages"],
+        rows["verdicts"],
+        list(failures),
+    )
+    return Check(text, SOURCES, mode, "not_factual")
+
+
+def test_a_check_says_the_score_in_numbers_and_words() -> None:
+    found = checked({"u": {"ref": "s"}, "v": {"ref": "r"}, "w": {"ref": "n"}, "x": {"ref": "n"}})
+    assert found.score == 0.25
+    assert found.coverage == 0.5
+    assert found.headline == "1 of 4 claims supported, 1 contradicted, 2 not found"
+    assert found.states == ["supported", "contradicted", "not found", "not found"]
+
+
+def test_the_score_of_all_modes_is_that_of_one_source_after_another() -> None:
+    found = checked({"u": {"ref": "s", "wiki": "rr"}}, mode="all")
+    assert found.score == 1.0
+    assert [row["state"] for row in found.claims()] == ["supported"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        pytest.param({"model": "overlap@1"}, "Verifier overlap", id="a verifier"),
+        pytest.param({}, "", id="no model"),
+        pytest.param({"model": "gpt", "judge": "llm"}, "", id="another judge"),
+    ],
+)
+def test_how_far_to_trust_it_is_said_of_verifiers(fields: dict[str, Any], told: str) -> None:
+    found = checked({"u": {"ref": "s"}}, **fields).judged_by
+    assert found.startswith(told)
+    assert bool(found) == bool(told)
+
+
+def test_a_check_as_plain_values_has_its_rows_and_its_score() -> None:
+    found = checked({"u": {"ref": "s"}}).to_dict()
+    tables = {"sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage"}
+    assert found.keys() == {"text", "score", "coverage", "judged_by"} | tables
+    assert found["text"] == "Text of a."
+    assert found["fact_units"][0]["claim"] == "Claim u."
+
+
+REFUSED = Failure("extract", "a", "refused", "No.", None)
+OURS = Failure("verify", "a", "refused", "the reply is cut", None)
+
+
+@pytest.mark.parametrize(
+    ("votes", "failures", "sentence"),
+    [
+        pytest.param({"u": {"ref": "s"}}, [], "", id="nothing"),
+        pytest.param({}, [REFUSED], "no claim could be extracted from 1 of 1 responses "
+                     "(refused 1): No.", id="the claims"),
+        pytest.param({"u": {"ref": "s"}}, [REFUSED], "", id="some claims"),
+        pytest.param({"u": {"ref": "e", "wiki": "n"}}, [],
+                     "1 of 2 judgements was unusable (transport 1)", id="a judgement"),
+        pytest.param({"u": {"ref": "ee"}}, [replace(REFUSED, step="verify"), OURS],
+                     "2 of 2 judgements were unusable (transport 2): No.", id="all judgements"),
+    ],
+)  # fmt: skip
+def test_what_is_lost_of_a_text(votes: Any, failures: Any, sentence: str) -> None:
+    assert checked(votes, failures=failures).lost.sentence == sentence
+
+
+def claim_of(votes: str, wiki: str, changes: dict[int, dict[str, Any]], mode: str = "seq") -> Any:
+    """The claim that has these votes, after changes of rows of evidence."""
+    rows = rows_of({"a": {"u": {"ref": votes, "wiki": wiki}}}, mode=mode)
+    evidence = [replace(row, **changes.get(at, {})) for at, row in enumerate(rows["evidence"])]
+    text = CheckedText(rows["responses"][0], rows["sentences"], rows["fact_units"], evidence,
+                       rows["passages"], rows["verdicts"])  # fmt: skip
+    (found,) = Check(text, SOURCES, mode, "not_factual").claims()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("votes", "wiki", "changes", "mode", "best"),
+    [
+        pytest.param("rss", "s", {}, "seq", "ref:a-u-1", id="that agrees with the verdict"),
+        pytest.param("ss", "s", {0: {"citation": None}}, "seq", "ref:a-u-1", id="with a quote"),
+        pytest.param("rss", "s", {1: {"citation": None}, 2: {"citation": None}}, "seq",
+                     "ref:a-u-1", id="that agrees, before one with a quote"),
+        pytest.param("ss", "s", {0: {"rank": 7}}, "seq", "ref:a-u-1", id="of the best rank"),
+        pytest.param("nn", "s", {}, "seq", "wiki:a-u-0", id="of the source that decided"),
+        pytest.param("nn", "n", {0: {"citation": None}, 1: {"citation": None}}, "seq", "wiki:a-u-0",
+                     id="of any source where none decided"),
+        pytest.param("rn", "ss", {}, "mv", "wiki:a-u-0", id="of any source after a vote of all"),
+    ],
+)  # fmt: skip
+def test_the_evidence_of_a_claim_is_the_strongest(
+    votes: str, wiki: str, changes: Any, mode: str, best: str
+) -> None:
+    found = claim_of(votes, wiki, changes, mode)
+    assert found["passage_id"] == best
+    assert found["evidence_source"] == best.partition(":")[0]
+    assert found["title"] == "Page u"
+    assert found["claim"] == "Claim u."
+
+
+def test_a_claim_without_a_passage_has_no_title() -> None:
+    found = claim_of("-", "-", {})
+    assert found["title"] is None
+    assert found["url"] is None
+    assert found["state"] == "not found"
+
+
+# --- finished runs
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> tuple[Evaluation, list[str]]:
+    """A finished run, and what is done at its end."""
+    rows = rows_of({"b": {"v": {"ref": "s"}, "u": {"ref": "sr"}}, "a": {"x": {"wiki": "n"}}},
+                   mode="all")  # fmt: skip
+    rows["failures"] = [REFUSED, Failure("extract", "A", "t", "", None), OURS]
+    rows["evidence"].reverse()
+    write_run(tmp_path, rows, mode="all")
+    ended: list[str] = []
+    temporary = ExitStack()
+    temporary.callback(ended.append, "deleted")
+    return Evaluation(open_results(str(tmp_path)), "the path", temporary), ended
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("scores", ("mode", "source", "response_id")),
+        ("verdicts", ("response_id", "unit_id", "mode", "source")),
+        ("evidence", ("response_id", "unit_id", "source", "rank")),
+        ("failures", ("step", "key")),
+    ],
+)
+def test_a_table_is_in_order(run: Any, table: str, columns: tuple[str, ...]) -> None:
+    found = getattr(run[0], table).to_pylist()
+    keys = [tuple(row[name] for name in columns) for row in found]
+    assert len(keys) > 2
+    assert keys == sorted(keys)
+
+
+def test_contributions_are_in_the_order_of_sources(run: Any) -> None:
+    found = run[0].contributions.to_pylist()
+    assert [row["source"] for row in found if row["mode"] == "seq"] == ["ref", "wiki", "none"]
+
+
+def test_a_run_knows_its_name_and_its_place(run: Any) -> None:
+    assert run[0].run == "r1"
+    assert run[0].path == "the path"
+    assert run[0].sql("SELECT ? AS n", [7]).to_pylist() == [{"n": 7}]
+
+
+def test_what_is_temporary_is_deleted_once_where_a_run_is_closed(run: Any) -> None:
+    evaluation, ended = run
+    assert ended == []
+    evaluation.close()
+    evaluation.close()
+    assert ended == ["deleted"]

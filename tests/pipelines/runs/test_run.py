@@ -1,0 +1,96 @@
+"""What is fixed of a run before anything is written: its name, its folder and its facts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipelines.conftest import write_lines
+from ufo.pipelines.options.command_line import recall_settings_of, settings_of
+from ufo.pipelines.runs.jobs import Chosen, choose
+from ufo.pipelines.runs.run import Plan, plan_of, run_evaluate
+from ufo.schemas.errors import UsageError
+
+URL = {"base_url": "http://models.example/v1"}
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> dict[str, Any]:
+    path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is big."}])
+    return {"input": [str(path)], "output": "out", "judge": "offline", "sources": "reference"}
+
+
+def plan(given: dict[str, Any], **more: Any) -> Plan:
+    settings = settings_of({**given, **more})
+    return plan_of(settings, settings.input, choose(settings))
+
+
+def recall(given: dict[str, Any], **more: Any) -> Plan:
+    settings = recall_settings_of({"input": given["input"], "output": "out", **more})
+    return plan_of(settings, settings.input, Chosen())
+
+
+FACTS = {"mode": "seq", "sources": ["reference"], "tie": "not_factual", "judge": "offline"}
+
+
+@pytest.mark.parametrize(
+    ("more", "facts"),
+    [
+        pytest.param({}, {}, id="what is usual"),
+        pytest.param({"mode": "mv"}, {"mode": "mv"}, id="the mode"),
+        pytest.param({"tie": "factual"}, {"tie": "factual"}, id="the rule for ties"),
+        pytest.param({"title": "A title"}, {"title": "A title"}, id="the title"),
+        pytest.param({**URL, "judge": "llm"}, {"judge": "llm"}, id="the judge"),
+        pytest.param({**URL, "sources": "reference,llm"}, {"sources": ["reference", "llm"]},
+                     id="the sources"),
+    ],
+)  # fmt: skip
+def test_the_facts_of_a_run(given: dict[str, Any], more: Any, facts: Any) -> None:
+    found = plan(given, run="nightly", **more)
+    assert found.facts == {"run": "nightly", **FACTS, **facts}
+    assert found.folder == "out/run=nightly"
+    assert found.command == "evaluate"
+
+
+def test_the_facts_of_a_recall(given: dict[str, Any]) -> None:
+    found = recall(given, **URL, formulations="tf", run="r")
+    names = {"run": "r", "mode": "recall", "sources": [], "judge": "llm", "formulations": ["tf"]}
+    assert {name: found.facts[name] for name in names} == names
+    assert found.command == "recall"
+
+
+def test_a_run_without_a_name_is_called_by_what_it_is_of(given: dict[str, Any]) -> None:
+    first = plan(given)
+    assert plan(given).name == first.name
+    assert plan(given, mode="mv").name != first.name
+    assert plan(given, sources="reference", tie="factual").name != first.name
+
+
+@pytest.mark.parametrize(
+    ("more", "models", "unpriced"),
+    [
+        pytest.param({}, (), (), id="none"),
+        pytest.param({**URL, "judge": "llm", "model": "m"}, ("m",), ("m",), id="without a price"),
+        pytest.param({**URL, "judge": "llm", "model": "gpt-4o-mini"}, ("gpt-4o-mini",), (),
+                     id="with one"),
+    ],
+)  # fmt: skip
+def test_the_models_of_a_run(given: dict[str, Any], more: Any, models: Any, unpriced: Any) -> None:
+    found = plan(given, **more)
+    assert found.models == models
+    assert found.unpriced == unpriced
+
+
+def test_the_columns_that_are_read_are_those_that_are_mapped(given: dict[str, Any]) -> None:
+    assert not plan(given).used("image")
+    assert plan(given, map={"response": "image"}).used("image")
+    assert recall(given).used("facts")
+
+
+@pytest.mark.parametrize("name", ["dry_run", "streaming"])
+def test_what_is_of_the_command_alone_is_refused_in_python(
+    given: dict[str, Any], name: str
+) -> None:
+    more = {"run": "s"} if name == "streaming" else {}
+    with pytest.raises(UsageError, match=f"--{name} is of the command `ufo evaluate --{name}`"):
+        run_evaluate(settings_of({**given, **more, name: True}))
