@@ -258,7 +258,7 @@ def test_vectors_of_an_endpoint_are_of_its_model_alone(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)  # it is not even made
     other = write_embedder(tmp_path, WORDS)
     manifest = {"embedder": {"name": name.format(other=other), "version": "1", "dimension": 2}}
-    with pytest.raises(IndexUnusable, match="made by the embedder .* not '.*leave --embedder out"):
+    with pytest.raises(IndexUnusable, match=r"made by the embedder .* not '.*leave --embedder out"):
         embedder_of(Path("index"), manifest, wanted.format(other=other))
 
 
