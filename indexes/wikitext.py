@@ -434,7 +434,7 @@ def is_disambiguation(wikitext: str) -> bool:
     for match in _MAYBE_DISAMBIGUATION.finditer(wikitext):
         name = " ".join(match[1].replace("_", " ").lower().split())
         if name in _DISAMBIGUATIONS or name.removesuffix(" cleanup").endswith(
-            (" disambiguation", " disambig", "disambiguation")
+            ("disambiguation", " disambig")
         ):
             return True
     return False

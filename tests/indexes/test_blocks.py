@@ -117,16 +117,46 @@ def test_a_document_that_cannot_be_used_says_why(line: str, reason: str) -> None
 
 
 def test_documents_are_plain_text_and_blank_lines_are_nothing() -> None:
-    half = json.dumps({"title": "B \ud800", "text": "b \ud800", "url": "x:\0"})
+    half = json.dumps({"title": " B\n\ud800", "text": "b \ud800", "url": "x:\0"})
     link = '{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'
     nul = '{"title": "C", "text": "c \0 \\u0000"}'
     result = _process(*(RawDocument(text.encode()) for text in ("", "  \r", nul, link, half)))
     assert not result.failures
-    assert [(p.text, p.url) for p in result.passages] == [
-        ("c \ufffd \ufffd", None),
-        ("One [[two]].\nThree.", "https://x.org/a"),
-        ("b \ufffd", "x:\ufffd"),
+    assert [(p.title, p.text, p.url) for p in result.passages] == [
+        ("C", "c \ufffd \ufffd", None),
+        ("A", "One [[two]].\nThree.", "https://x.org/a"),
+        ("B \ufffd", "b \ufffd", "x:\ufffd"),
     ]
+
+
+def test_an_empty_address_is_none() -> None:
+    [passage] = _process(RawDocument(b'{"title": "A", "text": "x", "url": ""}')).passages
+    assert passage.url is None
+
+
+SHORT = "It is so. " * 30
+
+
+@pytest.mark.parametrize(
+    "item",
+    [page("A", SHORT), RawDocument(json.dumps({"title": "A", "text": SHORT}).encode())],
+    ids=["a page", "a document"],
+)
+def test_a_block_is_cut_at_so_many_words(item: RawPage | RawDocument) -> None:
+    block = Block(file=0, number=0, first=0, name="f", items=(item,))
+    assert [len(process_block(block, words).passages) for words in (100, 30)] == [1, 3]
+
+
+def test_sentences_end_as_in_the_language_of_the_wiki() -> None:
+    text = "Am 3. Oktober 1990 war es so. " * 30
+    found = {
+        language: process_block(
+            Block(0, 0, 0, "f", Wiki(language=language), items=(page("A", text),)), 3
+        ).passages
+        for language in ("de", "en")
+    }
+    assert {passage.text for passage in found["de"]} == {"Am 3. Oktober 1990 war es so."}
+    assert "Am 3." in {passage.text for passage in found["en"]}
 
 
 SENTENCE = "The river number {} flows from the mountains to the sea."  # 11 words
