@@ -120,6 +120,14 @@ def test_a_name_a_url_or_a_header_names_a_host_or_none(kind: str, text: str, hos
     assert READ[kind](text) == host
 
 
+@pytest.mark.parametrize(
+    ("host", "is_one"),
+    [("127.0.0.1", True), ("::1", True), ("example.org", False), ("127.0.0.256", False)],
+)
+def test_an_address_is_no_name(host: str, is_one: bool) -> None:
+    assert texts.is_address(host) is is_one
+
+
 def test_what_is_too_long_or_not_there_names_no_host() -> None:
     for text in ("a" * 64 + ".org", "ü" * 64 + ".org", "a." * 200 + "org", None):
         assert host_named(text) == texts.host_of(text) == ""
