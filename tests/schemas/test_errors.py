@@ -44,20 +44,13 @@ LACKING = [
 ]
 
 
-@pytest.mark.parametrize("error", LACKING, ids=str)
+OTHERS = ValueError("out of memory"), OSError("no such file"), RuntimeError("the memory is fine")
+
+
+@pytest.mark.parametrize("error", [*LACKING, *OTHERS], ids=str)
 def test_a_lack_of_memory_is_one_whatever_tells_of_it(error: Exception) -> None:
-    assert errors.lacks_memory(error)
-    assert errors.ends_run(error)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [ValueError("out of memory"), OSError("no such file"), RuntimeError("the memory is fine")],
-    ids=str,
-)
-def test_another_error_is_no_lack_of_memory(error: Exception) -> None:
-    assert not errors.lacks_memory(error)
-    assert not errors.ends_run(error)
+    assert errors.lacks_memory(error) is (error in LACKING)
+    assert errors.ends_run(error) is (error in LACKING)
 
 
 def test_what_ends_a_run_would_occur_for_every_response() -> None:

@@ -20,14 +20,14 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.model_files import OnnxModel, is_hub_name, onnx_session
 
 
-@pytest.mark.parametrize("name", ["organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1"])
-def test_a_name_of_a_hub(name: str) -> None:
-    assert is_hub_name(name)
+NAMES = ["organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1"]
 
 
-@pytest.mark.parametrize("name", ["", "model", "a/b/c", "./model", "/a/b", "o/m@", "o m/x"])
-def test_what_is_no_name_of_a_hub(name: str) -> None:
-    assert not is_hub_name(name)
+@pytest.mark.parametrize(
+    "name", [*NAMES, "", "model", "a/b/c", "./model", "/a/b", "o/m@", "o m/x", "o/m@v 2"]
+)
+def test_a_name_of_a_hub_has_two_parts_and_a_revision(name: str) -> None:
+    assert is_hub_name(name) is (name in NAMES)
 
 
 def test_without_a_model_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

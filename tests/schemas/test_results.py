@@ -157,14 +157,6 @@ def test_labels_lie_beside_the_runs(tmp_path: Path, run: Path) -> None:
         ]
 
 
-def test_what_cannot_be_read_is_not_opened(tmp_path: Path, run: Path) -> None:
-    with pytest.raises(UsageError, match="unknown run 'r2'"):
-        open_results(tmp_path, "r2")
-    (run / "manifest.json").write_text("[]")
-    with pytest.raises(RunError, match="cannot be read"):
-        open_results(tmp_path)
-
-
 def test_an_empty_run_has_every_table_and_view_with_the_run_first(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({}, mode="all"), mode="all")
     with open_results(tmp_path) as results:
