@@ -217,10 +217,10 @@ def test_nothing_is_left_where_a_run_could_not_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    for responses, options in (([ETNA], {"pasages": 3}), ([], {})):
-        with pytest.raises(ufo.UsageError) as raised:
-            ufo.evaluate(responses, ["reference"], **options)
-        assert list(tmp_path.iterdir()) == [], raised.value
+    for responses, mode in (([ETNA], "no such mode"), ("nowhere.jsonl", "seq")):
+        with pytest.raises(ufo.UsageError):
+            ufo.evaluate(responses, ["reference"], mode)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_results_without_a_folder_of_yours_live_as_long_as_their_object() -> None:

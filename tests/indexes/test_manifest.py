@@ -8,6 +8,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ COUNTS: dict[str, object] = {
     "a count that is a word": {"pages": "x"},
     "a count that is null": {"pages": None},
 }
-ENTRIES: dict[str, tuple[Harm, str]] = {
+ENTRIES: dict[str, Any] = {
     what: (partial(_edit, files=files), "an entry is missing") for what, files in FILES.items()
 } | {
     what: (partial(_edit, counts=counts), "an entry is missing") for what, counts in COUNTS.items()

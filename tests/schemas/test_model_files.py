@@ -19,7 +19,6 @@ from ufo.schemas import model_files
 from ufo.schemas.errors import UsageError
 from ufo.schemas.model_files import OnnxModel, is_hub_name, onnx_session
 
-
 NAMES = ["organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1"]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -104,7 +105,7 @@ def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(one: Re
 
 @pytest.mark.parametrize(("asked", "most"), [({}, 10_000), ({"rows": 1_000}, 1_000)])
 def test_a_stream_has_batches_of_so_many_rows(
-    one: Results, asked: dict[str, int], most: int
+    one: Results, asked: dict[str, Any], most: int
 ) -> None:
     with one.stream("FROM range(25_000)", **asked) as batches:
         assert next(batches).num_rows == most

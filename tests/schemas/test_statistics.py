@@ -465,7 +465,9 @@ def test_a_correction_is_the_formula() -> None:
     share, weight = draw.uniform(0.2, 1, 40), draw.choice([0.5, 1.0, 3.0], 40)
     strata, of = np.repeat([0, 1, 2, 3], [15, 15, 9, 1]), np.arange(40) // 2
     scores = (draw.random(30), clusters(*(np.arange(30) // 2)))
-    found = corrected(*scores, labels, verdicts, share, weight, strata, of.astype(np.uint64))
+    found = corrected(
+        *scores, floats(*labels), floats(*verdicts), share, weight, strata, of.astype(np.uint64)
+    )
     known = (0.464912964829, 0.269135867464, 0.660690062193, 0.713198283810)  # a plain loop's
     assert found[:4] == pytest.approx(known, abs=1e-9)
 
