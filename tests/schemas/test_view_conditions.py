@@ -183,6 +183,7 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     ),
     ("nothing decided", "scores_by_run", "factuality_score, n_undecided", [(None, 1)]),
     ("no score", "source_benchmark", "DISTINCT coverage, n_labelled", [(1.0, 1)]),
+    ("nothing usable", "source_benchmark", "source_order", []),
     (
         "twins",
         "tallies",
@@ -237,7 +238,9 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     """A query over all these runs."""
+    nothing = rows_of({"x": {"u": {"ref": "e", "wiki": "e"}}}, mode="all")
     all_modes = {"twins": ("all", twins()), "no score": ("all", no_score())}
+    all_modes["nothing usable"] = ("all", nothing)
     others = {name: ("seq", rows) for name, rows in RUNS.items()}
     with opened(tmp_path_factory.mktemp("runs"), all_modes | others) as found:
         yield found
@@ -433,6 +436,7 @@ def spent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         request(None, "ref", 32.0),
         request("x", None, 32.0),
         request("x", "elsewhere", 32.0, cost_usd=None),
+        request("y", "wiki", 32.0),
     ]
     rows["usage"] = [SENT, failed, no_cost, *NOT_SENT, *others]
     other = rows_of(votes, mode="mv", labels={"u": 1})
