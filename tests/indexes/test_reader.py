@@ -266,7 +266,11 @@ def test_a_block_has_two_hundred_items(tmp_path: Path) -> None:
     assert [len(block.items) for block in blocks] == [200, 1]
 
 
-@pytest.mark.parametrize(("size", "items"), [(27, [2, 2, 1]), (28, [2, 2, 1]), (29, [3, 2])])
+@pytest.mark.parametrize(
+    ("size", "items"),
+    [(27, [2, 2, 1]), (28, [2, 2, 1]), (29, [3, 2])],
+    ids=["a byte less than two lines", "as many as two lines", "a byte more"],
+)
 def test_a_block_ends_with_so_many_bytes(tmp_path: Path, size: int, items: list[int]) -> None:
     blocks = _blocks(tmp_path / "x", b'{"title": "A"}\n' * 5, block_bytes=size)
     assert [len(block.items) for block in blocks] == items

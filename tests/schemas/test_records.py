@@ -130,6 +130,7 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
         ("NO_SOURCE", "none"),
         ("MULTI", "multi"),
     ],
+    ids=["outcomes", "reasons", "categories", "no source", "several sources"],
 )
 def test_the_words_of_tables_are_a_contract(name: str, values: str) -> None:
     found = getattr(records, name)

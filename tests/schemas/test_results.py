@@ -103,7 +103,9 @@ def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(one: Re
     ]
 
 
-@pytest.mark.parametrize(("asked", "most"), [({}, 10_000), ({"rows": 1_000}, 1_000)])
+@pytest.mark.parametrize(
+    ("asked", "most"), [({}, 10_000), ({"rows": 1_000}, 1_000)], ids=["by default", "as asked"]
+)
 def test_a_stream_has_batches_of_so_many_rows(
     one: Results, asked: dict[str, Any], most: int
 ) -> None:

@@ -101,21 +101,21 @@ def test_a_path_is_absolute_unless_it_is_elsewhere(monkeypatch: pytest.MonkeyPat
     assert [storage.absolute(path) for path in ("a/b", "gs://b/a")] == ["/a/b", "gs://b/a"]
 
 
+PATTERNS = {
+    "in/*.jsonl": ["in/a b.jsonl", "in/x[1].jsonl"],
+    "in/*": ["in/a b.jsonl", "in/x[1].jsonl"],  # no folder
+    "*/a?b.jsonl": ["in/a b.jsonl"],
+    "in/**/*.jsonl": ["in/a b.jsonl", "in/sub/y.jsonl", "in/x[1].jsonl"],
+    "in/x[[]1].jsonl": ["in/x[1].jsonl"],
+    "in/[!x]*.jsonl": ["in/a b.jsonl"],
+    "in/a b.jsonl": ["in/a b.jsonl"],
+    "in/none": [],
+    "no*/none": [],
+}
+
+
 @pytest.mark.parametrize("scheme", ["", "file://"], ids=["a path", "a URI"])
-@pytest.mark.parametrize(
-    ("pattern", "found"),
-    [
-        ("in/*.jsonl", ["in/a b.jsonl", "in/x[1].jsonl"]),
-        ("in/*", ["in/a b.jsonl", "in/x[1].jsonl"]),  # no folder
-        ("*/a?b.jsonl", ["in/a b.jsonl"]),
-        ("in/**/*.jsonl", ["in/a b.jsonl", "in/sub/y.jsonl", "in/x[1].jsonl"]),
-        ("in/x[[]1].jsonl", ["in/x[1].jsonl"]),
-        ("in/[!x]*.jsonl", ["in/a b.jsonl"]),
-        ("in/a b.jsonl", ["in/a b.jsonl"]),
-        ("in/none", []),
-        ("no*/none", []),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "found"), PATTERNS.items(), ids=PATTERNS)
 def test_patterns_match_files(tmp_path: Path, scheme: str, pattern: str, found: list[str]) -> None:
     root = f"{scheme}{tmp_path}"
     for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl"):
