@@ -301,6 +301,18 @@ def test_a_correlation_of_a_constant_is_none(x: tuple[int, ...], y: tuple[int, .
     assert np.isnan([one.value for one in found]).tolist() == [True] * 3
 
 
+def test_a_correlation_is_as_certain_as_its_clusters_are() -> None:
+    draw = np.random.default_rng(2)
+    x = np.repeat(draw.random(10), 2) + draw.random(20) / 4
+    y = x + np.repeat(draw.random(10), 2) / 2 + draw.random(20) / 4
+    found = correlations(x, y, clusters(*(np.arange(20) // 2)))
+    assert [one[:3] for one in found] == [  # a plain loop's
+        pytest.approx((0.870537849962, 0.591041572278, 0.963409703591)),
+        pytest.approx((0.878195488722, 0.601977881891, 0.966708416971)),
+        pytest.approx((0.715789473684, 0.465829888659, 0.859957657771)),
+    ]
+
+
 def test_clusters_whose_errors_cancel_out_count_for_no_more_than_their_rows() -> None:
     x, y = floats(1, 2, 3, 4, 5, 6, 7, 8), floats(2, 1, 4, 3, 7, 8, 5, 6)
     alone = correlations(x, y, np.arange(8, dtype=np.uint64))
@@ -428,9 +440,9 @@ def test_a_correlation_of_few_has_no_interval(n: int, bounded: tuple[bool, bool]
 
 
 def test_a_perfect_correlation_is_its_own_interval() -> None:
-    x = floats(1, 2, 3)
-    for sign in (1.0, -1.0):
-        for one in correlations(x, sign * x, clusters(1, 2, 3)):
+    for n, sign in ((2, 1.0), (3, 1.0), (3, -1.0)):
+        x = floats(1, 2, 3)[:n]
+        for one in correlations(x, sign * x, clusters(1, 2, 3)[:n]):
             assert one[:3] == pytest.approx((sign, sign, sign))
             assert one.method
 
@@ -452,24 +464,33 @@ def test_a_score_is_corrected_by_labels_of_two_clusters_at_least() -> None:
         correction(labels, labels, scores[:1], (1, 1, 1)),
     ):
         assert few.method is None
+        assert few.power == 1.0
         assert np.isnan(few.low)
         assert 0 <= few.corrected_score <= 1
     assert correction(labels[:2], labels[:2], scores).method == "prediction-powered, clustered"
 
 
 def test_a_correction_is_the_formula() -> None:
-    """Strata of 15, 9 and of one label, weights below and above 1, clusters of both samples."""
+    """Strata of many, of two and of one label, weights around 1, clusters of both samples."""
     draw = np.random.default_rng(5)
     labels = draw.integers(0, 2, 40)
     verdicts = np.where(draw.random(40) < 0.2, 1 - labels, labels)
     share, weight = draw.uniform(0.2, 1, 40), draw.choice([0.5, 1.0, 3.0], 40)
-    strata, of = np.repeat([0, 1, 2, 3], [15, 15, 9, 1]), np.arange(40) // 2
+    strata, of = np.repeat([0, 1, 2, 3, 4], [14, 14, 9, 2, 1]), np.arange(40) // 2
     scores = (draw.random(30), clusters(*(np.arange(30) // 2)))
     found = corrected(
         *scores, floats(*labels), floats(*verdicts), share, weight, strata, of.astype(np.uint64)
     )
-    known = (0.464912964829, 0.269135867464, 0.660690062193, 0.713198283810)  # a plain loop's
+    known = (0.464912964829, 0.269583404506, 0.660242525151, 0.713198283810)  # a plain loop's
     assert found[:4] == pytest.approx(known, abs=1e-9)
+
+
+@pytest.mark.parametrize(("verdict", "score"), [(0.0, 1.0), (1.0, 0.0)])
+def test_a_corrected_score_is_from_0_to_1(verdict: float, score: float) -> None:
+    # To the judge the labelled units are all the same, and all others the contrary.
+    found = correction(floats(1, 1, 0), np.full(3, verdict), np.full(3, score))
+    assert found.corrected_score == score
+    assert (found.low, found.high)[int(score)] == score
 
 
 @pytest.mark.parametrize(
