@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable, Sized
 from pathlib import Path
 
 import pytest
@@ -193,6 +194,38 @@ def test_abbreviations_end_no_sentence_and_what_has_no_end_is_cut_by_count() -> 
 )
 def test_a_passage_has_so_many_words(lines: list[str], found: int) -> None:
     assert len(passages_of(lines)) == found
+
+
+def words(*numbers: int) -> list[str]:
+    """A line of sentences of so many words."""
+    return [" ".join("A " + "b " * (number - 2) + "end." for number in numbers)]
+
+
+def letters(*numbers: int) -> list[str]:
+    """A line of sentences of so many letters, of eight words each."""
+    return [" ".join("A" + "b" * (number - 24) + " bb" * 7 + "s." for number in numbers)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "of", "sizes"),
+    [
+        pytest.param(words(90, 20, 90), str.split, [90, 110], id="with its middle at the border"),
+        pytest.param(words(90, 19, 91), str.split, [109, 91], id="with its middle before it"),
+        pytest.param(["word " * 250], str.split, [100, 150], id="words without an end"),
+        pytest.param(letters(700, 700, 700), str, [2_102], id="few words, many letters"),
+        pytest.param(letters(1_000, 1_000, 30), str, [2_032], id="2,000 letters before the last"),
+        pytest.param(letters(1_000, 1_001, 30), str, [2_002, 30], id="2,001 letters before it"),
+        pytest.param(["a" * 4_000], str, [3_005, 1_001], id="a word of 4,000 letters"),
+        pytest.param(
+            *([" ".join("a" * n for n in (499, 499, 499, 500) * 2)], str, [4_001]),
+            id="parts of 2,000 letters",
+        ),
+    ],
+)
+def test_a_section_is_cut_into_passages_of_these_sizes(
+    lines: list[str], of: Callable[[str], Sized], sizes: list[int]
+) -> None:
+    assert [len(of(passage)) for passage in passages_of(lines)] == sizes
 
 
 @pytest.mark.parametrize(

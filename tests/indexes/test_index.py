@@ -267,7 +267,7 @@ def test_an_index_keeps_what_it_was_built_of(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"x" * size)
     with folder.building(tmp_path / "index") as building:
         broken = tuple(RawPage(b"<page>") for _ in range(3))
-        wiki = [Block(0, number, 3 * number, f"f{number}", items=broken) for number in (1, 0)]
+        wiki = [Block(file, 0, 3 * file, f"f{file}", items=broken) for file in (1, 0)]
         for block in wiki:
             write_block(building / folder.BLOCKS, block, process_block(block))
         content, failures = folder.assemble(
@@ -278,7 +278,9 @@ def test_an_index_keeps_what_it_was_built_of(tmp_path: Path) -> None:
     assert manifest["inputs"] == [{"name": "a", "bytes": 5}, {"name": "b", "bytes": 7}]
     assert manifest["settings"]["words"] == 7
     assert "embedder" not in manifest
-    assert manifest["counts"]["failures"] == 6
+    counts = "pages articles redirects disambiguations other_namespaces empty_articles passages"
+    none = f"{counts} other_namespace_redirects aliases unresolved_redirects".split()
+    assert manifest["counts"] == {**dict.fromkeys(none, 0), "failures": 6}
     keys = [f"f{at // 3}: page {at + 1}" for at in range(6)]
     assert [failure.key for failure in failures] == keys
     kept = pq.read_table(tmp_path / "index" / folder.FAILURES)

@@ -23,6 +23,15 @@ def test_any_text_can_be_stored_with_the_same_offsets(text: str) -> None:
     assert all(new in (old, "\ufffd") for old, new in zip(text, found, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [("a b", "a b"), ("a\0b", "a\ufffdb"), ("é\0\ud800", "é\ufffd\ufffd")],
+    ids=ascii,
+)
+def test_what_cannot_be_stored_is_replaced(text: str, stored: str) -> None:
+    assert storable(text) == stored
+
+
 def test_every_text_of_a_value() -> None:
     given_value = {"a\0": ["\0", 1, None, {"b": "c\0"}], "d": "\ud800\0"}
     expected = {"a\ufffd": ["\ufffd", 1, None, {"b": "c\ufffd"}], "d": "\ud800\ufffd"}
@@ -46,6 +55,7 @@ def test_a_formula_has_an_apostrophe_in_front(before: str, first: str) -> None:
 )
 def test_what_is_no_formula_or_is_a_number_stays(text: str) -> None:
     assert without_formula(text) == text
+    assert with_formula(text) == text
 
 
 @pytest.mark.parametrize("text", ["-2+3", "+1+cmd", "-5%%", "-1.", "--1", "-1e", "+"])
