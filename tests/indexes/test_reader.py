@@ -115,6 +115,16 @@ def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> N
     assert len(whole) == DUMP[:cut].count(b"</page>")
 
 
+def test_so_much_is_kept_of_what_is_no_export() -> None:
+    [page] = pages_of(b"x" * 5_000)
+    assert page.xml == b"x" * 4_096
+
+
+def test_an_empty_file_has_one_slice(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    assert slices_of(tmp_path / "x", 3, 4) == [Slice(3, str(tmp_path / "x"))]
+
+
 def test_a_page_without_its_end_or_over_the_limit_costs_itself_only() -> None:
     first, second = pages_of(DUMP.replace(b"</page>", b"", 1))
     assert first.problem == "the page has no </page>"
@@ -268,11 +278,11 @@ def test_a_block_has_two_hundred_items(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("size", "items"),
-    [(27, [2, 2, 1]), (28, [2, 2, 1]), (29, [3, 2])],
+    [(27, [2, 2, 2, 1]), (28, [2, 2, 2, 1]), (29, [3, 3, 1])],
     ids=["a byte less than two lines", "as many as two lines", "a byte more"],
 )
 def test_a_block_ends_with_so_many_bytes(tmp_path: Path, size: int, items: list[int]) -> None:
-    blocks = _blocks(tmp_path / "x", b'{"title": "A"}\n' * 5, block_bytes=size)
+    blocks = _blocks(tmp_path / "x", b'{"title": "A"}\n' * 7, block_bytes=size)
     assert [len(block.items) for block in blocks] == items
     assert [block.first for block in blocks] == [0, *np.cumsum(items)[:-1]]
 
@@ -285,11 +295,20 @@ def test_lines_longer_than_a_read_are_whole(tmp_path: Path) -> None:
 
 def test_the_columns_of_a_parquet_file_that_are_read(tmp_path: Path) -> None:
     day = date(2025, 3, 1)
-    pq.write_table(pa.table({"more": [1], "text": ["x"], "title": [day]}), tmp_path / "x")
+    columns = {"more": [1], "url": ["y"], "text": ["x"], "title": [day]}
+    pq.write_table(pa.table(columns), tmp_path / "x")
     [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
     [item] = block.items
     assert isinstance(item, RawDocument)
-    assert json.loads(item.json) == {"title": "2025-03-01", "text": "x"}
+    assert json.loads(item.json) == {"title": "2025-03-01", "text": "x", "url": "y"}
+
+
+def test_damage_within_a_parquet_file_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    pq.write_table(pa.table({"title": [str(n) for n in range(2_000)]}), path)
+    path.write_bytes(path.read_bytes()[:8] + b"\xff" * 400 + path.read_bytes()[408:])
+    [block] = reader.read_blocks(Slice(0, str(path)))
+    assert block.items[-1].problem.startswith("not readable as Parquet: ")
 
 
 @pytest.mark.parametrize(("limit", "last"), [(15, ""), (14, "a line is over 14 bytes")])
@@ -353,6 +372,10 @@ def test_each_slice_is_a_document_of_its_own(tmp_path: Path) -> None:
     assert [one.start for one in slices_of(dump, 0, 1, starts[0])][:2] == [0, starts[0]]
     assert [one.start for one in slices_of(dump, 0, 1, starts[0] + 1)][:2] == [0, starts[1]]
     assert {part.file for part in slices_of(dump, 3, 1, slice_bytes=1)} == {3}
+    for size in (1, starts[0], 400, 600):
+        begins = [one.start for one in slices_of(dump, 0, 1, size)]
+        assert min(np.diff(begins)) >= size
+    assert [one.start for one in slices_of(dump, 0, 1, starts[-1])] == [0, starts[-1]]
     pages = [item for block in blocks for item in block.items if isinstance(item, RawPage)]
     assert [(title_in(page.xml), page.problem) for page in pages] == [
         (f"T{number}", "") for number in range(18)
@@ -389,6 +412,7 @@ def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
     monkeypatch.setattr(reader, "SHARED_BYTES", path.stat().st_size - 1)
     parts = [list(reader.read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
+    assert len(parts) == 3
     assert all(parts)
     found = sorted((block for part in parts for block in part), key=lambda block: block.number)
     assert found == list(reader.read_blocks(Slice(2, str(path)), 4))

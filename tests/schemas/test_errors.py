@@ -66,6 +66,7 @@ def test_what_ends_a_run_would_occur_for_every_response() -> None:
 def test_an_unknown_value_is_reported_the_allowed_ones_and_the_nearest() -> None:
     message = unknown_value("mode", "sec", ["seq", "mv"])
     assert message == "unknown mode 'sec'; allowed: seq, mv. Did you mean 'seq'?"
+    assert unknown_value("mode", "mx", ["seq", "mv"]).endswith(" Did you mean 'mv'?")
     assert "Did you mean" not in unknown_value("mode", "xyzzy", ["seq", "mv"])
 
 
@@ -102,6 +103,7 @@ def test_an_extra_needs_each_of_its_modules(
 def test_what_is_installed_is_not_missing() -> None:
     assert missing("llm") is None
     assert missing("web", ["httpx"]) is None
+    assert "nobody_has.this, which" in (missing("web", ["httpx", "nobody_has.this"]) or "")
     need("web", "the web")
 
 
