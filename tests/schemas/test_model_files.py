@@ -35,6 +35,10 @@ def test_without_a_model_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) 
     unknown = r"no folder 'organisation/model'.*no route to the hub. Without a network"
     with pytest.raises(UsageError, match=unknown):
         model_files.folder_of("organisation/model", "hub")
+    assert [call.kwargs["revision"] for call in unreachable.call_args_list] == [None, None]
+    unreachable.side_effect = TimeoutError()
+    with pytest.raises(UsageError, match=r"hub: TimeoutError: . Without a network"):
+        model_files.folder_of("organisation/model", "hub")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     absent = r"huggingface_hub, .* pip install 'ufo-factuality\[hub\]'"
     with pytest.raises(UsageError, match=absent):
@@ -57,11 +61,12 @@ class Hub:
     def snapshot(self, repository: str, revision: str | None, **asked: Any) -> str:
         self.asked.append(asked.get("allow_patterns", "what is kept"))
         assert (repository, revision) == ("organisation/model", "v2")
-        if "local_files_only" in asked:
+        if asked.get("local_files_only"):
             if not any(self.folder.iterdir()):
                 raise FileNotFoundError("not kept")
             return str(self.folder)
-        self._add([one for one in self.files if any(map(Path(one).match, asked["allow_patterns"]))])
+        wanted = asked["allow_patterns"]
+        self._add([one for one in self.files if any(map(Path(one).match, wanted))])
         return str(self.folder)
 
     def _add(self, names: list[str]) -> None:
@@ -108,7 +113,8 @@ def test_of_a_hub_s_model_only_what_is_computed_with_is_fetched(
 ) -> None:
     hub = Hub(tmp_path, files, kept)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", hub.snapshot)
-    assert model_files.folder_of("organisation/model@v2", "hub", weights) == str(tmp_path)
+    options = {} if weights else {"weights": False}
+    assert model_files.folder_of("organisation/model@v2", "hub", **options) == str(tmp_path)
     assert hub.asked == ["what is kept", *asked]
 
 
