@@ -90,9 +90,9 @@ _UNITS = {
     "km2": "km²", "m2": "m²", "cm2": "cm²", "mm2": "mm²", "km3": "km³", "m3": "m³", "cm3": "cm³",
     "sqmi": "square miles", "sqkm": "km²", "sqft": "square feet", "sqm": "m²", "sqyd": "sq yd",
     "cuft": "cubic feet", "cumi": "cubic miles", "cuyd": "cubic yards", "mi": "miles",
-    "mph": "mph", "km/h": "km/h", "kph": "km/h", "C": "°C", "F": "°F", "K": "K", "foot": "feet",
+    "kph": "km/h", "C": "°C", "F": "°F", "foot": "feet",
     "mile": "miles", "meter": "metres", "metre": "metres", "kilometer": "kilometres",
-    "acre": "acres", "inch": "inches", "lb": "lb", "pound": "pounds", "m3/s": "m³/s",
+    "acre": "acres", "inch": "inches", "pound": "pounds", "m3/s": "m³/s",
     "cuft/s": "cubic feet per second", "PD/sqkm": "per km²", "PD/sqmi": "per square mile",
 }  # fmt: skip
 
@@ -434,7 +434,7 @@ def is_disambiguation(wikitext: str) -> bool:
     for match in _MAYBE_DISAMBIGUATION.finditer(wikitext):
         name = " ".join(match[1].replace("_", " ").lower().split())
         if name in _DISAMBIGUATIONS or name.removesuffix(" cleanup").endswith(
-            (" disambiguation", " disambig", "disambiguation")
+            ("disambiguation", " disambig")
         ):
             return True
     return False

@@ -55,7 +55,7 @@ def without_formula(text: str) -> str:
 
 def with_formula(text: str) -> str:
     """Return the original of a text that `without_formula` returned."""
-    return text[1:] if text[:1] == "'" and without_formula(text[1:]) == text else text
+    return text[1:] if without_formula(text[1:]) == text else text
 
 
 def visible(text: str) -> str:

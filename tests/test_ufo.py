@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 
 import ufo
+from ufo.transforms.llm.request import LlmError
 
 ETNA = "Mount Etna is in Sicily."
 RECORDS: list[dict[str, Any]] = [
@@ -35,6 +36,22 @@ class Knows(ufo.FactSource):
 
     def find(self, unit: ufo.FactUnit) -> Iterable[ufo.Passage]:
         return [ufo.Passage(unit.claim)] if self.word in unit.claim else []
+
+
+class Divided(ufo.FactSource):
+    """A source that has a passage for a claim and one against it, and keeps what it was given."""
+
+    async def look_up(self, open_units: ufo.OpenUnits) -> list[ufo.Found]:
+        self.units = open_units
+        found = [ufo.Retrieved(ufo.Passage(text)) for text in ("supported", "refuted")]
+        return [ufo.Found(found) for _ in open_units.units]
+
+
+class Literal(ufo.Judge):
+    """A judge that takes a passage at its word."""
+
+    def outcome(self, unit: ufo.FactUnit, passage: ufo.Passage) -> ufo.Judgement:
+        return ufo.Judgement(passage.text)
 
 
 class Waits(Knows):
@@ -196,6 +213,16 @@ def test_an_unknown_option_is_answered_with_the_nearest() -> None:
         ufo.evaluate([ETNA], ["reference"], pasages=3)
 
 
+def test_nothing_is_left_where_a_run_could_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for responses, mode in (([ETNA], "no such mode"), ("nowhere.jsonl", "seq")):
+        with pytest.raises(ufo.UsageError):
+            ufo.evaluate(responses, ["reference"], mode)
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_results_without_a_folder_of_yours_live_as_long_as_their_object() -> None:
     found, other = (ufo.evaluate([ETNA], [Knows("x")], workers=1, quiet=True) for _ in range(2))
     folder, forgotten, scores = Path(found.path).parent, Path(other.path).parent, found.scores
@@ -240,6 +267,39 @@ class TestCheck:
             (None, "noans"),
         ]
         assert "? not found\n  claim  Oslo is green." in repr(found)
+
+    def test_a_source_sees_the_text_its_question_and_its_references(self) -> None:
+        asked = Divided()
+        ufo.check_sync(ETNA, question="Where?", references=["A", "B"], sources=[asked])
+        assert asked.units.text == ETNA
+        assert asked.units.question == "Where?"
+        assert asked.units.references == ["A", "B"]
+        ufo.check_sync(ETNA, sources=[asked])
+        assert asked.units.question is None
+        assert asked.units.references == []
+
+    @pytest.mark.parametrize(
+        ("options", "mode", "source", "score"),
+        [
+            pytest.param({}, "seq", "Divided", 0.0, id="in order"),
+            pytest.param({"mode": "mv"}, "mv", "multi", 0.0, id="by vote"),
+            pytest.param({"mode": "mv", "tie": "factual"}, "mv", "multi", 1.0, id="a tie is true"),
+        ],
+    )
+    def test_votes_are_counted_by_the_mode_and_the_rule_for_ties(
+        self, options: dict[str, Any], mode: str, source: str, score: float
+    ) -> None:
+        found = ufo.check_sync(ETNA, sources=[Divided()], judge=Literal(), **options)
+        assert [row.mode for row in found.verdicts] == [mode]
+        assert [row.source for row in found.verdicts] == [source]
+        assert found.score == score
+        assert found.states == ["supported" if score else "contradicted"]
+
+    def test_a_model_that_cannot_be_asked_ends_the_check(self) -> None:
+        wrong = LlmError("wrong key; set another", final=True)
+        client = ufo.FakeClient([wrong])
+        with pytest.raises(ufo.RunError, match=r"^wrong key; set another$"):
+            ufo.check_sync(ETNA, sources=[Knows("Etna")], judge="llm", client=client)
 
     def test_inside_a_running_loop_and_awaited(self) -> None:
         for mode in ("seq", "mv", "single", "all"):

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable, Sized
 from pathlib import Path
 
 import pytest
@@ -117,16 +118,46 @@ def test_a_document_that_cannot_be_used_says_why(line: str, reason: str) -> None
 
 
 def test_documents_are_plain_text_and_blank_lines_are_nothing() -> None:
-    half = json.dumps({"title": "B \ud800", "text": "b \ud800", "url": "x:\0"})
+    half = json.dumps({"title": " B\n\ud800", "text": "b \ud800", "url": "x:\0"})
     link = '{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'
     nul = '{"title": "C", "text": "c \0 \\u0000"}'
     result = _process(*(RawDocument(text.encode()) for text in ("", "  \r", nul, link, half)))
     assert not result.failures
-    assert [(p.text, p.url) for p in result.passages] == [
-        ("c \ufffd \ufffd", None),
-        ("One [[two]].\nThree.", "https://x.org/a"),
-        ("b \ufffd", "x:\ufffd"),
+    assert [(p.title, p.text, p.url) for p in result.passages] == [
+        ("C", "c \ufffd \ufffd", None),
+        ("A", "One [[two]].\nThree.", "https://x.org/a"),
+        ("B \ufffd", "b \ufffd", "x:\ufffd"),
     ]
+
+
+def test_an_empty_address_is_none() -> None:
+    [passage] = _process(RawDocument(b'{"title": "A", "text": "x", "url": ""}')).passages
+    assert passage.url is None
+
+
+SHORT = "It is so. " * 30
+
+
+@pytest.mark.parametrize(
+    "item",
+    [page("A", SHORT), RawDocument(json.dumps({"title": "A", "text": SHORT}).encode())],
+    ids=["a page", "a document"],
+)
+def test_a_block_is_cut_at_so_many_words(item: RawPage | RawDocument) -> None:
+    block = Block(file=0, number=0, first=0, name="f", items=(item,))
+    assert [len(process_block(block, words).passages) for words in (100, 30)] == [1, 3]
+
+
+def test_sentences_end_as_in_the_language_of_the_wiki() -> None:
+    text = "Am 3. Oktober 1990 war es so. " * 30
+    found = {
+        language: process_block(
+            Block(0, 0, 0, "f", Wiki(language=language), items=(page("A", text),)), 3
+        ).passages
+        for language in ("de", "en")
+    }
+    assert {passage.text for passage in found["de"]} == {"Am 3. Oktober 1990 war es so."}
+    assert "Am 3." in {passage.text for passage in found["en"]}
 
 
 SENTENCE = "The river number {} flows from the mountains to the sea."  # 11 words
@@ -163,6 +194,38 @@ def test_abbreviations_end_no_sentence_and_what_has_no_end_is_cut_by_count() -> 
 )
 def test_a_passage_has_so_many_words(lines: list[str], found: int) -> None:
     assert len(passages_of(lines)) == found
+
+
+def words(*numbers: int) -> list[str]:
+    """A line of sentences of so many words."""
+    return [" ".join("A " + "b " * (number - 2) + "end." for number in numbers)]
+
+
+def letters(*numbers: int) -> list[str]:
+    """A line of sentences of so many letters, of eight words each."""
+    return [" ".join("A" + "b" * (number - 24) + " bb" * 7 + "s." for number in numbers)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "of", "sizes"),
+    [
+        pytest.param(words(90, 20, 90), str.split, [90, 110], id="with its middle at the border"),
+        pytest.param(words(90, 19, 91), str.split, [109, 91], id="with its middle before it"),
+        pytest.param(["word " * 250], str.split, [100, 150], id="words without an end"),
+        pytest.param(letters(700, 700, 700), str, [2_102], id="few words, many letters"),
+        pytest.param(letters(1_000, 1_000, 30), str, [2_032], id="2,000 letters before the last"),
+        pytest.param(letters(1_000, 1_001, 30), str, [2_002, 30], id="2,001 letters before it"),
+        pytest.param(["a" * 4_000], str, [3_005, 1_001], id="a word of 4,000 letters"),
+        pytest.param(
+            *([" ".join("a" * n for n in (499, 499, 499, 500) * 2)], str, [4_001]),
+            id="parts of 2,000 letters",
+        ),
+    ],
+)
+def test_a_section_is_cut_into_passages_of_these_sizes(
+    lines: list[str], of: Callable[[str], Sized], sizes: list[int]
+) -> None:
+    assert [len(of(passage)) for passage in passages_of(lines)] == sizes
 
 
 @pytest.mark.parametrize(

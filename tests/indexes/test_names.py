@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from tests.indexes.conftest import written
+from tests.indexes.conftest import page, written
 from ufo.indexes.names import NameTable, base_name, follow, keys_in, name_keys, normal_name
 
 
@@ -62,6 +62,45 @@ def test_the_page_of_that_title_comes_first_and_twenty_of_a_common_name(table: N
 @pytest.mark.parametrize(("text", "names"), cases(HERE / "names.txt"))
 def test_names_in_a_text(table: NameTable, text: str, names: str) -> None:
     assert " | ".join(table.names_in(text)) == names
+
+
+@pytest.mark.parametrize("ending", [".", "…", "'", "’", "'s", "’s", "'s.", ".’", ":", "”", ""])
+def test_a_name_may_have_an_ending(table: NameTable, ending: str) -> None:
+    assert table.names_in(f"the Danube{ending} and it") == ("Danube",)
+
+
+LONG = "One Two Three Four Five Six Seven"
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> NameTable:
+    """Pages of long names and of odd ones, and an alias that is also a name in brackets."""
+    titles = ["Rhine (ship)", "Rhein", LONG, LONG.removesuffix(" Seven"), "A", "Bank of the"]
+    wiki = [*(page(title, "x") for title in titles), page("rhine", "", redirect="Rhein")]
+    return NameTable(written(tmp_path_factory.mktemp("few") / "index", wiki=wiki))
+
+
+def test_an_alias_comes_before_a_title_without_its_brackets(few: NameTable) -> None:
+    assert few.pages("Rhine") == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param(LONG, (LONG.removesuffix(" Seven"),), id="of six words, not of seven"),
+        pytest.param("A Rhein", ("Rhein",), id="not a letter"),
+        pytest.param("Bank of the Rhein", ("Rhein",), id="not one that ends in a function word"),
+    ],
+)
+def test_which_names_are_found(few: NameTable, text: str, names: tuple[str, ...]) -> None:
+    assert few.names_in(text) == names
+
+
+def test_no_names_are_in_an_index_without_pages(tmp_path: Path) -> None:
+    table = NameTable(written(tmp_path / "index", {}, wiki=[page("A", "x", ns=4)]))
+    assert len(table) == 0
+    assert table.pages("A") == ()
+    assert table.names_in("Marie Curie") == ()
 
 
 @given(text=st.text(max_size=60))

@@ -13,14 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from tests.indexes.conftest import Build, Letters, page
-from ufo.indexes import dense
+from tests.indexes.conftest import Build, Letters, page, written
+from ufo.indexes import dense, folder
+from ufo.indexes.blocks import process_block, write_block
 from ufo.indexes.bm25 import Bm25
 from ufo.indexes.dense import Dense
 from ufo.indexes.embedders import Vectors, unit_rows
 from ufo.indexes.index import open_index
-from ufo.indexes.retriever import NOT_RANKED, Hit, Hybrid, Ranked, ranked_passages
-from ufo.indexes.tokens import query_terms, terms_of, words_of
+from ufo.indexes.reader import Block
+from ufo.indexes.retriever import Hit, Hybrid, Ranked, ranked_passages
+from ufo.indexes.tokens import fold, query_terms, terms_of, words_of
 from ufo.schemas.errors import IndexUnusable
 
 
@@ -32,16 +34,45 @@ def rows(found: list[list[Hit]]) -> list[list[int]]:
 
 
 @given(st.text())
-def test_words_are_folded_and_a_query_drops_grammar_unless_it_has_nothing_else(text: str) -> None:
+def test_words_of_any_text_stay_the_same_words(text: str) -> None:
     words = words_of(text)
-    assert all(words)
+    assert "" not in words
     assert words_of(" ".join(words)) == words
+
+
+def test_words_are_folded_and_a_query_drops_grammar_unless_it_has_nothing_else() -> None:
     assert words_of("The Danube's 2,850 km, 3.5") == ["the", "danube", "2850", "km", "3.5"]
     assert words_of("GÖDEL’s a_b-c ?! … Straße Ⅻ") == ["godel", "a", "b", "c", "strasse", "xii"]
     assert len(set(terms_of("river rivers River's RIVERS"))) == 1
     assert query_terms("When was the Danube named?") == terms_of("Danube named")
     assert query_terms("Who is it?") == ["who", "is", "it"]
     assert query_terms("") == []
+
+
+FUNCTION_WORDS = """
+    a about above after again against all also am an and any are as at be because been before being
+    below between both but by can could did do does doing done down during each either else ever for
+    from further had has have having he her here hers herself him himself his how however i if in
+    into is it its itself just may me might more most must my myself neither no nor not of off on
+    once one only or other our ours out over own per same shall she should since so some such than
+    that the their theirs them themselves then there these they this those though through thus to
+    too under until up upon us very was we were what whatever when where whether which while who
+    whom whose why will with within without would yet you your yours
+"""
+
+
+@pytest.mark.parametrize("word", FUNCTION_WORDS.split())
+def test_a_function_word_is_no_term_of_a_query(word: str) -> None:
+    assert query_terms(f"{word} danube Danube") == terms_of("danube")
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [("GÖDEL", "godel"), ("Straße", "strasse"), ("𝓐", "a"), ("שָׁלוֹם", "שלום"), ("Й", "и")],
+    ids=["Latin", "two letters of one", "a letter of mathematics", "Hebrew", "Cyrillic"],
+)
+def test_a_word_is_folded_in_any_script(text: str, folded: str) -> None:
+    assert fold(text) == folded
 
 
 WORDS = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"]
@@ -87,8 +118,44 @@ def test_words_are_stemmed_and_rare_ones_weigh_more(build_folder: Build) -> None
     queries = ["godel", "GÖDEL", "proving a theorem", "what was proven by theorems?"]
     assert [found[0] for found in rows(engine.search(queries, 5))] == [0] * 4
     assert rows(engine.search(["who?", "", "zyzzyva", "rivers"], 3)) == [[1], [], [], [2, 3, 4]]
-    common, rare, unknown = engine.rarity(["river", "vienna", "glacier"])
-    assert 0 <= common < rare < unknown
+    expected = [log(1 + (11 - n + 0.5) / (n + 0.5)) for n in (9, 1, 0)]
+    assert engine.rarity(["river", "vienna", "glacier"]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        pytest.param("When was the Danube named?", "danub name", id="without function words"),
+        pytest.param("Who is it?", "who is it", id="nothing but function words"),
+        pytest.param("Vitamin C", "vitamin", id="without single letters"),
+        pytest.param("X Y", "x y", id="nothing but single letters"),
+        pytest.param("of it", "of it", id="a word of two letters"),
+        pytest.param("River, rivers, RIVER", "river", id="each once"),
+        pytest.param("x" * 59, "x" * 59, id="a word of 59 letters"),
+        pytest.param("x" * 60, "", id="a word of 60 letters"),
+        pytest.param("?", "", id="no word"),
+    ],
+)
+def test_a_query_by_words_has_these_terms(linked: Bm25, query: str, terms: str) -> None:
+    assert " ".join(linked.terms_in(query)) == terms
+
+
+@pytest.mark.parametrize("word", ["danube", "bavaria", "tributaries", "inn"])
+def test_title_aliases_heading_and_text_are_searched(linked: Bm25, word: str) -> None:
+    assert rows(linked.search([word], 1)) == [[1]]
+
+
+def test_each_query_has_its_own_restriction(linked: Bm25) -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        linked.search(["danube", "inn"], 5, [None])
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Bm25:
+    """Words of a page with an alias and a section."""
+    pages = [page("Sea", "It is salt."), page("Danube", "\n== Tributaries ==\nThe Inn is one.")]
+    alias = page("Bavaria's stream", "", redirect="Danube")
+    return Bm25(written(tmp_path_factory.mktemp("linked") / "index", wiki=[*pages, alias]))
 
 
 def test_within_ranks_only_the_rows_given_and_scores_as_everywhere(build_folder: Build) -> None:
@@ -130,6 +197,7 @@ def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> 
     assert found[0][0].score == pytest.approx(1)
     assert rows(opened.search(["a"], 1)) == [[0]]
     assert opened.search([], 5) == []
+    assert faiss.omp_get_max_threads() == 1
     assert rows(opened.search(["a", "a", "a"], 5, [[2, 1, 2], None, []])) == [[2], [0, 2], []]
     # Vectors of an older version are refused.
     faiss.write_index(faiss.IndexIVFFlat(faiss.IndexFlatIP(26), 26, 1), str(path / dense.INDEX))
@@ -190,14 +258,29 @@ def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
     monkeypatch.setattr(dense, "_SHARD", 2)
     path = build_folder({f"T{n}": "abc"[n % 3] for n in range(7)})
     said: list[str] = []
-    dense.build(path, Letters(), tmp_path, said.append)
-    assert said[-1] == "7 of 7 passages embedded"
+    first = Letters()
+    dense.build(path, first, tmp_path, said.append)
+    assert said == [f"{n} of 7 passages embedded" for n in (2, 4, 6, 7)]
+    assert first.calls == [
+        ["T0\na", "T1\nb"],
+        ["T2\nc", "T3\na"],
+        ["T4\nb", "T5\nc"],
+        ["T6\na"],
+    ]
     (tmp_path / "000002.npy").unlink()
     (tmp_path / "000003.npy").unlink()
     again = Letters()
     dense.build(path, again, tmp_path)
-    assert sum(map(len, again.calls)) == 3
+    assert again.calls == first.calls[2:]
     assert rows(Dense(path, Letters().embed).search(["b"], 9))[0][:2] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("count", "lists"),
+    [(1, 2), (2, 4), (100, 16), (100_000, 512), (131_071, 512), (131_073, 1_024), (10**6, 2_048)],
+)
+def test_the_lists_are_a_power_of_two_near_twice_the_root(count: int, lists: int) -> None:
+    assert dense.n_lists(count) == lists
 
 
 @dataclass
@@ -275,10 +358,18 @@ def test_an_index_without_vectors_says_how_to_get_them(build_folder: Build) -> N
 class _Fixed:
     def __init__(self, *hits: Hit) -> None:
         self._hits = list(hits)
+        self.asked: list[tuple[int, object]] = []
 
     def search(self, queries: Sequence[str], k: int, within: object = None) -> list[list[Hit]]:
-        assert k >= 100  # what is fused goes deeper than what is asked for
+        self.asked.append((k, within))
         return [self._hits for _ in queries]
+
+
+@pytest.mark.parametrize(("k", "depth"), [(1, 100), (100, 100), (101, 101)])
+def test_what_is_fused_goes_deeper_than_what_is_asked_for(k: int, depth: int) -> None:
+    one, other = _Fixed(Hit(1, 9.0)), _Fixed()
+    Hybrid(one, other).search(["x"], k, [[1, 2]])
+    assert one.asked == other.asked == [(depth, [[1, 2]])]
 
 
 def test_reciprocal_ranks_are_added_and_ties_go_to_the_lower_row() -> None:
@@ -291,17 +382,56 @@ def test_reciprocal_ranks_are_added_and_ties_go_to_the_lower_row() -> None:
     assert rows(Hybrid(_Fixed(Hit(7, 1.0)), _Fixed(Hit(4, 1.0))).search(["x"], 5)) == [[4, 7]]
 
 
-@pytest.mark.parametrize("heading", NOT_RANKED)
-def test_passages_have_the_words_of_aliases(build_folder: Build, heading: str) -> None:
+def test_passages_have_the_words_of_aliases(build_folder: Build) -> None:
     names = ("The Danube in Bavaria", "Donau", "Dunaj (river)")
-    text = f"A river.\n== Course ==\nIt flows.\n== {heading.capitalize()} ==\nNot this."
     aliases = (page(name, "", redirect="Danube") for name in names)
+    text = "A river.\n== Course ==\nIt flows."
     path = build_folder(wiki=[page("A", ""), page("Danube", text), *aliases])
     words = "donau dunaj river bavaria"
     assert list(ranked_passages(path)) == [
         Ranked("Danube", words, "", "A river."),
         Ranked("Danube", words, "Course", "It flows."),
-        None,
     ]
     [found] = open_index(path).search(["donau"], 5)
     assert {hit.passage.text for hit in found} == {"A river.", "It flows."}
+
+
+@pytest.mark.parametrize(
+    ("heading", "ranked"),
+    [
+        *((name, False) for name in ("Citations", "External links", "Footnotes")),
+        *((name, False) for name in ("Further reading", "REFERENCES", "See also")),
+        *(("References in film", True), ("Course", True)),
+    ],
+)
+def test_a_section_of_titles_and_links_is_not_ranked(
+    build_folder: Build, heading: str, ranked: bool
+) -> None:
+    text = f"Lead.\n== {heading} ==\nThis.\n=== Books ===\nThat."
+    path = build_folder(wiki=[page("A", text), page("B", f"== Books ==\n=== {heading} ===\nIt.")])
+    texts = [one.text for one in ranked_passages(path) if one]
+    assert texts == (["Lead.", "This.", "That.", "It."] if ranked else ["Lead.", "It."])
+
+
+@pytest.mark.parametrize(("names", "kept"), [(20, 20), (21, 20)])
+def test_so_many_words_of_aliases_are_kept(build_folder: Build, names: int, kept: int) -> None:
+    aliases = (page(f"Name{n:02}", "", redirect="A") for n in range(names))
+    path = build_folder(wiki=[page("A", "A river."), *aliases])
+    [passage] = ranked_passages(path)
+    assert passage
+    assert passage.aliases.split() == [f"name{n:02}" for n in range(kept)]
+
+
+def test_pages_of_a_later_block_have_their_aliases(tmp_path: Path) -> None:
+    with folder.building(tmp_path / "index") as building:
+        for number, name in enumerate("ABC"):
+            items = (page(name, "A river."), page(f"Alias{name}", "", redirect=name))
+            block = Block(0, number, 0, "f", items=items)
+            write_block(building / folder.BLOCKS, block, process_block(block))
+        folder.add_engines(building, folder.assemble(building, {}, [])[0])
+    found = ranked_passages(tmp_path / "index")
+    assert [(one.title, one.aliases) for one in found if one] == [
+        ("A", "aliasa"),
+        ("B", "aliasb"),
+        ("C", "aliasc"),
+    ]

@@ -4,9 +4,11 @@ import bz2
 import gzip
 import json
 from collections.abc import Callable
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.indexes import reader
-from ufo.indexes.reader import Block, RawDocument, RawPage, Slice, parse_page, slices_of, title_in
+from ufo.indexes.reader import (
+    Block,
+    RawDocument,
+    RawPage,
+    Slice,
+    Wiki,
+    parse_page,
+    slices_of,
+    title_in,
+)
 
 PAGE = """<page><title>{}</title><ns>0</ns><id>7</id>
 <revision><id>70</id><timestamp>2025-03-01T10:00:00Z</timestamp>
@@ -51,12 +62,46 @@ def test_site_and_pages() -> None:
     assert page.redirect is None
     assert page.text == "a <page>"
     assert other.text == "é"
-    # What is said of the site may be broken, and what is missing is the English Wikipedia's.
-    [site, *_] = reader.read_pages([DUMP.replace(b"<base>", b"<b>")])
-    assert site == reader.Wiki(language="de")
-    site, *_ = reader.read_pages([b"<mediawiki>" + PAGE.format("A", "").encode() + END])
-    assert site == reader.Wiki()
-    assert site.url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
+
+
+ENGLISH = "https://en.wikipedia.org/wiki/"
+GERMAN = ("category", "datei", "file", "image", "kategorie", "media", "medium")
+USUAL = ("category", "file", "image", "media")
+BASE = "<base>https://de.example.org/wiki/Hauptseite</base>"
+
+
+@pytest.mark.parametrize(
+    ("head", "site"),
+    [
+        pytest.param("<mediawiki>", Wiki(), id="nothing of the site"),
+        pytest.param(HEAD.replace(BASE, ""), Wiki(ENGLISH, GERMAN, "de"), id="no address"),
+        pytest.param(HEAD.replace("<base>", "<b>"), Wiki(ENGLISH, USUAL, "de"), id="broken"),
+        pytest.param(HEAD.replace("</siteinfo>", ""), Wiki(ENGLISH, USUAL, "de"), id="no end"),
+        pytest.param(
+            f"<mediawiki><siteinfo>{BASE}<namespace key='6' /></siteinfo>",
+            Wiki("https://de.example.org/wiki/", USUAL, "en"),
+            id="no language, and a namespace without a name",
+        ),
+    ],
+)
+def test_what_is_missing_of_a_site_is_the_english_wikipedia_s(head: str, site: Wiki) -> None:
+    found, *_ = reader.read_pages([f"{head}{PAGE.format('A', '')}".encode() + END])
+    assert found == site
+    assert Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
+
+
+@pytest.mark.parametrize(
+    ("xml", "title"),
+    [
+        pytest.param(b"<title>" + b"x" * 1_000 + b"</title>", "x" * 1_000, id="1,000 letters"),
+        pytest.param(b"<title>" + b"x" * 1_001 + b"</title>", "", id="1,001 letters"),
+        pytest.param(b"<title>A</title>".rjust(8_192), "A", id="the first 8,192 bytes"),
+        pytest.param(b"<title>A</title>".rjust(8_193), "", id="a byte further"),
+        pytest.param(b"<title> A </title>", "A", id="spaces around it"),
+    ],
+)
+def test_a_title_is_found_at_the_beginning(xml: bytes, title: str) -> None:
+    assert title_in(xml) == title
 
 
 @given(st.lists(st.integers(0, len(DUMP)), max_size=12), st.integers(0, len(DUMP) - 1))
@@ -68,6 +113,16 @@ def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> N
     assert last.problem
     assert [parse_page(page).title for page in whole] == ["A", "B"][: len(whole)]
     assert len(whole) == DUMP[:cut].count(b"</page>")
+
+
+def test_so_much_is_kept_of_what_is_no_export() -> None:
+    [page] = pages_of(b"x" * 5_000)
+    assert page.xml == b"x" * 4_096
+
+
+def test_an_empty_file_has_one_slice(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    assert slices_of(tmp_path / "x", 3, 4) == [Slice(3, str(tmp_path / "x"))]
 
 
 def test_a_page_without_its_end_or_over_the_limit_costs_itself_only() -> None:
@@ -94,6 +149,7 @@ ONE = PAGE.format("A", "x").strip().encode()
         pytest.param(ONE + b"<page><title>B</title>", 1, "B", id="cut right after a page"),
         pytest.param(ONE + b" <page><title>B</title>", 1, "B", id="cut within the next page"),
         pytest.param(ONE, 1, "", id="cut after a page"),
+        pytest.param(ONE + b"<page>" + END, 1, "", id="an end right after a beginning"),
         pytest.param(ONE + END, 0, "A", id="whole"),
     ],
 )
@@ -103,6 +159,24 @@ def test_what_has_no_beginning_or_no_end_is_a_problem(
     found = pages_of(b"<mediawiki>" + data)
     assert len([page for page in found if page.problem]) == problems
     assert title_in(found[-1].xml) == last
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        pytest.param(ONE + b"<page>", "after 1 whole pages, in the middle of a page,", id="a page"),
+        pytest.param(ONE + b" <page>", "after 1 whole pages, in the middle of a page,", id="space"),
+        pytest.param(ONE, "after 1 whole pages, without", id="no page"),
+        pytest.param(b"", "after 0 whole pages, without", id="nothing"),
+    ],
+)
+def test_a_cut_dump_says_where_it_stops(data: bytes, said: str) -> None:
+    *_, last = pages_of(b"<mediawiki>" + data)
+    assert f"the dump is truncated: it stops {said}" in last.problem
+
+
+def test_a_dump_without_pages_is_no_problem() -> None:
+    assert list(reader.read_pages([b"<mediawiki>" + END])) == []
 
 
 @pytest.mark.parametrize(("limit", "over"), [(5_000, 0), (4_999, 1)])
@@ -148,6 +222,11 @@ def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> No
     assert page.text == "new"
 
 
+def test_a_page_may_lack_all_but_its_title() -> None:
+    bare = parse_page(RawPage(b"<page><title>A</title><redirect /></page>"))
+    assert bare == reader.Page("A", 0, None, None, None, "", "")
+
+
 def test_what_is_no_export_and_damage_are_one_problem(tmp_path: Path) -> None:
     [page] = pages_of(b"<html><body>Not found</body></html>")
     assert "not a MediaWiki XML export" in page.problem
@@ -186,15 +265,50 @@ DATES: dict[str, str | None] = {
 }
 
 
-@pytest.mark.parametrize(("digits", "date"), DATES.items(), ids=DATES)
-def test_the_date_of_a_dump_is_in_its_name(tmp_path: Path, digits: str, date: str | None) -> None:
+@pytest.mark.parametrize(("digits", "day"), DATES.items(), ids=DATES)
+def test_the_date_of_a_dump_is_in_its_name(tmp_path: Path, digits: str, day: str | None) -> None:
     [block] = _blocks(tmp_path / f"x-{digits}-pages.xml", FIVE)
-    assert block.date == date
+    assert block.date == day
 
 
 def test_a_block_has_two_hundred_items(tmp_path: Path) -> None:
     blocks = _blocks(tmp_path / "x", b'{"title": "A"}\n' * 201)
     assert [len(block.items) for block in blocks] == [200, 1]
+
+
+@pytest.mark.parametrize(
+    ("size", "items"),
+    [(27, [2, 2, 2, 1]), (28, [2, 2, 2, 1]), (29, [3, 3, 1])],
+    ids=["a byte less than two lines", "as many as two lines", "a byte more"],
+)
+def test_a_block_ends_with_so_many_bytes(tmp_path: Path, size: int, items: list[int]) -> None:
+    blocks = _blocks(tmp_path / "x", b'{"title": "A"}\n' * 7, block_bytes=size)
+    assert [len(block.items) for block in blocks] == items
+    assert [block.first for block in blocks] == [0, *np.cumsum(items)[:-1]]
+
+
+def test_lines_longer_than_a_read_are_whole(tmp_path: Path) -> None:
+    lines = [b'{"text": "' + b"x" * size + b'"}' for size in (700_000, 700_000, 5, 3_000_000)]
+    [block] = _blocks(tmp_path / "x", b"\n".join(lines))
+    assert block.items == tuple(map(RawDocument, lines))
+
+
+def test_the_columns_of_a_parquet_file_that_are_read(tmp_path: Path) -> None:
+    day = date(2025, 3, 1)
+    columns = {"more": [1], "url": ["y"], "text": ["x"], "title": [day]}
+    pq.write_table(pa.table(columns), tmp_path / "x")
+    [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
+    [item] = block.items
+    assert isinstance(item, RawDocument)
+    assert json.loads(item.json) == {"title": "2025-03-01", "text": "x", "url": "y"}
+
+
+def test_damage_within_a_parquet_file_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    pq.write_table(pa.table({"title": [str(n) for n in range(2_000)]}), path)
+    path.write_bytes(path.read_bytes()[:8] + b"\xff" * 400 + path.read_bytes()[408:])
+    [block] = reader.read_blocks(Slice(0, str(path)))
+    assert block.items[-1].problem.startswith("not readable as Parquet: ")
 
 
 @pytest.mark.parametrize(("limit", "last"), [(15, ""), (14, "a line is over 14 bytes")])
@@ -255,6 +369,13 @@ def test_each_slice_is_a_document_of_its_own(tmp_path: Path) -> None:
     starts = _dump(dump)
     blocks = _sliced(dump)
     assert len(slices_of(dump, 0, 1, slice_bytes=1)) == 8
+    assert [one.start for one in slices_of(dump, 0, 1, starts[0])][:2] == [0, starts[0]]
+    assert [one.start for one in slices_of(dump, 0, 1, starts[0] + 1)][:2] == [0, starts[1]]
+    assert {part.file for part in slices_of(dump, 3, 1, slice_bytes=1)} == {3}
+    for size in (1, starts[0], 400, 600):
+        begins = [one.start for one in slices_of(dump, 0, 1, size)]
+        assert min(np.diff(begins)) >= size
+    assert [one.start for one in slices_of(dump, 0, 1, starts[-1])] == [0, starts[-1]]
     pages = [item for block in blocks for item in block.items if isinstance(item, RawPage)]
     assert [(title_in(page.xml), page.problem) for page in pages] == [
         (f"T{number}", "") for number in range(18)
@@ -264,7 +385,8 @@ def test_each_slice_is_a_document_of_its_own(tmp_path: Path) -> None:
     numbers = [block.number for block in blocks]
     assert numbers == sorted(set(numbers))
     assert {block.name for block in blocks} == {f"{dump.name}@{start}" for start in starts}
-    assert reader.is_stream_index(Path("xwiki-20240601-pages-articles-multistream-index1.txt.bz2"))
+    for number in ("", "1", "27"):
+        assert reader.is_stream_index(Path(f"x-multistream-index{number}.txt.bz2"))
     assert not reader.is_stream_index(dump)
 
 
@@ -290,6 +412,7 @@ def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
     monkeypatch.setattr(reader, "SHARED_BYTES", path.stat().st_size - 1)
     parts = [list(reader.read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
+    assert len(parts) == 3
     assert all(parts)
     found = sorted((block for part in parts for block in part), key=lambda block: block.number)
     assert found == list(reader.read_blocks(Slice(2, str(path)), 4))

@@ -139,6 +139,28 @@ def test_a_passage_of_a_page_that_the_query_names_comes_first(linked: Path) -> N
     assert order(linked, [0, 1, 3], 3, "Lead 3") == [3, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param([0, 9, 5], [0, 5, 9], id="of a page that the best names"),
+        pytest.param([5, 9, 0], [5, 0, 9], id="that names the page of the best"),
+        pytest.param([0, 9, 13], [0, 9, 13], id="without a link"),
+    ],
+)
+def test_a_passage_with_a_link_comes_before_a_slightly_better_one(
+    linked: Path, found: list[int], expected: list[int]
+) -> None:
+    [hits] = reranker(linked, Told(found)).search(["glacier"], 3, [[]])
+    assert [hit.row for hit in hits] == expected
+
+
+def test_passages_without_a_score_keep_their_order(linked: Path) -> None:
+    retriever = Told([])
+    retriever.hits = [Hit(9, 0.0), Hit(13, 0.0)]
+    [hits] = reranker(linked, retriever).search(["glacier"], 2, [[]])
+    assert [hit.row for hit in hits] == [9, 13]
+
+
 def test_a_named_page_has_a_place_unless_one_alone_is_asked_for(build_folder: Build) -> None:
     path = build_folder({"A": "A river.", "B": "A river.", "C": "Nothing."})
     hits = [Hit(0, 1.0), Hit(1, 0.9), Hit(2, 0.01)]

@@ -1,18 +1,14 @@
-"""Errors and their remedies: exit codes, what is missing, and the files of a model that is not."""
+"""Errors and their remedies: exit codes, a lack of memory, and what is not installed."""
 
 import pickle
 import re
 import sys
 from pathlib import Path
-from typing import Any
-from unittest.mock import Mock
 
-import huggingface_hub
 import pytest
 
-from ufo.schemas import errors, model_files
+from ufo.schemas import errors
 from ufo.schemas.errors import MODULES, UsageError, explained, missing, need, unknown_value
-from ufo.schemas.model_files import is_hub_name
 
 SETUP = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
 CODES = {"UsageError": 2, "SourceUnavailable": 2, "PluginError": 2, "IndexUnusable": 2}
@@ -48,20 +44,13 @@ LACKING = [
 ]
 
 
-@pytest.mark.parametrize("error", LACKING, ids=str)
+OTHERS = ValueError("out of memory"), OSError("no such file"), RuntimeError("the memory is fine")
+
+
+@pytest.mark.parametrize("error", [*LACKING, *OTHERS], ids=str)
 def test_a_lack_of_memory_is_one_whatever_tells_of_it(error: Exception) -> None:
-    assert errors.lacks_memory(error)
-    assert errors.ends_run(error)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [ValueError("out of memory"), OSError("no such file"), RuntimeError("the memory is fine")],
-    ids=str,
-)
-def test_another_error_is_no_lack_of_memory(error: Exception) -> None:
-    assert not errors.lacks_memory(error)
-    assert not errors.ends_run(error)
+    assert errors.lacks_memory(error) is (error in LACKING)
+    assert errors.ends_run(error) is (error in LACKING)
 
 
 def test_what_ends_a_run_would_occur_for_every_response() -> None:
@@ -77,14 +66,54 @@ def test_what_ends_a_run_would_occur_for_every_response() -> None:
 def test_an_unknown_value_is_reported_the_allowed_ones_and_the_nearest() -> None:
     message = unknown_value("mode", "sec", ["seq", "mv"])
     assert message == "unknown mode 'sec'; allowed: seq, mv. Did you mean 'seq'?"
+    assert unknown_value("mode", "mx", ["seq", "mv"]).endswith(" Did you mean 'mv'?")
     assert "Did you mean" not in unknown_value("mode", "xyzzy", ["seq", "mv"])
 
 
-def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_extra_is_declared() -> None:
     declared = set(re.findall(r'^EXTRAS\["(\w+)"\]|^    "(\w+)": \[', SETUP, re.MULTILINE))
     assert set(MODULES) <= {one or other for one, other in declared}
+
+
+OF_EXTRAS = {
+    "llm": "openai httpx2",
+    "web": "httpx httpcore protego trafilatura pypdf",
+    "serve": "fastapi uvicorn",
+    "onnx": "onnxruntime tokenizers",
+    "dense": "faiss",
+    "gcp": "google.cloud.secretmanager",
+    "hub": "huggingface_hub torch transformers sentence_transformers",
+}
+
+
+@pytest.mark.parametrize(
+    ("extra", "module"),
+    [(extra, module) for extra, modules in OF_EXTRAS.items() for module in modules.split()],
+)
+def test_an_extra_needs_each_of_its_modules(
+    monkeypatch: pytest.MonkeyPatch, extra: str, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    assert module in (missing(extra) or "").partition(", which")[0].split(" and ")
+    message = explained(ModuleNotFoundError("none", name=module)) or ""
+    top = module.partition(".")[0]
+    assert message.startswith(f"this needs {top}" if top == module else "this needs ")
+
+
+def test_what_is_installed_is_not_missing() -> None:
     assert missing("llm") is None
+    assert missing("web", ["httpx"]) is None
+    assert "nobody_has.this, which" in (missing("web", ["httpx", "nobody_has.this"]) or "")
     need("web", "the web")
+
+
+def test_an_import_that_failed_though_the_module_is_there_says_why() -> None:
+    failed = ModuleNotFoundError("No module named 'httpx.gone'", name="httpx.gone")
+    assert explained(failed) == "this needs No module named 'httpx.gone'"
+    assert explained(ModuleNotFoundError("no name")) is None
+
+
+def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("faiss", "fastapi", "uvicorn"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError) as raised:
@@ -94,45 +123,3 @@ def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) ->
     assert (missing("serve") or "").startswith("fastapi and uvicorn, which are not installed")
     assert explained(ModuleNotFoundError("No module", name="faiss.contrib")) == f"this {said}"
     assert explained(ModuleNotFoundError("No module", name="nobody_has_this")) is None
-
-
-@pytest.mark.parametrize("name", ["organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1"])
-def test_a_name_of_a_hub(name: str) -> None:
-    assert is_hub_name(name)
-
-
-@pytest.mark.parametrize("name", ["", "model", "a/b/c", "./model", "/a/b", "o/m@", "o m/x"])
-def test_what_is_no_name_of_a_hub(name: str) -> None:
-    assert not is_hub_name(name)
-
-
-def test_without_a_model_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    unreachable = Mock(side_effect=ConnectionError("no route to the hub\nand more"))
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
-    unknown = r"no folder 'organisation/model'.*no route to the hub. Without a network"
-    with pytest.raises(UsageError, match=unknown):
-        model_files.folder_of("organisation/model", "hub")
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    absent = r"huggingface_hub, .* pip install 'ufo-factuality\[hub\]'"
-    with pytest.raises(UsageError, match=absent):
-        model_files.folder_of("organisation/model", "hub")
-
-
-def test_of_a_hub_s_model_only_what_is_computed_with_is_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def snapshot(repository: str, **asked: Any) -> str:
-        calls.append(asked)
-        if "local_files_only" in asked:
-            raise FileNotFoundError("not kept")
-        if asked["allow_patterns"] == ["*.safetensors"]:
-            (tmp_path / "model.safetensors").write_bytes(b"weights")
-        return str(tmp_path)
-
-    calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
-    assert model_files.folder_of("organisation/model@v2", "hub") == str(tmp_path)
-    assert calls[0] == {"revision": "v2", "local_files_only": True}
-    assert "model.onnx" in calls[1]["allow_patterns"]
-    # With these there is no need for the older kind of file.
-    assert [call["allow_patterns"] for call in calls[2:]] == [["*.safetensors"]]

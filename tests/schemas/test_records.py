@@ -114,6 +114,29 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
     assert told.splitlines() == [ascii(example(kind)) for kind in RECORDS]
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("OUTCOMES", "supported refuted noans error"),
+        (
+            "REASONS",
+            "no_passages no_references refused filtered truncated unparsable transport "
+            "unsupported_language",
+        ),
+        (
+            "CATEGORIES",
+            "news blog wiki social_media scientific_medical_article government_website other",
+        ),
+        ("NO_SOURCE", "none"),
+        ("MULTI", "multi"),
+    ],
+    ids=["outcomes", "reasons", "categories", "no source", "several sources"],
+)
+def test_the_words_of_tables_are_a_contract(name: str, values: str) -> None:
+    found = getattr(records, name)
+    assert (found if isinstance(found, str) else " ".join(found)) == values
+
+
 ANY_TEXT = st.text(st.characters(), max_size=20)
 
 

@@ -3,9 +3,11 @@
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,8 +15,8 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.results import open_results
-from ufo.schemas.tables import TABLES
+from ufo.schemas.results import Results, open_results
+from ufo.schemas.tables import LABELS, TABLES, Label, arrow_schema, to_arrow, write_part
 
 ONE = {"a": {"u": {"ref": "s"}}}
 
@@ -58,12 +60,104 @@ def test_a_run_is_a_row_of_the_table_of_runs(tmp_path: Path) -> None:
     }
 
 
-def test_what_cannot_be_read_is_not_opened(tmp_path: Path, run: Path) -> None:
-    with pytest.raises(UsageError, match="unknown run 'r2'"):
-        open_results(tmp_path, "r2")
-    (run / "manifest.json").write_text("[]")
-    with pytest.raises(RunError, match="cannot be read"):
-        open_results(tmp_path)
+def test_a_run_without_counts_has_none(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of(ONE), counts={})
+    with open_results(tmp_path) as results:
+        found = results.query("SELECT n_responses, n_units, n_failures FROM runs").to_pylist()
+    assert found == [{"n_responses": 0, "n_units": 0, "n_failures": 0}]
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+    """A run with rows for some views, and files for some tables."""
+    folder = tmp_path_factory.mktemp("one")
+    write_run(folder, rows_of(ONE))
+    with open_results(folder) as results:
+        yield results
+
+
+@pytest.mark.parametrize("table", [*TABLES, LABELS])
+def test_a_table_has_its_columns_also_without_a_file(one: Results, table: str) -> None:
+    found = one.query(f"FROM {table} LIMIT 0").schema
+    assert {field.name: field.type for field in found} == {
+        "run": pa.string(),
+        **{field.name: field.type for field in arrow_schema(table)},
+    }
+
+
+def test_the_names_are_of_views_and_then_of_tables(one: Results) -> None:
+    views = [view.name for view in one.views]
+    assert {"scores", "run_modes"} <= set(views)
+    assert {"cluster_of", "run_comparison"} & set(views) == set()  # macros
+    assert list(one.names) == [*views, *TABLES, "labels", "runs"]
+
+
+def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(one: Results) -> None:
+    found = [view.name for view in one.filled_views()]
+    assert {"run_modes", "tallies"} & set(found) == set()  # a part of others
+    assert found == [
+        *("passage_credibility", "scores_by_dataset", "scores_by_model", "scores"),
+        *("scores_by_run", "sentence_scores", "source_contributions"),
+        "source_contributions_by_model",
+        "category_shares",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "most"), [({}, 10_000), ({"rows": 1_000}, 1_000)], ids=["by default", "as asked"]
+)
+def test_a_stream_has_batches_of_so_many_rows(
+    one: Results, asked: dict[str, Any], most: int
+) -> None:
+    with one.stream("FROM range(25_000)", **asked) as batches:
+        assert next(batches).num_rows == most
+
+
+def test_a_query_is_stopped_by_another_thread(one: Results) -> None:
+    one.interrupt()  # nothing runs
+    slow = "SELECT max(a.range * b.range) FROM range(10_000_000) AS a, range(10_000_000) AS b"
+    with ThreadPoolExecutor(1) as pool:
+        query = pool.submit(one.query, slow)
+        while not query.done():
+            one.interrupt()
+    with pytest.raises(RunError, match="INTERRUPT"):
+        query.result()
+
+
+@pytest.mark.parametrize("sql", ["selec 1", "SELECT nope FROM runs", "SELECT nope(1) FROM runs"])
+def test_what_is_wrong_in_a_query_is_told_though_a_part_is_damaged(
+    tmp_path: Path, run: Path, sql: str
+) -> None:
+    (run / "evidence" / "part-00000.parquet").write_bytes(b"not parquet")
+    with open_results(tmp_path) as results, pytest.raises(UsageError, match=r"selec|nope"):
+        results.query(sql)
+
+
+def test_a_damaged_sheet_says_what_to_do(tmp_path: Path, run: Path) -> None:
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / "a.parquet").write_bytes(b"not parquet")
+    with open_results(tmp_path) as results, pytest.raises(RunError, match="import the sheet again"):
+        results.query("FROM labels")
+
+
+def test_a_query_beyond_its_memory_ends_the_run(tmp_path: Path, run: Path) -> None:
+    with open_results(tmp_path) as results:
+        results.limit_memory("1MB", threads=1)
+        with pytest.raises(RunError, match="Out of Memory"):
+            results.query("SELECT list(range) FROM range(10_000_000)")
+        with pytest.raises(UsageError, match="must have a number"):
+            results.limit_memory("much")
+
+
+def test_labels_lie_beside_the_runs(tmp_path: Path, run: Path) -> None:
+    write_run(tmp_path, rows_of(ONE), "two")
+    (tmp_path / "labels").mkdir()
+    said = Label("r", "a", "u", 1, None, None, None, "x", "s")
+    write_part(LABELS, str(tmp_path / "labels" / "a.parquet"), to_arrow(LABELS, [said]))
+    with open_results(tmp_path, all_runs=True) as results:
+        assert results.query("SELECT run, label FROM labels").to_pylist() == [
+            {"run": "r", "label": 1}
+        ]
 
 
 def test_an_empty_run_has_every_table_and_view_with_the_run_first(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import special, stats
 from sklearn import metrics
@@ -274,6 +274,7 @@ def test_sentences_below_the_threshold_are_called_not_factual(results: Results) 
 
 
 @given(df=st.floats(1, 1e6), t=st.floats(-50, 50))
+@example(df=5.0, t=0.0)
 def test_shares_and_bounds_of_t(df: float, t: float) -> None:
     assert t_share(t, df) == pytest.approx(special.stdtr(df, t), rel=1e-7, abs=1e-14)
     assert t_bound(df) == pytest.approx(special.stdtrit(df, 0.975), rel=1e-9)
@@ -288,6 +289,35 @@ def test_correlations_of_values_with_ties(pairs: list[tuple[int, int]]) -> None:
         return
     theirs = (stats.pearsonr(x, y), stats.spearmanr(x, y), stats.kendalltau(x, y))
     assert found == pytest.approx([one.statistic for one in theirs], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [((), ()), ((1,), (2,)), ((1, 1, 1), (1, 2, 3)), ((1, 2, 3), (1, 1, 1))],
+    ids=["of nothing", "of one pair", "with a constant", "of a constant"],
+)
+def test_a_correlation_of_a_constant_is_none(x: tuple[int, ...], y: tuple[int, ...]) -> None:
+    found = correlations(floats(*x), floats(*y), np.arange(len(x), dtype=np.uint64))
+    assert np.isnan([one.value for one in found]).tolist() == [True] * 3
+
+
+def test_a_correlation_is_as_certain_as_its_clusters_are() -> None:
+    draw = np.random.default_rng(2)
+    x = np.repeat(draw.random(10), 2) + draw.random(20) / 4
+    y = x + np.repeat(draw.random(10), 2) / 2 + draw.random(20) / 4
+    found = correlations(x, y, clusters(*(np.arange(20) // 2)))
+    assert [one[:3] for one in found] == [  # a plain loop's
+        pytest.approx((0.870537849962, 0.591041572278, 0.963409703591)),
+        pytest.approx((0.878195488722, 0.601977881891, 0.966708416971)),
+        pytest.approx((0.715789473684, 0.465829888659, 0.859957657771)),
+    ]
+
+
+def test_clusters_whose_errors_cancel_out_count_for_no_more_than_their_rows() -> None:
+    x, y = floats(1, 2, 3, 4, 5, 6, 7, 8), floats(2, 1, 4, 3, 7, 8, 5, 6)
+    alone = correlations(x, y, np.arange(8, dtype=np.uint64))
+    # The rows of a pair pull the correlation to opposite sides.
+    assert correlations(x, y, clusters(2, 1, 4, 3, 2, 4, 1, 3)) == alone
 
 
 # --- the limits of each ---
@@ -315,6 +345,9 @@ def test_wilsons_interval_lies_within_0_and_1(n: int, k: int) -> None:
 def test_nothing_has_no_interval() -> None:
     assert np.isnan(wilson(floats(0), floats(0))).all()
     assert np.isnan(mean_interval(floats(), floats(), clusters()).value)
+    weightless = mean_interval(floats(1, 1), floats(0, 0), clusters(1, 2))
+    assert np.isnan(weightless.value)
+    assert weightless.method is None
 
 
 @pytest.mark.parametrize(
@@ -407,9 +440,9 @@ def test_a_correlation_of_few_has_no_interval(n: int, bounded: tuple[bool, bool]
 
 
 def test_a_perfect_correlation_is_its_own_interval() -> None:
-    x = floats(1, 2, 3)
-    for sign in (1.0, -1.0):
-        for one in correlations(x, sign * x, clusters(1, 2, 3)):
+    for n, sign in ((2, 1.0), (3, 1.0), (3, -1.0)):
+        x = floats(1, 2, 3)[:n]
+        for one in correlations(x, sign * x, clusters(1, 2, 3)[:n]):
             assert one[:3] == pytest.approx((sign, sign, sign))
             assert one.method
 
@@ -431,9 +464,33 @@ def test_a_score_is_corrected_by_labels_of_two_clusters_at_least() -> None:
         correction(labels, labels, scores[:1], (1, 1, 1)),
     ):
         assert few.method is None
+        assert few.power == 1.0
         assert np.isnan(few.low)
         assert 0 <= few.corrected_score <= 1
     assert correction(labels[:2], labels[:2], scores).method == "prediction-powered, clustered"
+
+
+def test_a_correction_is_the_formula() -> None:
+    """Strata of many, of two and of one label, weights around 1, clusters of both samples."""
+    draw = np.random.default_rng(5)
+    labels = draw.integers(0, 2, 40)
+    verdicts = np.where(draw.random(40) < 0.2, 1 - labels, labels)
+    share, weight = draw.uniform(0.2, 1, 40), draw.choice([0.5, 1.0, 3.0], 40)
+    strata, of = np.repeat([0, 1, 2, 3, 4], [14, 14, 9, 2, 1]), np.arange(40) // 2
+    scores = (draw.random(30), clusters(*(np.arange(30) // 2)))
+    found = corrected(
+        *scores, floats(*labels), floats(*verdicts), share, weight, strata, of.astype(np.uint64)
+    )
+    known = (0.464912964829, 0.269583404506, 0.660242525151, 0.713198283810)  # a plain loop's
+    assert found[:4] == pytest.approx(known, abs=1e-9)
+
+
+@pytest.mark.parametrize(("verdict", "score"), [(0.0, 1.0), (1.0, 0.0)])
+def test_a_corrected_score_is_from_0_to_1(verdict: float, score: float) -> None:
+    # To the judge the labelled units are all the same, and all others the contrary.
+    found = correction(floats(1, 1, 0), np.full(3, verdict), np.full(3, score))
+    assert found.corrected_score == score
+    assert (found.low, found.high)[int(score)] == score
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, ClassVar
 
+import fsspec
 import pytest
+from fsspec import AbstractFileSystem
 
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
@@ -67,47 +71,142 @@ def test_files_are_written_whole_moved_and_deleted(root: str, tmp_path: Path) ->
     assert below(root, "none") == []
     # Files go to other file systems and come back.
     (tmp_path / "here").write_bytes(b"text")
-    storage.send(str(tmp_path / "here"), f"file://{tmp_path}/there")
-    storage.fetch(f"file://{tmp_path}/there", tmp_path / "new/back")
+    storage.send(str(tmp_path / "here"), f"file://{tmp_path}/far/there")
+    storage.fetch(f"file://{tmp_path}/far/there", tmp_path / "new/back")
     assert (tmp_path / "new/back").read_bytes() == b"text"
     assert os.listdir(tmp_path / "new") == ["back"]
 
 
-def test_patterns_of_a_uri(tmp_path: Path) -> None:
-    root = f"file://{tmp_path}"
+def test_files_are_listed_with_their_size_and_time(root: str) -> None:
+    listed = storage.listed(storage.join(root, "in"))
+    assert [file.path for file in listed] == storage.files_below(storage.join(root, "in"))
+    assert [file.size for file in listed] == [12, 14, 10]
+    assert [file.written for file in listed] == pytest.approx([time.time()] * 3, abs=60)
+
+
+def test_what_cannot_be_fetched_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="no such file"):
+        storage.fetch(f"file://{tmp_path}/none", tmp_path / "new/back")
+    assert os.listdir(tmp_path / "new") == []
+
+
+def test_files_of_this_machine_are_waited_for(tmp_path: Path) -> None:
+    storage.flush(["gs://bucket/none"])
+    with pytest.raises(FileNotFoundError):
+        storage.flush(["gs://bucket/none", str(tmp_path / "none")])
+
+
+def test_a_path_is_absolute_unless_it_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert [storage.absolute(path) for path in ("a/b", "gs://b/a")] == ["/a/b", "gs://b/a"]
+
+
+PATTERNS = {
+    "in/*.jsonl": ["in/a b.jsonl", "in/x[1].jsonl"],
+    "in/*": ["in/a b.jsonl", "in/x[1].jsonl"],  # no folder
+    "*/a?b.jsonl": ["in/a b.jsonl"],
+    "in/**/*.jsonl": ["in/a b.jsonl", "in/sub/y.jsonl", "in/x[1].jsonl"],
+    "in/x[[]1].jsonl": ["in/x[1].jsonl"],
+    "in/[!x]*.jsonl": ["in/a b.jsonl"],
+    "in/a b.jsonl": ["in/a b.jsonl"],
+    "in/none": [],
+    "no*/none": [],
+}
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"], ids=["a path", "a URI"])
+@pytest.mark.parametrize(("pattern", "found"), PATTERNS.items(), ids=PATTERNS)
+def test_patterns_match_files(tmp_path: Path, scheme: str, pattern: str, found: list[str]) -> None:
+    root = f"{scheme}{tmp_path}"
     for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl"):
         storage.make_folder(os.path.dirname(f"{root}/{name}"))
         storage.write(f"{root}/{name}", b"")
-    for pattern, found in {
-        "in/*.jsonl": ["in/a b.jsonl", "in/x[1].jsonl"],
-        "*/a?b.jsonl": ["in/a b.jsonl"],
-        "in/**/*.jsonl": ["in/a b.jsonl", "in/sub/y.jsonl", "in/x[1].jsonl"],
-        "in/x[[]1].jsonl": ["in/x[1].jsonl"],
-        "in/[!x]*.jsonl": ["in/a b.jsonl"],
-        "in/a b.jsonl": ["in/a b.jsonl"],
-        "in/none": [],
-        "in": [],
-    }.items():
-        assert storage.matches(f"{root}/{pattern}") == [f"{root}/{name}" for name in found]
-    # A file by the name of a pattern is that file.
+    assert storage.matches(f"{root}/{pattern}") == [f"{root}/{name}" for name in found]
+
+
+def test_a_folder_of_a_uri_is_no_file(tmp_path: Path) -> None:
+    assert storage.matches(f"file://{tmp_path}") == []
+
+
+def test_a_file_by_the_name_of_a_pattern_is_that_file(tmp_path: Path) -> None:
     (tmp_path / "a*").touch()
     (tmp_path / "ab").touch()
     assert storage.matches(f"{tmp_path}/a*") == [f"{tmp_path}/a*"]
     assert storage.matches(f"{tmp_path}/?b") == [f"{tmp_path}/ab"]
 
 
-def test_a_file_system_that_is_not_there_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("gcsfs", "adlfs", "paramiko"):
+@pytest.mark.parametrize(
+    ("uri", "remedy"),
+    [
+        *(("azfs://account/path", "known are file, gs, s3, abfs, hdfs and"), ("://", "no scheme")),
+        *((f"{scheme}://box/x", r"'ufo-factuality\[gs\]'") for scheme in ("gs", "gcs")),
+        *((f"{scheme}://box/x", r"'ufo-factuality\[s3\]'") for scheme in ("s3", "s3a")),
+        *((f"{scheme}://box/x", r"'ufo-factuality\[abfs\]'") for scheme in ("abfs", "az")),
+        ("sftp://host/x", "paramiko"),
+    ],
+)
+def test_a_file_system_that_is_not_there_has_a_remedy(
+    monkeypatch: pytest.MonkeyPatch, uri: str, remedy: str
+) -> None:
+    for package in ("gcsfs", "s3fs", "adlfs", "paramiko"):
         monkeypatch.setitem(sys.modules, package, None)
-    for uri, remedy in {
-        "azfs://account/path": "known are file, gs, s3, abfs, hdfs and",
-        "://": "has no scheme",
-        "gcs://bucket/x": r"pip install 'ufo-factuality\[gs\]'",
-        "az://box/x": r"pip install 'ufo-factuality\[abfs\]'",
-        "sftp://host/x": "paramiko",
-    }.items():
-        with pytest.raises(RemoteError, match=remedy):
-            storage.exists(uri)
+    with pytest.raises(RemoteError, match=rf"^{uri}: .*{remedy}"):
+        storage.exists(uri)
+
+
+def test_the_file_system_that_is_not_there_is_the_one_that_is_named() -> None:
+    with pytest.raises(RemoteError, match=r"^azfs://b: "):
+        storage.move("memory://a", "azfs://b")
+
+
+class Lists(AbstractFileSystem):
+    """A file system of another kind, which tells of one file, or refuses."""
+
+    protocol = "lists"
+    told: ClassVar[dict[str, Any]] = {}
+    fault: ClassVar[Exception | None] = None
+
+    def find(self, path: str, *args: object, **more: object) -> Any:
+        if self.fault:
+            raise self.fault
+        return {"box/f": {"name": "box/f", "type": "file", **self.told}}
+
+
+@pytest.fixture
+def lists(monkeypatch: pytest.MonkeyPatch) -> type[Lists]:
+    fsspec.register_implementation("lists", Lists, clobber=True)
+    for name in ("told", "fault"):
+        monkeypatch.setattr(Lists, name, getattr(Lists, name))
+    return Lists
+
+
+CHANGED = datetime(2025, 2, 3, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("told", "size", "written"),
+    [
+        pytest.param({"size": 5, "mtime": 7.5}, 5, 7.5, id="seconds"),
+        pytest.param({"size": 5, "updated": CHANGED.isoformat()}, 5, CHANGED, id="an ISO date"),
+        pytest.param({"size": 5, "LastModified": CHANGED}, 5, CHANGED, id="a date"),
+        pytest.param({"size": 5, "last_modified": CHANGED}, 5, CHANGED, id="by another name"),
+        pytest.param({"size": 5, "created": CHANGED}, 5, CHANGED, id="when it was made"),
+        pytest.param({"size": 5, "created": 3, "mtime": 7}, 5, 7.0, id="not when it was made"),
+        pytest.param({"size": None, "mtime": None}, 0, 0.0, id="neither is known"),
+    ],
+)
+def test_each_file_system_tells_of_changes_in_its_way(
+    lists: type[Lists], told: dict[str, Any], size: int, written: float | datetime
+) -> None:
+    lists.told = told
+    moment = written.timestamp() if isinstance(written, datetime) else written
+    assert storage.listed("lists://box") == [storage.Listed("lists://box/f", size, moment)]
+
+
+def test_an_error_without_a_text_has_its_kind(lists: type[Lists]) -> None:
+    lists.fault = PermissionError()
+    with pytest.raises(RemoteError, match=r"^lists://box: PermissionError$"):
+        storage.listed("lists://box")
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
@@ -134,26 +233,50 @@ def test_what_was_not_used_for_long_goes_when_the_next_comes(cache: Path) -> Non
     folders = {name: kept_folder("indexes", name) for name in ("old", "fresh", "used")}
     for name in ("old", "used"):
         (folders[name] / "data").write_text(name)
-        unused_for(folders[name], storage.DAYS_UNUSED + 1)
-    unused_for(folders["fresh"], storage.DAYS_UNUSED - 1)
+        unused_for(folders[name], 30.1)
+    unused_for(folders["fresh"], 29.9)
     other = kept_folder("runs", "old")
-    unused_for(other, storage.DAYS_UNUSED + 1)
+    unused_for(other, 30.1)
     assert kept_folder("indexes", "used") == folders["used"]
     assert (folders["used"] / "data").read_text() == "used"
     assert sorted(path.name for path in (cache / "indexes").iterdir()) == ["fresh", "used"]
     assert other.is_dir()  # another kind's
 
 
+@pytest.mark.parametrize("lacking", ["the folder", "the right to write"])
 def test_without_a_cache_folder_it_is_among_temporary_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    if lacking == "the folder":
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    else:
+        monkeypatch.setattr("os.access", lambda *of: False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "shared"))
     folder = kept_folder("indexes", "one")
+    assert folder == tmp_path / f"shared/ufo-{os.getuid()}/indexes/one"
     assert folder.is_dir()
-    assert folder.is_relative_to(tmp_path)
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
     assert kept_folder("indexes", "one") == folder
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "value", "folder"),
+    [
+        ("linux", "XDG_CACHE_HOME", "/caches", "/caches/ufo"),
+        ("linux", "XDG_CACHE_HOME", "", "/home/me/.cache/ufo"),
+        ("darwin", "XDG_CACHE_HOME", "/caches", "/home/me/Library/Caches/ufo"),
+        ("win32", "LOCALAPPDATA", "/local", "/local/ufo"),
+        ("win32", "LOCALAPPDATA", "", "/home/me/AppData/Local/ufo"),
+    ],
+)
+def test_the_cache_is_where_the_platform_has_its_own(
+    monkeypatch: pytest.MonkeyPatch, platform: str, variable: str, value: str, folder: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv(variable, value)
+    monkeypatch.setattr("sys.platform", platform)
+    assert str(storage.cache_folder()) == folder
 
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -198,6 +321,29 @@ def test_files_go_with_their_owner(place: Path) -> None:
     assert not list(place.iterdir())
 
 
+def test_a_variable_that_was_not_set_is_not_set_afterwards(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.delenv("TMPDIR")
+    with storage.temporary_files_in_own_folder():
+        assert os.environ["TMPDIR"].startswith(str(place))
+    assert "TMPDIR" not in os.environ
+    assert tempfile.tempdir == str(place)
+
+
+@pytest.mark.parametrize(
+    ("name", "stays"),
+    [("ufo-own-{pid}-x", False), ("ufo-own-me", True), ("ufo-own-1-x", True), ("mine", True)],
+    ids=["of this number, before a restart", "no number", "of a living one", "another folder"],
+)
+def test_a_folder_that_nobody_holds_goes(place: Path, name: str, stays: bool) -> None:
+    left = place / name.format(pid=os.getpid())
+    left.mkdir()
+    with own_folder():
+        assert left.exists() is stays
+
+
 def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(
     place: Path, waiting: tuple[subprocess.Popen[str], Path]
 ) -> None:
@@ -236,13 +382,15 @@ def test_without_a_place_to_write_nothing_changes(
     ("uri", "kept"),
     [
         *(("off", "off"), ("gs://b/ufo/", "gs://b/ufo/"), ("/a/b.sqlite", "/a/b.sqlite")),
-        *(("/a/b/", "/a/b/"), ("~/x.sqlite", "/home/me/x.sqlite")),
+        *(("/a/b/", "/a/b/"), ("~/x.sqlite", "/home/me/x.sqlite"), ("~/b/", "/home/me/b/")),
+        *(("x.sqlite", "/x.sqlite"), ("b/", "/b/")),
     ],
 )
 def test_a_cache_is_off_or_a_file_or_a_prefix(
     monkeypatch: pytest.MonkeyPatch, uri: str, kept: str
 ) -> None:
     monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.chdir("/")
     assert storage.checked_cache(uri) == kept
     monkeypatch.setenv("UFO_CACHE", f" {uri} ")
     assert storage.default_cache() == kept

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from ufo.schemas.tables import (
     damage_of,
     finished_runs,
     label_files,
+    read_rows,
     sort_key,
     to_arrow,
     write_part,
@@ -119,6 +121,38 @@ def test_each_damaged_part_of_a_run_is_told(tmp_path: Path) -> None:
         "evidence",
         "usage",
     ]
+
+
+def test_a_part_with_other_rows_than_the_manifest_says_is_damaged(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, rows_of({"x": {"u": {"ref": "s"}}}))
+    tables = json.loads((folder / "manifest.json").read_text())["tables"]
+    [name] = tables["evidence"]["files"]
+    digest = sha256((folder / name).read_bytes()).hexdigest()
+    for known, faults in (({}, 0), ({name: digest}, 0), ({name: digest[::-1]}, 1)):
+        found = damage_of(str(folder), {"evidence": {"files": [name], "sha256": known}})
+        assert len(found) == faults
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (None, ["step", "key", "error_type", "message", "input"]),
+        (["message", "key"], ["message", "key"]),
+        ([], []),
+    ],
+    ids=["all", "two, in another order", "none"],
+)
+def test_columns_are_read_in_the_order_asked_for(
+    part: Any, columns: list[str] | None, names: list[str]
+) -> None:
+    found = read_rows(part.path, columns)
+    assert found.column_names == names
+
+
+def test_a_file_that_is_no_table_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"PAR1")
+    with pytest.raises(RunError, match=r"x' is damaged: .*; try that\."):
+        read_rows(str(tmp_path / "x"), remedy="try that")
 
 
 def test_labels_are_the_parquet_files_of_a_folder_by_name(tmp_path: Path) -> None:
@@ -218,6 +252,29 @@ def test_each_entry_of_a_manifest_is_read(run: Path) -> None:
     assert found.llm == {"model": "m"}
     assert found.files.keys() == TABLES.keys()
     assert found.checksums == {run / "usage/part-00000.parquet": "0123"}
+
+
+def test_what_an_older_manifest_lacks_is_empty(run: Path) -> None:
+    tables = json.loads((run / "manifest.json").read_text())["tables"]
+    del tables["usage"]
+    for entry in tables.values():
+        entry.pop("sha256", None)
+    changed(run, tables=tables, fingerprint={"options": {"llm": None}})
+    (found,) = finished_runs(run.parent)
+    assert found.files.keys() == TABLES.keys() - {"usage"}
+    assert found.checksums == {}
+    assert found.llm == {}
+    assert found.title == "one, 01 June 2025, 12:00"
+    changed(run, fingerprint={})
+    assert finished_runs(run.parent)[0].llm == {}
+
+
+def test_a_newer_run_may_not_say_by_what_it_was_written(run: Path) -> None:
+    manifest = json.loads((run / "manifest.json").read_text()) | {"schema_version": 2}
+    del manifest["ufo_version"]
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(RunError, match=r"install the ufo that wrote it \(a newer one\)"):
+        finished_runs(run.parent)
 
 
 @pytest.mark.parametrize(

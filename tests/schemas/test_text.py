@@ -23,6 +23,15 @@ def test_any_text_can_be_stored_with_the_same_offsets(text: str) -> None:
     assert all(new in (old, "\ufffd") for old, new in zip(text, found, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [("a b", "a b"), ("a\0b", "a\ufffdb"), ("é\0\ud800", "é\ufffd\ufffd")],
+    ids=ascii,
+)
+def test_what_cannot_be_stored_is_replaced(text: str, stored: str) -> None:
+    assert storable(text) == stored
+
+
 def test_every_text_of_a_value() -> None:
     given_value = {"a\0": ["\0", 1, None, {"b": "c\0"}], "d": "\ud800\0"}
     expected = {"a\ufffd": ["\ufffd", 1, None, {"b": "c\ufffd"}], "d": "\ud800\ufffd"}
@@ -46,6 +55,7 @@ def test_a_formula_has_an_apostrophe_in_front(before: str, first: str) -> None:
 )
 def test_what_is_no_formula_or_is_a_number_stays(text: str) -> None:
     assert without_formula(text) == text
+    assert with_formula(text) == text
 
 
 @pytest.mark.parametrize("text", ["-2+3", "+1+cmd", "-5%%", "-1.", "--1", "-1e", "+"])
@@ -118,6 +128,14 @@ READ: dict[str, Callable[..., str]] = {
 @pytest.mark.parametrize(("kind", "text", "host"), cases(Path(__file__).with_name("hosts.txt")))
 def test_a_name_a_url_or_a_header_names_a_host_or_none(kind: str, text: str, host: str) -> None:
     assert READ[kind](text) == host
+
+
+@pytest.mark.parametrize(
+    ("host", "is_one"),
+    [("127.0.0.1", True), ("::1", True), ("example.org", False), ("127.0.0.256", False)],
+)
+def test_an_address_is_no_name(host: str, is_one: bool) -> None:
+    assert texts.is_address(host) is is_one
 
 
 def test_what_is_too_long_or_not_there_names_no_host() -> None:

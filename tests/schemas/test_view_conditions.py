@@ -81,6 +81,21 @@ def without_passage(outcome: str) -> Rows:
     return rows | {"evidence": [one, replace(one, passage_id=None, outcome=outcome, label=None)]}
 
 
+def unknown_language(*more: str) -> Rows:
+    """A unit about which the judge was asked in a language that it does not know."""
+    rows = one_vote("n")
+    (one,) = rows["evidence"]
+    asked = replace(one, passage_id=None, reason="unsupported_language")
+    others = [replace(one, outcome=outcome) for outcome in more]
+    return rows | {"evidence": [asked, *others]}
+
+
+def failed_at(step: str) -> Rows:
+    rows = one_vote()
+    failed = Failure(step, "x", "truncated", "of a request", None)
+    return rows | {"sentences": [*rows["sentences"], QUESTION], "failures": [failed]}
+
+
 def no_score() -> Rows:
     votes = {"x": {"u": {"ref": "s", "wiki": "s"}}, "y": {"u": {"ref": "e", "wiki": "e"}}}
     return labelled_by_people(rows_of(votes, mode="all"), {("x", "u"): 1, ("y", "u"): 1})
@@ -97,6 +112,7 @@ TWO_MODELS = {"x": {"u": {"ref": "s"}}, "y": {"v": {"ref": "s"}}}
 MODELS = {"x": "m1", "y": "m2"}
 OUTCOMES = ("supported", "refuted", "noans", "error")
 COUNTS = "n_supported, n_refuted, n_noans, n_error"
+JUDGED = "n_judgements, n_unusable, no_score"
 
 RUNS: dict[str, Rows] = {
     "a response of the same name elsewhere": other_than_twins(),
@@ -107,6 +123,12 @@ RUNS: dict[str, Rows] = {
     **{f"no passage, {outcome}": without_passage(outcome) for outcome in OUTCOMES},
     "a unit without a label": rows_of(TWO_UNITS, ("ref",), labels={"u": 0}),
     "a model without a label": rows_of(TWO_MODELS, ("ref",), models=MODELS, labels={"u": 0}),
+    "two data sets": rows_of(TWO_MODELS, ("ref",), datasets={"x": "d1", "y": "d2"}),
+    "another language": unknown_language(),
+    "another language and an error": unknown_language("error"),
+    "an error and a vote": one_vote("es"),
+    "a failed extraction": failed_at("extract"),
+    "a failed judgement": failed_at("verify"),
     "three tenths pass": labelled_sentence("sssrrrrrrr"),
     "two tenths do not": labelled_sentence("ssrrrrrrrr"),
     "nothing decided": one_vote("n"),
@@ -143,8 +165,25 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     ("a model without a label", "corrected_scores WHERE level = 'model'", "name", [("m1",)]),
     ("three tenths pass", OF_SENTENCES, "value", [(0.0,)]),
     ("two tenths do not", OF_SENTENCES, "value", [(1.0,)]),
+    ("two data sets", "scores_by_dataset", "dataset, n_units", [("d1", 1), ("d2", 1)]),
+    ("no passage, error", "scores", JUDGED, [(2, 1, None)]),
+    ("no passage, noans", "scores", JUDGED, [(1, 0, None)]),
+    ("another language", "scores", JUDGED, [(1, 1, "unsupported language")]),
+    ("another language and an error", "scores", JUDGED, [(2, 2, "nothing usable")]),
+    ("an error and a vote", "scores", JUDGED, [(2, 1, None)]),
+    ("another language", "sentence_scores", "state, n_noans", [("error", 0)]),
+    ("nothing decided", "sentence_scores", "state, n_noans", [("not found", 1)]),
+    ("a failed extraction", "sentence_scores", "state", [("error",), ("supported",)]),
+    ("a failed judgement", "sentence_scores", "state", [("no claim",), ("supported",)]),
+    (
+        "no score",
+        "corrected_scores WHERE mode = 'seq' AND level = 'run'",
+        "n_responses, n_units, n_labelled",
+        [(1, 1, 1)],
+    ),
     ("nothing decided", "scores_by_run", "factuality_score, n_undecided", [(None, 1)]),
     ("no score", "source_benchmark", "DISTINCT coverage, n_labelled", [(1.0, 1)]),
+    ("nothing usable", "source_benchmark", "source_order", []),
     (
         "twins",
         "tallies",
@@ -199,7 +238,9 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     """A query over all these runs."""
+    nothing = rows_of({"x": {"u": {"ref": "e", "wiki": "e"}}}, mode="all")
     all_modes = {"twins": ("all", twins()), "no score": ("all", no_score())}
+    all_modes["nothing usable"] = ("all", nothing)
     others = {name: ("seq", rows) for name, rows in RUNS.items()}
     with opened(tmp_path_factory.mktemp("runs"), all_modes | others) as found:
         yield found
@@ -295,7 +336,9 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         for name, (given, _) in SHEETS.items()
         for one in given
     ]
-    with opened(tmp_path_factory.mktemp("labels"), {"one": ("seq", rows)}, labels) as found:
+    other = rows_of({"z": {"v": {"ref": "s"}, "w": {"ref": "s"}}}, ("ref",), labels={"v": 0})
+    runs = {"one": ("seq", rows), "two": ("seq", other)}
+    with opened(tmp_path_factory.mktemp("labels"), runs, labels) as found:
         yield found
 
 
@@ -304,6 +347,24 @@ def test_human_labels_are_of_sheets_where_these_agree(labelled: Query, name: str
     columns = "label, origin, n_labels, weight"
     found = labelled(f"SELECT {columns} FROM human_labels WHERE response_id = '{name} x'")
     assert found == SHEETS[name][1]
+
+
+def test_judge_errors_count_a_sampled_unit_by_its_weight(labelled: Query) -> None:
+    # Of eight units, which the judge found true, people found four false.
+    columns = "error, n, n_errors, value"
+    found = labelled(f"SELECT {columns} FROM judge_errors WHERE run = 'one' AND source = 'all'")
+    assert sorted(found) == [
+        ("false_supported", 8, 4, pytest.approx(4 / (7 + 8 / 3))),
+        ("undecided", 8, 0, 0.0),
+        ("wrong", 8, 4, pytest.approx(4 / (7 + 8 / 3))),
+    ]
+
+
+def test_corrected_scores_take_what_was_drawn_alone_where_a_sheet_was_drawn(
+    labelled: Query,
+) -> None:
+    sql = "SELECT run, n_labelled, n_units FROM corrected_scores WHERE level = 'run' ORDER BY run"
+    assert labelled(sql) == [("one", 1, 8), ("two", 1, 2)]
 
 
 # --- models ---
@@ -375,6 +436,7 @@ def spent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         request(None, "ref", 32.0),
         request("x", None, 32.0),
         request("x", "elsewhere", 32.0, cost_usd=None),
+        request("y", "wiki", 32.0),
     ]
     rows["usage"] = [SENT, failed, no_cost, *NOT_SENT, *others]
     other = rows_of(votes, mode="mv", labels={"u": 1})

@@ -1,5 +1,5 @@
-"""Views on tables small enough to compute by hand, and sources alone and in every order against
-verdicts recomputed order by order; test_snapshots.py has what each view gives."""
+"""Views on tables small enough to compute by hand, sources alone and in every order against
+verdicts recomputed order by order, and the files of views; test_snapshots.py has what they give."""
 
 import random
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import people, request, verdicts
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
+from ufo.schemas.views import View, load_views, parse_view, tables_of, with_needs
 from ufo.transforms.scores import VoteRules
 from ufo.transforms.what_if import recomputed, scores_if
 
@@ -169,3 +170,107 @@ def test_six_sources_have_all_their_orders_and_seven_are_refused(ask: Ask) -> No
     refused = ask(rows_of(votes, "abcdefg", mode="all"), "all")
     with pytest.raises(UsageError, match=r"^the orders of 7 sources .*ufo benchmark DIR --order"):
         refused(sql)
+
+
+# --- the files of views ---
+
+HEADER = """-- Title: in one line
+-- Help, in
+-- note: two lines.
+-- group: cost
+-- summary: A line
+-- needs: scores, , cluster_of
+-- order: run, model
+-- shows: run
+-- empty: nothing was asked
+-- parameters: a, b := NULL
+
+SELECT 1 AS one;
+-- group: scores
+SELECT 2;
+"""
+
+
+def test_each_field_of_a_header_is_read() -> None:
+    assert parse_view("mine", HEADER) == View(
+        name="mine",
+        title="Title: in one line",
+        help="Help, in note: two lines.",
+        sql="SELECT 1 AS one;\n-- group: scores\nSELECT 2",
+        needs=("scores", "cluster_of"),
+        order="run, model",
+        shows="run",
+        empty="nothing was asked",
+        parameters="a, b := NULL",
+        group="cost",
+        summary="A line",
+    )
+
+
+@pytest.mark.parametrize("text", ["SELECT 1", "\n SELECT 1 ;\n", "-- order: run\nSELECT 1"])
+def test_a_file_without_a_title_has_its_name(text: str) -> None:
+    view = parse_view("mine", text)
+    assert view.title == "mine"
+    assert view.help == ""
+    assert view.sql.strip() == "SELECT 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "sql", "definition"),
+    [
+        ("a b", None, "SELECT 1", 'CREATE VIEW "a b" AS SELECT 1'),
+        ('a"b', None, "FROM x", 'CREATE VIEW "a""b" AS FROM x'),
+        ("m", "", "SELECT 1", "CREATE MACRO m() AS TABLE SELECT 1"),
+        ("m", "a", " select a", "CREATE MACRO m(a) AS TABLE  select a"),
+        (
+            "m",
+            "a",
+            "WITH x AS (FROM y) FROM x",
+            "CREATE MACRO m(a) AS TABLE WITH x AS (FROM y) FROM x",
+        ),
+        ("m", "a", "FROM x", "CREATE MACRO m(a) AS TABLE FROM x"),
+        ("m", "a", "a + (SELECT 1)", "CREATE MACRO m(a) AS a + (SELECT 1)"),
+    ],
+    ids=["a view", "a quote", "no parameter", "small letters", "WITH", "FROM", "an expression"],
+)
+def test_a_view_or_a_macro_is_created(
+    name: str, parameters: str | None, sql: str, definition: str
+) -> None:
+    assert View(name, "", "", sql, parameters=parameters).definition == definition
+
+
+def test_reports_of_ones_own_come_after_the_shipped_ones_and_their_needs(tmp_path: Path) -> None:
+    files = {"b.sql": "-- B\n-- group: cost\nSELECT 1", "a.sql": "-- needs: b\nSELECT 2"}
+    for name, text in (files | {"c.txt": "no report"}).items():
+        (tmp_path / name).write_text(text)
+    shipped, (first, second) = load_views(tmp_path)[:-2], load_views(str(tmp_path))[-2:]
+    assert {view.name for view in shipped} == {view.name for view in load_views()}
+    assert [(view.name, view.title, view.group) for view in (first, second)] == [
+        ("b", "B", "own"),
+        ("a", "a", "own"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["scores", "cluster_of", "evidence", "labels", "runs"])
+def test_a_report_may_not_have_the_name_of_ours(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.sql").write_text("SELECT 1")
+    with pytest.raises(UsageError, match=f"{name}.sql has the name of a shipped report or"):
+        load_views(tmp_path)
+
+
+def test_a_report_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").mkdir()
+    with pytest.raises(UsageError, match=f"cannot read the report {tmp_path}/a.sql: "):
+        load_views(tmp_path)
+
+
+def test_views_are_made_with_those_they_need() -> None:
+    found = [view.name for view in with_needs({"scores_by_run", "evidence"})]
+    assert set(found) == {"scores_by_run", "score_means", "cluster_of", "scores", "run_modes"}
+    for name, needed in (("scores", "run_modes"), ("score_means", "scores")):
+        assert found.index(needed) < found.index(name)
+
+
+def test_the_tables_of_a_view_are_named_in_its_sql() -> None:
+    views = [View("a", "evidence", "", sql) for sql in ("FROM usage, labels", "FROM sources_x")]
+    assert tables_of(views) == {"usage", "labels"}

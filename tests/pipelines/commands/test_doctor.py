@@ -37,6 +37,18 @@ def test_what_is_said_of_a_server_is_true_of_it(llm_server: LlmServer, profile: 
     assert found["judging"] == "2 of 2 right, 2 usable"
 
 
+def test_a_model_of_knowledge_alone_is_asked(
+    llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("KNOWLEDGE_API_KEY", llm_server.key)
+    where = ("--knowledge_base_url", llm_server.base_url, "--knowledge_model", "offline-judge")
+    done = ufo("doctor", *where, "--formulation", "prompt")
+    assert done.code == 0, done
+    assert done.out.startswith(f"offline-judge at {llm_server.base_url} (knowledge)\n")
+
+
 class Mumbler:
     """A model that fills in no form of a judgement; with `a_word`, one that is asked for a word
     judges well."""

@@ -242,6 +242,7 @@ def test_responses_under_way_are_done_after_their_last_source(
         pass
     told = bar.line().split(" · ")
     assert told[0] == f"{done}/9 responses"
+    assert ("5 extracted" in told) is (done < 5)
     assert told[-3:] == ["0 requests in flight", "1.5k tokens", "$0.2500"]
 
 
