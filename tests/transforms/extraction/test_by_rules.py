@@ -8,11 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.case_files import cases
+from ufo.schemas.records import InputRecord
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import by_rules
-from ufo.transforms.extraction.by_rules import extract, extract_sentences, paragraph_starts
+from ufo.transforms.extraction.by_rules import (
+    extract,
+    extract_record,
+    extract_sentences,
+    paragraph_starts,
+)
 from ufo.transforms.extraction.claims import split, written
-from ufo.transforms.extraction.clause import wording
+from ufo.transforms.extraction.clause import Wording, wording
 from ufo.transforms.sentences import segment
 
 HERE = Path(__file__).parent
@@ -49,6 +55,107 @@ def test_claims_stand_by_themselves_in_a_response(question: str, text: str, clai
 @pytest.mark.parametrize(("claim", "query"), cases(HERE / "queries.txt"))
 def test_what_is_asked_about_a_claim(claim: str, query: str) -> None:
     assert by_rules.query_of(claim) == query
+
+
+ELEVEN = " ".join(["Ada", *"bcdefghjkl"])
+
+
+@pytest.mark.parametrize(
+    ("claim", "query"),
+    [
+        ("Steel has increased since 1900.", "Has Steel increased since 1900?"),
+        ("The cats have two tails.", "Do the cats have two tails?"),
+        ("The works include two films.", "Do the works include two films?"),
+        ("Ada has two films.", "Does Ada have two films?"),
+        ("Ada moves to Oslo in 1905.", "Does Ada move to Oslo in 1905?"),
+        ("Ada did not die in 1905.", "Did Ada not die in 1905?"),
+        ("Ada was old in 1905.", "Was Ada old in 1905?"),
+        ("Holm Has moved to Oslo.", "Did Holm Has move to Oslo?"),
+        ("Ada has not yet won it.", "Has Ada not yet won it?"),
+        ("Ada has not yet quite won it.", "Does Ada have not yet quite won it?"),
+        ("The tools developed by Ada.", "tools developed Ada"),
+        ("Oslo grew.", "Oslo grew"),
+        ("Oslo , grew.", "Oslo grew"),
+        ("Ada Berg: moved to Oslo.", "Ada Berg moved Oslo"),
+        ("Ada who died was old.", "Ada died old"),
+        ("-", "-"),
+        pytest.param(f"{ELEVEN} moved on.", f"Did {ELEVEN} move on?", id="a subject of 11 words"),
+        pytest.param(f"{ELEVEN} m moved on.", f"{ELEVEN} m moved", id="a subject of 12 words"),
+    ],
+)
+def test_what_is_asked_follows_the_verb(claim: str, query: str) -> None:
+    assert by_rules.query_of(claim) == query
+
+
+def test_nothing_is_asked_about_no_words() -> None:
+    assert by_rules.query_of_wording(Wording([], [])) == ""
+
+
+def test_a_whole_sentence_is_asked_about_as_a_claim_is() -> None:
+    (found,) = extract_sentences(["Ada Berg moved to Oslo in 1905."])
+    assert found.query == "When did Ada Berg move to Oslo?"
+
+
+TOLD = "Ada Berg moved to Oslo in 1905 and died in 1950."
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "whole", "claims"),
+    [
+        (TOLD, "en", False, ["Ada Berg moved to Oslo in 1905.", "Ada Berg died in 1950."]),
+        (TOLD, None, True, [TOLD]),
+        (TOLD, "de", False, [TOLD]),
+        ("Ada ging. Sie kam.", "de", True, ["Ada ging.", "Sie kam."]),
+        ("He died in 1950.", None, False, ["Jan Holm died in 1950."]),
+    ],
+    ids=["English", "whole sentences", "another language", "two sentences", "an answer"],
+)
+def test_the_claims_of_a_response(
+    text: str, language: str | None, whole: bool, claims: list[str]
+) -> None:
+    record = InputRecord("k", "r", text, question="Who was Jan Holm?", language=language)
+    assert [one.claim for one in extract_record(record, segment(text), whole)] == claims
+
+
+def test_another_language_s_sentences_are_asked_about_as_they_are() -> None:
+    record = InputRecord("k", "r", "Ada ging. Sie kam.", language="de")
+    found = extract_record(record, segment(record.text))
+    assert [tuple(one) for one in found] == [
+        (0, "Ada ging.", "Ada ging."),
+        (1, "Sie kam.", "Sie kam."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("between", "starts"),
+    [("\n", [0]), ("\n\n", [0, 1]), ("\r", [0]), ("\r\r", [0, 1]), ("\r\n", [0])],
+    ids=ascii,
+)
+def test_a_blank_line_begins_a_paragraph(between: str, starts: list[int]) -> None:
+    text = f"One is.{between}Two is."
+    assert paragraph_starts(text, segment(text)) == starts
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "claims"),
+    [
+        ("Who was Ada Berg?", "# Jan Holm\n\nHe was a poet.", ["Jan Holm was a poet."]),
+        (
+            "Who was Ada Berg?",
+            "## Life\n\nHe won.\n\n## Jan Holm\n\nHe won.",
+            ["Ada Berg won.", "He won."],
+        ),
+        ("Tell me about Oslo", "# Oslo\n\nIt was big.", ["Oslo was big."]),
+        (
+            None,
+            "Queen Ada ruled Oslo. He was sad.",
+            ["Queen Ada ruled Oslo.", "Queen Ada was sad."],
+        ),
+    ],
+    ids=["a heading", "the heading of another", "a thing", "a title"],
+)
+def test_whom_an_answer_is_about(question: str | None, text: str, claims: list[str]) -> None:
+    assert said(text, question) == claims
 
 
 def test_of_two_people_none_is_guessed() -> None:
