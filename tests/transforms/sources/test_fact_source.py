@@ -119,16 +119,18 @@ def test_a_context_goes_elsewhere_with_explicit_addresses() -> None:
     assert SourceContext(judge_asks=True).elsewhere() == SourceContext(judge_asks=True)
 
 
+TOLD = """from ufo import FactSource
 class Told(FactSource):
-    def __init__(self, context: SourceContext) -> None:
-        self.context = context
+    def __init__(self, context): self.context = context
+"""
 
 
 @pytest.mark.parametrize("given", [None, SourceContext(judge_asks=True)], ids=["none", "its own"])
 def test_a_source_gets_the_context_of_its_run_or_an_empty_one(
-    given: SourceContext | None,
+    tmp_path: Path, given: SourceContext | None
 ) -> None:
-    made: Any = make_source(SourceSpec("m", f"{__file__}:Told"), context=given)
+    (tmp_path / "told.py").write_text(TOLD)
+    made: Any = make_source(SourceSpec("m", f"{tmp_path / 'told.py'}:Told"), context=given)
     assert made.context == (given or SourceContext())
 
 
