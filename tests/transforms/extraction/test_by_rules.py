@@ -158,6 +158,85 @@ def test_whom_an_answer_is_about(question: str | None, text: str, claims: list[s
     assert said(text, question) == claims
 
 
+MEANT: dict[str, tuple[str | None, str, str]] = {
+    "another with a sister": (
+        "Tell me about Oslo.",
+        "Her sister Eva Berg met Nils Dahl. Berg's house was old.",
+        "Oslo's sister Eva Berg met Nils Dahl. | Eva Berg's house was old.",
+    ),
+    "a river": (
+        "Is Ada Berg Jr. old?",
+        "# Holm River\n\nHe was ill. It is known.",
+        "He was ill. | It is known.",
+    ),
+    "a last name": (
+        None,
+        "His father died in 1950. Berg is a film. Her father died in 1950.",
+        "His father died in 1950. | Berg is a film. | Berg's father died in 1950.",
+    ),
+    "a house of his": (
+        "Who was Holm?",
+        "Holm's house is known. Its harbour is known.",
+        "Holm's house is known. | Its harbour is known.",
+    ),
+    "one who is named after the question": (
+        "Who was Ada Berg?",
+        "Bo Ek left for Paris. She has two sons.",
+        "Bo Ek left for Paris. | Bo Ek has two sons.",
+    ),
+    "another whose father it is": (
+        "Who was Ada Berg?",
+        "Jan Holm, a poet, wrote Emma. His father was named after Jan Holm.",
+        "Jan Holm was a poet. | Jan Holm wrote Emma. | His father was named after Jan Holm.",
+    ),
+    "a heading with a number": (
+        "Is Ada Berg Jr. old?",
+        "# Ada Berg II\n\nThe writer is known. He was born in Oslo.",
+        "The writer is known. | Ada Berg II was born in Oslo.",
+    ),
+    "a thing before his work": (
+        "Is Ada Berg Jr. old?",
+        "Titanic is known. His work was a novel.",
+        "Titanic is known. | His work was a novel.",
+    ),
+    "a longer name and a disease": (
+        "Who was Ada Berg?",
+        "Ada Maria Berg moved to Oslo. Berg disease is known. Berg moved on.",
+        "Ada Maria Berg moved to Oslo. | Berg disease is known. | Ada Berg moved on.",
+    ),
+    "a number after the name": (
+        "Who was Ada Berg?",
+        "Berg 2 was old. Berg’s house was old.",
+        "Berg 2 was old. | Ada Berg’s house was old.",
+    ),
+    "two people": (
+        None,
+        "Ada Berg and Jan Holm met. Berg was a poet. He was old.",
+        "Ada Berg and Jan Holm met. | Berg was a poet. | Berg was old.",
+    ),
+    "many of them": (
+        None,
+        "Many of the poets were old. They met in Oslo.",
+        "Many of the poets were old. | The poets met in Oslo.",
+    ),
+    **{
+        f"{word} epic": (
+            None,
+            f"Titanic is {word} epic. The epic was praised.",
+            f"Titanic is {word} epic. | {meant} was praised.",
+        )
+        for word, meant in zip(
+            ("a", "an", "the", "his"), (*["Titanic"] * 3, "The epic"), strict=True
+        )
+    },
+}
+
+
+@pytest.mark.parametrize(("question", "text", "claims"), MEANT.values(), ids=MEANT)
+def test_whom_a_word_means(question: str | None, text: str, claims: str) -> None:
+    assert " | ".join(said(text, question)) == claims
+
+
 def test_of_two_people_none_is_guessed() -> None:
     found = said("Ada Berg was a chemist. Jan Holm met Nils Dahl. He was impressed.")
     assert found[1:] == ["Jan Holm met Nils Dahl.", "He was impressed."]
