@@ -50,7 +50,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
     rules for unknown ones. List markers and numbering belong to the sentence after them. Takes time
     linear in the length of the text.
     """
-    code = re.split("[-_]", language, maxsplit=1)[0].lower() or "en"
+    code = re.split("[-_]", language)[0].lower() or "en"
     if "\n" not in text and "\r" not in text and not MARKER.match(text):
         return _sentences(code, text, 0, 0, len(text), [])
     spans: list[Span] = []

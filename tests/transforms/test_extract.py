@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from tests.transforms.scripted import ScriptedJudge
+from ufo.schemas.errors import RunError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, Response
 from ufo.transforms import extract as step
 from ufo.transforms.extract import Extracted, align, extract
@@ -35,6 +36,8 @@ def test_sentences_are_numbered_and_the_response_holds_what_the_input_said() -> 
     found = run(text=text, **said, human_score=0.5, references=["a", "b"])
     said |= {"text": text, "n_references": 2, "human_score": 0.5, "record_hash": ANY}
     assert found.response == Response("r", **said)
+    assert found.open_units.response_id == "r"
+    assert found.open_units.text == text
     assert found.open_units.question == "q"
     assert found.open_units.language == "en"
     assert found.open_units.references == ["a", "b"]
@@ -120,7 +123,28 @@ def test_units_are_sentences_where_claims_are_given_too_and_their_labels_are_poo
     labels = [(unit.claim, unit.human_label) for unit in found.open_units.units]
     assert labels == [("It erupts often.", 0), ("Sicily is an island.", 1)]
     assert found.doubts == {step.LABELS_LEFT_OUT: 2}
-    assert run(saying(), units="sentence", given=True).open_units.units == []
+    assert run(units="sentence", given=True).open_units.units == []
+
+
+def test_sentences_are_those_of_the_language() -> None:
+    text = "Er kam am 14. März. Dr. Müller ging."
+    assert len(run(text=text, language="de").sentences) == 2
+    assert len(run(text=text).sentences) > 2
+
+
+def test_equal_sentences_are_one_unit_where_claims_are_given_too() -> None:
+    found = run(units="sentence", given=True, claims=[GivenClaim("Etna is in Sicily.")])
+    assert [unit.claim for unit in found.open_units.units] == ["whole sentence"]
+
+
+def test_an_error_that_ends_the_run_is_raised() -> None:
+    with pytest.raises(RunError, match="spent"):
+        run(Mock(JUDGE, extract=AsyncMock(side_effect=RunError("spent"))))
+
+
+def test_of_two_labelled_sentences_of_equal_overlap_the_first_labels_ours() -> None:
+    labelled = [LabelledSpan(0, 5, 0), LabelledSpan(5, 10, 1)]
+    assert step.human_label(Span(0, 10), labelled, are_errors=False) == 0
 
 
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:

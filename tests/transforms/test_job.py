@@ -1,5 +1,6 @@
 """A job that runs on other machines, and keys by the names of their secrets."""
 
+import io
 import os
 from dataclasses import replace
 from unittest.mock import Mock
@@ -8,11 +9,11 @@ import pytest
 
 from ufo.schemas.errors import RunError, UsageError
 from ufo.transforms import job
-from ufo.transforms.job import Job, into_environment, named_secrets
+from ufo.transforms.job import Job, Split, into_environment, named_secrets
 from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
+from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
@@ -45,19 +46,63 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
     assert job.elsewhere() == job
 
 
+def test_the_steps_know_the_log_of_the_run_unless_it_asks_in_batches() -> None:
+    plain = ClientSettings({})
+    assert Job((), usage_log="log").source_context.calls.usage_log == "log"
+    assert Job((), usage_log="log").counts_log == "log"
+    assert Job((), usage_log="log", context=SourceContext(models=plain)).counts_log == "log"
+    batches = SourceContext(models=replace(plain, batch=Mock()))
+    assert Job((), usage_log="log", context=batches).counts_log is None
+
+
+def test_the_models_are_the_judge_s_or_else_the_sources() -> None:
+    one, other = ClientSettings({}), ClientSettings({}, workers=7)
+    assert Job(()).client is None
+    assert Job((), context=SourceContext(models=one)).client is one
+    both = Job((), context=SourceContext(models=one), judge=JudgeSpec(client=other))
+    assert both.client is other
+    assert both.among(3).client == replace(other, workers=3)
+    assert both.among(3).context == both.context.among(3)
+    assert Job(()).among(3).judge == Job(()).judge
+
+
+TEXT = b"one\n\n  \r\ntwo\r\nthree\nx"
+
+
 @pytest.mark.parametrize(
-    ("batch", "log"),
+    ("start", "end", "first", "expected"),
     [
-        pytest.param(None, "usage.log", id="at once"),
-        pytest.param(BatchSettings("cache.batches", "r"), None, id="by batches"),
+        pytest.param(
+            0,
+            21,
+            1,
+            [
+                ("f:1", b"one", 0, 4),
+                ("f:4", b"two", 9, 14),
+                ("f:5", b"three", 14, 20),
+                ("f:6", b"x", 20, 21),
+            ],
+            id="whole",
+        ),
+        pytest.param(4, 14, None, [("f@9", b"two", 9, 14)], id="a part, by bytes"),
+        pytest.param(14, 99, 5, [("f:5", b"three", 14, 20), ("f:6", b"x", 20, 21)], id="beyond"),
     ],
 )
-def test_the_counts_of_the_steps_are_logged_where_each_response_is_read_once(
-    batch: BatchSettings | None, log: str | None
+def test_the_lines_of_a_split(
+    start: int, end: int, first: int | None, expected: list[tuple[str, bytes, int, int]]
 ) -> None:
-    client = ClientSettings(endpoints(), batch=batch)
-    assert Job((), judge=JudgeSpec(client=client), usage_log="usage.log").counts_log == log
-    assert Job((), usage_log="usage.log").counts_log == "usage.log"
+    found = job.lines(io.BytesIO(TEXT), Split("f", "p", start, end, first), 100)
+    assert [(one.key, one.data, one.start, one.end) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "data"), [(5, b"three"), (4, b"three"), (3, b"thre"), (2, b"thr")]
+)
+def test_a_line_is_cut_where_it_shows_that_it_is_too_long(limit: int, data: bytes) -> None:
+    first, second = job.lines(io.BytesIO(b"three\nfour"), Split("f", "p", 0, 10, 1), limit)
+    assert first.data[: limit + 1] == data[: limit + 1]
+    assert len(first.data) <= limit + 2
+    assert second.key == "f:2"
 
 
 KEY = "sk-SECRET"

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from ufo.schemas.errors import RunError
-from ufo.transforms.loop import CallWindow, process_loop, run_now, wait_for
+from ufo.transforms.loop import STEP, CallWindow, in_step, process_loop, run_now, wait_for
 
 
 async def plain(value: int) -> int:
@@ -29,6 +29,36 @@ def test_a_coroutine_is_run_from_code_with_and_without_a_loop() -> None:
 
     assert asyncio.run(inside()) == 4
     assert process_loop() is process_loop()
+
+
+def test_a_coroutine_that_waits_for_something_is_closed() -> None:
+    ended = False
+
+    async def waits() -> None:
+        nonlocal ended
+        try:
+            await asyncio.sleep(0)
+        finally:
+            ended = True
+
+    with pytest.raises(RuntimeError):
+        run_now(waits())
+    assert ended
+
+
+def test_the_loop_s_thread_has_a_name_and_ends_with_the_process() -> None:
+    process_loop()
+    (thread,) = [one for one in threading.enumerate() if one.name == "ufo-loop"]
+    assert thread.daemon
+
+
+def test_a_step_is_known_within_its_block() -> None:
+    assert STEP.get() is None
+    with in_step("extract"):
+        with in_step("judge"):
+            assert STEP.get() == "judge"
+        assert STEP.get() == "extract"
+    assert STEP.get() is None
 
 
 def test_any_completed_one_is_taken_and_a_slow_one_holds_up_nobody() -> None:

@@ -48,7 +48,11 @@ def test_offsets_hold_for_any_text(text: str, language: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [*SENTENCES, ("", ""), (" \r\n\t", ""), ("  One.\n", "One."), ("A.\r\n\r\nB.", "A. ¦ B.")],
+    [
+        *(*SENTENCES, ("", ""), (" \r\n\t", ""), ("  One.\n", "One."), ("-", "-")),
+        *(("A.\r\n\r\nB.", "A. ¦ B."), (" 3. “1)", "3. “1)"), ("? **\r : ", "? ** ¦ :")),
+        ('" .” 2. "', '" .” 2. "'),
+    ],
 )
 def test_a_list_item_is_a_sentence_and_a_bare_numbering_is_none(text: str, expected: str) -> None:
     assert " ¦ ".join(pieces(text)) == expected
@@ -65,6 +69,7 @@ def test_a_line_that_may_be_wrapped_goes_on_in_the_next(letters: int, sentences:
 @pytest.mark.parametrize("end", list(".!?:…。！？।"))
 def test_a_line_that_ends_a_sentence_does_not_go_on(end: str) -> None:
     assert pieces(f"Anna came{end}\nthen she left") == [f"Anna came{end}", "then she left"]
+    assert len(blocks(f"Anna came{end}\nthen she left")) == 2
 
 
 def test_blank_lines_are_in_no_block() -> None:

@@ -128,7 +128,7 @@ STOP_WORDS: Final = (
     | LISTS.words("stop_words")
 )  # fmt: skip
 _OCCUPATIONS: Final = LISTS.words("occupations")
-_OCCUPATION_ENDINGS: Final = ("ist", "ian", "er", "or", "man", "woman", "person", "ress")
+_OCCUPATION_ENDINGS: Final = ("ist", "ian", "er", "or", "man", "person", "ress")
 
 
 class Memo(dict[str, T]):

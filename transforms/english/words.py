@@ -47,7 +47,7 @@ def is_english(text: str, language: str | None = None) -> bool:
     "eng", "de"). Constant time: only the first 1,000 characters are read.
     """
     if language and language.strip():
-        return re.split("[-_]", language.strip().lower(), maxsplit=1)[0] in _ENGLISH_CODES
+        return re.split("[-_]", language.strip().lower())[0] in _ENGLISH_CODES
     sample = text[:_SAMPLE]
     words = sample.split()
     if not words:
@@ -71,8 +71,8 @@ def is_english(text: str, language: str | None = None) -> bool:
     if running and len(words[0]) > 1 and not words[0][0].islower():
         found += _LANGUAGES.get(words[0].lower(), "")
     english = found.count("e")
-    other = max([found.count(letter) for letter in set(found) if letter != "e"], default=0)
-    if english == 0 and not plain:
+    other = max(map(found.count, set(found)), default=0)
+    if english == 0:
         other += any(not word.isascii() and word.isalpha() for word in running)
     if english < other <= 2:
         other -= sum(
@@ -159,7 +159,7 @@ class Word:
         elif not stop:
             self.key = _stem(COUNTRIES.get(self.lower, self.lower))
         common = self.key in _VERY_COMMON
-        self.weight = 0.0 if stop else COMMON if common and not self.kind else 1.0
+        self.weight = 0.0 if stop else COMMON if common else 1.0
         capital = surface[0].isupper()
         month = self.lower in MONTHS
         self.numeric = month or self.kind != ""
@@ -184,7 +184,7 @@ def _number(surface: str, lower: str) -> tuple[float | None, str]:
         return ORDINALS[lower], "ordinal"
     found = _NUMBER.fullmatch(surface) if surface.isascii() and surface[0].isdigit() else None
     if not found:
-        return None, "date" if surface[0].isdigit() and "-" in surface else ""
+        return None, "date" if "-" in surface else ""
     digits, suffix = found.groups()
     if _THOUSANDS.fullmatch(digits):
         digits = digits.replace(",", "")

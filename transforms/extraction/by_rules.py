@@ -90,7 +90,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
         or not en.CLAUSE_OPENERS.isdisjoint(lows[start:verb])
     ):
         return None
-    end = max(start + 1, en.without_adverbs(lows, start, verb))
+    end = en.without_adverbs(lows, start, verb)
     # The "A." of an initial keeps its capital.
     head = words[start].lower() if words[start].lower() in en.DETERMINERS else words[start]
     subject = " ".join([head, *words[start + 1 : end]]).rstrip(",")

@@ -124,7 +124,7 @@ def name_length(words: Sequence[str], start: int = 0) -> int:
 
 def is_name(words: Words) -> bool:
     """Return whether the words are one capitalised name."""
-    return bool(words) and is_capital(words[0]) and name_length(words) == len(words)
+    return bool(words) and name_length(words) == len(words)
 
 
 def only_opens(low: str) -> bool:
@@ -169,9 +169,7 @@ def bare_name(words: Sequence[str]) -> str:
     """Return the name without the punctuation around it and without a possessive ending."""
     name = " ".join(words).partition(" (")[0].strip(' ,;:!?"“”()[]')
     name = name.removesuffix("'s").removesuffix("’s")
-    if not name.endswith(".") or _ABBREVIATION.search(name):
-        return name
-    return name.removesuffix(".")
+    return name if _ABBREVIATION.search(name) else name.removesuffix(".")
 
 
 def topic_of(question: str | None) -> str:
@@ -260,7 +258,7 @@ def wording(sentence: str) -> Wording:
     words = text.split()
     text = " ".join(words)
     opening = _DISCOURSE.match(text)
-    if opening and opening.end() < len(text):
+    if opening:  # it ends with white space, so something follows
         text = text[opening.end() :]
         words = (text[0].upper() + text[1:]).split()
     return Wording(words, en.lower(words))
@@ -270,7 +268,7 @@ def is_claim(sentence: str, said: Wording) -> bool:
     """Return whether a sentence with this wording makes a claim that can be checked."""
     text = sentence.strip()
     words, lows = said
-    if text.startswith(("```", "~~~", "|")) or (text[:1] == "#" and re.match("#+ ", text)):
+    if text.startswith(("```", "~~~", "|")) or re.match("#+ ", text):
         return False  # code, a table, a heading
     if not words or not re.search(r"[^\W\d_]", text) or _asks(words):
         return False
@@ -299,7 +297,7 @@ def is_talk(said: Wording, opens: bool = True) -> bool:
     text = " ".join(words)
     return bool(
         (opens and (_TALK.match(text) or _instructs(words, lows)))
-        or ("should" in lows and _DEMANDS.search(text) is not None)
+        or ("should" in text and _DEMANDS.search(text) is not None)
         or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
         or _leaves_open(text, lows)

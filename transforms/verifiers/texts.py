@@ -22,7 +22,7 @@ CACHED: Final = 16
 _REACH: Final = 3  # words after a negation that it can deny
 _SUBJECT_WORDS: Final = 14
 PRONOUNS: Final = frozenset(("he", "she", "it", "they"))
-POSSESSIVE: Final = ("'s", "’s", "s'", "s’")
+POSSESSIVE: Final = ("'s", "’s")
 POSSESSIVES: Final = frozenset(("his", "her", "its", "their"))
 REFERRING: Final = PRONOUNS | POSSESSIVES
 # A line is a sentence, unless the next line goes on in lower case: a heading, an item.
@@ -215,9 +215,9 @@ def match(pair: Pair) -> Match:
         masks[number] = sum([1 << k for k, key in said if key in there])
     for k, quantity in enumerate(claim.numbers, len(claim.items)):
         for number, other in passage.numbers:
-            if other.kind == quantity.kind and agree(quantity, other):
+            if agree(quantity, other):
                 masks[number] |= 1 << k
-        if passage.title_numbers and any(agree(quantity, q) for q in passage.title_numbers):
+        if any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k
     subject = mask([k for k, item in enumerate(claim.items) if item.key in claim.about])
     for number, clause in enumerate(passage.clauses[1:], 1):

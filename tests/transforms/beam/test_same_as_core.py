@@ -18,6 +18,7 @@ from ufo.schemas.records import FactUnit, InputRecord, Passage
 from ufo.schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
 from ufo.transforms.check_text import check_text
 from ufo.transforms.job import Job
+from ufo.transforms.llm.usage_log import UsageReader
 from ufo.transforms.read import parse
 from ufo.transforms.sources.fact_source import FactSource, SourceSpec
 
@@ -155,3 +156,22 @@ def test_stale_parts(responses: Path, tmp_path: Path) -> None:
     again = parts_of(responses, tmp_path, job)
     assert rows_by_table(again) == expected
     assert "usage" not in [part.table for part in again]
+
+
+COUNTS = """read.lines 8, read.records 6, read.failures 2
+extract.responses 6, extract.sentences 14, extract.units 12, extract.no_claims 1
+extract.claims_repeated 2
+source:s0.responses 5, source:s0.units_in 12, source:s0.answered 5, source:s0.noans 5
+source:s0.errors 2, source:s0.passages 5, source:s0.evidence 13, source:s0.failures 2
+source:s0.units_out 7, source:s0.responses_out 4
+source:s1.responses 4, source:s1.units_in 7, source:s1.answered 3, source:s1.noans 4
+source:s1.passages 6, source:s1.evidence 10, source:s1.units_out 4, source:s1.responses_out 3
+source:s2.responses 3, source:s2.units_in 4, source:s2.noans 2, source:s2.errors 2
+source:s2.passages 3, source:s2.evidence 4, source:s2.units_out 4, source:s2.responses_out 3"""
+
+
+def test_each_step_counts_what_it_gets_and_makes(responses: Path, tmp_path: Path) -> None:
+    log = str(tmp_path / "log")
+    parts_of(responses, tmp_path / "parts", job_of(make_sources(), usage_log=log))
+    pairs = [one.split() for one in COUNTS.replace("\n", ", ").split(", ")]
+    assert UsageReader(log).totals() == {name: int(count) for name, count in pairs}

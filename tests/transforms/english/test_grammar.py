@@ -5,7 +5,8 @@ import pytest
 from ufo.transforms.english import grammar
 
 BASES = """moved=move created=create visited=visit planned=plan filled=fill tried=try died=die
-    carried=carry was=be goes=go moves=move need=need use=use foo= hundred="""
+    carried=carry was=be goes=go moves=move need=need use=use foo= hundred=
+    reaches=reach publishes=publish discusses=discuss focuses=focus includes=include"""
 PASTS = """moving=moved winning=won running=ran studying=studied playing=played visiting=visited
     planning=planned seeing=saw"""
 
@@ -22,7 +23,7 @@ def test_the_past_of_a_gerund(forms: str) -> None:
     assert grammar.past_of_gerund(gerund) == past
 
 
-NO_PAST = "hundred breed speed united need indeed talented renowned sacred naked shed went."
+NO_PAST = "hundred breed speed united need indeed talented renowned sacred naked shed went. x-rayed"
 
 
 @pytest.mark.parametrize("word", NO_PAST.split())
@@ -51,11 +52,40 @@ def test_an_occupation_is_known_by_its_ending(word: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "end"),
-    [("Ada later moved", 1), ("the first moved", 2), ("Ada often later moved", 1), ("later", 0)],
+    [("Ada later moved", 1), ("Ada often later moved", 1), ("later", 0)]
+    + [(f"{word} first moved", 2) for word in ("the", "a", "an", "his", "her", "its", "their")],
 )
 def test_adverbs_before_a_verb_are_not_of_its_subject(words: str, end: int) -> None:
     lows = words.split()
     assert grammar.without_adverbs(lows, 0, max(1, len(lows) - 1)) == end
+
+
+CONTENT = "two many several numerous various without against behind inside outside"
+
+
+@pytest.mark.parametrize("word", CONTENT.split())
+def test_a_word_that_says_how_many_or_where_is_looked_for(word: str) -> None:
+    assert word not in grammar.STOP_WORDS
+
+
+def test_a_verb_in_quotation_marks_is_a_name() -> None:
+    assert not grammar.is_finite('"was')
+
+
+def test_a_memory_of_words_is_emptied_when_it_is_full() -> None:
+    lengths = grammar.Memo(len)
+    for number in range(1 << 16):
+        assert lengths[str(number)] == len(str(number))
+    assert len(lengths) == 1 << 16
+    assert lengths["one more"] == 8
+    assert len(lengths) == 1
+
+
+@pytest.mark.parametrize(("letters", "kept"), [(40, 1), (41, 0)])
+def test_a_word_of_over_40_letters_is_not_remembered(letters: int, kept: int) -> None:
+    lengths = grammar.Memo(len)
+    assert lengths["a" * letters] == letters
+    assert len(lengths) == kept
 
 
 @pytest.mark.parametrize("around", [*" \t\r\n.,;:!?\"'“”‘’«»()[]{}*_`…"])

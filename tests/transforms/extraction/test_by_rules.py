@@ -8,11 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.case_files import cases
+from ufo.schemas.records import InputRecord
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import by_rules
-from ufo.transforms.extraction.by_rules import extract, extract_sentences, paragraph_starts
+from ufo.transforms.extraction.by_rules import (
+    extract,
+    extract_record,
+    extract_sentences,
+    paragraph_starts,
+)
 from ufo.transforms.extraction.claims import split, written
-from ufo.transforms.extraction.clause import wording
+from ufo.transforms.extraction.clause import Wording, wording
 from ufo.transforms.sentences import segment
 
 HERE = Path(__file__).parent
@@ -49,6 +55,186 @@ def test_claims_stand_by_themselves_in_a_response(question: str, text: str, clai
 @pytest.mark.parametrize(("claim", "query"), cases(HERE / "queries.txt"))
 def test_what_is_asked_about_a_claim(claim: str, query: str) -> None:
     assert by_rules.query_of(claim) == query
+
+
+ELEVEN = " ".join(["Ada", *"bcdefghjkl"])
+
+
+@pytest.mark.parametrize(
+    ("claim", "query"),
+    [
+        ("Steel has increased since 1900.", "Has Steel increased since 1900?"),
+        ("The cats have two tails.", "Do the cats have two tails?"),
+        ("The works include two films.", "Do the works include two films?"),
+        ("Ada has two films.", "Does Ada have two films?"),
+        ("Ada moves to Oslo in 1905.", "Does Ada move to Oslo in 1905?"),
+        ("Ada did not die in 1905.", "Did Ada not die in 1905?"),
+        ("Ada was old in 1905.", "Was Ada old in 1905?"),
+        ("Holm Has moved to Oslo.", "Did Holm Has move to Oslo?"),
+        ("Ada has not yet won it.", "Has Ada not yet won it?"),
+        ("Ada has not yet quite won it.", "Does Ada have not yet quite won it?"),
+        ("The tools developed by Ada.", "tools developed Ada"),
+        ("Oslo grew.", "Oslo grew"),
+        ("Oslo , grew.", "Oslo grew"),
+        ("Ada Berg: moved to Oslo.", "Ada Berg moved Oslo"),
+        ("Ada who died was old.", "Ada died old"),
+        ("-", "-"),
+        pytest.param(f"{ELEVEN} moved on.", f"Did {ELEVEN} move on?", id="a subject of 11 words"),
+        pytest.param(f"{ELEVEN} m moved on.", f"{ELEVEN} m moved", id="a subject of 12 words"),
+    ],
+)
+def test_what_is_asked_follows_the_verb(claim: str, query: str) -> None:
+    assert by_rules.query_of(claim) == query
+
+
+def test_nothing_is_asked_about_no_words() -> None:
+    assert by_rules.query_of_wording(Wording([], [])) == ""
+
+
+def test_a_whole_sentence_is_asked_about_as_a_claim_is() -> None:
+    (found,) = extract_sentences(["Ada Berg moved to Oslo in 1905."])
+    assert found.query == "When did Ada Berg move to Oslo?"
+
+
+TOLD = "Ada Berg moved to Oslo in 1905 and died in 1950."
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "whole", "claims"),
+    [
+        (TOLD, "en", False, ["Ada Berg moved to Oslo in 1905.", "Ada Berg died in 1950."]),
+        (TOLD, None, True, [TOLD]),
+        (TOLD, "de", False, [TOLD]),
+        ("Ada ging. Sie kam.", "de", True, ["Ada ging.", "Sie kam."]),
+        ("He died in 1950.", None, False, ["Jan Holm died in 1950."]),
+    ],
+    ids=["English", "whole sentences", "another language", "two sentences", "an answer"],
+)
+def test_the_claims_of_a_response(
+    text: str, language: str | None, whole: bool, claims: list[str]
+) -> None:
+    record = InputRecord("k", "r", text, question="Who was Jan Holm?", language=language)
+    assert [one.claim for one in extract_record(record, segment(text), whole)] == claims
+
+
+def test_another_language_s_sentences_are_asked_about_as_they_are() -> None:
+    record = InputRecord("k", "r", "Ada ging. Sie kam.", language="de")
+    found = extract_record(record, segment(record.text))
+    assert [tuple(one) for one in found] == [
+        (0, "Ada ging.", "Ada ging."),
+        (1, "Sie kam.", "Sie kam."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("between", "starts"),
+    [("\n", [0]), ("\n\n", [0, 1]), ("\r", [0]), ("\r\r", [0, 1]), ("\r\n", [0])],
+    ids=ascii,
+)
+def test_a_blank_line_begins_a_paragraph(between: str, starts: list[int]) -> None:
+    text = f"One is.{between}Two is."
+    assert paragraph_starts(text, segment(text)) == starts
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "claims"),
+    [
+        ("Who was Ada Berg?", "# Jan Holm\n\nHe was a poet.", ["Jan Holm was a poet."]),
+        (
+            "Who was Ada Berg?",
+            "## Life\n\nHe won.\n\n## Jan Holm\n\nHe won.",
+            ["Ada Berg won.", "He won."],
+        ),
+        ("Tell me about Oslo", "# Oslo\n\nIt was big.", ["Oslo was big."]),
+        (
+            None,
+            "Queen Ada ruled Oslo. He was sad.",
+            ["Queen Ada ruled Oslo.", "Queen Ada was sad."],
+        ),
+    ],
+    ids=["a heading", "the heading of another", "a thing", "a title"],
+)
+def test_whom_an_answer_is_about(question: str | None, text: str, claims: list[str]) -> None:
+    assert said(text, question) == claims
+
+
+MEANT: dict[str, tuple[str | None, str, str]] = {
+    "another with a sister": (
+        "Tell me about Oslo.",
+        "Her sister Eva Berg met Nils Dahl. Berg's house was old.",
+        "Oslo's sister Eva Berg met Nils Dahl. | Eva Berg's house was old.",
+    ),
+    "a river": (
+        "Is Ada Berg Jr. old?",
+        "# Holm River\n\nHe was ill. It is known.",
+        "He was ill. | It is known.",
+    ),
+    "a last name": (
+        None,
+        "His father died in 1950. Berg is a film. Her father died in 1950.",
+        "His father died in 1950. | Berg is a film. | Berg's father died in 1950.",
+    ),
+    "a house of his": (
+        "Who was Holm?",
+        "Holm's house is known. Its harbour is known.",
+        "Holm's house is known. | Its harbour is known.",
+    ),
+    "one who is named after the question": (
+        "Who was Ada Berg?",
+        "Bo Ek left for Paris. She has two sons.",
+        "Bo Ek left for Paris. | Bo Ek has two sons.",
+    ),
+    "another whose father it is": (
+        "Who was Ada Berg?",
+        "Jan Holm, a poet, wrote Emma. His father was named after Jan Holm.",
+        "Jan Holm was a poet. | Jan Holm wrote Emma. | His father was named after Jan Holm.",
+    ),
+    "a heading with a number": (
+        "Is Ada Berg Jr. old?",
+        "# Ada Berg II\n\nThe writer is known. He was born in Oslo.",
+        "The writer is known. | Ada Berg II was born in Oslo.",
+    ),
+    "a thing before his work": (
+        "Is Ada Berg Jr. old?",
+        "Titanic is known. His work was a novel.",
+        "Titanic is known. | His work was a novel.",
+    ),
+    "a longer name and a disease": (
+        "Who was Ada Berg?",
+        "Ada Maria Berg moved to Oslo. Berg disease is known. Berg moved on.",
+        "Ada Maria Berg moved to Oslo. | Berg disease is known. | Ada Berg moved on.",
+    ),
+    "a number after the name": (
+        "Who was Ada Berg?",
+        "Berg 2 was old. Berg’s house was old.",
+        "Berg 2 was old. | Ada Berg’s house was old.",
+    ),
+    "two people": (
+        None,
+        "Ada Berg and Jan Holm met. Berg was a poet. He was old.",
+        "Ada Berg and Jan Holm met. | Berg was a poet. | Berg was old.",
+    ),
+    "many of them": (
+        None,
+        "Many of the poets were old. They met in Oslo.",
+        "Many of the poets were old. | The poets met in Oslo.",
+    ),
+    **{
+        f"{word} epic": (
+            None,
+            f"Titanic is {word} epic. The epic was praised.",
+            f"Titanic is {word} epic. | {meant} was praised.",
+        )
+        for word, meant in zip(
+            ("a", "an", "the", "his"), (*["Titanic"] * 3, "The epic"), strict=True
+        )
+    },
+}
+
+
+@pytest.mark.parametrize(("question", "text", "claims"), MEANT.values(), ids=MEANT)
+def test_whom_a_word_means(question: str | None, text: str, claims: str) -> None:
+    assert " | ".join(said(text, question)) == claims
 
 
 def test_of_two_people_none_is_guessed() -> None:

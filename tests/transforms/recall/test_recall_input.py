@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.golden.tables import tables
 from ufo.schemas.records import Failure, RecallInput
-from ufo.transforms.recall.recall_input import parse_recall, same_fact
+from ufo.transforms.recall.recall_input import is_used, parse_recall, same_fact
 
 TABLES = tables("recall")
 WIKI = TABLES["wiki"]
@@ -86,6 +86,90 @@ def test_what_is_unusable_is_a_failure_that_says_why(changes: dict[str, Any], me
     assert found.key == "file:1"
     assert found.error_type == "unusable_record"
     assert message in found.message
+
+
+def why(**changes: Any) -> str:
+    """Return why a record with these changes cannot be used."""
+    raw = {"question": "Q?", "ground_truth": "T.", "answers": {"a": "A"}, **changes}
+    found = parse_recall("file:1", json.dumps(raw).encode())
+    assert isinstance(found, Failure)
+    return found.message
+
+
+COLUMNS = ["id", "unique_id", "question", "facts", "gt_facts", "answers", "ground_truth"]
+COLUMNS += ["ground_truth_answer", "human_evaluated_facts_a"]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_name_of_a_column_is_no_variant_s(name: str) -> None:
+    assert "the name of another column" in why(answers={name: "A"})
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, "answer", "rag_answer"])
+def test_a_column_of_a_record_is_used(name: str) -> None:
+    assert is_used(name)
+    assert not is_used(f"{name} of another") or name.startswith("human")
+
+
+@pytest.mark.parametrize("word", ["", "none", "null", "n/a", "no_response", " None "])
+def test_a_word_for_no_label(word: str) -> None:
+    facts = [{"fact": "F.", "labels": {"a": word}}]
+    assert used(question="Q?", ground_truth="T.", answers={"a": "A"}, facts=facts).labels == []
+
+
+@pytest.mark.parametrize("question", [None, " "])
+def test_a_record_needs_a_question(question: str | None) -> None:
+    assert "`question` is missing or empty" in why(question=question)
+
+
+@pytest.mark.parametrize("column", ["ground_truth", "ground_truth_answer", "answer"])
+def test_the_ground_truth_stands_in_one_of_three_columns(column: str) -> None:
+    assert used(question="Q?", answers={"a": "A"}, **{column: "T."}).ground_truth == "T."
+
+
+MARK = "human_evaluated_facts_a"
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        pytest.param({"ground_truth_answer": "T.", "a_answer": "A"}, ["a_answer"], id="no truth"),
+        pytest.param({"answer": "T.", "a": "A", MARK: "{'F': None}"}, ["a"], id="no lone answer"),
+        pytest.param({"answer": "T.", "a": None, MARK: ""}, [], id="no value"),
+        pytest.param({"answer": "T.", "a": " ", MARK: ""}, [], id="an empty cell without labels"),
+        pytest.param({"answer": "T.", "a": "A", MARK: ""}, ["a"], id="a text without labels"),
+        pytest.param({"answer": "T.", "a_answer": " "}, ["answer", "a_answer"], id="two answers"),
+    ],
+)
+def test_which_columns_are_answers(columns: dict[str, Any], found: list[str]) -> None:
+    assert list(answers(used(question="Q?", **columns))) == found
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"answers": None, "facts": [{"fact": "F", "labels": {"b": 1}}]}, "the answers are: none"),
+        ({"answers": {}, MARK: "{'F': 'maybe'}"}, f"`{MARK}['F']` is 'True', 'False' or None"),
+        ({"facts": [{"fact": None}]}, "`facts[0]` has an empty fact"),
+        ({MARK: "{'': None}"}, f"`{MARK}` has an empty fact"),
+        ({MARK: "{'F': "}, f"`{MARK}` cannot be read: "),
+        ({MARK: "{'F' 'G'}"}, f"`{MARK}` cannot be read: "),
+        ({"gt_facts": "- F", "facts": "F"}, "`facts` cannot be read: "),
+    ],
+    ids=["no answers", "no label", "no fact", "no name", "no end", "no value", "no list"],
+)
+def test_what_is_wrong_with_a_fact_is_named(changes: dict[str, Any], message: str) -> None:
+    assert message in why(**changes)
+
+
+@pytest.mark.parametrize("mark", ["{'F': ", "{'F': 'maybe'}"], ids=["no end", "no label"])
+def test_a_reason_has_200_letters_at_most(mark: str) -> None:
+    assert len(why(**{MARK + "a" * 300: mark})) == 200
+
+
+def test_facts_that_are_given_are_those_and_no_bullets() -> None:
+    found = used(question="Q?", answer="T.", facts=["F."], gt_facts="- G. - H.")
+    assert found.facts == ["F."]
 
 
 def test_lines_that_are_none_are_failures() -> None:

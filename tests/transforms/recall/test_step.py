@@ -4,17 +4,21 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel
+from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel, RecallRecord
+from ufo.transforms.judges.llm.asking import SHORT_REPLY
+from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError
 from ufo.transforms.loop import run_now
+from ufo.transforms.prompts import load_prompts
 from ufo.transforms.recall.formulations import DEFAULT, KNOWN, canonical
 from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import Recalled, recall
@@ -27,7 +31,8 @@ def record(given: bool = True, **fields: Any) -> RecallInput:
     texts = fields.pop("answers", {"rag": "Ada was born in 1815."})
     answers = [RecallAnswer("r1", *item) for item in texts.items()]
     told = ("file:1", "r1", "Who was Ada?", "Ada was born in 1815. She wrote notes.")
-    return RecallInput(*told, answers, given, FACTS if given else [], **fields)
+    facts = fields.pop("facts", FACTS if given else [])
+    return RecallInput(*told, answers, given, facts, **fields)
 
 
 def asked(
@@ -51,6 +56,49 @@ def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_fa
     assert failure.step == "facts"
     assert failure.error_type == "truncated"
     assert "the last of the facts" in failure.message
+
+
+def test_the_rows_of_a_record() -> None:
+    found, _ = asked([{"fact_1": T, "fact_2": F, "fact_3": F}], record(), "tf")
+    truth = "Ada was born in 1815. She wrote notes."
+    assert found.record == RecallRecord("r1", "Who was Ada?", truth, 3, 1, True)
+    assert [row.text for row in found.answers] == ["Ada was born in 1815."]
+    facts = [(row.record_id, row.fact_index, row.fact) for row in found.facts]
+    assert facts == [("r1", at, fact) for at, fact in enumerate(FACTS)]
+    assert [row.fact_id for row in found.verdicts] == [row.fact_id for row in found.facts]
+    (row, *_) = found.verdicts
+    assert row.record_id == "r1"
+    assert row.variant == "rag"
+    assert row.formulation == "tf"
+    assert row.judge == "llm"
+    assert row.model == "m"
+    assert row.prompt_version
+    assert len(found.usage) == 1
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_found"), [("born in 1815", True), ("born in 1816", False), ("", None)]
+)
+def test_a_quote_is_looked_for_in_the_answer(quote: str, is_found: bool | None) -> None:
+    said = {f"fact_{n}": T for n in (1, 2, 3)}
+    said |= {f"fact_{n}_text_evidence": quote for n in (1, 2, 3)}
+    found, _ = asked([said], record(), "tf+citation", repairs=0)
+    assert found.verdicts[0].citation_found is is_found
+
+
+def test_without_facts_nobody_is_asked_and_without_formulations_an_answer_is_not_missed() -> None:
+    made, client = asked([], record(facts=[]), "tf")
+    assert made.verdicts == []
+    assert client.requests == []
+    assert asked([], record(answers={}))[0].failures == []
+
+
+def test_an_error_beside_the_model_is_a_failure_of_its_answer_and_formulation() -> None:
+    found, _ = asked([RuntimeError("broken")], record(), "tf")
+    (failure,) = found.failures
+    assert failure.step == "verify"
+    assert failure.key == "r1/rag/tf"
+    assert failure.message == "broken"
 
 
 VOID = yaml.safe_load(Path(__file__).with_name("void.yaml").read_text(encoding="utf-8"))
@@ -115,6 +163,39 @@ def test_facts_are_made_by_prompts_of_their_own_as_published() -> None:
     )
     assert len({plain.generation_version, published.generation_version}) == 2
     assert len(plain.generation_version) == len(published.generation_version) == 12
+
+
+NAMES = ["generate_facts_system", "generate_facts_user", "function_facts", "argument_fact"]
+
+
+@pytest.mark.parametrize(
+    ("name", "published", "changes"),
+    [
+        *((name, False, True) for name in (*NAMES, "argument_facts", "repair")),
+        *(("faaf_facts_user", True, True), ("repair", True, True)),
+        ("function_facts", True, False),
+    ],
+)
+def test_the_version_of_facts_is_that_of_each_prompt_for_them(
+    tmp_path: Path, name: str, published: bool, changes: bool
+) -> None:
+    text = load_prompts()[name]
+    (tmp_path / f"{name}.txt").write_text(f"{text} And so on.")
+    plain, changed = (
+        LlmRecaller(LlmSettings("m", prompts_dir=folder, as_published=published), [], Mock())
+        for folder in (None, str(tmp_path))
+    )
+    assert (plain.generation_version != changed.generation_version) is changes
+
+
+@pytest.mark.parametrize("published", [False, True], ids=["a function", "as published"])
+def test_facts_are_asked_for_with_room_for_twice_their_text(published: bool) -> None:
+    said = "- Ada was." if published else {"facts": ["Ada was."]}
+    found, client = asked([said], record(given=False), as_published=published)
+    assert [row.fact for row in found.facts] == ["Ada was."]
+    (sent,) = client.requests
+    assert (sent.function is None) is published
+    assert sent.expects == 2 * tokens_of(record().ground_truth) + SHORT_REPLY
 
 
 def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:

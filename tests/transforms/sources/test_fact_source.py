@@ -17,6 +17,7 @@ from ufo.schemas.errors import NotYetAnswered, PluginError
 from ufo.schemas.records import FactUnit, passage_id
 from ufo.transforms import plugins
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
+from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.sources.fact_source import (
     SOURCES,
     Found,
@@ -110,6 +111,27 @@ def test_processes_divide_the_limits_of_a_run() -> None:
     among = SourceContext(models=models).among(3)
     assert among == SourceContext(CallSettings(workers=3), replace(models, workers=3), False)
     assert SourceContext().among(3).models is None
+
+
+def test_a_context_goes_elsewhere_with_explicit_addresses() -> None:
+    models = ClientSettings({"verifier": Endpoint("m")})
+    assert SourceContext(models=models).elsewhere().models == models.elsewhere() != models
+    assert SourceContext(judge_asks=True).elsewhere() == SourceContext(judge_asks=True)
+
+
+TOLD = """from ufo import FactSource
+class Told(FactSource):
+    def __init__(self, context): self.context = context
+"""
+
+
+@pytest.mark.parametrize("given", [None, SourceContext(judge_asks=True)], ids=["none", "its own"])
+def test_a_source_gets_the_context_of_its_run_or_an_empty_one(
+    tmp_path: Path, given: SourceContext | None
+) -> None:
+    (tmp_path / "told.py").write_text(TOLD)
+    made: Any = make_source(SourceSpec("m", f"{tmp_path / 'told.py'}:Told"), context=given)
+    assert made.context == (given or SourceContext())
 
 
 def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguished() -> None:

@@ -1,6 +1,7 @@
 """The source `llm`: what it asks, what it makes of the answers, and where there are none."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.request import Choice, LlmError, Request
+from ufo.transforms.llm.request import Choice, LlmError, Message, Request
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts.data import read
 from ufo.transforms.sources.fact_source import Found, SourceContext
@@ -107,6 +108,76 @@ def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: 
     assert known == [sampling == PER_QUERY] * 3
 
 
+def test_a_query_is_sent_alone() -> None:
+    _, (sent,) = scripted(["In 1932."], QUERIES[0], model="m", samples=2, temperature=0.5)
+    assert sent == Request(
+        role="knowledge",
+        model="m",
+        messages=[Message("user", QUERIES[0])],
+        temperature=0.5,
+        n=2,
+        max_tokens=256,
+        logprobs=True,
+        step="knowledge",
+        source="knows",
+        response_id="r1",
+    )
+
+
+def test_two_queries_are_sent_together_with_room_for_both() -> None:
+    _, (sent,) = scripted([{"q1": "1932"}], *QUERIES[:2], sampling=BUNDLED)
+    assert sent.max_tokens == 512
+    assert not sent.logprobs
+    assert [message.role for message in sent.messages] == ["system", "user"]
+    assert sent.function is not None
+    assert sent.function.name == "recall_answers"
+
+
+@BOTH
+def test_a_choice_with_an_answer_is_worth_keeping(sampling: str) -> None:
+    _, (sent,) = scripted(["In 1932."], QUERIES[0], sampling=sampling)
+    assert sent.keep is not None
+    assert sent.keep(Choice("In 1932.", '{"q1": "1932"}'))
+    assert not sent.keep(Choice(" ", '{"q1": " "}'))
+    assert not sent.keep(Choice("In 1932.", '{"q1": "1932"}', refusal="no"))
+
+
+def test_a_question_that_is_too_long_alone_is_an_error() -> None:
+    (found,), sent = scripted([LlmError("long", "truncated")], QUERIES[0], sampling=BUNDLED)
+    assert found.reason == "truncated"
+    assert len(sent) == 1
+
+
+ADDRESS = "http://127.0.0.1:9/v1"
+
+
+def test_a_fingerprint_has_the_address_and_for_bundled_questions_their_prompts(
+    tmp_path: Path,
+) -> None:
+    def of(**options: Any) -> str:
+        return LlmSource(base_url=ADDRESS, **options).fingerprint()
+
+    assert of() == f"{ADDRESS} "
+    plain = of(sampling=BUNDLED)
+    assert plain.startswith(f"{ADDRESS} ")
+    seen = {plain}
+    for name in ("knowledge_bundled_system", "function_knowledge"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text("Answer.")
+        seen.add(of(sampling=BUNDLED, prompts=str(tmp_path / name)))
+    assert len(seen) == 3
+
+
+def test_a_client_of_its_own_needs_no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert source_of(lambda: FakeClient([])).unavailable() is None
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert "it needs openai" in (LlmSource(base_url=ADDRESS).unavailable() or "")
+
+
 def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "KNOWLEDGE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -178,12 +249,15 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
     def reply(request: Request) -> Any:
         names = request.function.parameters["properties"] if request.function else {}
         if len(names) > 1:
-            return LlmError("too long", "truncated")
+            return LlmError(
+                "too long", "truncated", usage=[usage_row("knowledge", "knows", "m", "r1")]
+            )
         return dict.fromkeys(names, "In 1932.")
 
     found, sent = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
     assert [texts(one) for one in found] == [["In 1932."]] * len(QUERIES)
     assert len(sent) == 2 * len(QUERIES) - 1
+    assert [len(one.usage) for one in found] == [2, 2, 1]  # with those too long
 
 
 # --- with a judge ---------------------------------------------------------------------------------

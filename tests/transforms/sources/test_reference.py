@@ -43,6 +43,24 @@ def test_a_long_reference_is_cut_at_sentence_ends_and_the_best_parts_are_used() 
     assert first > second
 
 
+TOPICS = ["Etna erupts lava.", "Oslo lies north.", "Bees make honey."]
+
+
+@pytest.mark.parametrize(("passages", "ranked"), [(3, False), (2, True)])
+def test_only_more_passages_than_are_wanted_are_ranked(passages: int, ranked: bool) -> None:
+    (found,) = ask(TOPICS, "Bees make honey", passages=passages)
+    assert len(found.passages) == passages
+    assert (found.passages[0].score is not None) is ranked
+
+
+@pytest.mark.parametrize(("claim", "query"), [("bees", "?"), ("?", "bees")])
+def test_passages_are_ranked_by_claim_and_query(claim: str, query: str) -> None:
+    units = opened([claim])
+    asked = replace(units, units=[replace(units.units[0], query=query)], references=TOPICS)
+    (found,) = asyncio.run(ReferenceSource(1).look_up(asked))
+    assert texts(found) == ["Bees make honey."]
+
+
 @pytest.mark.parametrize(
     ("sentences", "sizes"),
     [

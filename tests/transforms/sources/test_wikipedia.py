@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.embedder import write_embedder
 from tests.indexes.conftest import page
 from tests.transforms.scripted import opened
 from ufo.indexes.index import open_index
@@ -61,6 +62,17 @@ def test_each_unit_gets_its_best_passages(index: str) -> None:
     assert "no index is named" in (WikipediaSource().unavailable() or "")
     assert WikipediaSource(index).passages == 5
     assert WikipediaSource(index).fingerprint() == open_index(index).fingerprint
+
+
+def test_an_index_with_vectors_of_another_embedder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pages.jsonl").write_text(json.dumps({"title": "Etna", "text": PAGES["Etna"]}))
+    model, other = (str(write_embedder(tmp_path / name, name)) for name in ("volcano", "a bee"))
+    build(tmp_path / "pages.jsonl", tmp_path / "index", embedder=model)
+    folder = str(tmp_path / "index")
+    assert WikipediaSource(folder, retriever="dense").unavailable() is None
+    assert WikipediaSource(folder, retriever="dense", embedder=model).unavailable() is None
+    with pytest.raises(UsageError, match="embedder"):
+        WikipediaSource(folder, retriever="dense", embedder=other).unavailable()
 
 
 @pytest.mark.parametrize(("claim", "query"), [("Sicily", "?"), ("So", "Sicily?")])

@@ -2,21 +2,18 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.case_files import cases
 from tests.transforms.verifiers.tiny import save_model, words_of
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.verifiers.bundled import BundledVerifier
 from ufo.transforms.verifiers.bundled.classifier import INPUTS
-from ufo.transforms.verifiers.bundled.encoding import focus
 from ufo.transforms.verifiers.by_name import make_verifier
 from ufo.transforms.verifiers.overlap import ruled
 from ufo.transforms.verifiers.texts import match
@@ -93,11 +90,32 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
     assert BundledVerifier(str(folder)).fingerprint() != before
     with pytest.raises(RuntimeError, match="other features"):
         BundledVerifier(str(folder)).open()
+    told["weights"]["intercept"] = [0.0]
+    (folder / "verifier.json").write_text(json.dumps(told))
+    with pytest.raises(ValueError, match="argument 2"):
+        BundledVerifier(str(folder)).open()
     assert isinstance(make_verifier(str(folder)), BundledVerifier)
     for name in ("verifier.json", "tokenizer.json", "model.onnx"):
         (folder / name).unlink()
         assert f"{name} is missing" in (BundledVerifier(str(folder)).unavailable() or "")
         (folder / name).write_text("{}")
+
+
+def test_a_package_that_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert "it needs onnxruntime" in (BundledVerifier(str(folder)).unavailable() or "")
+
+
+def test_the_tokenizer_s_own_padding_and_length_do_not_count(folder: Path) -> None:
+    expected = opened(folder).inputs(DENYING)
+    tokens = words_of(WORDS)
+    tokens.enable_truncation(3)
+    tokens.save(str(folder / "tokenizer.json"))
+    assert opened(folder).inputs(DENYING) == expected
+    tokens.no_truncation()
+    tokens.enable_padding(length=40)
+    tokens.save(str(folder / "tokenizer.json"))
+    assert opened(folder).inputs(DENYING) == expected
 
 
 @pytest.mark.parametrize(
@@ -150,21 +168,6 @@ def test_a_fingerprint_changes_with_each_file(folder: Path, name: str) -> None:
     before = BundledVerifier(str(folder)).fingerprint()
     (folder / name).write_text("another")
     assert BundledVerifier(str(folder)).fingerprint() != before
-
-
-@pytest.mark.parametrize(
-    ("claim", "words", "kept"), cases(HERE / "focus.txt"), ids=lambda cell: cell[:40] or "nothing"
-)
-def test_sentences_that_share_words_are_kept(claim: str, words: str, kept: str) -> None:
-    passage, *_ = [row[2] for row in cases(HERE / "focus.txt")]
-    assert focus(claim, passage, int(words)) == kept
-
-
-@given(st.text(), st.text(), st.integers(min_value=1, max_value=50))
-def test_any_text_gives_words_of_the_passage(claim: str, passage: str, words: int) -> None:
-    found = focus(claim, passage, words)
-    assert found == passage or set(found.split()) <= set(passage.split())
-    assert focus(claim, passage, words) == found
 
 
 # --- the shipped model, on pairs that were written for this project and are in no training --------

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.transforms.judges.stated import STATED
+from tests.transforms.verifiers.tiny import write_onnx
 from ufo.schemas.errors import PluginError, UsageError
 from ufo.transforms.verifiers import by_name
 from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
@@ -46,6 +47,43 @@ def test_a_path_becomes_whole_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     assert usable("overlap") == "overlap"
     with pytest.raises(UsageError, match=r"cannot be used: it is broken; mend it"):
         usable("stated.py:Unusable")
+
+
+def test_a_folder_becomes_a_whole_path_unless_a_verifier_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tiny", "overlap"):
+        write_onnx(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    assert usable("tiny") == str(tmp_path / "tiny")
+    assert usable("overlap") == "overlap"
+
+
+def test_no_name_is_the_default_verifier() -> None:
+    assert opened(None).name == "overlap"
+    assert by_name.shown(None) == by_name.shown("overlap")
+
+
+def test_a_name_is_shown_with_twelve_digits_of_its_content(mine: Path) -> None:
+    assert by_name.shown(f"{mine}:Mine") == f"Mine@{content_of(f'{mine}:Mine')[:12]}"
+
+
+@pytest.mark.parametrize(
+    ("error", "raised", "message"),
+    [
+        pytest.param(
+            "OSError", PluginError, "' does not load: OSError: no weights", id="any error"
+        ),
+        pytest.param("ufo.schemas.errors.UsageError", UsageError, "^no weights$", id="a remedy"),
+    ],
+)
+def test_why_one_does_not_load_is_said(
+    mine: Path, error: str, raised: type[UsageError], message: str
+) -> None:
+    body = f"\n    def open(self): raise {error}('no weights')"
+    mine.write_text(f"import ufo.schemas.errors\n{CODE.replace('...', body, 1)}")
+    with pytest.raises(raised, match=message):
+        opened(f"{mine}:Mine")
 
 
 def test_one_whose_content_changed_is_another_and_loaded_anew(mine: Path) -> None:

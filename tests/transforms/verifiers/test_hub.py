@@ -178,6 +178,37 @@ def test_what_is_no_verifier_is_said(said: Any, words: str) -> None:
         hub.outputs_of("mine", hub.family_of("mine", config(said)), config(said))
 
 
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        pytest.param(["entailment", "a", "b", "c"], "entailment, a, b, c", id="four labels"),
+        pytest.param(["entailment", "a", "a"], "entailment, a, a", id="a label twice"),
+        pytest.param([f"L{n}" for n in range(11)], "L8, L9, L10", id="eleven labels"),
+    ],
+)
+def test_labels_that_say_nothing_are_listed_in_their_order(labels: list[str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        hub.outputs_of("mine", hub.FAMILIES["nli"], config(labels))
+
+
+def test_a_number_of_labels_decides_where_they_have_no_names() -> None:
+    family = hub.FAMILIES["alignscore"]
+    assert hub.outputs_of("mine", family, config({"num_labels": 3})) == Outputs(0, 2)
+    assert hub.outputs_of("mine", family, config({})) == Outputs(1)
+
+
+def test_the_family_with_its_own_outputs_beats_that_of_all_others() -> None:
+    assert hub.family_of("mine/minicheck-nli", config({})).name == "minicheck"
+
+
+@pytest.mark.parametrize(
+    "prompt", [{}, {"prompt": ""}, {"prompt": None}], ids=["none", "an empty one", "null"]
+)
+def test_without_a_prompt_of_its_own_the_published_one_is_read(prompt: dict[str, Any]) -> None:
+    found = hub.family_of("mine", {"model_type": "HHEMv2"} | prompt)
+    assert found.template == hub.FAMILIES["hhem"].template
+
+
 def test_scores_templates_and_the_window_that_counts() -> None:
     # Of two labels the other one is no answer, and a single output is a score.
     assert hub.probabilities([0.0, 0.0], Outputs(0)) == Probabilities(0.5, 0.0, 0.5)

@@ -53,7 +53,7 @@ class Encoder:
     def encode(self, pair: Pair, words: int) -> Encoded:
         """Return a pair as the model reads it, the passage cut to its best sentences."""
         text = focus(pair.claim, pair.passage, words)
-        if pair.title and not text.startswith(pair.title):
+        if not text.startswith(pair.title):
             text = f"{pair.title}. {text}"
         claim = self.pieces(pair.claim)[:CLAIM_PIECES]
         passage = self.pieces(text)[: PIECES - 3 - len(claim)]
