@@ -104,6 +104,14 @@ def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
     assert {row["label"] for row in found} == {1}
 
 
+def test_a_sheet_may_hold_longer_texts_than_csv_takes_by_default(
+    runs: Path, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "s.csv"
+    sheet.write_text(f"response_id,unit_id,label,claim\na,u01,true,{'x' * 140_000}\n")
+    assert ok("label", "import", runs, sheet, "--json").json["true"] == 1
+
+
 def test_labels_read_back_are_of_every_run_that_has_the_unit(
     runs: Path, ask: Callable[..., Any], tmp_path: Path
 ) -> None:
