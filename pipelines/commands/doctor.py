@@ -33,7 +33,7 @@ from ufo.transforms.sources.fact_source import Found, Retrieved
 _NAMES = (
     *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
     *("knowledge_base_url", "header", "body_json", "reasoning_effort"),
-    *("context", "cache", "formulation"),
+    *("context", "formulation"),
 )
 _OPTIONS = [one for one in options_of(ModelOptions, JudgeOptions) if one.name in _NAMES]
 # (claim, query, passage, outcome)
