@@ -16,6 +16,7 @@ from tests.webapp.conftest import opened
 from ufo.pipelines.labels import keep_label
 from ufo.schemas.records import Failure
 from ufo.schemas.tables import Label
+from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp.browsing import Filters, list_responses, show_response
 from ufo.webapp.desk import Desk, Setup
 
@@ -274,3 +275,27 @@ def test_a_part_file_that_cannot_be_read_is_named(tmp_path: Path, base: Setup) -
             assert answer.status_code == 500, address
             assert f"{str(part)!r} is damaged: " in answer.json()["detail"]
             assert "evaluate its run again" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("votes", "kind", "other"),
+    [
+        pytest.param({"ref": "-", "wiki": "s"}, "an encyclopaedia", "web pages", id="the second"),
+        pytest.param({"ref": "s", "wiki": "-"}, "web pages", "an encyclopaedia", id="the first"),
+    ],
+)
+def test_how_far_to_trust_a_response_is_said_of_the_sources_that_were_judged(
+    tmp_path: Path, base: Setup, votes: dict[str, str], kind: str, other: str
+) -> None:
+    rows = rows_of({"r": {"u": votes}})
+    of_web, of_wiki = rows["sources"]
+    rows["sources"] = [replace(of_web, type="web"), replace(of_wiki, type="wikipedia")]
+    model = shown("overlap")
+    rows["evidence"] = [
+        replace(row, model=model if row.passage_id else None) for row in rows["evidence"]
+    ]
+    write_run(tmp_path, rows)
+    with opened(replace(base, results=tmp_path)) as client:
+        trust = client.get("/runs/r1/responses/r").json()["basis"]["trust"]
+    assert f"with {kind}" in trust
+    assert other not in trust
