@@ -12,7 +12,7 @@ of views and reports. Tests that need a browser, Flink, Airflow or a model are l
 
 The mutants are printed as they are tested, with the first test that failed; the last line is JSON.
 `--map FILE` keeps what the first run found, and `--only FILE` tests the mutants again that
-survived in the JSON of another run.
+survived in the JSON of another run, where their code still is.
 """
 
 import argparse
@@ -149,6 +149,22 @@ def drawn(folders: Sequence[str], number: int, seed: int) -> Iterator[tuple[str,
     for name, line in chance.sample(sorted(lines), min(number, len(lines))):
         kinds = lines[name, line]
         yield name, chance.choice(kinds[chance.choice(sorted(kinds))])
+
+
+def found_again(row: Mapping[str, Any]) -> list[tuple[str, Change]]:
+    """Return the mutant of a row of the JSON where its code stands now; none where it is gone."""
+    name, path = row["file"], ROOT / row["file"]
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    same = [
+        change
+        for change in (changes_in(path) if text else [])
+        if (change.kind, change.after) == (row["kind"], row["after"])
+        and text[change.start : change.end] == row["before"]
+    ]
+    if not same:
+        print(f"gone: {name}:{row['line']} {row['kind']}: {row['before']!r}", file=sys.stderr)
+        return []
+    return [(name, min(same, key=lambda change: abs(change.line - row["line"])))]
 
 
 # --- which test executes which line ---------------------------------------------------------------
@@ -391,13 +407,11 @@ def main() -> None:
     if options.quick:
         (folders, tests), number = QUICK, 3
     FORKS.set_forkserver_preload(USED)
-    mutants = list(drawn(folders, number, options.seed))
     if options.only:
-        survived = {
-            (row["file"], row["line"], row["kind"], row["before"], row["after"])
-            for row in json.loads(options.only.read_text(encoding="utf-8"))["survived"]
-        }
-        mutants = [one for one in mutants if key(*one) in survived]
+        known = json.loads(options.only.read_text(encoding="utf-8"))["survived"]
+        mutants = [mutant for row in known for mutant in found_again(row)]
+    else:
+        mutants = list(drawn(folders, number, options.seed))
     with tempfile.TemporaryDirectory() as temporary:
         copies: SimpleQueue[Path] = SimpleQueue()
         for at in range(options.jobs):
@@ -427,12 +441,6 @@ def main() -> None:
         with ThreadPoolExecutor(options.jobs) as pool:
             outcomes = list(pool.map(outcome_of, mutants))
     print(json.dumps(result(outcomes, options.seed)))
-
-
-def key(name: str, change: Change) -> tuple[str, int, str, str, str]:
-    """Return by what a mutant is known again in the JSON."""
-    before = (ROOT / name).read_text(encoding="utf-8")[change.start : change.end]
-    return name, change.line, change.kind, before, change.after
 
 
 def result(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.mutants import drawn
+from benchmarks.mutants import ROOT, Outcome, drawn, found_again
 from benchmarks.mutation.changes import KINDS, python_changes, sql_changes
 
 PYTHON = [
@@ -101,3 +101,15 @@ def test_mutants_are_drawn_by_the_seed_a_line_each() -> None:
     assert mutants != list(drawn(["transforms/votes.py", "schemas/views"], 20, seed=2))
     assert len({(name, change.line) for name, change in mutants}) == 20
     assert {change.kind for _, change in mutants} <= KINDS.keys()
+
+
+def test_a_mutant_of_another_run_is_found_where_its_code_stands_now(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ((name, change),) = drawn(["transforms/votes.py"], 1, 7)
+    before = (ROOT / name).read_text(encoding="utf-8")[change.start : change.end]
+    row = Outcome(name, change, before).row()
+    assert found_again({**row, "line": change.line + 3}) == [(name, change)]
+    assert found_again({**row, "before": "what was there"}) == []
+    assert found_again({**row, "file": "transforms/gone.py"}) == []
+    assert capsys.readouterr().err.count("gone: ") == 2
