@@ -11,9 +11,14 @@ from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
-from ufo.pipelines.reports.html_report import comparison_html, draw_decided, draw_scores
+from ufo.pipelines.reports.html_report import (
+    comparison_html,
+    draw_decided,
+    draw_scores,
+    overview_html,
+)
 from ufo.pipelines.runs.comparison import compare_runs
-from ufo.schemas.results import Results
+from ufo.schemas.results import Results, open_results
 from ufo.schemas.tables import choose_runs
 
 
@@ -93,7 +98,8 @@ def test_the_sources_that_were_asked_are_named(
         replace(row, status=status) for row, status in zip(rows["sources"], statuses, strict=True)
     ]
     write_run(tmp_path, rows, mode=mode)
-    text = Reader(page_of(tmp_path)).text
+    with open_results(tmp_path) as results:
+        text = Reader(overview_html(results)).text
     assert re.search(rf"1 response, judged by offline from {named}(?![,\w])", text)
 
 
