@@ -66,24 +66,24 @@ class Tests:
     seconds: Mapping[str, float]
 
     def of(self, name: str, change: Change) -> list[str]:
-        """Return the tests that execute a mistake: its own file's first, then the quickest.
+        """Return the tests of a mistake, its own file's first, then the quickest.
 
-        Those of a view are the tests of views and reports, first those in files that name it. Those
-        of a constant, which is read at an import, are also all tests of its folder.
+        They are the tests that execute it, and those of its file. What is read at an import, as a
+        constant, has all tests of its folder beside those that execute its file. A view has those
+        of views and reports, first those in files that name it.
         """
+        near = 0 if change.inside else 1
         if name.endswith(".sql"):
             tests = {test for test in self.seconds if test.startswith(OF_VIEWS)}
         else:
-            by_line = self.lines.get(name, {})
             first, last = (change.first, change.last) if change.inside else (0, sys.maxsize)
-            near = [by_line[line] for line in by_line if first <= int(line) <= last]
-            tests = {test for each in near for test in each if test in self.seconds}
-            if not change.inside:
-                tests |= {test for test in self.seconds if _distance(test, name) < 2}
+            by_line = self.lines.get(name, {})
+            lines = [by_line[line] for line in by_line if first <= int(line) <= last]
+            tests = {test for line in lines for test in line if test in self.seconds}
+            tests |= {test for test in self.seconds if _distance(test, name) <= near}
 
         def order(test: str) -> tuple[int, float, str]:
-            farthest = 1 if change.inside else 2
-            return min(farthest, _distance(test, name)), self.seconds[test], test
+            return min(near + 1, _distance(test, name)), self.seconds[test], test
 
         return sorted(tests, key=order)
 

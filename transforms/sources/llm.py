@@ -107,7 +107,7 @@ class LlmSource(FactSource):
             self._client = self._make_client()
             return
         # A model in the source's own configuration replaces the run's.
-        run = self._settings.endpoints.get(KNOWLEDGE, self._endpoint)
+        run = self._settings.endpoints[KNOWLEDGE]
         own = self._endpoint.as_in(run)
         by_role = {**self._settings.endpoints, KNOWLEDGE: own}
         self._client = shared_client(replace(self._settings, endpoints=by_role))
