@@ -59,10 +59,6 @@ BLOCKS: dict[str, tuple[str, list[str]]] = {
         "- a\n\nMore.\n\n  - b",
         ["item 0 •: a", "paragraph 0 : More.", "item 0 •: b"],
     ),
-    "an item after a sentence": (
-        "One is.\n- x\n\nTwo",
-        ["paragraph 0 : One is.", "item 0 •: x", "paragraph 0 : Two"],
-    ),
     "lines of a paragraph": (
         "One is.\nTwo is.\n\nThree is.",
         ["paragraph 0 : One is. Two is.", "paragraph 0 : Three is."],
@@ -103,7 +99,6 @@ BLOCKS: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "quotes": ("> a\n>> b\n> c", ["quote 0 : a", "quote 0 : b", "quote 0 : c"]),
-    "no more than a line": ("  a  ", ["paragraph 0 : a"]),
 }
 
 
