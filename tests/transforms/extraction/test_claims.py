@@ -22,10 +22,12 @@ def test_what_somebody_is_known_for_is_a_claim(word: str) -> None:
     assert found == ["Jan Holm is a poet.", f"Jan Holm is {word} known for his wit."]
 
 
-@pytest.mark.parametrize("origin", ["German", "Spanish", "Chinese", "French", "Israeli", "Iraqi"])
+@pytest.mark.parametrize(
+    "origin", ["a German", "a Spanish", "a Chinese", "a French", "an Israeli", "an Iraqi"]
+)
 def test_where_somebody_is_from_and_the_occupation_are_two_claims(origin: str) -> None:
-    found = claims(f"Jan Holm was a {origin} actor.")
-    assert found == [f"Jan Holm was {origin}.", "Jan Holm was an actor."]
+    found = claims(f"Jan Holm was {origin} actor.")
+    assert found == [f"Jan Holm was {origin.split()[1]}.", "Jan Holm was an actor."]
 
 
 @pytest.mark.parametrize(
