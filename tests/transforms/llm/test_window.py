@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.llm.failures import Overflow
-from ufo.transforms.llm.window import ContextWindow, count, prompt_tokens
+from ufo.transforms.llm.window import ContextWindow, at_least, count, prompt_tokens
 
 
 def body(words: int) -> dict[str, Any]:
@@ -205,3 +205,99 @@ def test_tokens_are_about_as_many_as_byte_pairs() -> None:
     assert 5 <= count("奥斯陆是一座大城市") <= 9
     bare = prompt_tokens({"messages": [{"role": "user", "content": "one two"}]})
     assert 2 < bare < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        *(("abcdefgh", 1), ("abcdefghi", 2), ("123", 1), ("1234", 2), ("?!", 1), ("?!?", 2)),
+        *(("________", 1), ("_________", 2), ("a1_?", 4), ("a b", 2), ("é", 1), ("éa", 2)),
+        *(("é abcdefgh", 2), ("é abcdefghi", 3), ("é 123", 2), ("é 1234", 3), ("é ?!?", 3)),
+        *(("é ________", 2), ("é _________", 3), ("奥斯陆", 3)),
+    ],
+)
+def test_tokens_are_parts_of_words_digits_and_marks(text: str, tokens: int) -> None:
+    assert count(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("texts", "tokens"),
+    [
+        pytest.param(["abc"], 1, id="a word"),
+        pytest.param(["ab", "cd"], 2, id="the words of two messages"),
+        pytest.param(["奥" * 7], 1, id="four characters and a rest"),
+        pytest.param(["奥" * 8], 2, id="four characters of another script each"),
+        pytest.param(["abc 奥奥奥奥"], 2, id="both"),
+    ],
+)
+def test_a_prompt_has_at_least_so_many_tokens(texts: list[str], tokens: int) -> None:
+    assert at_least({"messages": [{"content": text} for text in texts]}) == tokens
+
+
+@pytest.mark.parametrize("messages", [1, 2])
+@pytest.mark.parametrize("field", ["tools", "response_format"])
+def test_each_message_and_the_function_have_tokens_of_their_own(messages: int, field: str) -> None:
+    asked: dict[str, Any] = {"messages": [{"role": "user", "content": "one two"}] * messages}
+    assert prompt_tokens(asked) == 6 * messages
+    assert prompt_tokens({**asked, field: ["é"]}) == 6 * messages + count('["é"]')
+
+
+@pytest.mark.parametrize(
+    ("sizes", "whole"),
+    [
+        pytest.param([(1000, 700)], [True], id="seven tenths of the words"),
+        pytest.param([(1000, 699)], [False], id="less than seven tenths"),
+        pytest.param([(6000, 2000), (5000, 1800)], [False, False], id="nine tenths of what is cut"),
+        pytest.param([(6000, 2000), (5000, 1799)], [False, True], id="less than nine tenths of it"),
+        pytest.param([(1000, 1010), (1004, 60)], [True, True], id="as long as a whole one"),
+        pytest.param([(1000, 1010), (1005, 60)], [True, False], id="longer than a whole one"),
+    ],
+)
+def test_a_count_shows_a_cut(sizes: list[tuple[int, int]], whole: list[bool]) -> None:
+    assert arrived(ContextWindow(), *sizes) == whole
+
+
+@pytest.mark.parametrize(
+    ("prompt", "limit", "counted", "room"),
+    [
+        pytest.param(256, 300, 128, 1858, id="half of the estimate"),
+        pytest.param(255, 300, 128, 874, id="a short prompt says nothing of longer ones"),
+        pytest.param(256, 744, None, 646, id="what should have fitted is estimated higher"),
+        pytest.param(256, 745, None, 874, id="what could not fit is not"),
+    ],
+)
+def test_a_refusal_teaches_how_the_endpoint_counts(
+    prompt: int, limit: int, counted: int | None, room: int
+) -> None:
+    window = ContextWindow()
+    window.refused(prompt, limit, Overflow(1000, counted))
+    assert window.room(100) == room
+
+
+@pytest.mark.parametrize(
+    ("events", "context"),
+    [
+        pytest.param(["took 800"], None, id="nothing was refused"),
+        pytest.param(["refused 1000", "refused 2000"], 750, id="a longer prompt is refused too"),
+        pytest.param(["refused 2000", "refused 1000"], 750, id="a shorter prompt is refused too"),
+        pytest.param(["refused 1000", "refused 2000", "took 800"], 900, id="halfway to the first"),
+        pytest.param(["took 900", "took 100", "refused 1000"], 950, id="halfway from the longest"),
+        pytest.param(["refused 1000", "took 800", "took 600"], 900, id="less is taken later"),
+        pytest.param(["refused 1000", "ended 700", "took 800"], 700, id="a reply ended early"),
+    ],
+)
+def test_a_context_is_guessed_by_all_that_happened(events: list[str], context: int | None) -> None:
+    window = ContextWindow()
+    for event in events:
+        what, _, tokens = event.partition(" ")
+        if what == "refused":
+            window.refused(int(tokens), 300, Overflow())
+        else:
+            getattr(window, what)(int(tokens))
+    assert window.context == context
+
+
+def test_a_context_that_is_set_is_not_guessed() -> None:
+    window = ContextWindow(500)
+    window.took(800)
+    assert window.context == 500

@@ -250,3 +250,63 @@ def test_thoughts_in_the_total_are_counted(usage: dict[str, int], expected: list
 def test_a_thinking_model_is_known(message: dict[str, Any], details: Any, thinks: bool) -> None:
     usage = {"completion_tokens_details": details}
     assert wire.answer({"choices": [{"message": message}], "usage": usage}, None).thinks is thinks
+
+
+NESTED = {
+    "properties": {
+        "words": {
+            "description": "The words.",
+            "items": {"properties": {"word": {"description": "A word."}, "bare": {}}},
+        }
+    },
+    "$defs": {"line": {"description": "A line.", "properties": {"n": {"description": "Its n."}}}},
+}
+
+
+def test_a_function_in_words_has_its_example_and_all_descriptions() -> None:
+    said = wire.in_words(Function("report", "Reports.", NESTED, {"words": ["é"]}))
+    assert said.startswith("\n\nReply with one JSON object and nothing else. ")
+    assert said.endswith(
+        "of the function `report` (Reports.), as in this example of other data:\n"
+        '{"words": ["é"]}\nwords: The words.\nword: A word.\nline: A line.\nn: Its n.'
+    )
+
+
+def test_a_function_in_words_without_an_example_has_its_schema() -> None:
+    said = wire.in_words(Function("report", "Reports.", {"description": "é"}))
+    assert said.endswith('(Reports.), by this JSON Schema:\n{"description": "é"}')
+
+
+@pytest.mark.parametrize(("told", "read"), [("c1", "c1"), ("", None), (5, None), (None, None)])
+def test_the_id_of_a_reply_is_a_text(told: Any, read: str | None) -> None:
+    assert wire.answer({**reply({"content": "x"}), "id": told}, None).id == read
+
+
+@pytest.mark.parametrize(
+    ("content", "usage", "unfinished"),
+    [
+        pytest.param(["", ""], 7, True, id="no choice says anything"),
+        pytest.param(["", "x"], 7, False, id="one choice says something"),
+        pytest.param(["", ""], 0, False, id="no thoughts were counted"),
+    ],
+)
+def test_a_reply_of_thoughts_alone_is_unfinished(
+    content: list[str], usage: int, unfinished: bool
+) -> None:
+    choices = [{"message": {"content": text}, "finish_reason": "length"} for text in content]
+    details = {"completion_tokens_details": {"reasoning_tokens": usage}}
+    found = wire.answer({"choices": choices, "usage": details}, None)
+    assert found.unfinished is unfinished
+    assert found.thinks is (usage > 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        pytest.param({"<s>": "<s>"}, {"<s>": "< s>"}, id="no name of a field"),
+        pytest.param(["<s>", ("</s>",)], ["< s>", ["< /s>"]], id="lists in lists"),
+        pytest.param([1, None, True, 0.5], [1, None, True, 0.5], id="other values"),
+    ],
+)
+def test_marks_are_taken_apart_in_all_texts_of_a_value(value: Any, sent: Any) -> None:
+    assert wire.all_without_marks(value) == sent
