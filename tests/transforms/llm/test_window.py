@@ -100,6 +100,7 @@ def test_a_prompt_of_256_tokens_and_more_can_be_seen_to_be_cut(words: int, whole
         pytest.param(2052, 4096, id="half of the context and four tokens"),
         pytest.param(2048, 2048, id="no token more"),
         pytest.param(2053, 2053, id="five tokens more"),
+        pytest.param(3, 3, id="less than a block"),
     ],
 )
 def test_the_context_is_guessed_by_what_was_left_of_a_prompt(left: int, context: int) -> None:
@@ -301,3 +302,55 @@ def test_a_context_that_is_set_is_not_guessed() -> None:
     window = ContextWindow(500)
     window.took(800)
     assert window.context == 500
+
+
+@pytest.mark.parametrize(
+    ("earlier", "size", "whole"),
+    [
+        pytest.param([(1000, 1004)] * 10, (3000, 2463), False, id="over 18 % less than ten others"),
+        pytest.param([(1000, 1004)] * 10, (3000, 2464), True, id="under 18 % less"),
+        pytest.param([(1000, 1004)] * 9, (3000, 2463), True, id="nine others are too few"),
+        pytest.param([(300, 304)] * 10, (508, 419), False, id="512 tokens"),
+        pytest.param([(300, 304)] * 10, (507, 419), True, id="511 tokens are too few"),
+        pytest.param([(500, 504)] * 10, (3000, 2353), False, id="more than easier words explain"),
+        pytest.param([(500, 504)] * 10, (3000, 2400), True, id="what is more may be easier words"),
+        pytest.param([(3000, 3004)] * 10, (3000, 2400), True, id="as long as one before"),
+        pytest.param([(996, 970), (996, 1030)] * 5, (2996, 2188), False, id="six deviations less"),
+        pytest.param([(996, 970), (996, 1030)] * 5, (2996, 2192), True, id="under six deviations"),
+    ],
+)
+def test_a_cut_is_seen_by_the_usual_ratio(
+    earlier: list[tuple[int, int]], size: tuple[int, int], whole: bool
+) -> None:
+    assert arrived(ContextWindow(), *earlier, size) == [True] * len(earlier) + [whole]
+
+
+@pytest.mark.parametrize(("counted", "whole"), [(2313, False), (2314, True)])
+def test_a_prompt_of_a_new_kind_may_have_23_percent_less(counted: int, whole: bool) -> None:
+    window = ContextWindow()
+    assert arrived(window, *[(1000, 1004)] * 10) == [True] * 10
+    assert window.arrived(body(3000), 3004, counted, "xml") is whole
+
+
+@pytest.mark.parametrize(("tokens", "whole"), [(3003, False), (3004, True)])
+def test_a_prompt_is_whole_where_as_much_was_taken_before(tokens: int, whole: bool) -> None:
+    window = ContextWindow()
+    window.took(tokens)
+    assert arrived(window, *[(1000, 1004)] * 10, (3000, 2400)) == [True] * 10 + [whole]
+
+
+@pytest.mark.parametrize(("others", "whole"), [(100, False), (101, True)])
+def test_a_prompt_with_over_2_percent_of_another_script_is_not_compared(
+    others: int, whole: bool
+) -> None:
+    window = ContextWindow()
+    assert arrived(window, *[(1000, 1004)] * 10) == [True] * 10
+    text = ("word " * 980)[: 5000 - others] + "é" * others
+    asked = {"messages": [{"role": "user", "content": text}]}
+    assert window.arrived(asked, prompt_tokens(asked), 880) is whole
+
+
+def test_a_lower_ratio_is_learned_slowly() -> None:
+    window = ContextWindow(1000)
+    assert arrived(window, (1000, 2008), (1000, 1004)) == [True, True]
+    assert window.room(100) == 394  # at 1.95 tokens for each of ours
