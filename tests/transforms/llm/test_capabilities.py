@@ -353,11 +353,6 @@ def test_an_error_inside_a_reply_with_no_status_of_an_error_is_a_bad_request(cod
     assert failures.inside({"error": {"code": code}}) == (400, {"error": {"code": code}})
 
 
-@pytest.mark.parametrize("choices", [None, [], [None], [{}], "x"])
-def test_a_reply_without_an_error_has_none_inside(choices: Any) -> None:
-    assert failures.inside({"choices": choices}) is None
-
-
 def test_300_characters_of_a_message_are_shown() -> None:
     assert failure(400, message="x" * 301).message.endswith(f"400: {'x' * 300}")
 
@@ -474,12 +469,6 @@ def test_a_stream_is_asked_for_once(streams: bool, change: dict[str, bool] | Non
 def test_no_parameter_is_given_up_for_another_kind_of_error(more: dict[str, Any]) -> None:
     assert learned(Capabilities(), call(), 2, refusal("n")) == {"n": False}
     assert learned(Capabilities(), call(), 2, refusal("n", **more)) is None
-
-
-def test_the_first_kind_that_is_in_use_is_given_up() -> None:
-    assert learned(Capabilities(), call(), 1, refusal("n", "tools", "strict")) == {
-        "forms": FORMS[2:]
-    }
 
 
 def test_capabilities_are_read_back_from_json() -> None:

@@ -439,21 +439,6 @@ def test_an_outage_ends_when_nobody_asks_any_more() -> None:
     assert simulate(main) == [False, False]
 
 
-def test_a_request_that_two_tries_make_is_one_outage() -> None:
-    async def main(loop: Simulated) -> list[bool]:
-        its = limiter(loop, RateLimits(), patience=60.0, report=lambda message: None)
-        final = []
-        with its.asked():
-            for _ in range(2):
-                with its.asked():
-                    async with its.admitted(BODY) as sent:
-                        final.append(its.failed(sent, refused("connection")).final)
-                await asyncio.sleep(60.0)
-        return final
-
-    assert simulate(main) == [False, True]
-
-
 @pytest.mark.parametrize(
     ("others", "silence"), [(0, 0.0), (1, 3.0)], ids=["no other request", "another request"]
 )
@@ -499,17 +484,3 @@ def test_three_bytes_of_a_request_are_reserved_as_a_token(
     body: dict[str, str], tokens: int
 ) -> None:
     assert estimated(body) == tokens
-
-
-@pytest.mark.parametrize(
-    ("whole", "share", "most"),
-    [
-        pytest.param(RateLimits(), RateLimits(), math.inf, id="no limits"),
-        pytest.param(RateLimits(8, 100, 9), RateLimits(2, 33, 3), 8, id="each of the limits"),
-        pytest.param(RateLimits(None, 5), RateLimits(None, 1), 5, id="a limit of requests"),
-        pytest.param(RateLimits(2), RateLimits(1), 2, id="fewer than there are workers"),
-    ],
-)
-def test_three_workers_share_the_limits(whole: RateLimits, share: RateLimits, most: float) -> None:
-    assert whole.divided(3) == share
-    assert whole.most_workers == most

@@ -110,12 +110,3 @@ def test_a_log_that_cannot_be_written_ends_the_run_but_not_for_a_message(tmp_pat
     log.report("Told.")
     with pytest.raises(RunError, match=r"usage log .*missing.* cannot be written"):
         log.add({"requests": 1})
-
-
-def test_a_closed_log_is_opened_again(path: Path) -> None:
-    log = UsageLog(str(path))
-    log.add({"requests": 1})
-    log.close()
-    log.close()
-    log.add({"requests": 1})
-    assert UsageReader(str(path)).totals() == {"requests": 2}

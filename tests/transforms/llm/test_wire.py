@@ -280,33 +280,3 @@ def test_a_function_in_words_without_an_example_has_its_schema() -> None:
 @pytest.mark.parametrize(("told", "read"), [("c1", "c1"), ("", None), (5, None), (None, None)])
 def test_the_id_of_a_reply_is_a_text(told: Any, read: str | None) -> None:
     assert wire.answer({**reply({"content": "x"}), "id": told}, None).id == read
-
-
-@pytest.mark.parametrize(
-    ("content", "usage", "unfinished"),
-    [
-        pytest.param(["", ""], 7, True, id="no choice says anything"),
-        pytest.param(["", "x"], 7, False, id="one choice says something"),
-        pytest.param(["", ""], 0, False, id="no thoughts were counted"),
-    ],
-)
-def test_a_reply_of_thoughts_alone_is_unfinished(
-    content: list[str], usage: int, unfinished: bool
-) -> None:
-    choices = [{"message": {"content": text}, "finish_reason": "length"} for text in content]
-    details = {"completion_tokens_details": {"reasoning_tokens": usage}}
-    found = wire.answer({"choices": choices, "usage": details}, None)
-    assert found.unfinished is unfinished
-    assert found.thinks is (usage > 0)
-
-
-@pytest.mark.parametrize(
-    ("value", "sent"),
-    [
-        pytest.param({"<s>": "<s>"}, {"<s>": "< s>"}, id="no name of a field"),
-        pytest.param(["<s>", ("</s>",)], ["< s>", ["< /s>"]], id="lists in lists"),
-        pytest.param([1, None, True, 0.5], [1, None, True, 0.5], id="other values"),
-    ],
-)
-def test_marks_are_taken_apart_in_all_texts_of_a_value(value: Any, sent: Any) -> None:
-    assert wire.all_without_marks(value) == sent
