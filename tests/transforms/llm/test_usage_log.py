@@ -79,12 +79,12 @@ def test_the_first_process_begins_with_what_was_before(
 
 def test_a_line_that_was_left_unfinished_is_passed_over(path: Path) -> None:
     log, reader = UsageLog(str(path)), UsageReader(str(path))
-    log.add({"requests": 1})
+    log.add({"requests": 1, "in_flight": 1})
     with path.open("a") as file:
         file.write('{"add": {"requests": 8')
-    assert reader.totals() == {"requests": 1}
+    assert reader.totals() == {"requests": 1, "in_flight": 1}
     log.begin()
-    assert reader.totals()["requests"] == 1
+    assert reader.totals() == {**dict.fromkeys(SPENT, 0.0), "requests": 1}
 
 
 def test_a_line_is_read_when_its_end_is_written(path: Path) -> None:
