@@ -103,14 +103,14 @@ def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:
     def sums(*names: str) -> Row:
         return {name: sum(getattr(one, name) for one, _ in scored) for name in names}
 
-    factual = mean(one.factuality_score for one, _ in scored)
     before = mean(value for _, value in scored)
     decided = mean(one.decided_score for one, _ in scored)
+    # Where nothing was decided, nothing was found.
+    factual = None if decided is None else mean(one.factuality_score for one, _ in scored)
     return {
         "n_responses": len(scored),
         **sums("n_units", "n_supported", "n_refuted"),
-        # Where nothing was decided, nothing was found.
-        "factuality_score": None if decided is None else factual,
+        "factuality_score": factual,
         "before": before,
         "difference": None if factual is None or before is None else factual - before,
         "decided_score": decided,

@@ -2,8 +2,9 @@
 
 import pytest
 
-from ufo.schemas.records import Passage
-from ufo.transforms.scores import Selection
+from tests.conftest import blank
+from ufo.schemas.records import Evidence, Passage
+from ufo.transforms.scores import Selection, band_of, is_unusable
 
 NEWS = Passage("", hostname="news.example.org", source_category="news")
 PLAIN = Passage("")
@@ -36,3 +37,27 @@ def test_which_passages_count(
     chosen: dict[str, list[str]], passage: Passage | None, kept: bool
 ) -> None:
     assert Selection(**chosen).keeps("p", passage) is kept
+
+
+@pytest.mark.parametrize(
+    ("credibility", "band"),
+    [
+        *((None, "grey"), (0.0, "red"), (0.29, "red"), (0.3, "orange")),
+        *((0.59, "orange"), (0.6, "green"), (1.0, "green")),
+    ],
+)
+def test_the_band_of_a_credibility(credibility: float | None, band: str) -> None:
+    assert band_of(credibility) == band
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "unusable"),
+    [
+        pytest.param("error", "transport", True, id="a request that failed"),
+        pytest.param("noans", "unsupported_language", True, id="another language"),
+        pytest.param("noans", None, False, id="no answer"),
+        pytest.param("refuted", None, False, id="an answer"),
+    ],
+)
+def test_a_judgement_that_cannot_be_used(outcome: str, reason: str | None, unusable: bool) -> None:
+    assert is_unusable(blank(Evidence, outcome=outcome, reason=reason)) is unusable

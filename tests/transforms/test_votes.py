@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from tests.conftest import blank
-from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
+from ufo.schemas.records import (
+    ERROR,
+    MULTI,
+    NO_SOURCE,
+    NOANS,
+    REFUTED,
+    SUPPORTED,
+    Evidence,
+    Tally,
+    Verdict,
+)
 from ufo.transforms import votes as rules
 from ufo.transforms.scores import headline, state_of
 from ufo.transforms.votes import MV, SEQ, SINGLE, majority, only_errors, tally, verdicts
@@ -132,3 +142,48 @@ def test_the_state_of_a_sentence(labels: str, state: str) -> None:
 def test_a_headline_tells_of_the_claims(states: str, words: str) -> None:
     given = [state for state in states.split(", ") if state not in ("", "failed")]
     assert headline(given, states == "failed") == words
+
+
+ASKED = [
+    Tally("u", "a", n_noans=1, n_error=2),
+    Tally("u", "b", 3, 1, 4, 5),
+    Tally("u", "c", 0, 1, 0, 6),
+]
+IN_SEQUENCE = Verdict("r", "u", "seq", "b", 1, 3, 1, 4, 7, False, False)
+POOLED = Verdict("r", "u", "mv", "multi", 1, 3, 2, 5, 13, False, False)
+ALONE = [
+    Verdict("r", "u", "single", "a", None, 0, 0, 1, 2, False, False),
+    Verdict("r", "u", "single", "b", 1, 3, 1, 4, 5, False, False),
+    Verdict("r", "u", "single", "c", 0, 0, 1, 0, 6, False, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("mode", "rows"),
+    [
+        ("seq", [IN_SEQUENCE]),
+        ("mv", [POOLED]),
+        ("single", ALONE),
+        ("all", [IN_SEQUENCE, POOLED, *ALONE]),
+    ],
+)
+def test_a_verdict_has_its_unit_its_source_and_all_counts(mode: str, rows: list[Verdict]) -> None:
+    assert verdicts("r", ASKED, mode, "factual") == rows
+
+
+def test_a_unit_that_no_source_decides_has_the_counts_of_all() -> None:
+    asked = [Tally("u", "a", n_error=2), Tally("u", "b", n_noans=3, n_error=1)]
+    undecided = Verdict("r", "u", "seq", "none", None, 0, 0, 3, 3, False, True)
+    assert verdicts("r", asked, "seq", "factual") == [undecided]
+
+
+@pytest.mark.parametrize(
+    ("mode", "main"), [("seq", "seq"), ("mv", "mv"), ("single", "single"), ("all", "seq")]
+)
+def test_the_main_mode_of_a_run(mode: str, main: str) -> None:
+    assert rules.main_mode(mode) == main
+
+
+def test_tallies_are_grouped_by_unit_in_their_order() -> None:
+    first, other, second = Tally("u", "a"), Tally("v", "a"), Tally("u", "b")
+    assert rules.by_unit([first, other, second]) == {"u": [first, second], "v": [other]}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -11,7 +12,14 @@ from tests.llm_server import PROFILES, LlmServer, Switches
 from tests.llm_server.profiles import refusals
 from tests.transforms.llm.asked import call
 from ufo.transforms.llm import failures
-from ufo.transforms.llm.capabilities import FORMS, JSON_SCHEMA, Capabilities, learned, probe_call
+from ufo.transforms.llm.capabilities import (
+    FORMS,
+    JSON_SCHEMA,
+    Capabilities,
+    learned,
+    probe_call,
+    used,
+)
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
@@ -136,7 +144,7 @@ def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | No
     [
         *(("20ms", 0.02), ("1s", 1.0), ("6m0s", 360.0), ("1h2m3.5s", 3723.5), ("2d", 172_800.0)),
         *(("12", 12.0), ("1700000030", 30.0), ("0s", None), ("soon", None), ("", None)),
-        *(("5s soon", None), ("1699999999", None)),
+        *(("5s soon", None), ("1699999999", None), ("1000000000", 1e9), ("1000000001", None)),
     ],
 )
 @pytest.mark.parametrize("what", ["requests", "tokens"])
@@ -338,3 +346,146 @@ def test_errors_of_other_shapes_are_read() -> None:
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
     found = failures.inside(payload)
     assert (found and found[0]) == expected
+
+
+@pytest.mark.parametrize("code", [399, 600, "4290", None])
+def test_an_error_inside_a_reply_with_no_status_of_an_error_is_a_bad_request(code: Any) -> None:
+    assert failures.inside({"error": {"code": code}}) == (400, {"error": {"code": code}})
+
+
+def test_300_characters_of_a_message_are_shown() -> None:
+    assert failure(400, message="x" * 301).message.endswith(f"400: {'x' * 300}")
+
+
+@pytest.mark.parametrize(("before", "kind"), [(3985, "filtered"), (3986, "")])
+def test_4000_characters_of_a_message_are_searched(before: int, kind: str) -> None:
+    assert failure(400, message=f"{'x' * before} content_filter").kind == kind
+
+
+def test_numbers_of_tokens_may_have_commas() -> None:
+    said = "prompt is too long: 210,000 tokens > 200,000 maximum"
+    assert failure(400, message=said).overflow == Overflow(200_000, 210_000)
+
+
+def test_a_wait_that_is_asked_for_goes_before_a_limit_that_is_used_up() -> None:
+    limit = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9s"}
+    found = of_response(ENDPOINT, KEY, 429, {**limit, "retry-after": "7"}, {}, 0.0)
+    assert found.retry_after == 7.0
+
+
+# --- which feature is given up for an error ---
+
+REST = ["logprobs", "n", "limit", "temperature"]
+
+
+@pytest.mark.parametrize(
+    ("first", "features"),
+    [
+        pytest.param(0, ["strict", "schema", "tool_choice", "tools"], id="a tool"),
+        pytest.param(1, ["strict", "schema", "tool_choice", "tools"], id="any tool"),
+        pytest.param(2, ["strict", "schema", "format"], id="a schema"),
+        pytest.param(3, ["schema", "format"], id="an object with its schema"),
+        pytest.param(4, ["format"], id="an object"),
+        pytest.param(5, [], id="words"),
+    ],
+)
+def test_each_form_uses_features_that_may_be_refused(first: int, features: list[str]) -> None:
+    asked = call(max_tokens=9, logprobs=True)
+    assert list(used(Capabilities(FORMS[first:]), asked, 2)) == [*features, *REST]
+
+
+@pytest.mark.parametrize(
+    ("change", "known", "n", "features"),
+    [
+        pytest.param({}, {}, 1, ["temperature"], id="nothing else is asked for"),
+        pytest.param({"logprobs": True}, {}, 1, ["logprobs", "temperature"], id="asked for"),
+        pytest.param({"logprobs": True}, {"logprobs": False}, 1, ["temperature"], id="given up"),
+        pytest.param({}, {}, 2, ["n", "temperature"], id="two choices"),
+        pytest.param({}, {"n": False}, 2, ["temperature"], id="two choices one by one"),
+        pytest.param({"max_tokens": 9}, {}, 1, ["limit", "temperature"], id="a limit"),
+        pytest.param({"max_tokens": 9}, {"limit_fields": ()}, 1, ["temperature"], id="no limit"),
+        pytest.param({}, {"temperature_zero": False}, 1, [], id="a fixed temperature"),
+        pytest.param({"temperature": 1.0}, {"temperature_one": False}, 1, [], id="never 1"),
+    ],
+)
+def test_what_is_not_sent_cannot_be_refused(
+    change: dict[str, Any], known: dict[str, Any], n: int, features: list[str]
+) -> None:
+    assert list(used(Capabilities(**known), call(function=None, **change), n)) == features
+
+
+def test_what_is_given_up_for_each_feature() -> None:
+    found = used(Capabilities(), call(max_tokens=9, logprobs=True, temperature=1.0), 2)
+    assert found == {
+        "strict": {"strict": False},
+        "schema": {"references": False},
+        "tool_choice": {"forms": FORMS[1:]},
+        "tools": {"forms": FORMS[2:]},
+        "logprobs": {"logprobs": False},
+        "n": {"n": False},
+        "limit": {"limit_fields": ("max_completion_tokens",)},
+        "temperature": {"temperature_one": False},
+    }
+    plain = used(Capabilities(strict=False, references=False), call(), 1)
+    assert plain["schema"] == {"forms": FORMS[1:]}  # there is nothing left to write out
+    assert "strict" not in plain
+    assert plain["temperature"] == {"temperature_zero": False}
+
+
+def refusal(*kinds: str, **more: Any) -> SendError:
+    return SendError("no", "400", kinds=kinds, **more)
+
+
+@pytest.mark.parametrize(
+    ("cap", "most", "limit", "change"),
+    [
+        pytest.param(4, None, 9, {"most_tokens": 4}, id="a lower cap"),
+        pytest.param(9, None, 9, {"most_tokens": 8}, id="the limit itself is too high"),
+        pytest.param(10, None, 9, {"most_tokens": 4}, id="a higher cap is not believed"),
+        pytest.param(None, None, 9, {"most_tokens": 4}, id="no cap, and half is tried"),
+        pytest.param(4, 3, 9, {"most_tokens": 3}, id="an earlier cap was lower"),
+        pytest.param(4, 5, 9, {"most_tokens": 4}, id="an earlier cap was higher"),
+        pytest.param(None, None, 2, {"most_tokens": 1}, id="half of two"),
+        pytest.param(None, None, 1, None, id="no less than one token"),
+    ],
+)
+def test_the_cap_of_a_reply_is_learned(
+    cap: int | None, most: int | None, limit: int, change: dict[str, int] | None
+) -> None:
+    known = Capabilities(most_tokens=most)
+    assert learned(known, call(max_tokens=limit), 1, refusal("cap", cap=cap), limit) == change
+
+
+@pytest.mark.parametrize(("streams", "change"), [(False, {"streams": True}), (True, None)])
+def test_a_stream_is_asked_for_once(streams: bool, change: dict[str, bool] | None) -> None:
+    assert learned(Capabilities(streams=streams), call(), 1, refusal("stream")) == change
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"transient": True}, {"final": True}, {"reason": "filtered"}],
+    ids=["one that passes", "one for every request", "one about the text"],
+)
+def test_no_parameter_is_given_up_for_another_kind_of_error(more: dict[str, Any]) -> None:
+    assert learned(Capabilities(), call(), 2, refusal("n")) == {"n": False}
+    assert learned(Capabilities(), call(), 2, refusal("n", **more)) is None
+
+
+def test_capabilities_are_read_back_from_json() -> None:
+    known = Capabilities(
+        forms=FORMS[2:],
+        strict=False,
+        references=False,
+        n=False,
+        logprobs=False,
+        temperature_zero=False,
+        temperature_one=False,
+        limit_fields=("max_completion_tokens",),
+        most_tokens=7,
+        thinks=True,
+        streams=True,
+    )
+    assert Capabilities.from_json(json.loads(json.dumps(asdict(known)))) == known
+    assert Capabilities.from_json({}) == Capabilities()
+    with pytest.raises(TypeError):
+        Capabilities.from_json({"unheard_of": True})

@@ -423,3 +423,64 @@ def test_an_endpoint_that_stays_away_ends_the_run(patience: float, final: list[b
 def test_any_answer_ends_an_outage() -> None:
     events = [(0.0, "connection"), (50.0, "500"), (20.0, "connection"), (50.0, "timeout")]
     assert outage(*events, (10.0, "connection"), patience=60.0)[1] == [False] * 4 + [True]
+
+
+def test_an_outage_ends_when_nobody_asks_any_more() -> None:
+    async def main(loop: Simulated) -> list[bool]:
+        its = limiter(loop, RateLimits(), patience=60.0, report=lambda message: None)
+        final = []
+        for _ in range(2):
+            with its.asked():
+                async with its.admitted(BODY) as sent:
+                    final.append(its.failed(sent, refused("connection")).final)
+            await asyncio.sleep(60.0)
+        return final
+
+    assert simulate(main) == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("others", "silence"), [(0, 0.0), (1, 3.0)], ids=["no other request", "another request"]
+)
+def test_silence_is_counted_from_the_last_answer(others: int, silence: float) -> None:
+    async def main(loop: Simulated) -> float:
+        its = limiter(loop, RateLimits())
+        waiting = [asyncio.create_task(exchange(its, loop, 100.0)) for _ in range(others)]
+        async with its.admitted(BODY) as sent:
+            await asyncio.sleep(5.0)
+            assert its.silence() == 5.0
+            its.answered(sent, {}, None)
+            await asyncio.sleep(3.0)
+        found = its.silence()
+        await asyncio.gather(*waiting)
+        return found
+
+    assert simulate(main) == silence
+
+
+def test_an_endpoint_that_stays_away_is_named_with_the_remedy() -> None:
+    async def main(loop: Simulated) -> SendError:
+        its = limiter(loop, RateLimits(), patience=89.0, name="http://near/v1")
+        with its.asked():
+            async with its.admitted(BODY) as sent:
+                await asyncio.sleep(89.0)
+                return its.failed(sent, refused("connection", request_id="q1"))
+
+    error = simulate(main)
+    assert str(error) == (
+        "http://near/v1 has not answered for 89 seconds: later; start it again, and run the same "
+        "command again"
+    )
+    assert error.status == "connection"
+    assert error.request_id == "q1"
+
+
+@pytest.mark.parametrize(
+    ("body", "tokens"),
+    [({"a": ""}, 4), ({"a": "é"}, 4), ({"a": "bbb"}, 5)],
+    ids=["9 bytes", "11 bytes", "12 bytes"],
+)
+def test_three_bytes_of_a_request_are_reserved_as_a_token(
+    body: dict[str, str], tokens: int
+) -> None:
+    assert estimated(body) == tokens

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.llm.failures import Overflow
-from ufo.transforms.llm.window import ContextWindow, count, prompt_tokens
+from ufo.transforms.llm.window import ContextWindow, at_least, count, prompt_tokens
 
 
 def body(words: int) -> dict[str, Any]:
@@ -100,6 +100,7 @@ def test_a_prompt_of_256_tokens_and_more_can_be_seen_to_be_cut(words: int, whole
         pytest.param(2052, 4096, id="half of the context and four tokens"),
         pytest.param(2048, 2048, id="no token more"),
         pytest.param(2053, 2053, id="five tokens more"),
+        pytest.param(3, 3, id="less than a block"),
     ],
 )
 def test_the_context_is_guessed_by_what_was_left_of_a_prompt(left: int, context: int) -> None:
@@ -205,3 +206,151 @@ def test_tokens_are_about_as_many_as_byte_pairs() -> None:
     assert 5 <= count("奥斯陆是一座大城市") <= 9
     bare = prompt_tokens({"messages": [{"role": "user", "content": "one two"}]})
     assert 2 < bare < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        *(("abcdefgh", 1), ("abcdefghi", 2), ("123", 1), ("1234", 2), ("?!", 1), ("?!?", 2)),
+        *(("________", 1), ("_________", 2), ("a1_?", 4), ("a b", 2), ("é", 1), ("éa", 2)),
+        *(("é abcdefgh", 2), ("é abcdefghi", 3), ("é 123", 2), ("é 1234", 3), ("é ?!?", 3)),
+        *(("é ________", 2), ("é _________", 3), ("奥斯陆", 3)),
+    ],
+)
+def test_tokens_are_parts_of_words_digits_and_marks(text: str, tokens: int) -> None:
+    assert count(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("texts", "tokens"),
+    [
+        pytest.param(["abc"], 1, id="a word"),
+        pytest.param(["ab", "cd"], 2, id="the words of two messages"),
+        pytest.param(["奥" * 7], 1, id="four characters and a rest"),
+        pytest.param(["奥" * 8], 2, id="four characters of another script each"),
+        pytest.param(["abc 奥奥奥奥"], 2, id="both"),
+    ],
+)
+def test_a_prompt_has_at_least_so_many_tokens(texts: list[str], tokens: int) -> None:
+    assert at_least({"messages": [{"content": text} for text in texts]}) == tokens
+
+
+@pytest.mark.parametrize("messages", [1, 2])
+@pytest.mark.parametrize("field", ["tools", "response_format"])
+def test_each_message_and_the_function_have_tokens_of_their_own(messages: int, field: str) -> None:
+    asked: dict[str, Any] = {"messages": [{"role": "user", "content": "one two"}] * messages}
+    assert prompt_tokens(asked) == 6 * messages
+    assert prompt_tokens({**asked, field: ["é"]}) == 6 * messages + count('["é"]')
+
+
+@pytest.mark.parametrize(
+    ("sizes", "whole"),
+    [
+        pytest.param([(1000, 700)], [True], id="seven tenths of the words"),
+        pytest.param([(1000, 699)], [False], id="less than seven tenths"),
+        pytest.param([(6000, 2000), (5000, 1800)], [False, False], id="nine tenths of what is cut"),
+        pytest.param([(6000, 2000), (5000, 1799)], [False, True], id="less than nine tenths of it"),
+        pytest.param([(1000, 1010), (1004, 60)], [True, True], id="as long as a whole one"),
+        pytest.param([(1000, 1010), (1005, 60)], [True, False], id="longer than a whole one"),
+    ],
+)
+def test_a_count_shows_a_cut(sizes: list[tuple[int, int]], whole: list[bool]) -> None:
+    assert arrived(ContextWindow(), *sizes) == whole
+
+
+@pytest.mark.parametrize(
+    ("prompt", "limit", "counted", "room"),
+    [
+        pytest.param(256, 300, 128, 1858, id="half of the estimate"),
+        pytest.param(255, 300, 128, 874, id="a short prompt says nothing of longer ones"),
+        pytest.param(256, 744, None, 646, id="what should have fitted is estimated higher"),
+        pytest.param(256, 745, None, 874, id="what could not fit is not"),
+    ],
+)
+def test_a_refusal_teaches_how_the_endpoint_counts(
+    prompt: int, limit: int, counted: int | None, room: int
+) -> None:
+    window = ContextWindow()
+    window.refused(prompt, limit, Overflow(1000, counted))
+    assert window.room(100) == room
+
+
+@pytest.mark.parametrize(
+    ("events", "context"),
+    [
+        pytest.param(["took 800"], None, id="nothing was refused"),
+        pytest.param(["refused 1000", "refused 2000"], 750, id="a longer prompt is refused too"),
+        pytest.param(["refused 2000", "refused 1000"], 750, id="a shorter prompt is refused too"),
+        pytest.param(["refused 1000", "refused 2000", "took 800"], 900, id="halfway to the first"),
+        pytest.param(["took 900", "took 100", "refused 1000"], 950, id="halfway from the longest"),
+        pytest.param(["refused 1000", "took 800", "took 600"], 900, id="less is taken later"),
+        pytest.param(["refused 1000", "ended 700", "took 800"], 700, id="a reply ended early"),
+    ],
+)
+def test_a_context_is_guessed_by_all_that_happened(events: list[str], context: int | None) -> None:
+    window = ContextWindow()
+    for event in events:
+        what, _, tokens = event.partition(" ")
+        if what == "refused":
+            window.refused(int(tokens), 300, Overflow())
+        else:
+            getattr(window, what)(int(tokens))
+    assert window.context == context
+
+
+def test_a_context_that_is_set_is_not_guessed() -> None:
+    window = ContextWindow(500)
+    window.took(800)
+    assert window.context == 500
+
+
+@pytest.mark.parametrize(
+    ("earlier", "size", "whole"),
+    [
+        pytest.param([(1000, 1004)] * 10, (3000, 2463), False, id="over 18 % less than ten others"),
+        pytest.param([(1000, 1004)] * 10, (3000, 2464), True, id="under 18 % less"),
+        pytest.param([(1000, 1004)] * 9, (3000, 2463), True, id="nine others are too few"),
+        pytest.param([(300, 304)] * 10, (508, 419), False, id="512 tokens"),
+        pytest.param([(300, 304)] * 10, (507, 419), True, id="511 tokens are too few"),
+        pytest.param([(500, 504)] * 10, (3000, 2353), False, id="more than easier words explain"),
+        pytest.param([(500, 504)] * 10, (3000, 2400), True, id="what is more may be easier words"),
+        pytest.param([(3000, 3004)] * 10, (3000, 2400), True, id="as long as one before"),
+        pytest.param([(996, 970), (996, 1030)] * 5, (2996, 2188), False, id="six deviations less"),
+        pytest.param([(996, 970), (996, 1030)] * 5, (2996, 2192), True, id="under six deviations"),
+    ],
+)
+def test_a_cut_is_seen_by_the_usual_ratio(
+    earlier: list[tuple[int, int]], size: tuple[int, int], whole: bool
+) -> None:
+    assert arrived(ContextWindow(), *earlier, size) == [True] * len(earlier) + [whole]
+
+
+@pytest.mark.parametrize(("counted", "whole"), [(2313, False), (2314, True)])
+def test_a_prompt_of_a_new_kind_may_have_23_percent_less(counted: int, whole: bool) -> None:
+    window = ContextWindow()
+    assert arrived(window, *[(1000, 1004)] * 10) == [True] * 10
+    assert window.arrived(body(3000), 3004, counted, "xml") is whole
+
+
+@pytest.mark.parametrize(("tokens", "whole"), [(3003, False), (3004, True)])
+def test_a_prompt_is_whole_where_as_much_was_taken_before(tokens: int, whole: bool) -> None:
+    window = ContextWindow()
+    window.took(tokens)
+    assert arrived(window, *[(1000, 1004)] * 10, (3000, 2400)) == [True] * 10 + [whole]
+
+
+@pytest.mark.parametrize(("others", "whole"), [(100, False), (101, True)])
+def test_a_prompt_with_over_2_percent_of_another_script_is_not_compared(
+    others: int, whole: bool
+) -> None:
+    window = ContextWindow()
+    assert arrived(window, *[(1000, 1004)] * 10) == [True] * 10
+    text = ("word " * 980)[: 5000 - others] + "é" * others
+    asked = {"messages": [{"role": "user", "content": text}]}
+    assert window.arrived(asked, prompt_tokens(asked), 880) is whole
+
+
+def test_a_lower_ratio_is_learned_slowly() -> None:
+    window = ContextWindow(1000)
+    assert arrived(window, (1000, 2008), (1000, 1004)) == [True, True]
+    assert window.room(100) == 394  # at 1.95 tokens for each of ours

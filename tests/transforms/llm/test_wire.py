@@ -250,3 +250,33 @@ def test_thoughts_in_the_total_are_counted(usage: dict[str, int], expected: list
 def test_a_thinking_model_is_known(message: dict[str, Any], details: Any, thinks: bool) -> None:
     usage = {"completion_tokens_details": details}
     assert wire.answer({"choices": [{"message": message}], "usage": usage}, None).thinks is thinks
+
+
+NESTED = {
+    "properties": {
+        "words": {
+            "description": "The words.",
+            "items": {"properties": {"word": {"description": "A word."}, "bare": {}}},
+        }
+    },
+    "$defs": {"line": {"description": "A line.", "properties": {"n": {"description": "Its n."}}}},
+}
+
+
+def test_a_function_in_words_has_its_example_and_all_descriptions() -> None:
+    said = wire.in_words(Function("report", "Reports.", NESTED, {"words": ["é"]}))
+    assert said.startswith("\n\nReply with one JSON object and nothing else. ")
+    assert said.endswith(
+        "of the function `report` (Reports.), as in this example of other data:\n"
+        '{"words": ["é"]}\nwords: The words.\nword: A word.\nline: A line.\nn: Its n.'
+    )
+
+
+def test_a_function_in_words_without_an_example_has_its_schema() -> None:
+    said = wire.in_words(Function("report", "Reports.", {"description": "é"}))
+    assert said.endswith('(Reports.), by this JSON Schema:\n{"description": "é"}')
+
+
+@pytest.mark.parametrize(("told", "read"), [("c1", "c1"), ("", None), (5, None), (None, None)])
+def test_the_id_of_a_reply_is_a_text(told: Any, read: str | None) -> None:
+    assert wire.answer({**reply({"content": "x"}), "id": told}, None).id == read

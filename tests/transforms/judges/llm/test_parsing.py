@@ -335,3 +335,46 @@ def test_the_first_verdict_that_is_none_is_named() -> None:
     assert asked.wrong_verdict(value) == "maybe"
     assert function([1]).wrong_verdict({"f1": check(verdict=5)}) == "5"
     assert asked.wrong_verdict({"f1": 3, "f2": {"checks": [check(1), 4]}}) is None
+
+
+def checks_of(*passages: list[int], exact: bool = False, **control: Any) -> Any:
+    """The schema of a check, of one of several passages the list of checks."""
+    asked = replace(function(*passages, **control), exact=exact)
+    told = {name: f"The {name}." for name in (*asked.control.fields, "noans", "passages")}
+    schema = asked.parameters(told)
+    return schema["$defs"]
+
+
+@pytest.mark.parametrize(
+    ("control", "fields"),
+    [
+        pytest.param({}, ["answer", "rationale"], id="with reasons"),
+        pytest.param({"citation": True}, ["answer", "citation", "rationale"], id="cited too"),
+        pytest.param({"explain": "none"}, [], id="the verdict alone"),
+        pytest.param({"explain": "none", "citation": True}, ["citation"], id="cited alone"),
+    ],
+)
+@pytest.mark.parametrize(("options", "verdicts"), [("tfn", ["T", "F", "N"]), ("tf", ["T", "F"])])
+def test_the_schema_of_a_check_has_what_is_asked_for(
+    control: dict[str, Any], fields: list[str], options: str, verdicts: list[str]
+) -> None:
+    texts = {name: {"type": "string", "description": f"The {name}."} for name in fields}
+    expected = {**texts, "verdict": {"type": "string", "enum": verdicts}}
+    assert checks_of([1], options=options, **control)["fact"]["properties"] == expected
+    exact = checks_of([1, 2], options=options, exact=True, **control)
+    assert exact["check"]["properties"] == expected
+    several = checks_of([1, 2], [2, 4], options=options, **control)
+    assert several["passage"]["enum"] == [1, 2, 4]
+    lists = several["fact"]["properties"]
+    assert list(lists) == ["checks", "noans"][: len(verdicts) - 1]
+    assert [one["maxItems"] for one in lists.values()] == [3] * len(lists)
+    whose = "passage" if "citation" in fields else "passages"
+    assert list(lists["checks"]["items"]["properties"]) == [whose, *expected]
+
+
+@pytest.mark.parametrize("passages", [([1],), ([1, 2],)], ids=["one passage", "two passages"])
+def test_a_copy_of_the_example_is_known(passages: tuple[list[int], ...]) -> None:
+    asked = function(*passages)
+    assert asked.repeats_example(asked.example())
+    assert not asked.repeats_example({"f1": check(1)})
+    assert not asked.repeats_example({})

@@ -248,3 +248,66 @@ def test_any_bytes_become_a_text_that_can_be_encoded(body: bytes, declared: str 
 @given(st.text(st.characters(codec="utf-8"), max_size=80))
 def test_utf8_is_read_back(text: str) -> None:
     assert text_of(text.encode(), "utf-8") == text.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize(
+    ("label", "encoding", "text"),
+    [
+        *(("ascii", "cp1252", "“a”"), ("iso-8859-1", "cp1252", "“a”")),
+        *(
+            ("iso-8859-9", "cp1254", "“ğ”"),
+            ("gb2312", "gb18030", "㐀中"),
+            ("gbk", "gb18030", "㐀中"),
+        ),
+        *(("euc-kr", "cp949", "똠방"), ("shift_jis", "cp932", "①山")),
+    ],
+)
+def test_a_label_is_read_as_browsers_read_it(label: str, encoding: str, text: str) -> None:
+    assert text_of(text.encode(encoding), label) == text
+    page = f"<meta charset={label}>{text} and more"
+    assert text_of(page.encode(encoding)) == page
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        pytest.param(["deep-", "est"], "deepest", id="a hyphen in a word"),
+        pytest.param(["Veyra-", "Olsen"], "Veyra-\nOlsen", id="a hyphen before a name"),
+        pytest.param(["5-", "est"], "5- est", id="a hyphen after a digit"),
+        pytest.param(["The lake", "is deep"], "The lake is deep", id="a small letter"),
+        pytest.param(["The lake", "(deep)"], "The lake (deep)", id="a bracket"),
+        pytest.param(["The lake", "Veyra"], "The lake\nVeyra", id="a capital letter"),
+        pytest.param(["In Oslo,", "Veyra"], "In Oslo, Veyra", id="a comma"),
+        pytest.param(["A,", "Veyra"], "A,\nVeyra", id="a comma after one letter"),
+        *(
+            pytest.param([f"It is{mark}", "so"], f"It is{mark}\nso", id=f"the mark {mark}")
+            for mark in ".!?:;"
+        ),
+    ],
+)
+def test_lines_of_a_pdf_are_joined_where_a_sentence_continues(lines: list[str], text: str) -> None:
+    assert document_of(fetched(pdf("Lakes", lines), PDF)).text == text
+
+
+def test_a_title_of_a_pdf_has_200_characters() -> None:
+    found = document_of(fetched(pdf("x" * 201, ["Text."]), PDF))
+    assert found.title == "x" * 200
+
+
+@pytest.mark.parametrize(
+    ("created", "day"),
+    [
+        *(("19700101", "1970-01-01"), ("19691231", None)),
+        *(("20260301", "2026-03-01"), ("20260302", None)),
+    ],
+)
+def test_a_pdf_is_no_older_than_1970_and_no_newer_than_its_retrieval(
+    created: str, day: str | None
+) -> None:
+    assert document_of(fetched(pdf("Lakes", [""], created=created), PDF)).published_at == day
+
+
+@pytest.mark.parametrize(("missing", "read"), [(3, True), (4, False)], ids=["three", "four"])
+def test_a_text_may_end_inside_a_character(missing: int, read: bool) -> None:
+    body = "ä ".encode() * 20 + b"\xf0\x9f\x98\x80"[:1] + b"aaa"[: missing - 1]
+    assert text_of(body, "iso-8859-1").startswith("ä") is read

@@ -26,10 +26,13 @@ def test_each_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert call["method"] == "POST"
     assert call["url"] == "https://google.serper.dev/search"
     assert call["json"] == [{"q": q, "num": 10} for q in ("a?", "b?")]
+    assert call["headers"] == {"X-API-KEY": "k"}
+    assert api_of("serper").call(["a?"], 10, "")["headers"] == {}
     monkeypatch.setenv("SEARXNG_BASE_URL", "http://searx.example/?x=y")
     call = api_of("searxng").call(["a?"], 10, "")
     assert call["url"] == "http://searx.example/search"
-    assert call["params"]["format"] == "json"
+    assert call["method"] == "GET"
+    assert call["params"] == {"q": "a?", "format": "json"}
     call = api_of("brave").call(["a?"], 30, "k")
     assert call["url"] == "https://api.search.brave.com/res/v1/web/search"
     assert call["headers"]["X-Subscription-Token"] == "k"
@@ -179,3 +182,54 @@ def test_whatever_an_engine_says_is_read_without_an_error(name: str, reply: Any)
     for result in backend.results(reply):
         for value in (result.text, result.title, result.url, result.published_at):
             assert value is None or (value.strip() and value.encode())
+
+
+@pytest.mark.parametrize(
+    ("query", "sent"),
+    [
+        pytest.param(f"{'x' * 398} y", f"{'x' * 398} y", id="400 characters"),
+        pytest.param(f"{'x' * 399} y", "x" * 399, id="401 characters"),
+        pytest.param(f"{'x' * 400} y", "x" * 400, id="a word of 400 characters"),
+        pytest.param(f"{'x' * 401} y", "x" * 400, id="a word of 401 characters"),
+        pytest.param("a  b\nc", "a b c", id="white space"),
+    ],
+)
+def test_a_query_for_brave_is_cut_at_a_word(query: str, sent: str) -> None:
+    assert api_of("brave").call([query], 5, "")["params"] == {"q": sent, "count": 5}
+
+
+@pytest.mark.parametrize("name", ["SERPER", "SEARXNG", "BRAVE"])
+def test_the_address_of_an_engine_has_no_query_and_no_slash_at_its_end(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(f"{name}_BASE_URL", " http://near.example/a//?b=c ")
+    assert api_of(name.lower()).url == "http://near.example/a"
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "queries", "replies"),
+    [
+        pytest.param("serper", [{"a": 1}, {}], 2, [{"a": 1}, {}], id="a reply to each"),
+        pytest.param("serper", [{}], 2, None, id="fewer replies"),
+        pytest.param("serper", [{}, {}, {}], 2, None, id="more replies"),
+        pytest.param("serper", {"a": 1}, 1, [{"a": 1}], id="one reply"),
+        pytest.param("serper", {"a": 1}, 2, None, id="one reply to two"),
+        pytest.param("serper", "x", 1, None, id="a text"),
+        pytest.param("brave", {"a": 1}, 1, [{"a": 1}], id="an engine for one query"),
+    ],
+)
+def test_a_reply_is_split_by_its_queries(
+    name: str, payload: Any, queries: int, replies: list[Any] | None
+) -> None:
+    assert api_of(name).split(payload, queries) == replies
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "text"),
+    [
+        *(("serper", 400, "Bad query"), ("serper", 401, "credits"), ("searxng", 404, "")),
+        *(("brave", 422, "other"), ("brave", 400, "SUBSCRIPTION_TOKEN_INVALID")),
+    ],
+)
+def test_another_refusal_is_of_one_search(name: str, status: int, text: str) -> None:
+    assert api_of(name).refused(status, text, "http://engine") == ""

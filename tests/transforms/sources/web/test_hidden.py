@@ -50,6 +50,7 @@ def test_an_element_to_use_is_left_out(tag: str) -> None:
         "<article style='display:none'>An order.</article>",
         "<font color='black'>An order.</font>",
         "<script type='application/ld+json'>An order.</script>",
+        "<p color='white'>An order.</p>",
     ],
 )
 def test_a_text_that_a_reader_sees_or_a_program_reads_stays(element: str) -> None:
@@ -73,6 +74,7 @@ def test_a_whole_page_is_shown_once_its_script_has_run(tag: str) -> None:
     [
         *("hidden", "hidden='hidden'", "hidden='x'", "aria-hidden='true'", "aria-hidden=' TRUE '"),
         *("style='display:none'", "class='b secret'", "id='secret'"),
+        "type='application/ld+json' hidden",
     ],
 )
 def test_an_attribute_hides_an_element(attribute: str) -> None:
@@ -180,7 +182,9 @@ def test_a_rule_hides_a_class_or_an_id(sheet: str) -> None:
     [
         *(".x{color:red}", "x{display:none}", ".X1{display:none}", ".x:hover{display:none}"),
         *("div .x{display:none}", ".x.y{display:none}", "*{display:none}"),
-        *("@media print{.x{display:none}}", "/* .x{display:none} */"),
+        *("@media print{.x{display:none}}", "/* .x{display:none} */", ""),
+        ".y{color:red}@media print{.y{color:red}.x{display:none}}.y{color:red}",
+        "@supports (a:b){@media print{.x{display:none}}.x{display:none}}",
         "/* an open comment .x{display:none}",
         f"{' ' * (200_000 - 15)}.x{{display:none}}",
     ],
@@ -188,3 +192,16 @@ def test_a_rule_hides_a_class_or_an_id(sheet: str) -> None:
 )
 def test_a_rule_that_does_not_always_apply_hides_nothing(sheet: str) -> None:
     assert shown("<p class='x' id='i'>An order.</p>", f"<style>{sheet}</style>") == "An order."
+
+
+@pytest.mark.parametrize("tag", ["button", "object"])
+def test_only_a_dialog_is_opened(tag: str) -> None:
+    assert shown(f"Seen. <{tag} open>An order.</{tag}>") == "Seen."
+
+
+def test_the_title_of_a_page_stays_and_a_hidden_description_of_it() -> None:
+    head = "<title>Lakes</title><meta name='a' hidden><link rel='b' hidden><base href='c' hidden>"
+    tree: Any = document_fromstring(f"<html><head>{head}</head><body><p>A text.</p></body></html>")
+    drop_hidden(tree)
+    assert [element.tag for element in tree.find("head")] == ["title", "meta", "link", "base"]
+    assert tree.text_content() == "LakesA text."

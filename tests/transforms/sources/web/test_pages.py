@@ -1,6 +1,7 @@
 """A page's best sentences and the windows around them."""
 
 from itertools import pairwise
+from math import log
 from typing import Any
 
 import pytest
@@ -77,3 +78,29 @@ def test_windows_are_pieces_of_the_text(text: str, query: str, n: int, context: 
     assert all(len(one) <= 1500 and set(one.split()) == {"depth"} for one, _ in endless)
     joined = "x" * 5000
     assert "".join(joined[a:b] for a, b in sentences_of(joined)) == joined
+
+
+@pytest.mark.parametrize(
+    ("sentences", "title", "query", "found"),
+    [
+        pytest.param(["alma river", "oslo city"], "", "alma", [(0, 1.0)], id="a word"),
+        pytest.param(["oslo city", "alma river"], "Alma", "alma", [(1, 0.5)], id="of the title"),
+        pytest.param(["1902 river", "oslo city"], "", "1902", [(0, 1.3)], id="a number"),
+        pytest.param(
+            ["alma river", "alma river", "oslo city", "oslo city"],
+            "",
+            "alma",
+            [(1, 1.2), (0, 1.1 * 0.6)],
+            id="the sentence before, the one after, and a word once more",
+        ),
+    ],
+)
+def test_what_a_sentence_s_score_is_made_of(
+    sentences: list[str], title: str, query: str, found: list[tuple[int, float]]
+) -> None:
+    # A word in half of the sentences weighs log(2), and of two words two thirds count.
+    best = SentenceRanking(sentences, title).best(query, 5)
+    assert [row for row, _ in best] == [row for row, _ in found]
+    assert [score for _, score in best] == pytest.approx(
+        [share * log(2) * 2 / 3 for _, share in found]
+    )
