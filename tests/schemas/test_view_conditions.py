@@ -194,11 +194,11 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     (
         "twins",
         "disagreements",
-        "kind, response_id, claim, human_label, n_supported, n_refuted",
+        "kind, response_id, claim, human_label, n_supported, n_refuted, severity",
         [
-            ("people", "x", "Claim u.", 0, 1, 0),
-            ("people", "y", "Claim u.", 1, 0, 1),
-            ("sources", "x", "Claim u.", None, 1, 1),
+            ("people", "x", "Claim u.", 0, 1, 0, 1.0),
+            ("people", "y", "Claim u.", 1, 0, 1, 1.0),
+            ("sources", "x", "Claim u.", None, 1, 1, 1.0),
         ],
     ),
     (
