@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tests.golden.tables import tables
 from tests.llm_server import PROFILES, LlmServer, Switches
 from tests.llm_server.profiles import refusals
-from tests.transforms.llm.asked import call
+from tests.transforms.llm.asked import Asked, call
 from ufo.transforms.llm import failures
 from ufo.transforms.llm.capabilities import (
     FORMS,
@@ -71,6 +72,21 @@ def test_probe(llm_server: LlmServer, row: dict[str, Any]) -> None:
     found = probe(llm_server, *row.get("shapes", ("call", "sample")))
     assert found == Capabilities(**changes(row.get("found", {})))
     assert row.get("requests") in (None, len(llm_server.chats))
+
+
+def test_every_field_of_the_schema_that_a_probe_asks_for_has_a_type(llm_server: LlmServer) -> None:
+    def fields(schema: Any) -> Iterator[tuple[str, Any]]:
+        for part in [schema, *schema.get("$defs", {}).values()]:
+            for name, field in part.get("properties", {}).items():
+                yield name, field
+                yield from fields(field)
+                yield from fields(field.get("items", {}))
+
+    Asked(llm_server, [call()], known=None)
+    schema = llm_server.chats[0].body["tools"][0]["function"]["parameters"]
+    found = dict(fields(schema))
+    assert found.keys() >= {"words", "lines", "word", "kind"}
+    assert [name for name, field in found.items() if not {"type", "$ref"} & field.keys()] == []
 
 
 def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up() -> None:
