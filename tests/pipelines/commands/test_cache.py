@@ -71,6 +71,16 @@ def test_what_was_deleted_is_told_and_frees_the_disk(cache: Path) -> None:
     assert cache.stat().st_size < before - 500_000
 
 
+def test_of_entries_of_one_time_the_first_by_their_keys_are_kept(
+    keep: Callable[..., Path],
+) -> None:
+    names = ["b", "d", "a", "c"]
+    cache = keep(1, {key(name): b"x" * 500_000 for name in names})
+    ok("cache", "prune", "--cache", cache, "--max_mb", 1)
+    with closing(SqliteStore(str(cache))) as store:
+        assert {entry.key for entry in store.entries()} == {key("a"), key("b")}
+
+
 def test_more_than_a_thousand_entries_are_deleted(keep: Callable[..., Path]) -> None:
     cache = keep(1, {f"j-{n:040x}": b"" for n in range(1_001)})
     keep(3, {})

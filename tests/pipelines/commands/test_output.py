@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ufo.pipelines.commands.output import print_reader_as
+from ufo.pipelines.commands.output import print_json, print_reader_as
 from ufo.pipelines.reports.tabular import OF_UNUSABLE
 
 LIMITED = "The first {} rows. All of them: --rows 0, --json or --csv."
@@ -38,6 +38,11 @@ def test_a_table_has_its_first_rows(
     found = shown(capsys, {"i": list(range(100, 100 + n))}, how).splitlines()
     assert sum(line.strip().isdecimal() for line in found) == lines
     assert [line for line in found if line.startswith("The first")] == [more] * bool(more)
+
+
+def test_a_value_is_printed_over_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"a": [1], "b": None})
+    assert capsys.readouterr().out == '{\n  "a": [\n    1\n  ],\n  "b": null\n}\n'
 
 
 @pytest.mark.parametrize(

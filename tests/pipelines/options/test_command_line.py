@@ -65,6 +65,11 @@ def test_the_judge_of_a_file(filed: Callable[..., Settings], text: str, judge: s
     assert found.type == "offline"
 
 
+def test_an_option_that_a_judge_does_not_have_is_refused(filed: Callable[..., Settings]) -> None:
+    with pytest.raises(UsageError, match=r"unknown option of the judge 'm' \(offline\) 'speed'"):
+        filed("judge: {name: m, type: offline, speed: 3}")
+
+
 def test_options_of_a_judge_in_a_file_are_those_of_the_run(filed: Callable[..., Settings]) -> None:
     found = filed(f"judge: {{name: m, type: llm, formulation: prompt}}\nbase_url: {URL}")
     assert found.formulation == "prompt"

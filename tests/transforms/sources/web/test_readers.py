@@ -14,6 +14,7 @@ from tests.local_web.pdf import pdf
 from tests.transforms.sources.web.pages import PARAGRAPHS, fetched, html
 from ufo.schemas.errors import RunError
 from ufo.transforms.sources.web import documents as reasons
+from ufo.transforms.sources.web.documents import Document
 from ufo.transforms.sources.web.readers import Readers
 
 
@@ -31,7 +32,7 @@ def readers() -> Iterator[Readers]:
 def test_a_page_is_read_in_one_process(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     before = processes()
-    assert readers.read(fetched("", reason="http_404")).reason == "http_404"
+    assert readers.read(fetched("", reason="http_404")) == Document(None, "", reason="http_404")
     assert processes() == before  # nothing was read
     document = readers.read(fetched(html()))
     assert document.title == "Lake Veyra"
