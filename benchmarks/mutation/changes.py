@@ -65,6 +65,8 @@ _ARITHMETIC: dict[type[ast.operator], ast.operator] = {
     ast.Add: ast.Sub(), ast.Sub: ast.Add(), ast.Mult: ast.Div(), ast.Div: ast.Mult(),
 }  # fmt: skip
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_SYMMETRIC = ("max", "min", "suppress")
+"""Functions whose arguments have no order."""
 T = TypeVar("T")
 _Functions = ast.FunctionDef | ast.AsyncFunctionDef
 _Placed = ast.expr | ast.stmt | ast.pattern
@@ -220,7 +222,7 @@ def _changes_of(node: ast.AST) -> Found:
 
 def _of_call(node: ast.Call) -> Found:
     positional = [one for one in node.args if not isinstance(one, ast.Starred)]
-    symmetric = isinstance(node.func, ast.Name) and node.func.id in ("max", "min")
+    symmetric = isinstance(node.func, ast.Name) and node.func.id in _SYMMETRIC
     if len(positional) >= 2 and len(positional) == len(node.args) and not symmetric:
         exchanged = [node.args[1], node.args[0], *node.args[2:]]
         yield "argument", node, ast.unparse(ast.Call(node.func, exchanged, node.keywords))

@@ -73,6 +73,7 @@ def test_a_query_with_a_mistake(kind: str, text: str, mistake: str) -> None:
         "def f(a: list[int]) -> tuple[int, str]: ...\n",
         "a = f'{b} is not {c}'\n",
         "a = max(b, c)\n",
+        "with suppress(A, B):\n    a = b\n",
     ],
     ids=[
         "documents",
@@ -82,6 +83,7 @@ def test_a_query_with_a_mistake(kind: str, text: str, mistake: str) -> None:
         "annotates",
         "words a message",
         "is symmetric",
+        "is of several errors",
     ],
 )
 def test_a_text_in_which_no_mistake_can_be_made_when_it(text: str) -> None:

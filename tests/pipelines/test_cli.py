@@ -31,6 +31,28 @@ def test_every_command_that_help_lists_is_there(capsys: pytest.CaptureFixture[st
     assert "evaluate responses against fact sources" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        ("label", ["sample write a sheet of fact units for people",
+                   "import import the labels of a filled sheet"]),
+        ("index", ["build build an index from a Wikipedia dump or documents",
+                   "search show the passages an index has for a query",
+                   "info describe an index and check that it is complete"]),
+        ("cache", ["stats count the cached replies by kind and age",
+                   "prune delete old replies"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_the_help_of_a_command_lists_its_actions(
+    capsys: pytest.CaptureFixture[str], command: str, lines: list[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    listed = re.findall(r"^    (\w+ {2,}\S.*)", capsys.readouterr().out, re.M)
+    assert [" ".join(line.split()) for line in listed] == lines
+
+
 class Interrupting:
     """A stdin whose reader is interrupted."""
 

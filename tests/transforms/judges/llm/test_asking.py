@@ -220,6 +220,12 @@ def test_an_error_in_place_of_a_reply_is_told() -> None:
     assert failure.input is None
 
 
+def test_a_reply_that_does_not_say_why_it_ended_is_told_so() -> None:
+    silent = Choice("c", finish_reason=None)
+    (failure,) = asked(silent, silent)[2].failures
+    assert failure.message.endswith("(finish_reason none)")
+
+
 def test_poor_values_alone_are_a_failure_where_the_form_says_so() -> None:
     assert asked("ab?cd", "b?")[2].failures == []
     (failure,) = asked("ab?cd", "b?", poor="all of b")[2].failures
