@@ -9,7 +9,7 @@ import pytest
 from tests.pipelines.conftest import settings_of
 from ufo.pipelines.options.command_line import recall_settings_of
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import UfoError, UsageError
 
 PLACES = ("--input", "in.jsonl", "--output", "out")
 URL = "http://models.example/v1"
@@ -63,6 +63,11 @@ def test_the_judge_of_a_file(filed: Callable[..., Settings], text: str, judge: s
     found = filed(text).judge
     assert found.name == judge
     assert found.type == "offline"
+
+
+def test_secrets_are_read_before_anything_asks_for_them(filed: Callable[..., Settings]) -> None:
+    with pytest.raises(UfoError):  # there is no project of that name, nor its library
+        filed("", "--secrets", "UFO_TEST_KEY=projects/p/secrets/s/versions/1")
 
 
 def test_an_option_that_a_judge_does_not_have_is_refused(filed: Callable[..., Settings]) -> None:

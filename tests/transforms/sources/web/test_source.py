@@ -318,6 +318,14 @@ def test_a_page_that_is_redirected(
     assert [hit.passage.url for hit in found.passages] == [there] * passages
 
 
+def test_a_page_without_a_title_has_that_of_the_search(engines: Engines) -> None:
+    text = "The mole of Skarvik was built by the crew of a whaler in the winter of 1874. " * 9
+    engines.web.pages["/untitled"] = Reply(f"<body><p>{text}</p><p>End.</p>".encode(), 200, TEXT)
+    (found,) = look_up(listed(engines, "xyzzy mole of Skarvik", "/untitled"))
+    assert [hit.passage.url for hit in found.passages] == [engines.web.url("/untitled")]
+    assert [hit.passage.title for hit in found.passages] == ["Title of /untitled"]
+
+
 def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
     (found,) = look_up(listed(engines, "xyzzy private", "/lighthouse"), allow_private_hosts=False)
     assert [hit.passage.text for hit in found.passages] == ["The snippet."]
