@@ -221,7 +221,7 @@ def test_an_error_in_place_of_a_reply_is_told() -> None:
 
 
 def test_a_reply_that_does_not_say_why_it_ended_is_told_so() -> None:
-    silent = Choice("c", finish_reason=None)
+    silent = Choice("c", finish_reason="")
     (failure,) = asked(silent, silent)[2].failures
     assert failure.message.endswith("(finish_reason none)")
 
