@@ -294,11 +294,12 @@ def files_below(folder: str) -> list[str]:
 
 
 def listed(folder: str) -> list[Listed]:
-    """Return all files below a folder, sorted by their paths."""
+    """Return all files below a folder, sorted by their paths.
+
+    What another process deletes meanwhile is left out.
+    """
     if not is_remote(folder):
-        paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
-        states = ((path, path.stat()) for path in paths)
-        return [Listed(str(path), state.st_size, state.st_mtime) for path, state in states]
+        return list(_listed_here(folder))
     with _remote(folder) as (system, place):
         found = system.find(place, detail=True)
         uris = _uris(folder, place, found)
@@ -307,6 +308,20 @@ def listed(folder: str) -> list[Listed]:
             Listed(uri, int(info.get("size") or 0), _seconds(info))
             for uri, info in zip(uris, infos, strict=True)
         ]
+
+
+def _listed_here(folder: str) -> Iterator[Listed]:
+    walk = os.walk(folder, onerror=_raise_unless_gone)
+    for path in sorted(Path(parent, name) for parent, _, names in walk for name in names):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                state = path.stat()
+                yield Listed(str(path), state.st_size, state.st_mtime)
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
+        raise error
 
 
 def _seconds(info: dict[str, Any]) -> float:

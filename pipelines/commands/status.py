@@ -24,7 +24,7 @@ from ufo.pipelines.commands.output import AS_JSON, add_directory, declare, print
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.runs.attempt import PROCESS
 from ufo.pipelines.runs.engine import CHUNK, started_job
-from ufo.pipelines.runs.finish import manifest_of
+from ufo.pipelines.runs.finish import Manifest, manifest_of
 from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
@@ -115,32 +115,40 @@ def statuses(output: str, check: bool = False) -> list[Status]:
 
 
 def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[Status]:
-    """Return the finished run in a folder, and its unfinished attempts."""
+    """Return the finished run in a folder, and its unfinished attempts.
+
+    The manifest is read last: a run that is finished meanwhile has one once its attempt is deleted.
+    """
+    attempts = {}
+    for path in paths:
+        if match := _ATTEMPT.fullmatch(path):
+            with suppress(FileNotFoundError):
+                chunk_size = json.loads(storage.read(path))["chunk_size"]
+                attempts[match[2]] = _of_attempt(folder, match[1], chunk_size, paths)
     try:
         finished = manifest_of(folder)
     except RunError as error:
         return [{"state": DAMAGED, "next": str(error)}]
-    found = []
-    if finished:
-        one: Status = {
-            "state": FINISHED,
-            "changed_at": str(finished["finished_at"]),
-            "rows": {name: int(count) for name, count in finished["counts"].items()},
-            "next": f"ufo report {folder[: -len(f'/run={run}')]} --run {run}",
-        }
-        tables = finished["tables"].values()
-        if check and (damage := damage_of(folder, finished["tables"])):
-            one |= {"state": DAMAGED, "next": "\n".join(damage)}
-        elif check:
-            known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables)
-            one["checked"] = "every part file is what was written" if known else _UNKNOWN
-        found.append(one)
-    for path in paths:
-        match = _ATTEMPT.fullmatch(path)
-        if match and not (finished and finished["attempt"] == match[2]):
-            chunk_size = json.loads(storage.read(path))["chunk_size"]
-            found.append(_of_attempt(folder, match[1], chunk_size, paths))
-    return found
+    if not finished:
+        return list(attempts.values())
+    attempts.pop(finished["attempt"], None)
+    return [_of_finished(run, folder, finished, check), *attempts.values()]
+
+
+def _of_finished(run: str, folder: str, manifest: Manifest, check: bool) -> Status:
+    status: Status = {
+        "state": FINISHED,
+        "changed_at": str(manifest["finished_at"]),
+        "rows": {name: int(count) for name, count in manifest["counts"].items()},
+        "next": f"ufo report {folder[: -len(f'/run={run}')]} --run {run}",
+    }
+    tables = manifest["tables"].values()
+    if check and (damage := damage_of(folder, manifest["tables"])):
+        status |= {"state": DAMAGED, "next": "\n".join(damage)}
+    elif check:
+        known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables)
+        status["checked"] = "every part file is what was written" if known else _UNKNOWN
+    return status
 
 
 def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[str]) -> Status:

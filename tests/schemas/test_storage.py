@@ -7,8 +7,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any, ClassVar
 
 import fsspec
@@ -82,6 +84,31 @@ def test_files_are_listed_with_their_size_and_time(root: str) -> None:
     assert [file.path for file in listed] == storage.files_below(storage.join(root, "in"))
     assert [file.size for file in listed] == [12, 14, 10]
     assert [file.written for file in listed] == pytest.approx([time.time()] * 3, abs=60)
+
+
+def test_what_is_deleted_while_it_is_listed_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "stays").touch()
+    ended = Event()
+
+    def come_and_go() -> None:
+        while not ended.is_set():
+            (tmp_path / "chunk" / "deeper").mkdir(parents=True)
+            (tmp_path / "chunk" / "part").touch()
+            storage.delete(str(tmp_path / "chunk"))
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(come_and_go)
+        try:
+            for _ in range(1_000):
+                assert str(tmp_path / "stays") in storage.files_below(str(tmp_path))
+        finally:
+            ended.set()
+        other.result()
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="too long"):
+        storage.listed(str(tmp_path / ("x" * 300)))
 
 
 def test_what_cannot_be_fetched_leaves_nothing(tmp_path: Path) -> None:

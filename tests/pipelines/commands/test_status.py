@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -254,3 +256,23 @@ def test_the_attempt_of_a_finished_run_is_told_unless_the_run_is_its_result(
         told = {**manifest, "attempt": identifier, "finished_at": "2025"}
         (folder / "manifest.json").write_text(json.dumps(told))
         assert [one["state"] for one in statuses(str(folder.parent))] == states
+
+
+def test_a_run_that_is_finished_while_it_is_looked_at_is_finished(attempt: Attempt) -> None:
+    folder = Path(attempt.run_folder)
+    process = Path(attempt.folder, "process.json")
+    process.unlink()
+    os.mkfifo(process)  # who reads it waits for what is written
+    manifest: dict[str, Any] = {name: {} for name in ("counts", "fingerprint", "tables")}
+    manifest |= {"attempt": attempt.identifier, "finished_at": "2025"}
+
+    def finish() -> None:
+        with process.open("w") as note:
+            (folder / "manifest.json").write_text(json.dumps(manifest))
+            shutil.rmtree(attempt.folder)
+            note.write("{}")
+
+    with ThreadPoolExecutor(1) as pool:
+        finished = pool.submit(finish)
+        assert [one["state"] for one in statuses(str(folder.parent))] == ["finished"]
+        finished.result()
