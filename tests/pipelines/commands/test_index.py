@@ -223,16 +223,12 @@ def test_an_index_as_json_is_its_manifest(river: Path) -> None:
     assert ok("index", "info", river, "--json", "--verify").json["verified"] is True
 
 
-def test_checksums_are_compared_where_that_is_asked_for(
-    river: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ufo.indexes.manifest._SMALL", -1)  # as if every file were a large one
-    assert "all checksums agree" in ok("index", "info", river, "--verify").out
-    path = river / "passages.arrow"
-    before = path.read_bytes()
-    path.write_bytes(b"\0" * len(before))
-    try:
-        ok("index", "info", river)
-        assert "checksum" in ends(2, "index", "info", river, "--verify").err
-    finally:
-        path.write_bytes(before)
+def test_the_checksum_of_a_large_file_is_compared_where_that_is_asked_for(tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "in.jsonl", [{"title": "Danube", "text": "a river " * 150_000}])
+    index = tmp_path / "index"
+    ok("index", "build", "--input", lines, "--output", index)
+    assert "all checksums agree" in ok("index", "info", index, "--verify").out
+    path = index / "passages.arrow"
+    path.write_bytes(b"\0" * path.stat().st_size)
+    ok("index", "info", index)
+    assert "checksum" in ends(2, "index", "info", index, "--verify").err

@@ -17,9 +17,10 @@ from ufo.transforms.check import check
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.request import Choice, LlmError, Message, Request
+from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Message, Request
+from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts.data import read
 from ufo.transforms.sources.fact_source import Found, SourceContext
@@ -193,6 +194,24 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
     assert [source.knowledge_model for source in models] == ["a", "b"]
     with pytest.raises(UsageError, match="Did you mean 'bundled'"):
         LlmSource(sampling="bundle")
+
+
+def test_in_a_run_whose_only_endpoint_is_the_verifiers_it_asks_with_its_fields(
+    llm_server: LlmServer, tmp_path: Path
+) -> None:
+    verifier = Endpoint("offline-judge", llm_server.base_url, body='{"top_k": 7}')
+    log = str(tmp_path / "usage")
+    run = ClientSettings({VERIFIER: verifier}, usage_log=log)
+
+    async def whole() -> None:
+        context = SourceContext(models=run)
+        source = LlmSource(model="offline-judge", base_url=llm_server.base_url, context=context)
+        source.open()
+        await source.look_up(opened(QUERIES[:1], "r1"))
+        await end_run(log)
+
+    asyncio.run(whole())
+    assert [body["top_k"] for body in asked(llm_server)] == [7]
 
 
 # --- where there is no answer ---------------------------------------------------------------------
