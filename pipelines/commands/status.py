@@ -5,7 +5,6 @@ progress. Nothing is written or locked.
 """
 
 import argparse
-import json
 import os
 import re
 import shlex
@@ -22,7 +21,7 @@ from filelock import FileLock
 
 from ufo.pipelines.commands.output import AS_JSON, add_directory, declare, print_json
 from ufo.pipelines.options.option import Option
-from ufo.pipelines.runs.attempt import PROCESS
+from ufo.pipelines.runs.attempt import fingerprint_in, process_in
 from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import Manifest, manifest_of
 from ufo.pipelines.runs.progress import duration
@@ -46,7 +45,7 @@ FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsew
 """States of a run. `elsewhere`: another machine evaluates it, and it is unknown whether it still
 runs."""
 DAMAGED = "damaged"
-"""A finished run whose manifest or part files cannot be read, or have changed."""
+"""A run with a manifest, part files or an `attempt.json` that cannot be read, or have changed."""
 _UNKNOWN = "cannot be verified: the run is of before there were checksums"
 
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
@@ -123,8 +122,7 @@ def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[St
     for path in paths:
         if match := _ATTEMPT.fullmatch(path):
             with suppress(FileNotFoundError):
-                chunk_size = json.loads(storage.read(path))["chunk_size"]
-                attempts[match[2]] = _of_attempt(folder, match[1], chunk_size, paths)
+                attempts[match[2]] = _of_attempt(folder, match[1], path, paths)
     try:
         finished = manifest_of(folder)
     except RunError as error:
@@ -151,10 +149,12 @@ def _of_finished(run: str, folder: str, manifest: Manifest, check: bool) -> Stat
     return status
 
 
-def _of_attempt(run_folder: str, folder: str, chunk_size: int, paths: Sequence[str]) -> Status:
-    process: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # earlier versions wrote no such file
-        process = json.loads(storage.read(storage.join(folder, PROCESS)))
+def _of_attempt(run_folder: str, folder: str, note: str, paths: Sequence[str]) -> Status:
+    try:
+        chunk_size = fingerprint_in(note)["chunk_size"]
+    except RunError as error:
+        return {"state": DAMAGED, "folder": folder, "next": str(error)}
+    process = process_in(folder)
     state, advice = _state(process, run_folder)
     lines = process.get("lines")
     about = {"state": state, "folder": folder, "of_lines": lines, "next": advice}

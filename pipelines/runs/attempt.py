@@ -158,6 +158,36 @@ class Written:
         return sum(counts.get(WAITING, 0) for counts in self.counters.values())
 
 
+def fingerprint_in(path: str) -> Fingerprint:
+    """Return the fingerprint in an attempt's `attempt.json`.
+
+    Raises:
+        RunError: the file is damaged.
+    """
+    try:
+        fingerprint: Fingerprint = json.loads(storage.read(path))
+        size = fingerprint.get("chunk_size") if isinstance(fingerprint, dict) else None
+        if not isinstance(size, int) or size < 1:
+            raise ValueError("it has no chunk_size")
+    except ValueError as error:
+        raise RunError(
+            f"{path!r} is damaged: {error}; its run cannot go on. Pass --fresh to start it over."
+        ) from error
+    return fingerprint
+
+
+def process_in(folder: str) -> dict[str, Any]:
+    """Return what an attempt's `process.json` says (see `Attempt.write_process`).
+
+    It is empty where there is no such file, or a damaged one.
+    """
+    with suppress(OSError, ValueError):
+        process = json.loads(storage.read(storage.join(folder, PROCESS)))
+        if isinstance(process, dict) and {"host", "pid"} <= process.keys():
+            return process
+    return {}
+
+
 class Attempt:
     """One attempt at a run; chunks finished by an earlier process are kept."""
 
@@ -182,27 +212,28 @@ class Attempt:
         Raises:
             UsageError: an unfinished attempt has another fingerprint and `fresh` is not set, or the
                 folder cannot be written.
+            RunError: the file with the fingerprint of an unfinished attempt is damaged.
         """
         for path in storage.files_below(run_folder):
             match = re.search(r"\.attempt-([0-9a-f]+)[/\\]" + re.escape(_ATTEMPT) + "$", path)
             if not match:
                 continue
-            old = json.loads(storage.read(path))
-            started = {**fingerprint, **_reused(reused_from)}
             attempt = cls(run_folder, match[1], fingerprint)
             if fresh:
                 storage.delete(attempt.folder)
                 storage.delete(attempt.local_folder())
-            elif old == started:
+                continue
+            old = fingerprint_in(path)
+            started = {**fingerprint, **_reused(reused_from)}
+            if old == started:
                 storage.make_folder(attempt.local_folder())
                 return attempt
-            else:
-                changed = "\n  ".join(differences(old, started))
-                raise UsageError(
-                    f"the unfinished attempt in {attempt.folder} differs from this command:\n"
-                    f"  {changed}\nRun it as it was started to complete it, pass --fresh to start "
-                    "over, or --run NAME to keep both."
-                )
+            changed = "\n  ".join(differences(old, started))
+            raise UsageError(
+                f"the unfinished attempt in {attempt.folder} differs from this command:\n"
+                f"  {changed}\nRun it as it was started to complete it, pass --fresh to start "
+                "over, or --run NAME to keep both."
+            )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
         attempt.write_fingerprint(reused_from)
         storage.make_folder(attempt.local_folder())
@@ -271,10 +302,10 @@ class Attempt:
                     path = storage.join(self.run_folder, file)
                 if part.sha256 and not storage.is_remote(path):
                     check_part(path, part.sha256)
+            return Written(parts, found["counters"])
         except (RunError, ValueError, TypeError, KeyError):
             logs.tell(f"{path!r} is damaged; what it is a part of is evaluated again.")
             return None
-        return Written(parts, found["counters"])
 
     def mark_done(self, chunk: int | str, written: "Written") -> None:
         """Record that a chunk is finished, after flushing its written parts to disk."""
@@ -296,10 +327,8 @@ class Attempt:
 
     def batches(self) -> str | None:
         """Return the path of the batch store of an earlier process of this attempt, if any."""
-        with suppress(OSError, ValueError):  # there was none before
-            path = json.loads(storage.read(storage.join(self.folder, PROCESS))).get("batches")
-            return path if path and os.path.exists(path) else None
-        return None
+        path = process_in(self.folder).get("batches")
+        return path if path and os.path.exists(path) else None
 
     def write_process(self, lines: int, batches: str | None = None) -> None:
         """Write for `ufo status`: the process that works on the attempt, the number of input lines,

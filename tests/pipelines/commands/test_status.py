@@ -223,6 +223,30 @@ def test_an_attempt_without_a_note_of_its_process_is_stopped(attempt: Attempt) -
     assert found["host"] is None
 
 
+@pytest.mark.parametrize(
+    "note", ["", "{", "5", "[]", "{}", '{"host": "h"}', '"host pid"', "\ud7ff{"], ids=repr
+)
+def test_a_damaged_note_of_the_process_is_as_none(attempt: Attempt, note: str) -> None:
+    Path(attempt.folder, "process.json").write_text(note)
+    (found,) = statuses(str(Path(attempt.run_folder).parent))
+    assert found["state"] == "stopped"
+    assert found["chunks"] == 1
+
+
+@pytest.mark.parametrize(
+    "note", ["", "{", "5", "[]", "{}", '{"chunk_size": "4"}', '{"chunk_size": 0}'], ids=repr
+)
+def test_an_attempt_whose_fingerprint_is_damaged_is_to_be_started_over(
+    attempt: Attempt, note: str
+) -> None:
+    path = Path(attempt.folder, "attempt.json")
+    path.write_text(note)
+    done = ends(1, "status", Path(attempt.run_folder).parent)
+    assert done.out.startswith("r  damaged\n")
+    assert f"'{path}' is damaged: " in done.err
+    assert "--fresh" in done.err
+
+
 def test_an_attempt_on_an_engine_has_a_job(noted: Callable[..., Any], attempt: Attempt) -> None:
     job = Path(attempt.chunk_folder(engine.CHUNK), engine.FILE)
     job.write_text('{"runner": "FlinkRunner", "name": "ufo-r", "named": false, "url": null}')

@@ -24,7 +24,7 @@ from ufo.pipelines.runs.attempt import (
 from ufo.pipelines.runs.inputs import InputFile, find_inputs
 from ufo.pipelines.runs.jobs import choose
 from ufo.pipelines.runs.run import Plan, plan_of
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Usage
 from ufo.schemas.tables import read_rows, to_arrow, write_part
 from ufo.transforms.job import WAITING
@@ -233,6 +233,17 @@ def finished(attempt: Attempt, chunk: int | str = 0) -> Written:
     return written
 
 
+def test_an_attempt_whose_fingerprint_is_damaged_is_only_started_over(
+    attempt: Attempt, tmp_path: Path
+) -> None:
+    Path(attempt.folder, "attempt.json").write_text("{")
+    with pytest.raises(RunError, match=r"attempt\.json' is damaged: .*--fresh"):
+        Attempt.open(str(tmp_path), printed())
+    fresh = Attempt.open(str(tmp_path), printed(), fresh=True)
+    assert Attempt.open(str(tmp_path), printed()).identifier == fresh.identifier
+    assert not Path(attempt.folder).exists()
+
+
 def test_a_finished_chunk_is_known_with_its_parts_and_counts(attempt: Attempt) -> None:
     written = finished(attempt, 3)
     assert attempt.done(3) == written
@@ -253,6 +264,7 @@ def test_a_chunk_with_a_damaged_part_is_not_finished(
     [
         pytest.param("{", id="that is no JSON"),
         pytest.param("{}", id="without parts"),
+        pytest.param('{"parts": []}', id="without counts"),
         pytest.param('{"parts": [{"tabel": "x"}]}', id="with an unknown field"),
         pytest.param('{"parts": 5}', id="of another type"),
     ],
