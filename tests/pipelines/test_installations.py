@@ -127,9 +127,12 @@ def in_ipython(code: str, folder: Path, before: Path) -> str:
     """What a script prints; what is in the folder `before` comes before what is installed."""
     script = folder / "cell.py"
     script.write_text(code)
+    environment = {**os.environ, "PYTHONPATH": str(before), "IPYTHONDIR": str(folder / "ipython")}
+    # IPython puts the packages of an active environment before all others.
+    environment.pop("VIRTUAL_ENV", None)
     done = subprocess.run(
         [sys.executable, "-m", "IPython", "--quick", script],
-        env={**os.environ, "PYTHONPATH": str(before), "IPYTHONDIR": str(folder / "ipython")},
+        env=environment,
         capture_output=True,
         text=True,
     )
