@@ -107,7 +107,7 @@ def of_response(
 
     `inside` is for an error in a response of status 200, where `status` is the error's own.
     """
-    words, codes, param = _words(payload, key)
+    words, codes, param = words_of(payload, key)
     kinds, numbers = known(status, f"{status} {codes} {param}: {words}")
     kind = kinds[0] if kinds else _by_status(status)
     if kind == _PATH and (endpoint.model in words or re.search(r"\bmodel\b", words, re.IGNORECASE)):
@@ -208,8 +208,11 @@ def _fields(payload: Any) -> Mapping[str, Any]:
     return error if isinstance(error, dict) else {"message": error}
 
 
-def _words(payload: Any, key: str) -> tuple[str, str, str]:
-    """Return an error's message with its provider's (OpenRouter), its codes and parameter."""
+def words_of(payload: Any, key: str) -> tuple[str, str, str]:
+    """Return an error's message with its provider's (OpenRouter), its codes and parameter.
+
+    The message is on one line, without the `key` and what else could be one.
+    """
     fields = _fields(payload)
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None

@@ -7,7 +7,7 @@ the same for all (`ufo.transforms.sources.web.searching`). To add an engine, wri
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
@@ -22,8 +22,9 @@ from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
 class SearchResult:
     """One result of an engine: the address of a page, and a text about it.
 
-    `text` is the snippet, or None. With `stands_alone` it is the engine's own answer to the query
-    (an answer box), and no page is fetched for it.
+    `text` is the snippet, or None. With `stands_alone` it is the engine's own statement (an answer
+    box, an infobox, a question that people also ask), which is a passage although no page is
+    fetched for it. `url` is then the page that it was taken from, where the engine names one.
     """
 
     url: str | None
@@ -98,7 +99,8 @@ class Serper(SearchApi):
     """Serper (https://serper.dev): Google's results; many queries in one request.
 
     `POST /search` with a JSON array of queries, the key in `X-API-KEY`; the reply is an array of
-    results in the same order, with snippets, the answer box and the knowledge graph.
+    results in the same order, with snippets, the answer box, the knowledge graph and the questions
+    that people also ask.
     """
 
     name = "serper"
@@ -120,23 +122,32 @@ class Serper(SearchApi):
 
     def answers(self, reply: Any) -> bool:
         """Return whether it has any part of a result."""
-        parts = ("organic", "answerBox", "knowledgeGraph", "searchParameters")
+        parts = ("organic", "answerBox", "knowledgeGraph", "peopleAlsoAsk", "searchParameters")
         return isinstance(reply, dict) and any(part in reply for part in parts)
 
     def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield the answer box, the knowledge graph, and the organic results."""
-        found = _object(reply)
-        box = _object(found.get("answerBox"))
-        answer = _text(box, "answer", "snippet")
-        if answer:
-            day = _day(_text(box, "date"))
-            yield SearchResult(_text(box, "link"), _text(box, "title"), answer, day, True)
-        graph = _object(found.get("knowledgeGraph"))
-        said = list(_statements(graph))
-        if said:
-            url = _text(graph, "descriptionLink", "website")
-            yield SearchResult(url, _text(graph, "title"), " ".join(said), stands_alone=True)
-        for item in _objects(found.get("organic")):
+        """Yield what Google itself says (answer box, knowledge graph, "people also ask"), and the
+        organic results."""
+        parts = _object(reply)
+        box = _object(parts.get("answerBox"))
+        yield from _statement(
+            _text(box, "answer", "snippet"),
+            _text(box, "link"),
+            _text(box, "title"),
+            _day(_text(box, "date")),
+        )
+        graph = _object(parts.get("knowledgeGraph"))
+        title = _text(graph, "title")
+        attributes = _object(graph.get("attributes")).items()
+        yield from _statement(
+            _entry(title, _text(graph, "type"), _text(graph, "description"), attributes),
+            _text(graph, "descriptionLink", "website"),
+            title,
+        )
+        for item in _objects(parts.get("peopleAlsoAsk")):
+            title = _text(item, "title", "question")
+            yield from _statement(_text(item, "snippet"), _text(item, "link"), title)
+        for item in _objects(parts.get("organic")):
             yield _result(item, "link", "snippet", "date")
 
     def refused(self, status: int, text: str, url: str) -> str:
@@ -147,21 +158,6 @@ class Serper(SearchApi):
                 "them up, or set another key, and run the same command again"
             )
         return ""
-
-
-def _statements(graph: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the entries of a knowledge graph as sentences about its title."""
-    title = _text(graph, "title")
-    if title is None:
-        return
-    kind, description = _text(graph, "type"), _text(graph, "description")
-    if kind:
-        yield f"{title}: {kind}."
-    if description:
-        yield description
-    for name, value in _object(graph.get("attributes")).items():
-        if isinstance(value, str) and value.strip():
-            yield storable(f"{name}: {value.strip()}.")
 
 
 class Searxng(SearchApi):
@@ -180,15 +176,30 @@ class Searxng(SearchApi):
         return {"method": "GET", "url": f"{self.url}/search", "params": params}
 
     def answers(self, reply: Any) -> bool:
-        """Return whether it lists results. An empty list with unresponsive engines is not an
+        """Return whether it lists results. A reply with nothing but unresponsive engines is not an
         answer: all engines failed and nothing was searched."""
         if not isinstance(reply, dict) or not isinstance(reply.get("results"), list):
             return False
-        return bool(reply["results"] or not reply.get("unresponsive_engines"))
+        shown = reply["results"] or reply.get("answers") or reply.get("infoboxes")
+        return bool(shown or not reply.get("unresponsive_engines"))
 
     def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield the results in the instance's order."""
-        for item in _objects(_object(reply).get("results")):
+        """Yield the answers, the infoboxes, and the results in the instance's order."""
+        parts = _object(reply)
+        for answer in _list(parts.get("answers")):
+            # Versions before 2025 have texts, later ones objects.
+            item = {"answer": answer} if isinstance(answer, str) else _object(answer)
+            yield from _statement(_text(item, "answer"), _text(item, "url"), None)
+        for box in _objects(parts.get("infoboxes")):
+            title = _text(box, "infobox")
+            attributes = [
+                (one.get("label"), one.get("value")) for one in _objects(box.get("attributes"))
+            ]
+            links = [_text(link, "url") for link in _objects(box.get("urls"))]
+            url = _text(box, "id", "url") or next(filter(None, links), None)
+            entry = _entry(title, None, _text(box, "content"), attributes)
+            yield from _statement(entry, url, title)
+        for item in _objects(parts.get("results")):
             yield _result(item, "url", "content", "publishedDate", "pubdate")
 
     def refused(self, status: int, text: str, url: str) -> str:
@@ -231,15 +242,25 @@ class Brave(SearchApi):
         return isinstance(reply, dict) and (reply.get("type") == "search" or "web" in reply)
 
     def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield the web results; the extra snippets of a page follow its description."""
-        for item in _objects(_object(_object(reply).get("web")).get("results")):
-            snippets = item.get("extra_snippets")
-            extra = snippets if isinstance(snippets, list) else []
-            texts = [_text({"": text}, "") for text in (item.get("description"), *extra)]
-            said = " ".join(_plain(text) for text in texts if text)
-            title = _text(item, "title")
+        """Yield the infobox, the questions and answers, and the web results; the extra snippets of
+        a page follow its description."""
+        parts = _object(reply)
+        boxes = _object(parts.get("infobox")).get("results")
+        for box in [_object(boxes)] if isinstance(boxes, dict) else _objects(boxes):
+            title = _shown(box, "title")
+            pairs = map(_list, _list(box.get("attributes")))
+            attributes = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
+            entry = _entry(title, None, _shown(box, "long_desc", "description"), attributes)
+            yield from _statement(entry, _text(box, "url", "website_url"), title)
+        for item in _objects(_object(parts.get("faq")).get("results")):
+            title = _shown(item, "title", "question")
+            yield from _statement(_shown(item, "answer"), _text(item, "url"), title)
+        for item in _objects(_object(parts.get("web")).get("results")):
+            snippets = [item.get("description"), *_list(item.get("extra_snippets"))]
+            texts = [_shown({"": snippet}, "") for snippet in snippets]
+            said = " ".join(filter(None, texts))
             day = _day(_text(item, "page_age"))
-            yield SearchResult(_text(item, "url"), title and _plain(title), said or None, day)
+            yield SearchResult(_text(item, "url"), _shown(item, "title"), said or None, day)
 
     def refused(self, status: int, text: str, url: str) -> str:
         """Explain a key that Brave does not recognise (422), and a plan that is used up."""
@@ -279,8 +300,12 @@ def _object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    return map(_object, value if isinstance(value, list) else ())
+    return map(_object, _list(value))
 
 
 def _text(item: Mapping[str, Any], *names: str) -> str | None:
@@ -296,6 +321,38 @@ def _result(item: Mapping[str, Any], url: str, text: str, *dates: str) -> Search
     """Return a result from the fields of these names."""
     day = _day(_text(item, *dates))
     return SearchResult(_text(item, url), _text(item, "title"), _text(item, text), day)
+
+
+def _statement(
+    text: str | None, url: str | None, title: str | None, day: str | None = None
+) -> Iterator[SearchResult]:
+    """Yield what an engine itself says, if it says anything."""
+    if text:
+        yield SearchResult(url, title, text, day, stands_alone=True)
+
+
+def _entry(
+    title: str | None,
+    kind: str | None,
+    description: str | None,
+    attributes: Iterable[tuple[object, object]],
+) -> str | None:
+    """Return an entry of a knowledge graph as sentences about its title; None without a title."""
+    if title is None:
+        return None
+    sentences = [f"{title}: {kind}."] if kind else []
+    if description:
+        sentences.append(description)
+    for name, value in attributes:
+        if isinstance(name, str) and isinstance(value, str) and value.strip():
+            sentences.append(storable(f"{_plain(name)}: {_plain(value.strip())}."))
+    return " ".join(sentences)
+
+
+def _shown(item: Mapping[str, Any], *names: str) -> str | None:
+    """Return the first of these fields with a text, without the marks of searched words."""
+    text = _text(item, *names)
+    return text and _plain(text)
 
 
 def _plain(text: str) -> str:

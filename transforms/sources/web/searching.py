@@ -6,11 +6,14 @@ running requests, `sending` for limits, retries and the usage log.
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from html import unescape
 from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
@@ -19,8 +22,8 @@ from ufo.schemas.records import Usage
 from ufo.schemas.text import storable
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.client_settings import CallSettings
-from ufo.transforms.llm.endpoint import on_this_machine
-from ufo.transforms.llm.failures import SendError, retry_after
+from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
+from ufo.transforms.llm.failures import SendError, retry_after, words_of
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.retry import Sleep, Timing
@@ -31,6 +34,15 @@ from ufo.transforms.sources.fact_source import message_of
 from ufo.transforms.sources.web.engines import SearchApi, variable
 from ufo.transforms.sources.web.snapshot import Kept, Snapshot
 from ufo.transforms.sources.web.transport import ACCEPTED, MOST_BYTES, read_body
+
+_TITLE: Final = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})", re.IGNORECASE)
+_ABOUT_KEYS: Final = re.compile(
+    r"\b(?:api|access|subscription)[ _-]?(?:key|token)s?\b|\bun(?:authori[sz]ed|authenticated)\b"
+    r"|\b(?:missing|invalid|no|wrong) (?:key|token|credentials?)\b|\bauthentication\b",
+    re.IGNORECASE,
+)
+_READ: Final = 10_000  # bytes of a reply that are searched for a title
+_SHOWN: Final = 300
 
 STEP: Final = "search"
 SECONDS: Final = 30.0
@@ -85,6 +97,7 @@ class Searcher:
         self._budget = Budget({}, path=calls.usage_log)
         self._sender = Sender(limiter, calls.retry, self._budget, Timing(sleep))
         self._answered = False
+        self._succeeded = False
         most = calls.concurrency
         self._client = httpx.AsyncClient(
             limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
@@ -160,7 +173,7 @@ class Searcher:
         async def exchange() -> Received[Sequence[Any]]:
             try:
                 body, headers = await self._post(call)
-                return Received(self._replies(body, len(queries)), headers)
+                return Received(self._replies(body, len(queries), key), headers)
             except SendError:
                 raise
             except Exception as error:
@@ -216,33 +229,84 @@ class Searcher:
             raise SendError(message, "connection", transient=True) from None
         self._answered = True
         if response.status_code != 200:
-            raise self._refused(response.status_code, response.headers, body)
+            key = variable(self.api.key_variable)
+            raise self._refused(response.status_code, response.headers, body, key)
         return body, response.headers
 
-    def _replies(self, body: bytes, queries: int) -> Sequence[Any]:
+    def _replies(self, body: bytes, queries: int, key: str) -> Sequence[Any]:
+        """Return the raw reply to each query.
+
+        Raises:
+            SendError: it is not a reply of this API. Where every further one would be the same, it
+                is `final`: a web page before any search succeeded, or a request for a key.
+        """
         try:
             payload = json.loads(body)
         except (ValueError, RecursionError):
-            raise SendError("the search's reply is not JSON", "garbled", transient=True) from None
+            if not body.lstrip().startswith(b"<"):
+                message = "the search's reply is not JSON"
+                raise SendError(message, "garbled", transient=True) from None
+            message = (
+                f"{self.url} answers with a web page, not with JSON ({_words(body, key)!r}); set "
+                f"{self.api.url_variable} to the address of the API"
+            )
+            again = self._succeeded
+            raise SendError(message, "garbled", transient=again, final=not again) from None
         replies = self.api.split(payload, queries)
+        if replies is None or not any(map(self.api.answers, replies)):
+            words = _words(body, key)
+            if isinstance(payload, dict) and _ABOUT_KEYS.search(words):
+                raise SendError(self._wants_key(f"200: {words}", key), "200", final=True)
         if replies is None:
             raise SendError("the search's reply is not one result a query", "garbled")
+        self._succeeded = True
         return replies
 
-    def _refused(self, status: int, headers: Mapping[str, str], body: bytes) -> SendError:
+    def _wants_key(self, said: str, key: str) -> str:
+        """Return the message for an engine that refuses the key, or that none is set."""
+        name = self.api.key_variable
+        if name is None:
+            return f"{self.url} refused us ({said}); allow this machine there"
+        if not key:
+            return f"{self.url} wants a key ({said}); set {name} to one that is valid there"
+        return f"{self.url} refused the key in {name} ({said}); set it to one that is valid there"
+
+    def _refused(self, status: int, headers: Mapping[str, str], body: bytes, key: str) -> SendError:
         """Return the error for a reply whose status is not 200."""
-        own = self.api.refused(status, body.decode(errors="replace"), self.url)
-        if not own and status in (401, 403):
-            key = f"the key in {self.api.key_variable}" if self.api.key_variable else "us"
-            remedy = "set it to one that is valid there" if self.api.key_variable else "allow it"
-            own = f"{self.url} refused {key} ({status}); {remedy}"
-        if not own and status in (404, 405):
-            own = f"there is no search at {self.url} ({status}); check {self.api.url_variable}"
-        if own:
-            return SendError(own, str(status), final=True)
+        words = _words(body, key)
+        said = f"{status}: {words}" if words else str(status)
+        final = self.api.refused(status, body.decode(errors="replace"), self.url)
+        if final:
+            pass
+        elif 300 <= status < 400:
+            there = urlsplit(urljoin(self.url, headers.get("location", "")))
+            final = (
+                f"{self.url} redirects to {there.scheme}://{there.hostname}{there.path} "
+                f"({status}); set {self.api.url_variable} to the address of the API itself"
+            )
+        elif status in (401, 403, 407) or (status in (400, 422) and _ABOUT_KEYS.search(words)):
+            final = self._wants_key(said, key)
+        elif status in (404, 405):
+            final = f"there is no search at {self.url} ({said}); check {self.api.url_variable}"
+        if final:
+            return SendError(final, str(status), final=True)
         return SendError(
-            f"{self.url} answered {status}",
+            f"{self.url} answered {said}",
             str(status),
             transient=status in (408, 425, 429) or status >= 500,
             retry_after=retry_after(headers, datetime.now(UTC).timestamp()),
         )
+
+
+def _words(body: bytes, key: str) -> str:
+    """Return what a reply says to people, without the key: its message, or a page's title."""
+    text = body[:_READ].decode(errors="replace")
+    if text.lstrip().startswith("<"):
+        title = _TITLE.search(text)
+        payload: Any = unescape(title[1]).strip() if title else "a page without a title"
+    else:
+        try:
+            payload = json.loads(body) or ""
+        except (ValueError, RecursionError):
+            payload = text
+    return words_of(payload, key or NO_KEY)[0][:_SHOWN]
