@@ -35,6 +35,11 @@ UNREADABLE: Final = "unreadable"
 PAYWALL: Final = "paywall"
 JAVASCRIPT_ONLY: Final = "javascript_only"
 UNREADABLE_PDF: Final = "unreadable_pdf"
+CONSENT_WALL: Final = "consent_wall"
+BOT_WALL: Final = "bot_wall"
+LOGIN_WALL: Final = "login_wall"
+NOT_FOUND: Final = "not_found"
+MOVED: Final = "moved"
 
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 TEXT: Final = "text/plain"
@@ -76,10 +81,15 @@ class FetchedPage:
 class Document:
     """The content of a page.
 
-    `published_at` is an ISO 8601 date or None. `spans` are its sentences. `reason` says why `text`
-    is empty, and `detail` explains it to people. It is the reason of the fetch, an exceeded budget
-    (`readers`), or one of these: EMPTY (no content), NO_TEXT (only navigation, images, a scanned
-    PDF), PAYWALL, JAVASCRIPT_ONLY, UNREADABLE_PDF.
+    `published_at` is an ISO 8601 date or None. `spans` are its sentences. `canonical` is the
+    address that the page states for itself; `moved_to` is the one that it sends its readers to.
+
+    `reason` says why `text` is empty, and `detail` explains it to people. It is the reason of the
+    fetch, an exceeded budget (`readers`), or one of these:
+
+    - EMPTY (no content), NO_TEXT (only navigation, images, a scanned PDF), UNREADABLE_PDF
+    - PAYWALL, JAVASCRIPT_ONLY
+    - what a site shows in place of the page: CONSENT_WALL, BOT_WALL, LOGIN_WALL, NOT_FOUND, MOVED
     """
 
     title: str | None
@@ -88,6 +98,8 @@ class Document:
     reason: str | None = None
     detail: str = ""
     spans: Sequence[Span] = ()
+    canonical: str | None = None
+    moved_to: str | None = None
 
 
 def sentences_of(text: str) -> list[Span]:

@@ -16,6 +16,7 @@ from trafilatura import extract, load_html
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
 from ufo.transforms.sources.web.hidden import drop, drop_hidden
+from ufo.transforms.sources.web.walls import canonical_of, refresh_of, shown_on, wall_in
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -72,10 +73,19 @@ def article_of(page: FetchedPage, html: str) -> Document:
     title = _title(tree)
     published = _published(tree, page.final_url, page.retrieved_at)
     mounted = _is_mounted(tree)
+    shown = shown_on(tree)
+    canonical, there = (find(tree, page.final_url) for find in (canonical_of, refresh_of))
     drop_hidden(tree)
     drop_links_out(tree)
     show_quotes(tree)
     text = clean(_main_text(tree), title)
+    if there is not None and len(text) < _FEW_CHARACTERS:
+        detail = f"it sends its readers to {there}"
+        return Document(title, "", published, reasons.MOVED, detail, moved_to=there)
+    wall = wall_in(shown, text)
+    if wall is not None:
+        kind, words = wall
+        return Document(title, "", published, kind, f"the site shows {words!r} in place of a page")
     if len(text.split()) < MIN_WORDS:
         seen, reason = html[:_SEARCHED], None if text else reasons.NO_TEXT
         if _PAYWALL.search(seen):
@@ -84,7 +94,7 @@ def article_of(page: FetchedPage, html: str) -> Document:
             reason = reasons.JAVASCRIPT_ONLY
         if reason:
             return Document(title, "", published, reason)
-    return Document(title, text[:MAX_CHARACTERS], published)
+    return Document(title, text[:MAX_CHARACTERS], published, canonical=canonical)
 
 
 def _too_large(detail: str) -> Document:

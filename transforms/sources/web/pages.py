@@ -262,14 +262,26 @@ class Pages:
         await self._fetcher.aclose()
 
     async def _read(self, url: str) -> ReadPage:
-        """Return a page; an error is its `reason` and does not affect other pages."""
+        """Return a page, or the one that it sends its readers to.
+
+        An error is its `reason` and does not affect other pages.
+        """
         started = time.monotonic()
         page, cached = await self._kept_or_fetched(url)
         seconds = 0.0 if cached else time.monotonic() - started
-        loop = asyncio.get_running_loop()
-        document = await loop.run_in_executor(self._readers.threads, self._readers.read, page)
+        document = await self._document(page)
+        if document.moved_to is not None:
+            started = time.monotonic()
+            moved, was_kept = await self._kept_or_fetched(document.moved_to)
+            seconds += 0.0 if was_kept else time.monotonic() - started
+            page, cached = replace(moved, url=url), cached and was_kept
+            document = await self._document(page)
         text = PageText(document, self._embedder)
         return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, cached)
+
+    async def _document(self, page: FetchedPage) -> Document:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers.threads, self._readers.read, page)
 
     async def _kept_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
         """Return a page, and whether it was stored: recorded, or fetched today by this or another

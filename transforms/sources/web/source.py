@@ -2,10 +2,12 @@
 
 The pages found are fetched and their sentences ranked for the query. The best are taken with the
 sentences around them (as in Facts&Evidence). Where a page cannot be fetched or has no text, its
-snippet is used. The engine's own answers (answer box, knowledge graph) are passages, too.
+snippet is used. The engine's own statements (answer box, knowledge graph, infobox, questions that
+people also ask) are passages of the page that they name.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -33,7 +35,8 @@ from ufo.transforms.sources.fact_source import (
     reported_once,
 )
 from ufo.transforms.sources.web.categories import hostname_of, hosts_chosen, kind_of
-from ufo.transforms.sources.web.engines import SearchResult, api_of
+from ufo.transforms.sources.web.engines import api_of
+from ufo.transforms.sources.web.same_page import Listing, by_page, page_keys
 from ufo.transforms.sources.web.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -54,10 +57,11 @@ class WebSource(FactSource):
     """Checks against the web: pages that a search finds, or the excerpts that it shows of them.
 
     `search` is the engine; its key and address are in the environment. From each of the first
-    `pages` results the `passages_per_page` best sentences are taken, with `context_sentences`
-    before and after each. With `passages_per_page` 0 only snippets are used and nothing is fetched.
-    Results can be left out by the category or registered domain of their host. `web_snapshot` is a
-    folder: a new one records searches and pages, a finished one is replayed without network or key.
+    `pages` pages the `passages_per_page` best sentences are taken, with `context_sentences` before
+    and after each. Several addresses of one page count as one. With `passages_per_page` 0 only
+    snippets are used and nothing is fetched. Results can be left out by the category or registered
+    domain of their host. `web_snapshot` is a folder: a new one records searches and pages, a
+    finished one is replayed without network or key.
 
     The judge's model is asked once for the category of a host without a rule. Pages are fetched
     from public addresses only, unless `allow_private_hosts`.
@@ -193,58 +197,100 @@ class WebSource(FactSource):
 
     async def _answer(self, query: str, searched: "Searched", visit: "Visit") -> Found:
         """Return the passages for a query; an unreadable reply is an error of this query only."""
-        error, used = searched.error, []
+        error = searched.error
+        hits: list[Retrieved] = []
         if not error:
             try:
-                used = await self._used(searched.reply, visit)
+                listings = await self._listings(searched.reply, visit)
+                hits = await self._hits(query, listings, searched.at, visit)
             except Exception as caught:
                 if ends_run(caught):
                     raise
                 error = f"the search's reply cannot be read: {message_of(caught)}"
         if error:
             return replace(failed(SendError(error, "")), usage=searched.usage)
-        taken = await together(self._of_result(query, one, searched.at, visit) for one in used)
-        return replace(self.found(chain.from_iterable(taken)), usage=searched.usage)
+        return replace(self.found(hits), usage=searched.usage)
 
-    async def _used(self, reply: Any, visit: "Visit") -> list[SearchResult]:
-        """Return the engine's own answers and the first pages, without excluded hosts."""
-        found = [one for one in self._api.results(reply) if one.url or one.text]
-        admitted = await together(self._lets_in(one.url, visit) for one in found)
-        found = list(compress(found, admitted))
-        pages = [one for one in found if not one.stands_alone]
-        return [one for one in found if one.stands_alone] + pages[: self.pages]
+    async def _listings(self, reply: Any, visit: "Visit") -> list[Listing]:
+        """Return what the engine lists, by page, without excluded hosts."""
+        results = [result for result in self._api.results(reply) if result.url or result.text]
+        admitted = await together(self._lets_in(result.url, visit) for result in results)
+        return by_page(compress(results, admitted))
 
-    async def _of_result(
-        self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
+    async def _hits(
+        self, query: str, listings: Sequence[Listing], searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
-        """Return the passages of one result; its errors do not affect other results."""
+        """Return the passages of the engine's own statements and of the first pages.
+
+        A page that turns out to be one of those before adds only its statements, and the next one
+        takes its place.
+        """
+        statements = [one for one in listings if one.result.stands_alone]
+        waiting = deque(one for one in listings if not one.result.stands_alone)
+        pages: list[_Page] = []
+        while waiting and len(pages) < self.pages:
+            batch = [waiting.popleft() for _ in range(min(len(waiting), self.pages - len(pages)))]
+            for page in await together(self._page(listing, visit) for listing in batch):
+                same = next((known for known in pages if known.keys & page.keys), None)
+                if same is None:
+                    pages.append(page)
+                    continue
+                same.listing.add(page.listing)
+                same.keys |= page.keys
+                same.read = same.read or page.read
+        pages = [*(_Page(listing) for listing in statements), *pages]
+        taken = await together(self._of_page(query, page, searched_at, visit) for page in pages)
+        return list(chain.from_iterable(taken))
+
+    async def _page(self, listing: Listing, visit: "Visit") -> "_Page":
+        """Return the page of a listing, read if it can be."""
+        url = listing.result.url
+        if url is None or not self.passages_per_page:
+            return _Page(listing)
         try:
-            return await self._passages(query, result, searched_at, visit)
+            read, waited = await self._pages.read(url)
         except Exception as error:
             if ends_run(error):
                 raise
-            key = result.url or "?"
-            visit.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
+            visit.failed(url, error)
+            return _Page(listing)
+        visit.took(read, waited)
+        document = read.document
+        if document.reason is not None:
+            return _Page(listing, keys=page_keys([url]))
+        urls = url, read.page.final_url
+        return _Page(listing, read, page_keys(urls, document.canonical, document.text))
+
+    async def _of_page(
+        self, query: str, page: "_Page", searched_at: str, visit: "Visit"
+    ) -> list[Retrieved]:
+        """Return the passages of a page; its errors do not affect other pages."""
+        try:
+            return await self._passages(query, page, searched_at, visit)
+        except Exception as error:
+            if ends_run(error):
+                raise
+            visit.failed(page.listing.result.url or "?", error)
             return []
 
     async def _passages(
-        self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
+        self, query: str, page: "_Page", searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
-        """Return the passages of one result's page, else its snippet."""
+        """Return the best passages of a page, the engine's statements with the first.
+
+        Where the page was not read, its snippet is the passage.
+        """
+        result, statements, read = page.listing.result, page.listing.statements, page.read
         shown = Passage(
-            result.text or "",
+            "\n".join([*statements, *page.listing.snippets]),
             title=result.title,
             url=result.url,
             source_category=await visit.kind(result.url),
             published_at=result.published_at,
             retrieved_at=searched_at,
         )
-        snippet = [Retrieved(shown)] if result.text else []
-        if result.stands_alone or not self.passages_per_page or result.url is None:
-            return snippet
-        read, waited = await self._pages.read(result.url)
-        visit.took(read, waited)
-        if read.document.reason is not None:
+        snippet = [Retrieved(shown)] if shown.text else []
+        if read is None:
             return snippet
         url = read.page.final_url
         if not await self._lets_in(url, visit):
@@ -261,8 +307,12 @@ class WebSource(FactSource):
         windows = await asyncio.to_thread(
             read.text.windows, query, self.passages_per_page, self.context_sentences
         )
-        passages = [Retrieved(replace(of_page, text=text), score) for text, score in windows]
-        return passages or snippet
+        if not windows:
+            return snippet
+        (best, score), *others = windows
+        unsaid = [text for text in statements if text not in best]
+        first = "\n".join([*unsaid, best]), score
+        return [Retrieved(replace(of_page, text=text), score) for text, score in (first, *others)]
 
     async def _lets_in(self, url: str | None, visit: "Visit") -> bool:
         if not self._chooses:
@@ -283,6 +333,15 @@ def _now() -> datetime:
 def _names(value: str | Iterable[str]) -> list[str]:
     items = value.split(",") if isinstance(value, str) else value
     return [item.strip() for item in items if item.strip()]
+
+
+@dataclass(slots=True)
+class _Page:
+    """A page that a search listed, by the `keys` of its addresses; `read` if it has a text."""
+
+    listing: Listing
+    read: "ReadPage | None" = None
+    keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +368,10 @@ class Visit:
         if host not in self._kinds:
             self._kinds[host] = asyncio.ensure_future(kind_of(host, self.asker))
         return await self._kinds[host]
+
+    def failed(self, key: str, error: Exception) -> None:
+        """Record an error of a library on a page."""
+        self.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
 
     def took(self, read: "ReadPage", waited: bool) -> None:
         """Record a page; `waited` says that it was fetched for another response or query."""

@@ -76,7 +76,9 @@ def test_the_date_of_a_result(field: str, said: str, day: str | None) -> None:
     assert found.published_at == day
 
 
-@pytest.mark.parametrize("part", ["organic", "answerBox", "knowledgeGraph", "searchParameters"])
+@pytest.mark.parametrize(
+    "part", ["organic", "answerBox", "knowledgeGraph", "peopleAlsoAsk", "searchParameters"]
+)
 def test_serper_answers_with_any_part_of_a_result(part: str) -> None:
     assert api_of("serper").answers({part: []})
 

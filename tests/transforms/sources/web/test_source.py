@@ -66,7 +66,8 @@ def texts(found: Found) -> list[str]:
 
 def test_the_queries_of_a_response_are_one_request(engines: Engines) -> None:
     engines.results["a?"] = result(snippet("Of a."))
-    engines.results["b?"] = result(snippet("Of b."), snippet("More of b."))
+    more = snippet("More of b.", link="https://example.org/more")
+    engines.results["b?"] = result(snippet("Of b."), more)
     a, b, again, nothing = search("a?", "b?", "a?", "c?", pages=7)
     assert engines.bodies == [[{"q": query, "num": 10} for query in ("a?", "b?", "c?")]]
     assert engines.queries[0].headers["x-api-key"] == KEY
@@ -84,10 +85,10 @@ def test_the_queries_of_a_response_are_one_request(engines: Engines) -> None:
 def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) -> None:
     engines.results["q?"] = result(
         snippet("Plain.", title="T", link="https://a.example/x", date="Mar 5, 2021"),
-        snippet(None),
+        snippet(None, link="https://a.example/none"),
         snippet("Old.", date="3 days ago", link=None),
         snippet("Half \ud83d", title="\udc00"),
-        snippet("Beyond the pages asked for."),
+        snippet("Beyond the pages asked for.", link="https://a.example/last"),
         **TABLES["boxes"],
     )
     (found,) = search("q?", pages=4)
@@ -204,6 +205,61 @@ def test_what_every_search_would_meet_ends_it(
         search("a?")
 
 
+HTML = b"<!doctype html><html><head><title>Welcome to Vara</title></head></html>"
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        pytest.param(HTML, "'Welcome to Vara'.*set SERPER_BASE_URL to", id="a web page"),
+        pytest.param(b" <p>no title", "a page without a title", id="a piece of a page"),
+        pytest.param(
+            (302, {}, {"location": "https://u:p@login.example/in?key=k"}),
+            r"redirects to https://login\.example/in \(302\); set SERPER_BASE_URL",
+            id="a redirect",
+        ),
+        pytest.param((307, {}, {}), r"redirects.*\(307\)", id="a redirect to nowhere"),
+        pytest.param(
+            (400, {"message": "Missing API key"}),
+            r"refused the key in SERPER_API_KEY \(400: Missing API key\); set it",
+            id="a key that is missed",
+        ),
+        pytest.param(
+            (200, {"message": "Unauthorized.", "statusCode": 403}),
+            r"refused the key in SERPER_API_KEY \(200: Unauthorized\.\)",
+            id="no key with 200",
+        ),
+        pytest.param((407, {}), r"refused the key.*\(407", id="a proxy"),
+    ],
+)
+def test_an_engine_that_is_none_ends_the_run_at_once(
+    engines: Engines, fault: Any, says: str
+) -> None:
+    engines.faults.append(fault)
+    with pytest.raises(RunError, match=says) as caught:
+        search("a?")
+    assert engines.url in caught.value.message
+    assert "key=k" not in caught.value.message
+    assert engines.requests == 1
+
+
+def test_an_engine_without_a_key_says_that_it_wants_one(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERPER_API_KEY", "")
+    with pytest.raises(RunError, match=r"wants a key \(403.*set SERPER_API_KEY to one"):
+        search("a?")
+
+
+def test_a_web_page_after_searches_that_succeeded_is_tried_again(engines: Engines) -> None:
+    engines.results |= {"a?": result(snippet("Of a.")), "b?": result(snippet("Of b."))}
+    source = made(passages_per_page=0)
+    wait_for(source.look_up(opened(["a?"])))
+    engines.faults.append(HTML)
+    (found,) = wait_for(source.look_up(opened(["b?"])))
+    assert texts(found) == ["Of b."]
+
+
 def test_the_key_is_nowhere_but_in_the_header(
     engines: Engines, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -255,6 +311,75 @@ def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_pa
     assert pier.published_at == "2020-05-17"
     assert beacon.url == engines.web.url("/beacon")
     assert beacon.title == "The beacon of Holmsund"
+
+
+def serve(engines: Engines, pages: dict[str, str]) -> None:
+    """Put pages on the local web."""
+    engines.web.pages |= {path: Reply(text.encode(), 200, TEXT) for path, text in pages.items()}
+
+
+WALL = (
+    "<title>Just a moment...</title><h1>Checking your browser</h1>"
+    "<p>This process is automatic. Your browser will redirect to your content shortly.</p>"
+)
+MOVED = (
+    '<title>Moved</title><meta http-equiv=refresh content="0; url={}"><p>Click on this link.</p>'
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "said", "failures"),
+    [
+        pytest.param(WALL, "The snippet.", ["bot_wall"], id="a check for robots"),
+        pytest.param(MOVED.format("/beacon"), BEACON[0], [], id="a page that has moved"),
+        pytest.param(MOVED.format("/again"), "The snippet.", ["moved"], id="moved once more"),
+        pytest.param(MOVED.format("/gone"), "The snippet.", ["http_404"], id="moved to nothing"),
+    ],
+)
+def test_a_page_that_is_none(engines: Engines, page: str, said: str, failures: list[str]) -> None:
+    serve(engines, {"/page": page, "/again": MOVED.format("/beacon")})
+    (found,) = look_up(listed(engines, "xyzzy beacon", "/page"))
+    (hit,) = found.passages
+    assert said.partition(". ")[0] in hit.passage.text
+    assert reasons(found) == failures
+    assert [failure.key for failure in found.failures] == [engines.web.url("/page")] * len(failures)
+
+
+def test_the_addresses_of_a_page_are_one_passage_and_one_place(engines: Engines) -> None:
+    stated = f"<link rel=canonical href='{engines.web.url('/real')}'>"
+    page = html("Mole", ["The mole has steps. It is old."] * 9, head=stated).decode()
+    serve(engines, dict.fromkeys(["/real?utm_source=x", "/print"], page))
+    same = ["/real?utm_source=x", "/real#top", "/print", "/amp/real", "/real?fbclid=1&gclid=2"]
+    query = listed(engines, "xyzzy mole", *same, "/beacon", "/lighthouse")
+    (found,) = look_up(query, pages=2)
+    urls = [hit.passage.url for hit in found.passages]
+    assert urls == [engines.web.url("/real?utm_source=x"), engines.web.url("/beacon")]
+    assert "/lighthouse" not in engines.web.paths()
+
+
+def test_the_address_under_which_a_page_can_be_read_is_taken(engines: Engines) -> None:
+    stated = f"<link rel=canonical href='{engines.web.url('/gone')}'>"
+    page = html("Mole", ["The mole has steps. It is old."] * 9, head=stated)
+    serve(engines, {"/print": page.decode()})
+    (found,) = look_up(listed(engines, "xyzzy mole", "/gone", "/print", "/beacon"), pages=2)
+    urls = [hit.passage.url for hit in found.passages]
+    assert urls == [engines.web.url("/print"), engines.web.url("/beacon")]
+    assert reasons(found) == ["http_404"]
+
+
+def test_what_the_engine_says_of_a_page_is_in_its_passage(engines: Engines) -> None:
+    url = engines.web.url("/beacon")
+    box = {"answer": "31 metres", "link": f"{url}#height", "title": "Box"}
+    asked = {"question": "Who?", "snippet": "By Oda Lund.", "link": "https://lund.example"}
+    organic = snippet("The snippet.", link=url)
+    engines.results["q?"] = result(organic, answerBox=box, peopleAlsoAsk=[asked])
+    (found,) = look_up("q?")
+    lund, beacon = [hit.passage for hit in found.passages]
+    assert (lund.text, lund.url, lund.title) == ("By Oda Lund.", "https://lund.example", "Who?")
+    assert beacon.url == url
+    assert beacon.text.startswith(f"31 metres\n{BEACON[0].partition('. ')[0]}")
+    (found,) = search("q?")
+    assert texts(found) == ["By Oda Lund.", "31 metres\nThe snippet."]
 
 
 @pytest.mark.slow

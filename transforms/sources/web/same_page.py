@@ -1,0 +1,122 @@
+"""Recognise the addresses of one page, so that a page is read once and has one vote.
+
+Search engines list a page under several addresses: with a fragment or tracking parameters, as its
+AMP or mobile version, with and without `www.`. Other such addresses are only known once they are
+read, by the canonical address that the page states.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from ufo.schemas.text import host_of
+from ufo.transforms.sources.web.engines import SearchResult
+
+_TRACKING: Final = re.compile(
+    r"utm_.*|amp_.*|hsa_.*|mc_[ce]id|pk_.*|mtm_.*|matomo_.*|piwik_.*|at_(?:medium|campaign|link|format)"
+    r"|[a-z]{1,2}clid|fbclid|gclsrc|gbraid|wbraid|msclkid|twclid|igsh(?:id)?|srsltid|yclid|ysclid"
+    r"|_ga|_gl|_hs(?:enc|mi)|mkt_tok|oly_(?:anon|enc)_id|vero_(?:id|conv)|wt_mc|cmpid|s?cmp"
+    r"|ito|ocid|smid|smtyp|spm|scm|ref_(?:src|url)|referrer|share(?:_?id)?|trk|trkinfo",
+    re.IGNORECASE,
+)
+_AMP_PARAMETERS: Final = {"amp": None, "outputtype": "amp", "output": "amp", "view": "amp"}
+_VERSIONS: Final = ("amp", "m", "mobile", "www")  # labels of hosts with the same pages
+_AMP_PATH: Final = re.compile(r"^/amp(?=/.)|/amp(?=/?$)|\.amp(?=(?:\.html?)?$)")
+_AMP_CACHE: Final = re.compile(r"/(?:amp|[cv])(?:/s)?/([^/]+\.[^/]+)(/.*)?$")
+_INDEX: Final = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
+
+
+def page_key(url: str) -> str:
+    """Return a text that is equal for the addresses of one page, as far as they tell.
+
+    It has the host without `www`, `m`, `mobile` and `amp`, the port if it is unusual, the path
+    without its last slash, `index.html` and parts for AMP, and the other parameters in order.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = host_of(url), parts.port
+    except ValueError:
+        return url
+    path = unquote(parts.path)
+    if host.endswith("cdn.ampproject.org") or re.fullmatch(r"(?:www\.)?google\.[a-z.]+", host):
+        cached = _AMP_CACHE.match(path)
+        if cached:
+            host, path = cached[1].lower(), cached[2] or ""
+    labels = host.split(".")
+    if not host.replace(".", "").isdigit():
+        labels = [name for name in labels[:-2] if name not in _VERSIONS] + labels[-2:]
+    path = _INDEX.sub("", _AMP_PATH.sub("", path)).rstrip("/")
+    parameters = sorted(
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if not (_TRACKING.fullmatch(name) or _is_amp(name.lower(), value.lower()))
+    )
+    shown_port = "" if port in (None, 80, 443) else f":{port}"
+    return f"{'.'.join(labels)}{shown_port}{path}?{urlencode(parameters)}"
+
+
+def _is_amp(name: str, value: str) -> bool:
+    return name in _AMP_PARAMETERS and _AMP_PARAMETERS[name] in (None, value)
+
+
+def page_keys(urls: Iterable[str], canonical: str | None = None, text: str = "") -> frozenset[str]:
+    """Return the keys of a page that was fetched; two pages that share one are the same.
+
+    `urls` are its addresses before and after redirects, `text` is what was read of it. A canonical
+    address on the same host is trusted, unless it is the home page, which careless sites state on
+    all their pages. One on another host (a syndicated article) is trusted for pages with the same
+    text, or a site could silence another.
+    """
+    keys = {page_key(url) for url in urls}
+    hosts = {key.partition("/")[0].partition("?")[0] for key in keys}
+    stated = page_key(canonical) if canonical else None
+    if stated is not None:
+        host, slash, _ = stated.partition("/")
+        if host.partition("?")[0] in hosts and slash:
+            keys.add(stated)
+    with_text = {f"{key} {hash(text)}" for key in (*keys, stated) if key and text}
+    return frozenset(keys | with_text)
+
+
+@dataclass(slots=True)
+class Listing:
+    """What a search says of one page, or of none (`url` None).
+
+    `result` is the first result for it. `statements` are the engine's own about it, which are
+    passages. `snippets` are its excerpts, used if the page is not read.
+    """
+
+    result: SearchResult
+    statements: list[str]
+    snippets: list[str]
+
+    def add(self, other: "Listing") -> None:
+        """Add what another listing says of the same page."""
+        if self.result.stands_alone:
+            self.result = other.result
+        _add_new(self.statements, other.statements)
+        _add_new(self.snippets, other.snippets)
+
+
+def by_page(results: Iterable[SearchResult]) -> list[Listing]:
+    """Return what each page's results say, in the order of the first result for each page."""
+    listings: dict[str, Listing] = {}
+    for place, result in enumerate(results):
+        key = page_key(result.url) if result.url else f"none {place}"
+        text = [result.text] if result.text else []
+        alone = result.stands_alone
+        listing = Listing(result, text if alone else [], [] if alone else text)
+        if key in listings:
+            listings[key].add(listing)
+        else:
+            listings[key] = listing
+    return list(listings.values())
+
+
+def _add_new(texts: list[str], more: Iterable[str]) -> None:
+    """Add the texts that no earlier one contains."""
+    for text in more:
+        if not any(text in known for known in texts):
+            texts.append(text)

@@ -1,0 +1,213 @@
+"""Recognise what a site shows in place of a page: a request for consent, a check for robots, a
+login, "page not found" sent as 200, or a page that only sends its readers on.
+
+Such a page has little text, and its title, its heading or its text say what it is. `walls.yaml` has
+their phrases in several languages. The more of the three say it, the longer the text may be.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag, urljoin
+
+import yaml
+
+from ufo.transforms.sources.web import documents as reasons
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_MOST_TEXT: Final = (200, 500, 1_500, 6_000)
+"""The most characters of text on such a page, by how many of title, heading and text clearly say
+what it is."""
+_MOST_CONSENT: Final = 6_000
+_BESIDE: Final = 0.25  # share of a request for consent that may be about something else
+_MOST_SECONDS: Final = 30.0  # of a refresh; a later one is for a page that is read meanwhile
+_MOST_WORDS: Final = 12  # of a heading, or a sentence, that is more than an article's
+_SEARCHED: Final = 1_500  # characters of a heading or of the text
+_IGNORED: Final = frozenset(("a", "an", "the", "that", "please", "sorry"))
+_UNSPACED: Final = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\u1100-\u11ff\uac00-\ud7ff]")
+_SEPARATORS: Final = re.compile(r"\s[-–—·/]\s|[|»«•:!…。！]|\.(?=\s|$)")
+_REFRESH: Final = re.compile(r"\s*(\d{1,9})?[\d.]{0,9}\s*[;,]?\s*(?:url\s*=)?\s*(.*)", re.I | re.S)
+_BUTTONS: Final = "//button | //*[@role='button'] | //a | //input[@type='submit' or @type='button']"
+_MOST_BUTTONS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The phrases of one kind in `walls.yaml`, as `_plain` writes them."""
+
+    whole: frozenset[str]
+    within: tuple[str, ...]
+    buttons: frozenset[str]
+    terms: tuple[str, ...]
+
+
+@cache
+def _phrases() -> dict[str, Phrases]:
+    text = resources.files(__package__).joinpath("walls.yaml").read_text("utf-8")
+    kinds: Any = yaml.safe_load(text)
+    return {
+        kind: Phrases(
+            frozenset(map(_plain, lists["whole"])),
+            tuple(map(_plain, lists["within"])),
+            frozenset(map(_plain, lists.get("buttons", ()))),
+            tuple(map(_plain, lists.get("terms", ()))),
+        )
+        for kind, lists in kinds.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a page shows beside its text, before anything of it is dropped.
+
+    Texts are as shown, by the form in which they are compared. `titles` are the parts of its title,
+    `tops` those of its first level of headings, and `headings` those of all. `buttons` are its
+    buttons and links. `form` says whether it asks for a password or an e-mail address.
+    """
+
+    titles: Mapping[str, str]
+    tops: Mapping[str, str]
+    headings: Mapping[str, str]
+    buttons: Mapping[str, str]
+    form: bool
+
+
+def shown_on(tree: "HtmlElement") -> Shown:
+    """Return the title, headings, buttons and forms of a page."""
+    titles = [element.text_content() for element in tree.iter("title")]
+    levels = [[one.text_content() for one in tree.iter(tag)] for tag in ("h1", "h2", "h3")]
+    buttons = tree.xpath(_BUTTONS)[:_MOST_BUTTONS]
+    fields = {one.get("type", "").lower() for one in tree.iter("input")}
+    return Shown(
+        _parts(titles[:1]),
+        _parts(next(filter(None, levels), ())),
+        _parts(chain.from_iterable(levels)),
+        _parts(one.get("value") or one.text_content() for one in buttons),
+        not fields.isdisjoint(("password", "email")),
+    )
+
+
+def wall_in(shown: Shown, text: str) -> tuple[str, str] | None:
+    """Return the reason why a page is none, and the words that tell; None for an article.
+
+    `text` is the main text of the page.
+    """
+    said = _parts([text[:_SEARCHED]])
+    for reason in (reasons.BOT_WALL, reasons.NOT_FOUND, reasons.LOGIN_WALL, reasons.MOVED):
+        signs = [_named(reason, parts) for parts in (shown.titles, shown.tops, said)]
+        words = next(filter(None, signs), "")
+        number = sum(1 for sign in signs if sign and not _is_weak(reason, sign, shown))
+        if words and len(text) <= _MOST_TEXT[number]:
+            return reason, {**said, **shown.tops, **shown.titles}[words]
+    texts = {**shown.buttons, **shown.headings, **shown.titles}
+    words = _named(reasons.CONSENT_WALL, {**shown.titles, **shown.headings})
+    buttons = _phrases()[reasons.CONSENT_WALL].buttons
+    asks = words or next((text for text in shown.buttons if text in buttons), "")
+    if asks and len(text) <= _MOST_CONSENT and _is_about_consent(text, named=bool(words)):
+        return reasons.CONSENT_WALL, texts[asks]
+    return None
+
+
+def _is_weak(reason: str, words: str, shown: Shown) -> bool:
+    """Return whether words may mean something else: "404" a year, "Log in" a link of any site."""
+    alone = words in _phrases()[reason].whole
+    return alone and (words.isdigit() or (reason == reasons.LOGIN_WALL and not shown.form))
+
+
+def _named(reason: str, parts: Iterable[str]) -> str:
+    """Return the shortest of these texts that is or has a phrase of this kind, "" for none."""
+    phrases = _phrases()[reason]
+    named = [
+        part
+        for part in parts
+        if part in phrases.whole
+        or (
+            len(part.split()) <= _MOST_WORDS
+            and any(_has(part, phrase) for phrase in phrases.within)
+        )
+    ]
+    return min(named, key=len, default="")
+
+
+def _is_about_consent(text: str, named: bool) -> bool:
+    """Return whether nearly all paragraphs ask for consent; without any, the heading decides."""
+    terms = _phrases()[reasons.CONSENT_WALL].terms
+    lines = [(line, _plain(line)) for line in text.splitlines()]
+    beside = sum(
+        len(line)
+        for line, plain in lines
+        if sum(_has(plain, term, begins=True) for term in terms) < (2 if len(line) > 120 else 1)
+    )
+    return beside <= len(text) * _BESIDE if text else named
+
+
+def refresh_of(tree: "HtmlElement", url: str) -> str | None:
+    """Return the address that a page's meta element sends its readers to, None without one.
+
+    One that loads the same page again, or only after a while, leads nowhere.
+    """
+    for meta in tree.iter("meta"):
+        if meta.get("http-equiv", "").strip().lower() != "refresh":
+            continue
+        found = _REFRESH.match(meta.get("content", ""))
+        there = found[2].strip(" \t\r\n\"'") if found else ""
+        if found is None or not there or int(found[1] or 0) > _MOST_SECONDS:
+            continue
+        address = absolute(tree, url, there)
+        if address and urldefrag(address)[0] != urldefrag(url)[0]:
+            return address
+    return None
+
+
+def canonical_of(tree: "HtmlElement", url: str) -> str | None:
+    """Return the address that a page states as its own, None without one."""
+    for link in tree.iter("link"):
+        if "canonical" in link.get("rel", "").lower().split() and link.get("href", "").strip():
+            return absolute(tree, url, link.get("href"))
+    return None
+
+
+def absolute(tree: "HtmlElement", url: str, address: str) -> str | None:
+    """Return an address in a page as an absolute one; None if it is not of the web."""
+    try:
+        base = next((one.get("href") for one in tree.iter("base") if one.get("href")), "")
+        found = urljoin(urljoin(url, base), address.strip())
+    except ValueError:
+        return None
+    return found if found.startswith(("http://", "https://")) else None
+
+
+def _parts(texts: Iterable[str]) -> dict[str, str]:
+    """Return texts and their parts between separators, by the form in which they are compared."""
+    parts: dict[str, str] = {}
+    for text in texts:
+        for part in (text, *_SEPARATORS.split(text[:_SEARCHED])):
+            shown = " ".join(part[:_SEARCHED].split())
+            if plain := _plain(shown):
+                parts.setdefault(plain, shown)
+    return parts
+
+
+def _plain(text: str) -> str:
+    """Return a text in lower case, without punctuation, accents and words that do not matter."""
+    kept = []
+    for character in unicodedata.normalize("NFKD", text.casefold()):
+        if character.isalnum():
+            kept.append(character)
+        elif not unicodedata.category(character).startswith("M"):
+            kept.append(" ")
+    return " ".join(word for word in "".join(kept).split() if word not in _IGNORED)
+
+
+def _has(text: str, phrase: str, begins: bool = False) -> bool:
+    """Return whether a text has the words of a phrase, or words that begin with it."""
+    if _UNSPACED.search(phrase):
+        return phrase in text
+    return f" {phrase}{'' if begins else ' '}" in f" {text} "
