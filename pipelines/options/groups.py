@@ -215,7 +215,12 @@ class WebOptions:
         "ENGINE",
         choices=("serper", "searxng", "brave"),
     )
-    pages: int | None = of_source("pages to fetch per query (default 5)", "N", low=1, high=100)
+    pages: int | None = of_source(
+        "pages to fetch per query (default 5); several addresses of one page count as one",
+        "N",
+        low=1,
+        high=100,
+    )
     passages_per_page: int | None = of_source(
         "best sentences to take per page (default 1); each is a passage with its own vote, and "
         "those whose contexts overlap are merged; 0: use the search snippets and fetch nothing",
