@@ -39,6 +39,7 @@ CONSENT_WALL: Final = "consent_wall"
 BOT_WALL: Final = "bot_wall"
 LOGIN_WALL: Final = "login_wall"
 NOT_FOUND: Final = "not_found"
+UNAVAILABLE: Final = "unavailable"
 MOVED: Final = "moved"
 
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
@@ -89,7 +90,8 @@ class Document:
 
     - EMPTY (no content), NO_TEXT (only navigation, images, a scanned PDF), UNREADABLE_PDF
     - PAYWALL, JAVASCRIPT_ONLY
-    - what a site shows in place of the page: CONSENT_WALL, BOT_WALL, LOGIN_WALL, NOT_FOUND, MOVED
+    - what a site shows in place of the page: CONSENT_WALL, BOT_WALL, LOGIN_WALL, NOT_FOUND,
+      UNAVAILABLE (maintenance, another country, a question for the reader's age), MOVED
     """
 
     title: str | None

@@ -25,9 +25,17 @@ if TYPE_CHECKING:
 _MOST_TEXT: Final = (200, 500, 1_500, 6_000)
 """The most characters of text on such a page, by how many of title, heading and text clearly say
 what it is."""
+_KINDS: Final = (
+    reasons.BOT_WALL,
+    reasons.NOT_FOUND,
+    reasons.LOGIN_WALL,
+    reasons.UNAVAILABLE,
+    reasons.MOVED,
+)
 _MOST_CONSENT: Final = 6_000
 _BESIDE: Final = 0.25  # share of a request for consent that may be about something else
 _MOST_SECONDS: Final = 30.0  # of a refresh; a later one is for a page that is read meanwhile
+_SHORT_LINE: Final = 120  # characters
 _MOST_WORDS: Final = 12  # of a heading, or a sentence, that is more than an article's
 _SEARCHED: Final = 1_500  # characters of a heading or of the text
 _IGNORED: Final = frozenset(("a", "an", "the", "that", "please", "sorry"))
@@ -100,19 +108,33 @@ def wall_in(shown: Shown, text: str) -> tuple[str, str] | None:
     `text` is the main text of the page.
     """
     said = _parts([text[:_SEARCHED]])
-    for reason in (reasons.BOT_WALL, reasons.NOT_FOUND, reasons.LOGIN_WALL, reasons.MOVED):
+    for reason in _KINDS:
         signs = [_named(reason, parts) for parts in (shown.titles, shown.tops, said)]
         words = next(filter(None, signs), "")
         number = sum(1 for sign in signs if sign and not _is_weak(reason, sign, shown))
         if words and len(text) <= _MOST_TEXT[number]:
             return reason, {**said, **shown.tops, **shown.titles}[words]
-    texts = {**shown.buttons, **shown.headings, **shown.titles}
-    words = _named(reasons.CONSENT_WALL, {**shown.titles, **shown.headings})
-    buttons = _phrases()[reasons.CONSENT_WALL].buttons
-    asks = words or next((text for text in shown.buttons if text in buttons), "")
-    if asks and len(text) <= _MOST_CONSENT and _is_about_consent(text, named=bool(words)):
-        return reasons.CONSENT_WALL, texts[asks]
-    return None
+    words = _consent_in(shown, text)
+    return (reasons.CONSENT_WALL, words) if words else None
+
+
+def _consent_in(shown: Shown, text: str) -> str:
+    """Return the heading or button by which a page is a request for consent, else ""."""
+    title, heading = (
+        _named(reasons.CONSENT_WALL, parts) for parts in (shown.titles, shown.headings)
+    )
+    phrases = _phrases()[reasons.CONSENT_WALL]
+    button = next((button for button in shown.buttons if button in phrases.buttons), "")
+    clear = all(words and words not in phrases.whole for words in (title, heading))
+    if clear and len(text) <= _MOST_TEXT[2]:
+        return shown.headings[heading]
+    if len(text) > _MOST_CONSENT or not (title or heading or button):
+        return ""
+    named = bool(title or heading)  # any site with a banner has the button
+    beside = _beside_consent(text, *((1, 2) if named else (3, 3)))
+    if beside > len(text) * _BESIDE or not (text or named):
+        return ""
+    return {**shown.buttons, **shown.headings, **shown.titles}[title or heading or button]
 
 
 def _is_weak(reason: str, words: str, shown: Shown) -> bool:
@@ -122,7 +144,8 @@ def _is_weak(reason: str, words: str, shown: Shown) -> bool:
 
 
 def _named(reason: str, parts: Iterable[str]) -> str:
-    """Return the shortest of these texts that is or has a phrase of this kind, "" for none."""
+    """Return the shortest of these texts that is or has a phrase of this kind, "" for none; a number
+    only if nothing else does."""
     phrases = _phrases()[reason]
     named = [
         part
@@ -133,19 +156,20 @@ def _named(reason: str, parts: Iterable[str]) -> str:
             and any(_has(part, phrase) for phrase in phrases.within)
         )
     ]
-    return min(named, key=len, default="")
+    return min(named, key=lambda part: (part.isdigit(), len(part)), default="")
 
 
-def _is_about_consent(text: str, named: bool) -> bool:
-    """Return whether nearly all paragraphs ask for consent; without any, the heading decides."""
+def _beside_consent(text: str, short: int, long: int) -> int:
+    """Return the characters of paragraphs that are not about consent: a `short` or `long` one has
+    fewer than so many terms of such requests."""
     terms = _phrases()[reasons.CONSENT_WALL].terms
-    lines = [(line, _plain(line)) for line in text.splitlines()]
-    beside = sum(
-        len(line)
-        for line, plain in lines
-        if sum(_has(plain, term, begins=True) for term in terms) < (2 if len(line) > 120 else 1)
-    )
-    return beside <= len(text) * _BESIDE if text else named
+    beside = 0
+    for line in text.splitlines():
+        plain = _plain(line)
+        number = sum(_has(plain, term, begins=True) for term in terms)
+        if number < (long if len(line) > _SHORT_LINE else short):
+            beside += len(line)
+    return beside
 
 
 def refresh_of(tree: "HtmlElement", url: str) -> str | None:

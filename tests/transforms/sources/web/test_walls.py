@@ -148,6 +148,21 @@ def test_a_login(title: str, body: str) -> None:
     assert reason_of(title, body) == reasons.LOGIN_WALL
 
 
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("vara.example", "<h1>vara.example is for sale</h1><p>This domain is parked free.</p>"),
+        ("Account Suspended", "<p>Contact your hosting provider for more information.</p>"),
+        ("Vara", "<h1>We'll be back soon</h1><p>We are performing some maintenance now.</p>"),
+        ("Wartungsarbeiten", "<p>Wir sind in wenigen Minuten wieder für Sie da, versprochen.</p>"),
+        ("451", "<h1>451: Unavailable due to legal reasons</h1><p>You seem to be in Europe.</p>"),
+        ("Vara", "<h1>Are you over 18?</h1><p>You must be old enough to enter this site.</p>"),
+    ],
+)
+def test_a_site_that_shows_nothing_now_or_here(title: str, said: str) -> None:
+    assert reason_of(title, said) == reasons.UNAVAILABLE
+
+
 COOKIES = "".join(
     f"<p>In {year} browsers began to block cookies of advertising partners, and {year - 1990} "
     "sites asked for consent before they stored identifiers on a device of their readers.</p>"
@@ -162,6 +177,22 @@ COOKIES = "".join(
         pytest.param("404", f"<h1>404</h1>{ARTICLE}", id="on a year"),
         pytest.param("Page not found", f"<h1>The lost page</h1>{ARTICLE * 2}", id="on a film"),
         pytest.param("Cookies", f"<h1>Cookies</h1>{COOKIES}{ACCEPT}", id="on cookies"),
+        pytest.param(
+            "Cookies",
+            "<h1>Cookies</h1><p>Take 200 g of flour, 100 g of butter and 2 eggs. Bake the cookies "
+            f"for 12 minutes at 180 degrees, and eat them within a week.</p>{ACCEPT}",
+            id="a recipe",
+        ),
+        pytest.param(
+            "Vara fined",
+            "<h1>Vara fined 5 million</h1><p>The agency fined Vara 5 million crowns because its "
+            "cookies followed readers without their consent.</p><p>The company had shared personal "
+            f"data with 20 advertising partners since 2019, the agency said.</p>{ACCEPT}",
+            id="news of privacy",
+        ),
+        pytest.param(
+            "The log", "<h1>Log in the harbour</h1><p>It came in on 4 May 1932.</p>", id="a log"
+        ),
         pytest.param("Lake", f"<h2>We use cookies</h2>{CONSENT}{ACCEPT}{ARTICLE}", id="a banner"),
         pytest.param(
             "Lake", f"<h1>Lake</h1>{STORY * 4}<aside><h3>Log in</h3>{PASSWORD}</aside>", id="a form"
