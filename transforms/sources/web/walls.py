@@ -94,10 +94,10 @@ def shown_on(tree: "HtmlElement") -> Shown:
     buttons = tree.xpath(_BUTTONS)[:_MOST_BUTTONS]
     fields = {one.get("type", "").lower() for one in tree.iter("input")}
     return Shown(
-        _parts(titles[:1]),
-        _parts(next(filter(None, levels), ())),
-        _parts(chain.from_iterable(levels)),
-        _parts(one.get("value") or one.text_content() for one in buttons),
+        parts_of(titles[:1]),
+        parts_of(next(filter(None, levels), ())),
+        parts_of(chain.from_iterable(levels)),
+        parts_of(one.get("value") or one.text_content() for one in buttons),
         not fields.isdisjoint(("password", "email")),
     )
 
@@ -107,7 +107,7 @@ def wall_in(shown: Shown, text: str) -> tuple[str, str] | None:
 
     `text` is the main text of the page.
     """
-    said = _parts([text[:_SEARCHED]])
+    said = parts_of([text[:_SEARCHED]])
     for reason in _KINDS:
         signs = [_named(reason, parts) for parts in (shown.titles, shown.tops, said)]
         words = next(filter(None, signs), "")
@@ -144,8 +144,10 @@ def _is_weak(reason: str, words: str, shown: Shown) -> bool:
 
 
 def _named(reason: str, parts: Iterable[str]) -> str:
-    """Return the shortest of these texts that is or has a phrase of this kind, "" for none; a number
-    only if nothing else does."""
+    """Return the shortest of these texts that is or has a phrase of this kind, "" for none.
+
+    A number comes last.
+    """
     phrases = _phrases()[reason]
     named = [
         part
@@ -208,7 +210,7 @@ def absolute(tree: "HtmlElement", url: str, address: str) -> str | None:
     return found if found.startswith(("http://", "https://")) else None
 
 
-def _parts(texts: Iterable[str]) -> dict[str, str]:
+def parts_of(texts: Iterable[str]) -> dict[str, str]:
     """Return texts and their parts between separators, by the form in which they are compared."""
     parts: dict[str, str] = {}
     for text in texts:

@@ -1,11 +1,15 @@
 """What a site shows in place of a page is told from an article."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.sources.web.pages import ARTICLE, PARAGRAPHS, fetched
 from ufo.transforms.sources.web import documents as reasons
+from ufo.transforms.sources.web import walls
 from ufo.transforms.sources.web.documents import Document, document_of
 
 URL = "https://vara.example/bridge"
@@ -161,6 +165,28 @@ def test_a_login(title: str, body: str) -> None:
 )
 def test_a_site_that_shows_nothing_now_or_here(title: str, said: str) -> None:
     assert reason_of(title, said) == reasons.UNAVAILABLE
+
+
+TABLE = yaml.safe_load(Path(walls.__file__).with_name("walls.yaml").read_text("utf-8"))
+
+
+def seen(heading: str = "", button: str = "") -> walls.Shown:
+    parts = walls.parts_of([heading])
+    return walls.Shown({}, parts, parts, walls.parts_of([button]), form=True)
+
+
+@pytest.mark.parametrize(("kind", "lists"), TABLE.items())
+def test_each_phrase_of_the_table(kind: str, lists: dict[str, list[str]]) -> None:
+    phrases = [*lists["whole"], *lists["within"]]
+    found = [walls.wall_in(seen(f"The Herald | {phrase}!"), "") for phrase in phrases]
+    assert [wall and wall[0] for wall in found] == [kind] * len(phrases)
+
+
+def test_each_button_of_the_table() -> None:
+    asks = "Cookies, partners and advertising need your consent."
+    buttons = TABLE["consent_wall"]["buttons"]
+    found = [walls.wall_in(seen(button=button), asks) for button in buttons]
+    assert found == [(reasons.CONSENT_WALL, button) for button in buttons]
 
 
 COOKIES = "".join(
