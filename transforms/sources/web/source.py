@@ -222,23 +222,21 @@ class WebSource(FactSource):
     ) -> list[Retrieved]:
         """Return the passages of the engine's own statements and of the first pages.
 
-        A page that turns out to be one of those before adds only its statements, and the next one
-        takes its place.
+        A page that turns out to be one of those before adds only what is said of it, and the next
+        one takes its place.
         """
-        statements = [one for one in listings if one.result.stands_alone]
         waiting = deque(one for one in listings if not one.result.stands_alone)
         pages: list[_Page] = []
         while waiting and len(pages) < self.pages:
             batch = [waiting.popleft() for _ in range(min(len(waiting), self.pages - len(pages)))]
             for page in await together(self._page(listing, visit) for listing in batch):
-                same = next((known for known in pages if known.keys & page.keys), None)
-                if same is None:
-                    pages.append(page)
-                    continue
-                same.listing.add(page.listing)
-                same.keys |= page.keys
-                same.read = same.read or page.read
-        pages = [*(_Page(listing) for listing in statements), *pages]
+                _add(page, pages)
+        only_said: list[_Page] = []
+        for listing in listings:
+            if listing.result.stands_alone:
+                page = _Page(listing, keys=page_keys(filter(None, [listing.result.url])))
+                _add(page, pages, only_said)
+        pages = [*only_said, *pages]
         taken = await together(self._of_page(query, page, searched_at, visit) for page in pages)
         return list(chain.from_iterable(taken))
 
@@ -342,6 +340,17 @@ class _Page:
     listing: Listing
     read: "ReadPage | None" = None
     keys: frozenset[str] = frozenset()
+
+
+def _add(page: _Page, pages: list[_Page], others: list[_Page] | None = None) -> None:
+    """Add a page to the one of `pages` that is the same, else to `others` (by default `pages`)."""
+    same = next((known for known in pages if known.keys & page.keys), None)
+    if same is None:
+        (pages if others is None else others).append(page)
+    else:
+        same.listing.add(page.listing)
+        same.keys |= page.keys
+        same.read = same.read or page.read
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,10 +194,10 @@ def refresh_of(tree: "HtmlElement", url: str) -> str | None:
 
 def canonical_of(tree: "HtmlElement", url: str) -> str | None:
     """Return the address that a page states as its own, None without one."""
-    for link in tree.iter("link"):
-        if "canonical" in link.get("rel", "").lower().split() and link.get("href", "").strip():
-            return absolute(tree, url, link.get("href"))
-    return None
+    links = tree.xpath("//link[@href][contains(translate(@rel, 'CANOIL', 'canoil'), 'canonical')]")
+    stated = [link.get("href") for link in links]
+    stated += tree.xpath("//meta[@property='og:url']/@content")
+    return next((absolute(tree, url, address) for address in stated if address.strip()), None)
 
 
 def absolute(tree: "HtmlElement", url: str, address: str) -> str | None:

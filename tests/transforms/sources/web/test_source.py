@@ -382,6 +382,19 @@ def test_what_the_engine_says_of_a_page_is_in_its_passage(engines: Engines) -> N
     assert texts(found) == ["By Oda Lund.", "31 metres\nThe snippet."]
 
 
+def test_what_is_said_of_a_page_by_its_canonical_address_is_in_its_passage(
+    engines: Engines,
+) -> None:
+    stated = f"<link rel=canonical href='{engines.web.url('/real')}'>"
+    page = html("Mole", ["The mole has steps. It is old."] * 9, head=stated).decode()
+    serve(engines, {"/print": page})
+    box = {"answer": "31 steps", "link": engines.web.url("/real")}
+    organic = snippet("The snippet.", link=engines.web.url("/print"))
+    engines.results["q?"] = result(organic, answerBox=box)
+    (found,) = look_up("q?")
+    assert [text.split("\n")[0] for text in texts(found)] == ["31 steps"]
+
+
 @pytest.mark.slow
 def test_hostile_documents_cost_themselves_alone(engines: Engines) -> None:
     bad = hostile()

@@ -286,6 +286,7 @@ def test_the_reason_has_the_words_of_the_page() -> None:
         ('<link rel="canonical" href="/lake">', "https://vara.example/lake"),
         ('<link rel="Canonical" href="https://b.example/x">', "https://b.example/x"),
         ('<base href="https://c.example/d/"><link rel=canonical href=e>', "https://c.example/d/e"),
+        ('<meta property="og:url" content="https://b.example/x">', "https://b.example/x"),
         ('<link rel="alternate" href="/lake">', None),
         ('<link rel="canonical" href="">', None),
         ('<link rel="canonical" href="mailto:a@b.example">', None),
