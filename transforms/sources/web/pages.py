@@ -274,7 +274,8 @@ class Pages:
             started = time.monotonic()
             moved, was_kept = await self._kept_or_fetched(document.moved_to)
             seconds += 0.0 if was_kept else time.monotonic() - started
-            page, cached = replace(moved, url=url), cached and was_kept
+            detail = f"{document.detail}; {moved.detail}" if moved.reason else ""
+            page, cached = replace(moved, url=url, detail=detail), cached and was_kept
             document = await self._document(page)
         text = PageText(document, self._embedder)
         return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, cached)
