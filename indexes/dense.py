@@ -46,8 +46,6 @@ class Dense:
         if isinstance(self._index, faiss.IndexRefine):
             self._candidates = faiss.downcast_index(self._index.base_index)
             self._candidates.nprobe = min(probes, int(self._candidates.nlist))
-        elif not isinstance(self._index, faiss.IndexFlat):
-            raise ValueError("its vectors are stored as an older ufo did")
 
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
