@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ import sentencex
 from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, PageBroken, RawDocument, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
+from ufo.indexes.tokens import word_count
 from ufo.indexes.wikitext import PageSection, is_disambiguation, sections_of
 from ufo.schemas.records import Failure
 from ufo.schemas.text import storable, without_nul
@@ -25,24 +27,24 @@ WORDS = 100
 # A longer "sentence" is a list without full stops, or a script without spaces: cut by length.
 _LONG_WORDS = 150
 _LONG_CHARACTERS = 2_000
-_PIECE = re.compile(r"\S{1,500}")
+# White space is inside of no piece, and the end of none is between the digits of a number.
+_PIECE = re.compile(r"\S{1,500}(?!(?<=[\d.,])[\d.,])|\S{1,500}")
 
 
 def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) -> list[str]:
     """Return the passages of one section, given its paragraphs and list items.
 
     Their number is the section's words divided by `words`, rounded, and they have about equal
-    lengths. Sentences of one line are joined by a space, lines by a line feed; no text is lost or
-    repeated.
+    lengths. Lines are joined by a line feed; no text is lost or repeated.
     """
     if _is_one(lines, words):
         whole = "\n".join(line for line in map(str.strip, lines) if line)
         return [whole] if whole else []
     sentences = [
-        (piece, len(piece.split()), number)
+        (piece, word_count(piece), number)
         for number, line in enumerate(lines)
-        for sentence in sentencex.segment(language, line)
-        for piece in _cut(sentence.strip(), words)
+        for sentence in sentencex.segment(language, line.strip())
+        for piece in _cut(sentence, words)
     ]
     total = sum(n_words for _, n_words, _ in sentences)
     target = total / max(1, round(total / words))
@@ -56,34 +58,38 @@ def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) 
         if number != current or size > _LONG_CHARACTERS:
             passages.append(sentence)
             current, size = number, 0
+        elif line == last_line:
+            passages[-1] += sentence
         else:
-            passages[-1] += (" " if line == last_line else "\n") + sentence
-        size += len(sentence)
+            passages[-1] = f"{passages[-1].rstrip()}\n{sentence}"
+        size += len(sentence.strip())
         last_line = line
-    return passages
+    return [passage.strip() for passage in passages]
 
 
 def _is_one(lines: Sequence[str], words: int) -> bool:
     """Return whether a section is one passage, so that it need not be segmented."""
     if sum(map(len, lines)) > _LONG_CHARACTERS:
         return False
-    return round(sum(len(line.split()) for line in lines) / words) <= 1
+    return round(sum(map(word_count, lines)) / words) <= 1
 
 
 def _cut(sentence: str, words: int) -> list[str]:
-    if not sentence:
+    """Return the parts of a sentence, each with the white space after it; one if it is short."""
+    if not sentence.strip():
         return []
-    if sentence.count(" ") < _LONG_WORDS and len(sentence) < _LONG_CHARACTERS:
+    if word_count(sentence) <= _LONG_WORDS and len(sentence.strip()) < _LONG_CHARACTERS:
         return [sentence]
-    parts: list[list[str]] = [[]]
-    size = 0
-    for piece in _PIECE.findall(sentence):
-        if len(parts[-1]) == words or size + len(piece) > _LONG_CHARACTERS:
-            parts.append([])
-            size = 0
-        parts[-1].append(piece)
-        size += len(piece) + 1
-    return [" ".join(part) for part in parts if part]
+    starts = [0]
+    size = n_words = 0
+    for piece in _PIECE.finditer(sentence):
+        more = word_count(piece[0])
+        if n_words and (n_words + more > words or size + len(piece[0]) > _LONG_CHARACTERS):
+            starts.append(piece.start())
+            size = n_words = 0
+        n_words += more
+        size += len(piece[0]) + 1
+    return [sentence[start:end] for start, end in pairwise([*starts, len(sentence)])]
 
 
 STEP = "index"

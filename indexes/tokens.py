@@ -16,20 +16,24 @@ from itertools import pairwise
 import tantivy
 
 # Blocks of Unicode whose text is indexed by pairs of characters.
-_PAIRED = (
-    "\u0e00-\u0eff"  # Thai, Lao
-    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Burmese
-    "\u1100-\u11ff\uac00-\ud7ff"  # Hangul
-    "\u1780-\u17ff"  # Khmer
-    "\u1950-\u19df\u1a20-\u1aaf"  # Tai
-    "\u1b00-\u1b7f\ua980-\ua9df"  # Balinese, Javanese
+_EAST_ASIAN = (
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u30ff\u31f0-\u31ff"  # kana
     "\u3105-\u312f\u31a0-\u31bf"  # Bopomofo
     "\u3400-\u9fff\uf900-\ufaff"  # Han
     "\ua000-\ua4cf"  # Yi
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # historic kana, rare Han
 )
-_RUN = re.compile(f"[{_PAIRED}]+")
+_SOUTH_EAST_ASIAN = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Burmese
+    "\u1780-\u17ff"  # Khmer
+    "\u1950-\u19df\u1a20-\u1aaf"  # Tai
+    "\u1b00-\u1b7f\ua980-\ua9df"  # Balinese, Javanese
+)
+_HANGUL = "\u1100-\u11ff\uac00-\ud7ff"
+_RUN = re.compile(f"[{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}{_HANGUL}]+")
+# The words of a text without spaces are estimated by the usual length of one.
+_LENGTHS = ((re.compile(f"[{_EAST_ASIAN}]+"), 2), (re.compile(f"[{_SOUTH_EAST_ASIAN}]+"), 4))
 # Blocks of alphabets whose accents and vowel points are often left out.
 _ACCENTED = re.compile("[\u00c0-\u08ff\u1ab0-\u1aff\u1dc0-\u1fff\u20d0-\u20ff]")
 _NOT_JOINED = "\u200b"  # the one invisible character that ends a word; others are inside of words
@@ -39,8 +43,9 @@ _IN_NUMBER = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # "1,400" is one term, "14
 _POINT = re.compile(r"\.(?!(?<=\d\.)\d)")  # all but that of "3.5", which is one term
 # An exponent, a fraction or a number in a circle is not a part of the number before it.
 _SMALL_NUMBER = re.compile(
-    "(?<=\\d)(?=[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u24ff])"
+    r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u24ff])"
 )
+_UNIT = re.compile(r"(?<![a-z\d.])(\d[\d.]*)(?=[a-z])")  # "5km" is "5" and "km"
 
 _LONGEST_TERM = 240  # bytes
 
@@ -73,7 +78,7 @@ class _Letters(dict[int, str | None]):
             folded = character.casefold()
             if _ACCENTED.match(character):
                 decomposed = unicodedata.normalize("NFD", folded)
-                folded = "".join(c for c in decomposed if not unicodedata.category(c) == "Mn")
+                folded = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
         elif kind == "Cf" and character != _NOT_JOINED:
             folded = None
         self[code] = folded
@@ -88,7 +93,7 @@ def prepared(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _SMALL_NUMBER.sub(" ", text)).replace("’", "'")
     text = _IN_NUMBER.sub("", _POSSESSIVE.sub(" ", text))
-    text = _POINT.sub(" ", text.translate(_letters))
+    text = _UNIT.sub(r"\1 ", _POINT.sub(" ", text.translate(_letters)))
     return text if text.isascii() else _RUN.sub(_pairs, text)
 
 
@@ -127,6 +132,15 @@ def words_of(text: str) -> list[str]:
 def terms_of(text: str) -> list[str]:
     """Return the index terms of a passage: its stemmed words, including function words."""
     return _stems.analyze(prepared(text))
+
+
+def word_count(text: str) -> int:
+    """Return the number of words of a text, estimated where no spaces part them."""
+    count = len(text.split())
+    if not text.isascii():
+        for runs, length in _LENGTHS:
+            count += sum(len(run) // length for run in runs.findall(text))
+    return count
 
 
 def query_terms(text: str) -> list[str]:

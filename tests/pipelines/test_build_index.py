@@ -11,7 +11,7 @@ import pytest
 
 from tests.embedder import write_embedder
 from tests.pipelines.conftest import write_lines
-from ufo.indexes.index import open_index
+from ufo.indexes.index import Index, open_index
 from ufo.indexes.manifest import read_manifest
 from ufo.indexes.store import read_mapped
 from ufo.pipelines.build_index import build
@@ -242,3 +242,38 @@ def test_a_passage_has_about_so_many_words(tmp_path: Path, words: int, passages:
     result = build(path, tmp_path / "index", words=words)
     assert result.counts["passages"] == passages
     assert read_manifest(result.path)[0]["settings"]["words"] == words
+
+
+# --- scripts without spaces ----------------------------------------------------------------------
+
+SCRIPTS = {
+    "zh": ("武汉长江大桥全长1670米,1957年10月15日通车。", "武汉长江大桥是哪一年通车的?"),
+    "zh, another": ("黄河发源于青海省,全长5464公里。", "黄河有多长"),
+    "zh, mixed": ("2024年のCOVID-19ワクチンは無料であった。", "COVID-19ワクチン"),
+    "ja": ("琵琶湖は滋賀県にある日本最大の湖である。", "日本最大の湖はどこにありますか"),
+    "ja, a name": ("アルベルト・シュヴァイツァーは医師である。", "アルベルト･ｼｭｳﾞｧｲﾂｧｰ"),
+    "th": ("แม่น้ำเจ้าพระยาไหลลงสู่อ่าวไทยที่จังหวัดสมุทรปราการ", "แม่น้ำเจ้าพระยาไหลไปไหน"),
+    "th, digits": ("เขื่อนภูมิพลสร้างเสร็จเมื่อ พ.ศ. ๒๕๐๗", "เขื่อนใดสร้างเสร็จ 2507"),
+    "ko": ("세종대왕은 1443년에 한글을 창제하였다.", "세종대왕이 한글을 창제한 해"),
+    "km": ("ទន្លេសាបជាបឹងធំជាងគេនៅកម្ពុជា", "ទន្លេសាប"),
+    "lo": ("ແມ່ນ້ຳຂອງໄຫຼຜ່ານນະຄອນຫຼວງວຽງຈັນ", "ແມ່ນ້ຳຂອງ"),
+    "my": ("ရွှေတိဂုံစေတီတော်သည်ရန်ကုန်မြို့တွင်ရှိသည်။", "ရွှေတိဂုံစေတီ"),
+    "hi": ("गंगा नदी भारत में बहती है।", "गंगा नदी कहाँ है"),
+    "ar": ("يقع نهر النيل في مصر.", "نَهْر النِّيل"),
+    "he": ("ים המלח נמצא בישראל.", "יַם הַמֶּלַח"),
+}
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("scripts")
+    rows = [{"title": name, "text": text} for name, (text, _) in SCRIPTS.items()]
+    path = write_lines(folder / "documents.jsonl", rows)
+    return open_index(build(path, folder / "index").path)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_passage_that_a_query_means_is_first_in_any_script(scripts: Index, name: str) -> None:
+    _, query = SCRIPTS[name]
+    [hits] = scripts.search([query], 3, [scripts.names_in(query)])
+    assert hits[0].passage.title == name

@@ -43,6 +43,14 @@ def test_a_long_reference_is_cut_at_sentence_ends_and_the_best_parts_are_used() 
     assert first > second
 
 
+def test_a_long_reference_without_spaces_is_cut_and_the_part_that_answers_is_used() -> None:
+    topics = ["京都は古い都である。" * 30, "東京タワーの高さは333メートルである。", "大阪は大きい。" * 30]
+    (found,) = ask(["".join(topics)], "東京タワーは333メートル", passages=1)
+    (text,) = texts(found)
+    assert topics[1] in text
+    assert len(text) < 300
+
+
 TOPICS = ["Etna erupts lava.", "Oslo lies north.", "Bees make honey."]
 
 
