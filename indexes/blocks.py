@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import sentencex
 
+from ufo.indexes.documents import Columns, RawDocument, ReadFile, document_of
 from ufo.indexes.names import normal_name
-from ufo.indexes.reader import Block, PageBroken, RawDocument, RawPage, parse_page, title_in
+from ufo.indexes.reader import Block, PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
 from ufo.indexes.tokens import word_count
 from ufo.indexes.wikitext import PageSection, is_disambiguation, sections_of
 from ufo.schemas.records import Failure
-from ufo.schemas.text import storable, without_nul
 
 WORDS = 100
 
@@ -124,17 +125,32 @@ class BlockResult:
     latest: str = ""
 
 
-def process_block(block: Block, words: int = WORDS) -> BlockResult:
-    """Return the content of a block's pages, with a failure row for each page that is invalid."""
+def process_block(
+    block: Block,
+    words: int = WORDS,
+    columns: Columns = MappingProxyType({}),
+    read_file: ReadFile | None = None,
+) -> BlockResult:
+    """Return the content of a block's pages, with a failure row for each page that is invalid.
+
+    `columns` are those of rows, and `read_file` reads the files of text.
+    """
     result = BlockResult(latest=block.date or "")
     for position, item in enumerate(block.items, start=block.first):
-        if isinstance(item, RawDocument) and not item.problem and not item.json.strip():
+        if isinstance(item, RawDocument) and not (item.problem or item.path or item.json.strip()):
             continue
         try:
             if isinstance(item, RawPage):
                 _add_page(result, item, block, words)
+            elif item.problem:
+                raise PageBroken(item.problem)
             else:
-                _add_document(result, item, block, words)
+                if item.path and read_file:
+                    document = read_file(item.path, item.name)
+                else:
+                    document = document_of(item.json, columns)
+                place = (document.title, document.sections, document.url, document.page_id)
+                _add_article(result, block, words, *place)
         except Exception as error:  # one page must not fail the build
             result.failures.append(_failure(error, item, block, position))
     result.counts["failures"] = len(result.failures)
@@ -160,25 +176,6 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> No
         sections = sections_of(page.text, frozenset(block.site.dropped_links))
         published = date[0] if date else block.date
         _add_article(result, block, words, page.title, sections, *place, published)
-
-
-def _add_document(result: BlockResult, raw: RawDocument, block: Block, words: int) -> None:
-    if raw.problem:
-        raise PageBroken(raw.problem)
-    record = json.loads(without_nul(raw.json.decode("utf-8-sig", "replace")))
-    if not isinstance(record, dict):
-        raise PageBroken("not a JSON object with title and text")
-    title, text, url = record.get("title"), record.get("text"), record.get("url")
-    if not isinstance(title, str) or not title.strip():
-        raise PageBroken(f"no title: {title!r}; a text that is not empty is needed")
-    if not isinstance(text, str):
-        raise PageBroken(f"no text: {type(text).__name__}; a text is needed")
-    if url is not None and not isinstance(url, str):
-        raise PageBroken(f"the url is {type(url).__name__}; a text or nothing is needed")
-    lines = tuple(line for line in map(str.strip, storable(text).splitlines()) if line)
-    sections = [PageSection("", lines)] if lines else []
-    title = " ".join(storable(title).split())
-    _add_article(result, block, words, title, sections, storable(url) if url else None)
 
 
 def _add_article(
@@ -214,7 +211,7 @@ def _failure(error: Exception, item: RawPage | RawDocument, block: Block, positi
         key = title_in(item.xml) or f"{block.name}: page {position + 1}"
         raw = item.xml
     else:
-        key, raw = f"{block.name}:{position + 1}", item.json
+        key, raw = item.name or f"{block.name}:{position + 1}", item.json
     text = raw[:_MAX_INPUT].decode("utf-8", "replace") or None
     return Failure(STEP, key, type(error).__name__, str(error) or "no message", text)
 

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from ufo.indexes import bm25
 from ufo.indexes.blocks import COUNTS
+from ufo.indexes.documents import text_files
 from ufo.indexes.embedders import description, make_embedder
 from ufo.indexes.manifest import is_index, write_manifest
 from ufo.indexes.names import ALIASES, name_keys, write_names
@@ -117,12 +118,18 @@ def assemble(
     failures.sort(key=sort_key("failures"))
     pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
     content = {
-        "inputs": [{"name": path.name, "bytes": path.stat().st_size} for path in inputs],
+        "inputs": [{"name": path.name, "bytes": _bytes_of(path)} for path in inputs],
         "dump_date": max(dates) or None,
         "counts": dict(counts),
         "settings": settings,
     }
     return content, failures
+
+
+def _bytes_of(path: Path) -> int:
+    """Return the bytes of a file, or of the files of text below a folder."""
+    files = text_files(path)[0] if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)
 
 
 def add_engines(

@@ -12,15 +12,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.rows import (
-    HEAD_BYTES,
-    OF_CELLS,
-    UnusableValue,
-    as_json_lines,
-    format_of,
-    kind_of,
-    object_of,
-)
+from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
+from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of
 from ufo.transforms.read import NAMES, structure_of
 from ufo.transforms.sentences import Span
 

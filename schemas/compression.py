@@ -40,18 +40,19 @@ def decompressed(kind: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
     given = (piece[at : at + _GIVEN] for piece in pieces for at in range(0, len(piece), _GIVEN))
     plain = _zstd(given) if kind == ZSTD else _streams(kind, given)
     waiting = bytearray()
+    damage = None
     try:
         for piece in plain:
             waiting += piece
             if len(waiting) >= _YIELDED:
                 yield bytes(waiting)
                 waiting.clear()
-    except InputDamaged:
-        if waiting:
-            yield bytes(waiting)
-        raise
+    except InputDamaged as error:
+        damage = error
     if waiting:
         yield bytes(waiting)
+    if damage:
+        raise damage
 
 
 _NEW: Final[dict[str, Callable[[], Any]]] = {
@@ -73,13 +74,11 @@ def _streams(kind: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
                 decompressor = _NEW[kind]()
                 started = False
             try:
-                plain = decompressor.decompress(data)
+                yield decompressor.decompress(data)
             except (OSError, zlib.error) as error:
                 anywhere = "; anything in it may be wrong" * ("data check" in str(error))
                 raise InputDamaged(f"damaged {kind} data: {error}{anywhere}") from None
             started = True
-            if plain:
-                yield plain
             data = decompressor.unused_data if decompressor.eof else b""
     if started and not decompressor.eof:
         raise InputDamaged(f"the {kind} file is truncated")

@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Generator, Iterator
 from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
@@ -27,6 +27,7 @@ from ufo.schemas.compression import (
     compression_of,
     decompressed,
 )
+from ufo.schemas.row import OF_CELLS, PROBLEM, marked_encoding
 from ufo.schemas.text import without_nul
 
 LINES: Final = "JSON Lines"
@@ -40,11 +41,6 @@ WRAPPED: Final = (GZIP, BZIP2, ZSTD, UTF_16)
 HEAD_BYTES: Final = 64 * 1024
 """How many bytes of a file `format_of` needs."""
 
-PROBLEM: Final = "unusable because"
-"""The key by which a reader of another format marks an invalid record, with the reason."""
-OF_CELLS: Final = "from cells"
-"""The key that marks a record whose values are cells of CSV, and so all text."""
-
 _BLOCK: Final = 1 << 20
 _PARQUET_ROWS: Final = 1_000
 _MAX_CELL: Final = 16 * 1024 * 1024  # characters; a record's own limit is --max_line_bytes
@@ -53,12 +49,6 @@ _JSON: Final = json.JSONDecoder()
 _BETWEEN: Final = re.compile(r"[\s,]*")
 _LINE_ENDS: Final = re.compile(r"[\r\n]+")
 _BOM: Final = codecs.BOM_UTF8
-_MARKS: Final = (  # the longer first, since one of UTF-32 begins as one of UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _BEGINS_ARRAY: Final = re.compile(rb"\[\s*($|[{\]])")
 
 Used = Callable[[str], bool]
@@ -229,7 +219,7 @@ def format_of(head: bytes, names: Container[str] = ()) -> str:
         return PARQUET
     if compression := compression_of(head):
         return compression
-    if _marked(head):
+    if marked_encoding(head):
         return UTF_16
     _refuse_others(head)
     first, *rest = head.removeprefix(_BOM).lstrip().splitlines() or [b""]
@@ -243,11 +233,6 @@ def format_of(head: bytes, names: Container[str] = ()) -> str:
     if any(name.strip(' "').casefold() in names for name in columns):
         return CSV
     return LINES if has_objects or first.startswith(b"{") or len(columns) == 1 else CSV
-
-
-def _marked(head: bytes) -> str | None:
-    """Return the encoding that a byte order mark names, but for UTF-8."""
-    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
 def _refuse_others(head: bytes) -> None:
@@ -305,7 +290,7 @@ def unwrapped(form: str, stream: BinaryIO) -> io.BufferedReader:
 
 def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
     first = next(blocks)
-    decoder = codecs.getincrementaldecoder(_marked(first) or "utf-16")("surrogatepass")
+    decoder = codecs.getincrementaldecoder(marked_encoding(first) or "utf-16")("surrogatepass")
     try:
         for block in chain([first], blocks):
             if text := decoder.decode(block):
@@ -317,7 +302,7 @@ def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def as_json_lines(
     form: str, stream: BinaryIO, used: Used | None = None, names: Container[str] = ()
-) -> Iterator[bytes]:
+) -> Generator[bytes]:
     """Yield the bytes of a file of any format as JSON Lines; `used` as in `left_out_columns`, and
     `names` as in `format_of`.
 
@@ -361,71 +346,3 @@ def columns_of(head: bytes, names: Container[str] = ()) -> list[str]:
         return list(json.loads(first))
     except (ValueError, TypeError, RecursionError, StopIteration):
         return []
-
-
-# --- one row --------------------------------------------------------------------------------------
-
-
-def value_at(row: Mapping[str, Any], path: str) -> Any:
-    """Return the value of a column, or of a field of objects by its path, as in `history.url`; None
-    if it is missing."""
-    if path in row:
-        return row[path]
-    value: Any = row
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-class UnusableValue(ValueError):
-    """A line that is not a record; the message is for the row in `failures`."""
-
-
-def object_of(line: bytes) -> dict[str, Any]:
-    """Parse the JSON object of a line; NaN becomes null, and NUL in a string U+FFFD.
-
-    Raises:
-        UnusableValue: the line is not a JSON object, or marked as invalid.
-    """
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        other = _marked(line)
-        said = f" (the file is {other.upper()})" if other else ""
-        raise UnusableValue(
-            f"not UTF-8{said}: byte {error.start + 1} of the record is invalid; convert a file in "
-            "another encoding, as by `iconv -f windows-1252 -t utf-8`"
-        ) from None
-    try:
-        found = json_of(text)
-    except (ValueError, RecursionError) as error:
-        raise UnusableValue(f"not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise UnusableValue(f"a record is a JSON object, not {kind_of(found)}")
-    if PROBLEM in found:
-        raise UnusableValue(str(found[PROBLEM]))
-    return found
-
-
-def json_of(text: str) -> Any:
-    """Parse JSON; NaN becomes null, and NUL in a string U+FFFD. Infinity stays.
-
-    Raises:
-        ValueError, RecursionError: the text is not valid JSON, or nested too deeply.
-    """
-    found = _DECODER.decode(without_nul(text))
-    return without_nul(found) if "\\u0000" in text else found
-
-
-def _constant(name: str) -> float | None:
-    # Python writes NaN for a missing value. Infinity is refused where a key does not allow it.
-    return None if name == "NaN" else float(name)
-
-
-_DECODER = json.JSONDecoder(parse_constant=_constant)
-
-
-def kind_of(value: object) -> str:
-    """Return the JSON type of a value, for a message."""
-    names = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
-    return names.get(type(value), "a number")

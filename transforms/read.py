@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
-from ufo.schemas.rows import OF_CELLS, UnusableValue, json_of, kind_of, object_of
+from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of
 from ufo.schemas.text import without_nul
 from ufo.transforms.sentences import segment
 

@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
+from ufo.indexes.documents import KEYS
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import local_index, read_manifest
 from ufo.pipelines.commands.output import declare, print_json
@@ -13,6 +14,9 @@ from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import cores
 from ufo.schemas.errors import EXIT_DONE, UsageError
 from ufo.schemas.storage import is_remote
+from ufo.transforms.read import named_columns
+
+_EXAMPLE = "title=name,text=body"
 
 
 def register(
@@ -25,10 +29,11 @@ def register(
         "build",
         help="build an index from a Wikipedia dump or documents",
         description="Build an index folder from a MediaWiki pages-articles export (.xml, .xml.bz2, "
-        ".xml.gz) or from JSON Lines or Parquet of {title, text, url}.",
+        ".xml.gz), from JSON Lines, a JSON array, CSV, TSV or Parquet with a title and a text, or "
+        "from Markdown, text, HTML and PDF files or a folder of them.",
     )
     build.add_argument(
-        "--input", required=True, nargs="+", metavar="DUMP", help="files or glob patterns"
+        "--input", required=True, nargs="+", metavar="DUMP", help="files, folders or glob patterns"
     )
     build.add_argument("--output", required=True, metavar="DIR", help="folder for the index")
     said = (
@@ -38,6 +43,14 @@ def register(
     )
     declare(
         build,
+        Option(
+            "map",
+            str,
+            "the columns of the title, text, url and id of rows, or the paths of fields, as in "
+            f"{_EXAMPLE}; those of DPR, KILT, wikiextractor and Pyserini are known",
+            "KEY=COLUMN,…",
+            read=_columns,
+        ),
         _number("passage_words", 20, 1000, 100, "words per passage"),
         Option("embedder", str, said, "NAME"),
         _number("workers", 1, 1024, cores(), "worker processes"),
@@ -63,6 +76,10 @@ def register(
         declare(command, Option("json", bool, "print the result as JSON"))
 
 
+def _columns(text: str) -> dict[str, str]:
+    return named_columns(text, KEYS, _EXAMPLE)
+
+
 def _number(name: str, low: int, high: int, default: int, what: str) -> Option:
     said = f"{what} (default {default})"
     return Option(name, int, said, "N", default=default, low=low, high=high)
@@ -83,6 +100,7 @@ def run_build(args: argparse.Namespace) -> int:
         args.input,
         args.output,
         words=args.passage_words,
+        columns=args.map or {},
         embedder=args.embedder,
         workers=args.workers,
         progress=_say,

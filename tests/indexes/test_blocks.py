@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from tests.indexes.conftest import page
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
-from ufo.indexes.reader import Block, RawDocument, RawPage, Wiki
+from ufo.indexes.documents import RawDocument
+from ufo.indexes.reader import Block, RawPage, Wiki
 
 
 def _process(*items: RawPage | RawDocument, **more: str) -> BlockResult:

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes import reader
+from ufo.indexes import documents, reader
+from ufo.indexes.documents import RawDocument
 from ufo.indexes.reader import (
     Block,
-    RawDocument,
     RawPage,
     Slice,
     Wiki,
@@ -300,7 +300,8 @@ def test_the_columns_of_a_parquet_file_that_are_read(tmp_path: Path) -> None:
     [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
     [item] = block.items
     assert isinstance(item, RawDocument)
-    assert json.loads(item.json) == {"title": "2025-03-01", "text": "x", "url": "y"}
+    row = json.loads(item.json)
+    assert row == {"more": 1, "title": "2025-03-01", "text": "x", "url": "y"}
 
 
 def test_damage_within_a_parquet_file_is_a_problem(tmp_path: Path) -> None:
@@ -315,7 +316,7 @@ def test_damage_within_a_parquet_file_is_a_problem(tmp_path: Path) -> None:
 def test_a_line_may_have_so_many_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, last: str
 ) -> None:
-    monkeypatch.setattr(reader, "MAX_LINE_BYTES", limit)
+    monkeypatch.setattr(documents, "MAX_LINE_BYTES", limit)
     [block] = _blocks(tmp_path / "x", b'{"title": "A"}\n{"title": "AB"}')
     assert len(block.items) == 2
     assert block.items[1].problem.partition(";")[0] == last
@@ -331,15 +332,16 @@ def test_dumps_and_documents_are_told_apart(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([*RECORDS, {"title": None, "text": "x"}]), tmp_path / "x")
     [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
     rows = [json.loads(item.json) for item in block.items if isinstance(item, RawDocument)]
-    assert [row["title"] for row in rows] == ["T0", "T1", "T2", "T3", "T4", None]
+    assert [row.get("title") for row in rows] == ["T0", "T1", "T2", "T3", "T4", None]
 
 
 def test_what_is_neither_is_one_problem(tmp_path: Path) -> None:
-    texts = (b"", b"\xff\xfe\x00", b"[1, 2]", b"text")
+    texts = (b"\xff\xfe\x00", b"[1, 2]", b"text", b"PK\x03\x04", b"a\0b\0c\0")
     for data in (b"PAR1 but not Parquet", bz2.compress(LINES)[:20], *texts):
         [block] = _blocks(tmp_path / "x", data)
         [item] = block.items
         assert item.problem
+    assert _blocks(tmp_path / "x", b"") == []
     [block] = _blocks(tmp_path / "x", gzip.compress(LINES)[:-6])
     assert "truncated" in block.items[-1].problem
     assert len(block.items) == 5  # four whole lines and the problem

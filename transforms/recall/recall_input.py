@@ -23,7 +23,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ufo.schemas.records import Failure, RecallAnswer, RecallInput, RecallLabel, content_id
-from ufo.schemas.rows import UnusableValue, kind_of
+from ufo.schemas.row import UnusableValue, kind_of
 from ufo.transforms.read import (
     MAX_LINE_BYTES,
     id_value,
