@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from ufo.indexes.bm25 import Bm25
-from ufo.indexes.embedders import embedder_of
+from ufo.indexes.embedders import Vectors, check_same, embedder_of, vectors_of
 from ufo.indexes.manifest import local_index, read_manifest
 from ufo.indexes.names import NameTable
 from ufo.indexes.rerank import Reranker
@@ -145,7 +145,14 @@ def _open(
         need("dense", "search by vectors")
         from ufo.indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
 
-        chosen = Dense(folder, embedder_of(folder, manifest, embedder).embed)
+        model, made = embedder_of(folder, manifest, embedder), manifest["embedder"]
+
+        def embed(queries: Sequence[str]) -> Vectors:
+            vectors = vectors_of(model, queries)
+            check_same(folder, made, model)  # what an endpoint is shows in its replies
+            return vectors
+
+        chosen = Dense(folder, embed)
     if retriever == "hybrid":
         chosen = Hybrid(bm25, chosen)
     return Index(

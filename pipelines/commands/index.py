@@ -9,6 +9,7 @@ from typing import Any
 from ufo.indexes.documents import KEYS
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import local_index, read_manifest
+from ufo.indexes.tokens import query_terms
 from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import cores
@@ -122,6 +123,10 @@ def run_search(args: argparse.Namespace) -> int:
     if not args.query.strip():
         raise UsageError("the query is empty; give a few words or a sentence")
     [hits] = index.search([args.query], args.passages, [index.names_in(args.query)])
+    if not hits and not query_terms(args.query):
+        raise UsageError(
+            f"the query {args.query!r} has no word to search for; give a few words or a sentence"
+        )
     if args.json:
         print_json([_hit_object(hit) for hit in hits])
     elif not hits:

@@ -21,7 +21,7 @@ from ufo.indexes.index import open_index
 from ufo.indexes.reader import Block
 from ufo.indexes.retriever import Hit, Hybrid, Ranked, ranked_passages
 from ufo.indexes.tokens import terms_of
-from ufo.schemas.errors import IndexUnusable
+from ufo.schemas.errors import IndexUnusable, RunError
 
 
 def rows(found: list[list[Hit]]) -> list[list[int]]:
@@ -136,6 +136,40 @@ def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> 
     assert opened.search([], 5) == []
     assert faiss.omp_get_max_threads() == 1
     assert rows(opened.search(["a", "a", "a"], 5, [[2, 1, 2], None, []])) == [[2], [0, 2], []]
+
+
+class Faulty(Letters):
+    """Makes vectors of another dimension, or NaN, from its second call on."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = super().embed(texts)
+        if len(self.calls) == 1:
+            return vectors
+        return vectors[:, :5] if self.fault == "another dimension" else vectors * np.nan
+
+
+@pytest.mark.parametrize("fault", ["another dimension", "NaN"])
+def test_vectors_that_cannot_be_used_end_a_build(
+    build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr(dense, "_SHARD", 2)
+    path = build_folder({f"T{n}": "abc"[n % 3] for n in range(7)})
+    with pytest.raises(RunError, match="the embedder 'letters' made vectors"):
+        dense.build(path, Faulty(fault), tmp_path)
+
+
+def test_a_resumed_build_keeps_the_dimension(
+    build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "_SHARD", 2)
+    path = build_folder({f"T{n}": "abc"[n % 3] for n in range(3)})
+    np.save(tmp_path / "000000.npy", np.ones((2, 3), np.float32))
+    with pytest.raises(RunError, match="26 dimensions, and 3 are needed"):
+        dense.build(path, Letters(), tmp_path)
 
 
 @pytest.mark.parametrize(

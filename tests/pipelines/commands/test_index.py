@@ -167,6 +167,8 @@ def test_a_query_that_finds_nothing(river: Path, how: list[str], told: str) -> N
     ("words", "reason"),
     [
         pytest.param([" "], "the query is empty", id="no query"),
+        pytest.param(["?! …"], "the query '?! …' has no word to search for", id="no word"),
+        pytest.param(["???", "--json"], "has no word to search for", id="no word, as JSON"),
         pytest.param(["x", "--retriever", "dense"], "--embedder", id="vectors that are not there"),
     ],
 )
