@@ -115,6 +115,8 @@ _FOOTNOTE: Final = re.compile(r"\[\^\S{1,50}?\]:?")
 _LINKED_NOTE: Final = re.compile(r"\^\S{1,50}")  # of a note that is nothing but an address
 _TAG: Final = re.compile(r"<(/?)([a-z]\w{0,20})\b[^>]*>", re.IGNORECASE)
 _HIDDEN_BLOCK: Final = re.compile(r"\s*<(?:script|style|template)\b", re.IGNORECASE)
+_LEFT_OUT: Final = "\0"  # stands where something was, so that numbers around it stay two
+_BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)\0+(?=\d)")
 _STRUCK: Final = ("s", "del", "strike")
 _WITHIN_WORDS: Final = (
     *("a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "dfn", "em", "font", "i"),
@@ -170,6 +172,7 @@ def _shown(inline: Token) -> str:
     for token in inline.children or ():
         if token.type in ("s_open", "s_close"):
             struck += token.nesting
+            shown += _LEFT_OUT
         elif token.type in ("link_open", "link_close"):
             linked += token.nesting
         elif token.type == "html_inline":
@@ -177,22 +180,24 @@ def _shown(inline: Token) -> str:
             name, opens = (tag[2].lower(), not tag[1]) if tag else ("", False)
             if name in _STRUCK:
                 struck += 1 if opens else -1
+                shown += _LEFT_OUT
             elif struck <= 0:
                 shown += _of_tag(name, opens, shown)
         elif struck > 0 or token.type == "image":
-            continue
+            shown += _LEFT_OUT
         elif token.type in ("softbreak", "hardbreak"):
             shown += " " if token.type == "softbreak" else "\n"
         elif not (linked and _LINKED_NOTE.fullmatch(token.content)):
             shown += token.content
-    return _FOOTNOTE.sub("", shown).strip()
+    shown = _FOOTNOTE.sub(_LEFT_OUT, shown)
+    return _BETWEEN_DIGITS.sub(" ", shown).replace(_LEFT_OUT, "").strip()
 
 
 def _of_tag(name: str, opens: bool, before: str) -> str:
     """Return what stands for a tag of HTML, so that nothing around it becomes one word."""
     if name in ("sup", "sub"):
         if not opens:
-            return ""
+            return _LEFT_OUT
         # A chemical formula and an index are written without a sign: H2O.
         return "^" if name == "sup" else "_" if before[-1:].isdigit() else ""
     if not name or name in _WITHIN_WORDS:  # a comment has no name

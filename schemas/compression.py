@@ -76,12 +76,17 @@ def _streams(kind: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 yield decompressor.decompress(data)
             except (OSError, zlib.error) as error:
-                anywhere = "; anything in it may be wrong" * ("data check" in str(error))
-                raise InputDamaged(f"damaged {kind} data: {error}{anywhere}") from None
+                raise InputDamaged(_damaged(kind, error)) from None
             started = True
             data = decompressor.unused_data if decompressor.eof else b""
     if started and not decompressor.eof:
         raise InputDamaged(f"the {kind} file is truncated")
+
+
+def _damaged(kind: str, error: Exception) -> str:
+    # A checksum of gzip or zstd is of the whole file, and does not say where the damage is.
+    differs = any(said in str(error) for said in ("data check", "checksum"))
+    return f"damaged {kind} data: {error}{'; anything in it may be wrong' * differs}"
 
 
 def _zstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -91,7 +96,7 @@ def _zstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 plain = stream.read(_GIVEN << 6)
             except OSError as error:
-                raise InputDamaged(f"damaged {ZSTD} data: {error}") from None
+                raise InputDamaged(_damaged(ZSTD, error)) from None
             if not plain:
                 return
             yield plain

@@ -2,6 +2,7 @@
 
 import bz2
 import multiprocessing
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -242,6 +243,94 @@ def test_a_passage_has_about_so_many_words(tmp_path: Path, words: int, passages:
     result = build(path, tmp_path / "index", words=words)
     assert result.counts["passages"] == passages
     assert read_manifest(result.path)[0]["settings"]["words"] == words
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def _titles(path: Path) -> list[str]:
+    titles: list[str] = read_mapped(path / "pages.arrow").column("title").to_pylist()
+    return titles
+
+
+def test_a_folder_of_text_is_an_index_whatever_the_workers(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "sub").mkdir(parents=True)
+    (notes / "a.md").write_text("# A bridge\n\n## History\nIt opened in 1932.")
+    (notes / "sub/b.txt").write_text("It has two tracks.")
+    (notes / "c.txt").write_bytes(b"K\xf6ln")
+    (notes / "d.docx").touch()
+    for workers in (1, 2):
+        result = build(notes, tmp_path / "index", workers=workers)
+        assert _titles(result.path) == ["A bridge", "b"]
+        assert result.counts["failures"] == 1
+        assert result.warnings[0] == f"1 files in {notes} are left out: 1 .docx"
+        assert "c.txt: not UTF-8: byte 2" in result.warnings[1]
+        [[hit]] = open_index(result.path).search(["1932"], 1)
+        assert hit.passage.section == "History"
+        assert hit.passage.url == "a.md"
+    [inputs] = read_manifest(result.path)[0]["inputs"]
+    assert inputs == {"name": "notes", "bytes": 63}
+
+
+def test_a_folder_without_text_says_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    with pytest.raises(UsageError, match=r"without a file of Markdown.*\(in it: 1 \.jsonl\)"):
+        build(tmp_path, tmp_path / "index")
+
+
+def test_a_file_of_text_is_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "Oslo.txt"
+    path.write_text("Oslo has 5 bridges.")
+    assert _titles(build(path, tmp_path / "index").path) == ["Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(b"PK\x03\x04 and more", "a ZIP archive.*unpack it", id="ZIP"),
+        pytest.param(b"SQLite format 3\0 and more", "an SQLite database", id="SQLite"),
+        pytest.param(b"{\0}\0{\0}\0", "UTF-16 without a byte order mark", id="UTF-16"),
+    ],
+)
+def test_another_format_is_refused_with_those_that_are_read(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(UsageError, match=f"{says}.*an index is made from a MediaWiki"):
+        build(tmp_path / "x", tmp_path / "index")
+
+
+def test_streams_that_end_in_the_middle_of_a_page_are_one_dump(tmp_path: Path) -> None:
+    data = _dump([_page(f"T{number}", "It is so. " * 9) for number in range(30)])
+    pieces = [data[at : at + 700] for at in range(0, len(data), 700)]
+    (tmp_path / "x.xml.bz2").write_bytes(b"".join(map(bz2.compress, pieces)))
+    result = build(tmp_path / "x.xml.bz2", tmp_path / "index", slice_bytes=100)
+    assert result.counts["articles"] == 30
+    assert result.counts["failures"] == 0
+
+
+def test_streams_of_rows_are_one_file(tmp_path: Path) -> None:
+    data = "".join(f'{{"title": "T{n}", "text": "x"}}\n' for n in range(30)).encode()
+    pieces = [data[at : at + 100] for at in range(0, len(data), 100)]
+    (tmp_path / "x.jsonl.bz2").write_bytes(b"".join(map(bz2.compress, pieces)))
+    result = build(tmp_path / "x.jsonl.bz2", tmp_path / "index", slice_bytes=100)
+    assert result.counts["articles"] == 30
+    assert result.counts["failures"] == 0
+
+
+def test_a_dump_that_is_damaged_in_its_first_mebibyte_keeps_what_precedes(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    texts = [" ".join(f"w{chance.getrandbits(32)}" for _ in range(300)) for _ in range(800)]
+    data = bz2.compress(_dump([_page(f"T{number}", text) for number, text in enumerate(texts)]))
+    at = len(data) // 2
+    assert at < 1 << 20
+    (tmp_path / "x.xml.bz2").write_bytes(data[:at] + bytes(20) + data[at + 20 :])
+    result = build(tmp_path / "x.xml.bz2", tmp_path / "index")
+    titles = _titles(result.path)
+    assert titles == [f"T{number}" for number in range(len(titles))]
+    assert len(titles) > 150
+    assert "damaged bzip2 data" in result.warnings[0]
 
 
 # --- scripts without spaces ----------------------------------------------------------------------

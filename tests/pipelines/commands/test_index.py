@@ -98,6 +98,34 @@ def test_an_index_is_not_built_from_or_in_a_bucket(given: list[str], output: str
     assert "gs://b/dump.xml: an index is built from files and in a folder of this" in done.err
 
 
+MAPPED = '{"name": "Oslo", "doc": {"body": "Oslo has 5 bridges."}}\n'
+
+
+def test_columns_of_documents_are_mapped(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(MAPPED)
+    words = ("--input", tmp_path / "x.jsonl", "--output", tmp_path / "index")
+    ok("index", "build", *words, "--map", "title=name,text=doc.body")
+    assert "Oslo has 5 bridges." in ok("index", "search", tmp_path / "index", "bridges").out
+
+
+def test_columns_that_are_not_known_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(MAPPED)
+    done = ends(1, "index", "build", "--input", tmp_path / "x.jsonl", "--output", tmp_path / "out")
+    assert "no title; the fields are name, doc; say which has it, as in --map title=" in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param("name", "give KEY=COLUMN, as in title=name,text=body", id="no key"),
+        pytest.param("titel=name", "'titel'", id="an unknown key"),
+    ],
+)
+def test_a_map_that_is_none(tmp_path: Path, given: str, says: str) -> None:
+    words = ("--input", "x.jsonl", "--output", tmp_path, "--map", given)
+    assert says in ends(2, "index", "build", *words).err
+
+
 # --- search
 
 
