@@ -15,12 +15,12 @@ from types import MappingProxyType
 import pyarrow as pa
 import sentencex
 
-from ufo.indexes.documents import Columns, RawDocument, ReadFile, document_of
 from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
 from ufo.indexes.tokens import word_count
 from ufo.indexes.wikitext import PageSection, is_disambiguation, sections_of
+from ufo.schemas.documents import Columns, RawDocument, ReadFile, Section, document_of
 from ufo.schemas.records import Failure
 
 WORDS = 100
@@ -183,7 +183,7 @@ def _add_article(
     block: Block,
     words: int,
     title: str,
-    sections: Sequence[PageSection],
+    sections: Sequence[PageSection | Section],
     url: str | None,
     page_id: int | None = None,
     revision_id: int | None = None,

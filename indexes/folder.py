@@ -16,11 +16,11 @@ from filelock import FileLock, Timeout
 
 from ufo.indexes import bm25
 from ufo.indexes.blocks import COUNTS
-from ufo.indexes.documents import text_files
 from ufo.indexes.embedders import description, make_embedder
 from ufo.indexes.manifest import is_index, write_manifest
 from ufo.indexes.names import ALIASES, name_keys, write_names
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
+from ufo.schemas.documents import text_files
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.records import Failure
 from ufo.schemas.storage import sha256_of

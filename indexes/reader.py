@@ -23,14 +23,14 @@ from types import MappingProxyType
 from typing import BinaryIO
 from urllib.parse import quote
 
-from ufo.indexes.documents import (
+from ufo.schemas.compression import InputDamaged, compression_of, decompressed
+from ufo.schemas.documents import (
     Columns,
     RawDocument,
     documents_in,
     is_text_file,
     read_rows,
 )
-from ufo.schemas.compression import InputDamaged, compression_of, decompressed
 from ufo.schemas.text import without_nul
 
 # --- slices of files -----------------------------------------------------------------------------

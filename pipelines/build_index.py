@@ -21,7 +21,6 @@ from loky import ProcessPoolExecutor
 
 from ufo.indexes import folder
 from ufo.indexes.blocks import WORDS, process_block, write_block
-from ufo.indexes.documents import Columns, is_text_file, text_files
 from ufo.indexes.embedders import checked_name, make_embedder
 from ufo.indexes.reader import (
     BLOCK_PAGES,
@@ -34,6 +33,7 @@ from ufo.indexes.reader import (
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.pipelines.text_files import TextFiles, check_installed
+from ufo.schemas.documents import Columns, is_text_file, text_files
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
 from ufo.schemas.rows import HEAD_BYTES, format_of
@@ -72,7 +72,7 @@ def build(
     these (paths or globs).
 
     `columns` are those of the title, text, url and id of rows, where they are not the usual ones
-    (see `ufo.indexes.documents`). An existing index is replaced when the new one is complete.
+    (see `ufo.schemas.documents`). An existing index is replaced when the new one is complete.
     `embedder` adds vectors (see `ufo.indexes.embedders`); a stopped build keeps the finished ones.
     `workers` is the number of processes that read.
 

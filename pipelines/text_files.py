@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ufo.indexes.documents import Document
-from ufo.indexes.wikitext import PageSection
+from ufo.schemas.documents import Document, Section
 from ufo.schemas.errors import need
 from ufo.schemas.row import UnusableValue, marked_encoding
 from ufo.schemas.text import storable
@@ -58,7 +57,7 @@ class TextFiles:
         if suffix in _MARKDOWN:
             title, sections = of_markdown(text)
         else:
-            title, sections = None, (PageSection("", _lines(text)),)
+            title, sections = None, (Section("", _lines(text)),)
         return Document(title or path.stem, sections, name)
 
     def close(self) -> None:
@@ -78,7 +77,7 @@ class TextFiles:
             raise UnusableValue(f"no text: {found.reason.replace('_', ' ')} {found.detail}".strip())
         stated = found.title or ""
         title = path.stem if stated.strip("() ").lower() in _NO_TITLES else stated
-        return Document(title, (PageSection("", _lines(found.text)),), name)
+        return Document(title, (Section("", _lines(found.text)),), name)
 
 
 def check_installed(paths: list[Path]) -> None:
@@ -126,7 +125,7 @@ _WITHIN_WORDS: Final = (
 _PARSER: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
-def of_markdown(text: str) -> tuple[str | None, tuple[PageSection, ...]]:
+def of_markdown(text: str) -> tuple[str | None, tuple[Section, ...]]:
     """Return the title of a Markdown text, from its front matter or first heading, and its
     sections, as a reader sees them: without marks, comments and what is struck out."""
     text = text.replace("\r\n", "\n")
@@ -162,7 +161,7 @@ def of_markdown(text: str) -> tuple[str | None, tuple[PageSection, ...]]:
             lines.extend(_lines(token.content))
         elif token.type == "html_block" and not _HIDDEN_BLOCK.match(token.content):
             lines.extend(_lines(_shown(_PARSER.parseInline(token.content)[0])))
-    return title, tuple(PageSection(heading, tuple(lines)) for heading, lines in sections if lines)
+    return title, tuple(Section(heading, tuple(lines)) for heading, lines in sections if lines)
 
 
 def _shown(inline: Token) -> str:

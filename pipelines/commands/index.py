@@ -6,13 +6,13 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from ufo.indexes.documents import KEYS
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import local_index, read_manifest
 from ufo.indexes.tokens import query_terms
 from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import cores
+from ufo.schemas.documents import KEYS
 from ufo.schemas.errors import EXIT_DONE, UsageError
 from ufo.schemas.storage import is_remote
 from ufo.transforms.read import named_columns

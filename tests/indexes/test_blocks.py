@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from tests.indexes.conftest import page
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
-from ufo.indexes.documents import RawDocument
 from ufo.indexes.reader import Block, RawPage, Wiki
+from ufo.schemas.documents import RawDocument
 
 
 def _process(*items: RawPage | RawDocument, **more: str) -> BlockResult:

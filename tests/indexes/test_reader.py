@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes import documents, reader
-from ufo.indexes.documents import RawDocument
+from ufo.indexes import reader
 from ufo.indexes.reader import (
     Block,
     RawPage,
@@ -26,6 +26,9 @@ from ufo.indexes.reader import (
     slices_of,
     title_in,
 )
+from ufo.schemas import documents
+from ufo.schemas.compression import InputDamaged
+from ufo.schemas.documents import RawDocument
 
 PAGE = """<page><title>{}</title><ns>0</ns><id>7</id>
 <revision><id>70</id><timestamp>2025-03-01T10:00:00Z</timestamp>
@@ -243,7 +246,7 @@ RECORDS = [{"title": f"T{number}", "text": "é", "url": None} for number in rang
 LINES = "\n".join(map(json.dumps, RECORDS)).encode()
 
 
-def _blocks(path: Path, data: bytes, **options: int) -> list[Block]:
+def _blocks(path: Path, data: bytes, **options: Any) -> list[Block]:
     path.write_bytes(data)
     return list(reader.read_blocks(Slice(3, str(path)), **options))
 
@@ -429,7 +432,7 @@ def _read(path: Path, data: bytes) -> tuple[bytes, str]:
     try:
         for chunk in reader.read_chunks(path):
             found += chunk
-    except reader.InputDamaged as damage:
+    except InputDamaged as damage:
         return found, str(damage)
     return found, ""
 

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.indexes.documents import Document
 from ufo.pipelines.text_files import TextFiles, check_installed, of_markdown
+from ufo.schemas.documents import Document
 from ufo.schemas.errors import UsageError
 from ufo.schemas.row import UnusableValue
 

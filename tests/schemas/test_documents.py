@@ -3,13 +3,13 @@
 import bz2
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.case_files import cases
-from ufo.indexes.documents import (
+from ufo.schemas.documents import (
     Document,
     document_of,
     documents_in,
@@ -35,7 +35,7 @@ def test_a_known_layout_is_recognised_by_its_columns(row: str, title: str, secti
     assert shown(document) == sections
 
 
-def made(row: dict[str, object], **columns: str) -> Document:
+def made(row: Mapping[str, object], **columns: str) -> Document:
     return document_of(json.dumps(row).encode(), columns)
 
 

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from ufo.indexes.wikitext import PageSection
 from ufo.schemas.compression import InputDamaged
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of, value_at
 from ufo.schemas.rows import HEAD_BYTES, PARQUET, as_json_lines, format_of
@@ -50,12 +49,20 @@ class RawDocument:
     name: str = ""
 
 
+class Section(NamedTuple):
+    """A section of a document; `heading` is "" for what precedes the first heading, and has those
+    of the sections around it, joined by " > "."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document: its title and sections; `page_id` is its id if that is a number."""
 
     title: str
-    sections: tuple[PageSection, ...]
+    sections: tuple[Section, ...]
     url: str | None = None
     page_id: int | None = None
 
@@ -214,11 +221,11 @@ _HEADING: Final = "Section::::"  # as KILT marks the headings and the items of l
 _ITEM: Final = "BULLET::::- "
 
 
-def _sections(text: Any, title: str) -> tuple[PageSection, ...]:
+def _sections(text: Any, title: str) -> tuple[Section, ...]:
     """Return the sections of a text, or of a list of paragraphs, which may have KILT's marks."""
     if isinstance(text, str):
         lines = _stripped(text)
-        return (PageSection("", lines),) if lines else ()
+        return (Section("", lines),) if lines else ()
     sections: list[tuple[str, list[str]]] = [("", [])]
     for line in (line for paragraph in _texts(text) for line in _stripped(paragraph)):
         if line.startswith(_HEADING):
@@ -226,7 +233,7 @@ def _sections(text: Any, title: str) -> tuple[PageSection, ...]:
             sections.append((" > ".join(names), []))
         elif line != title:
             sections[-1][1].append(line.removeprefix(_ITEM))
-    return tuple(PageSection(heading, tuple(lines)) for heading, lines in sections if lines)
+    return tuple(Section(heading, tuple(lines)) for heading, lines in sections if lines)
 
 
 def _texts(value: Any) -> Iterator[str]:
