@@ -42,10 +42,10 @@ def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) 
         whole = "\n".join(line for line in map(str.strip, lines) if line)
         return [whole] if whole else []
     sentences = [
-        (piece, word_count(piece), number)
+        (piece, n_words, number)
         for number, line in enumerate(lines)
         for sentence in sentencex.segment(language, line.strip())
-        for piece in _cut(sentence, words)
+        for piece, n_words in _cut(sentence, words)
     ]
     total = sum(n_words for _, n_words, _ in sentences)
     target = total / max(1, round(total / words))
@@ -75,22 +75,27 @@ def _is_one(lines: Sequence[str], words: int) -> bool:
     return round(sum(map(word_count, lines)) / words) <= 1
 
 
-def _cut(sentence: str, words: int) -> list[str]:
-    """Return the parts of a sentence, each with the white space after it; one if it is short."""
-    if not sentence.strip():
+def _cut(sentence: str, words: int) -> list[tuple[str, int]]:
+    """Return the parts of a sentence, each with the white space after it and its number of words;
+    one part if the sentence is short."""
+    count = word_count(sentence)
+    if not count:
         return []
-    if word_count(sentence) <= _LONG_WORDS and len(sentence.strip()) < _LONG_CHARACTERS:
-        return [sentence]
-    starts = [0]
-    size = n_words = 0
+    if count <= _LONG_WORDS and len(sentence.strip()) < _LONG_CHARACTERS:
+        return [(sentence, count)]
+    starts, counts = [0], [0]
+    size = 0
     for piece in _PIECE.finditer(sentence):
-        more = word_count(piece[0])
-        if n_words and (n_words + more > words or size + len(piece[0]) > _LONG_CHARACTERS):
+        n_words = word_count(piece[0])
+        full = counts[-1] + n_words > words or size + len(piece[0]) > _LONG_CHARACTERS
+        if counts[-1] and full:
             starts.append(piece.start())
-            size = n_words = 0
-        n_words += more
+            counts.append(0)
+            size = 0
+        counts[-1] += n_words
         size += len(piece[0]) + 1
-    return [sentence[start:end] for start, end in pairwise([*starts, len(sentence)])]
+    parts = (sentence[start:end] for start, end in pairwise([*starts, len(sentence)]))
+    return list(zip(parts, counts, strict=True))
 
 
 STEP = "index"

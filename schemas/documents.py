@@ -25,11 +25,11 @@ MAX_LINE_BYTES = 64 << 20
 
 Columns = Mapping[str, str]
 """The column, or the path of a field, of each of `KEYS` that is not in a usual one."""
-_USUAL: Final[Columns] = {
-    "title": "title wikipedia_title",
-    "text": "text contents",
-    "url": "url history.url",
-    "id": "id _id wikipedia_id",
+_USUAL: Final[Mapping[str, tuple[str, ...]]] = {
+    "title": ("title", "wikipedia_title"),
+    "text": ("text", "contents"),
+    "url": ("url", "history.url"),
+    "id": ("id", "_id", "wikipedia_id"),
 }
 KEYS: Final = tuple(_USUAL)
 _TITLED: Final = "contents"  # a column whose first line is the title
@@ -177,15 +177,19 @@ def document_of(line: bytes, columns: Columns) -> Document:
     """
     row = object_of(line)
     of_cells = row.pop(OF_CELLS, False)
-    fields = {name: value for name, value in row.items() if value != "" or not of_cells}
-    found = {key: _value(fields, _columns_of(key, columns)) for key in KEYS}
-    title, text, url, number = found["title"], found["text"], found["url"], found["id"]
-    if title is None and isinstance(text, str) and fields.get(_TITLED) == text:
+    names = list(row)
+    if of_cells:
+        row = {name: value for name, value in row.items() if value != ""}
+    title, text, url, number = _values(row, columns)
+    if title is None or text is None:  # the names may be written in another way
+        row = {name.strip().lower(): value for name, value in row.items()} | row
+        title, text, url, number = _values(row, columns)
+    if title is None and isinstance(text, str) and row.get(_TITLED) == text:
         title, _, text = text.partition("\n")
         title = title.removeprefix('"').removesuffix('"')
     for key, value in (("title", title), ("text", text)):
         if value is None:
-            raise UnusableValue(_missing(key, row, columns))
+            raise UnusableValue(_missing(key, names, columns))
     if isinstance(title, (int, float)):
         title = str(title)
     if not isinstance(title, str) or not title.strip():
@@ -199,20 +203,27 @@ def document_of(line: bytes, columns: Columns) -> Document:
     return Document(title, _sections(text, title), storable(url) if url else None, page_id)
 
 
-def _columns_of(key: str, columns: Columns) -> list[str]:
-    return [columns[key]] if key in columns else _USUAL[key].split()
+def _columns_of(key: str, columns: Columns) -> tuple[str, ...]:
+    return (columns[key],) if key in columns else _USUAL[key]
 
 
-def _value(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
-    folded = {name.strip().lower(): value for name, value in fields.items()}
-    values = (value_at(row, name) for name in names for row in (fields, folded))
-    return next((value for value in values if value is not None), None)
+def _values(row: Mapping[str, Any], columns: Columns) -> list[Any]:
+    """Return the value of each of `KEYS`, of the first of its columns that has one."""
+    found = []
+    for key in KEYS:
+        value = None
+        for name in _columns_of(key, columns):
+            value = value_at(row, name)
+            if value is not None:
+                break
+        found.append(value)
+    return found
 
 
-def _missing(key: str, row: Mapping[str, Any], columns: Columns) -> str:
+def _missing(key: str, names: list[str], columns: Columns) -> str:
     named = f"; --map says {columns[key]!r}" if key in columns else ""
     return (
-        f"no {key}{named}; the fields are {', '.join(row) or 'none'}; say which has it, as in "
+        f"no {key}{named}; the fields are {', '.join(names) or 'none'}; say which has it, as in "
         "--map title=FIELD,text=FIELD"
     )[:1_000]
 

@@ -28,8 +28,8 @@ def marked_encoding(head: bytes) -> str | None:
 def value_at(row: Mapping[str, Any], path: str) -> Any:
     """Return the value of a column, or of a field of objects by its path, as in `history.url`; None
     if it is missing."""
-    if path in row:
-        return row[path]
+    if path in row or "." not in path:
+        return row.get(path)
     value: Any = row
     for name in path.split("."):
         value = value.get(name) if isinstance(value, dict) else None
