@@ -25,8 +25,9 @@ Vectors = npt.NDArray[np.float32]
 
 def unit_rows(vectors: npt.NDArray[Any]) -> Vectors:
     """Return the rows scaled to length 1; zero rows stay zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+    with np.errstate(all="ignore"):  # infinity becomes NaN, for which `vectors_of` looks
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        scaled: Vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
     return scaled
 
 
@@ -257,7 +258,7 @@ def vectors_of(embedder: Embedder, texts: Sequence[str], dimension: int = 0) -> 
     problem = ""
     try:
         vectors = np.asarray(embedder.embed(texts), np.float32)
-    except ValueError as error:  # for example vectors of several lengths
+    except (TypeError, ValueError) as error:  # for example vectors of several lengths
         raise RunError(_faulty(embedder, f"failed: {error}")) from error
     wanted = dimension or embedder.dimension
     if vectors.ndim != 2 or len(vectors) != len(texts):

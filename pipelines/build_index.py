@@ -33,10 +33,11 @@ from ufo.indexes.reader import (
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.pipelines.text_files import TextFiles, check_installed
+from ufo.schemas.compression import InputDamaged
 from ufo.schemas.documents import Columns, is_text_file, text_files
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
-from ufo.schemas.rows import HEAD_BYTES, format_of
+from ufo.schemas.rows import format_inside
 
 _PROGRESS_SECONDS = 2.0
 _KINDS_SHOWN = 10  # of the files that are left out of a folder
@@ -220,8 +221,9 @@ def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
 
 def _refuse_other_formats(path: Path) -> None:
     try:
-        with path.open("rb") as stream:
-            format_of(stream.read(HEAD_BYTES))
+        format_inside(path)
+    except InputDamaged:
+        pass  # is a failure of the build, which says where
     except (OSError, ValueError) as error:
         raise UsageError(f"--input {path} cannot be read: {error}; {_READ}") from error
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Generator, Iterator
 from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
+from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO, cast
 
 import pyarrow as pa
@@ -298,6 +299,19 @@ def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         raise InputDamaged(f"damaged {UTF_16} text: {error.reason}") from None
+
+
+def format_inside(path: str | Path) -> str:
+    """Return the format of a file, or of the file in it if it is compressed or UTF-16.
+
+    Raises:
+        ValueError: as `format_of`, or the file is damaged at its beginning.
+    """
+    with open(path, "rb", buffering=HEAD_BYTES) as stream:
+        plain: io.BufferedReader = stream
+        while (form := format_of(plain.peek(HEAD_BYTES))) in WRAPPED:
+            plain = unwrapped(form, cast(BinaryIO, plain))
+        return form
 
 
 def as_json_lines(

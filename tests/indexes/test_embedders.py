@@ -245,6 +245,33 @@ class Sized(Embeddings):
         return reply
 
 
+class Filled(Embeddings):
+    """Gives vectors of one number."""
+
+    def __init__(self, number: float | None) -> None:
+        super().__init__()
+        self.number = number
+
+    def answer(self, body: Any) -> dict[str, Any]:
+        reply = super().answer(body)
+        for row in reply["data"]:
+            row["embedding"] = [self.number] * 2
+        return reply
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), None])
+def test_an_endpoint_that_gives_no_numbers_is_named(
+    endpoint: LlmServer, build_folder: Build, number: float | None
+) -> None:
+    path = build_folder(embedder="openai:m")
+    endpoint.embeddings = Filled(number)
+    says = r"the embedder 'openai:m' .*; check its model or endpoint"
+    with pytest.raises(RunError, match=says):
+        open_index(path, "dense").search(["Danube"], 1)
+    with pytest.raises(RunError, match=says):
+        build_folder(embedder="openai:m")
+
+
 def changes_its_size(server: LlmServer) -> None:
     server.embeddings = Sized(3, 3)
 

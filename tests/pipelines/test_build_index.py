@@ -1,6 +1,7 @@
 """Building an index from files of several kinds, in several processes, again and interrupted."""
 
 import bz2
+import gzip
 import multiprocessing
 import random
 from collections.abc import Sequence
@@ -289,6 +290,7 @@ def test_a_file_of_text_is_a_document(tmp_path: Path) -> None:
     ("content", "says"),
     [
         pytest.param(b"PK\x03\x04 and more", "a ZIP archive.*unpack it", id="ZIP"),
+        pytest.param(gzip.compress(b"PK\x03\x04 and more"), "a ZIP archive", id="ZIP, gzip"),
         pytest.param(b"SQLite format 3\0 and more", "an SQLite database", id="SQLite"),
         pytest.param(b"{\0}\0{\0}\0", "UTF-16 without a byte order mark", id="UTF-16"),
     ],

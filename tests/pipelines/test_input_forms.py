@@ -151,6 +151,12 @@ def test_what_a_file_is_shows_in_its_beginning(head: str, form: str) -> None:
     assert format_of(head.encode(), NAMES) == form
 
 
+def test_a_format_that_is_not_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.xlsx").write_bytes(b"PK\x03\x04 and more")
+    with pytest.raises(UsageError, match=r"x\.xlsx' cannot be read: it is a ZIP archive or an"):
+        measure(str(tmp_path / "x.xlsx"), "x")
+
+
 GOOD = '{"response": "Oslo is \\"big\\".", "metadata": {"a": [{"b": 1}]}}'
 
 
