@@ -118,7 +118,10 @@ def slice_chunks(part: Slice) -> Iterator[bytes]:
     """
     path = Path(part.path)
     if part.start:
-        yield from read_chunks(path, 0, part.header)
+        try:
+            yield from read_chunks(path, 0, part.header)
+        except InputDamaged:  # a problem of the first slice
+            yield b"<mediawiki>"
     yield from read_chunks(path, part.start, part.end)
     if part.end is not None:
         yield b"</mediawiki>"
@@ -411,4 +414,6 @@ def _is_dump(path: Path) -> bool:
 def _read(path: Path, part: Slice, columns: Columns) -> Iterator[Wiki | RawPage | RawDocument]:
     if path.is_dir() or is_text_file(path):
         return documents_in(path)
-    return read_pages(slice_chunks(part)) if _is_dump(path) else read_rows(path, columns)
+    # Only dumps are sliced at streams.
+    is_dump = part.header > 0 or _is_dump(path)
+    return read_pages(slice_chunks(part)) if is_dump else read_rows(path, columns)

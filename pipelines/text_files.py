@@ -58,7 +58,7 @@ class TextFiles:
             title, sections = of_markdown(text)
         else:
             title, sections = None, (Section("", _lines(text)),)
-        return Document(title or path.stem, sections, name)
+        return Document(title or storable(path.stem), sections, name)
 
     def close(self) -> None:
         """End the process that reads pages."""
@@ -76,7 +76,7 @@ class TextFiles:
         if found.reason:
             raise UnusableValue(f"no text: {found.reason.replace('_', ' ')} {found.detail}".strip())
         stated = found.title or ""
-        title = path.stem if stated.strip("() ").lower() in _NO_TITLES else stated
+        title = storable(path.stem) if stated.strip("() ").lower() in _NO_TITLES else stated
         return Document(title, (Section("", _lines(found.text)),), name)
 
 

@@ -105,10 +105,10 @@ def text_files(folder: Path) -> tuple[list[Path], Counter[str]]:
 def documents_in(path: Path) -> Iterator[RawDocument]:
     """Yield the files of text of a folder, or the file itself."""
     if not path.is_dir():
-        yield RawDocument(path=path, name=path.name)
+        yield RawDocument(path=path, name=storable(path.name))
         return
     for file in text_files(path)[0]:
-        yield RawDocument(path=file, name=file.relative_to(path).as_posix())
+        yield RawDocument(path=file, name=storable(file.relative_to(path).as_posix()))
 
 
 # --- rows -----------------------------------------------------------------------------------------

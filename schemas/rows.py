@@ -307,10 +307,14 @@ def format_inside(path: str | Path) -> str:
     Raises:
         ValueError: as `format_of`, or the file is damaged at its beginning.
     """
-    with open(path, "rb", buffering=HEAD_BYTES) as stream:
-        plain: io.BufferedReader = stream
-        while (form := format_of(plain.peek(HEAD_BYTES))) in WRAPPED:
-            plain = unwrapped(form, cast(BinaryIO, plain))
+    with open(path, "rb") as stream:
+        form = format_of(stream.read(HEAD_BYTES))
+        stream.seek(0)
+        plain: BinaryIO = stream
+        while form in WRAPPED:
+            inner = unwrapped(form, plain)
+            form = format_of(inner.peek(HEAD_BYTES))
+            plain = cast(BinaryIO, inner)
         return form
 
 

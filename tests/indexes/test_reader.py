@@ -410,6 +410,17 @@ def test_damage_costs_its_slice_only(tmp_path: Path, harm: str, kept: int) -> No
     assert len(items) - 1 == kept
 
 
+def test_damage_in_the_first_stream_costs_only_that(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.xml.bz2"
+    _dump(dump)
+    data = dump.read_bytes()
+    dump.write_bytes(data[:20] + b"\0" * 20 + data[40:])
+    items = [item for block in _sliced(dump) for item in block.items]
+    (problem,) = [item.problem for item in items if item.problem]
+    assert "damaged bzip2" in problem
+    assert len(items) - 1 == 18
+
+
 def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import multiprocessing
+import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -272,6 +273,13 @@ def test_a_folder_of_text_is_an_index_whatever_the_workers(tmp_path: Path) -> No
         assert hit.passage.url == "a.md"
     [inputs] = read_manifest(result.path)[0]["inputs"]
     assert inputs == {"name": "notes", "bytes": 63}
+
+
+def test_the_name_of_a_file_may_be_no_unicode(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    Path(os.fsdecode(os.fsencode(notes / "K") + b"\xf6ln.txt")).write_text("It is on the Rhine.")
+    assert _titles(build(notes, tmp_path / "index").path) == ["K\ufffdln"]
 
 
 def test_a_folder_without_text_says_what_it_has(tmp_path: Path) -> None:
