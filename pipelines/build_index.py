@@ -199,7 +199,11 @@ def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
             f"--input {inputs[0]} is the index of a multistream dump; give the dump, and the index "
             "beside it is read too"
         )
-    texts, left_out = [path for path in found if path.is_file() and is_text_file(path)], []
+    try:
+        texts = [path for path in found if path.is_file() and is_text_file(path)]
+    except OSError as error:
+        raise UsageError(f"--input {error.filename} cannot be read: {error.strerror}") from error
+    left_out: list[str] = []
     for path in found:
         if path.is_dir():
             files, others = text_files(path)

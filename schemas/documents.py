@@ -32,6 +32,7 @@ _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "_id", "wikipedia_id"),
 }
 KEYS: Final = tuple(_USUAL)
+_LONGEST_ID: Final = 19  # digits, so that it fits the table
 _TITLED: Final = "contents"  # a column whose first line is the title
 
 EXTENSIONS: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml", ".pdf")
@@ -90,8 +91,9 @@ def text_files(folder: Path) -> tuple[list[Path], Counter[str]]:
     are: hidden, or the end of their names."""
     found: list[Path] = []
     others: Counter[str] = Counter()
-    for place, folders, names in os.walk(folder):
-        hidden = [name for name in (*folders, *names) if name.startswith(".")]
+    unreadable: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=unreadable.append):
+        hidden = {name for name in (*folders, *names) if name.startswith(".")}
         others["hidden"] += len(hidden)
         folders[:] = [name for name in folders if name not in hidden]
         for path in (Path(place, name) for name in names if name not in hidden):
@@ -99,6 +101,7 @@ def text_files(folder: Path) -> tuple[list[Path], Counter[str]]:
                 found.append(path)
             else:
                 others[path.suffix.lower() or "without extension"] += 1
+    others["folders that cannot be read"] = len(unreadable)
     return sorted(found), +others
 
 
@@ -184,22 +187,23 @@ def document_of(line: bytes, columns: Columns) -> Document:
     if title is None or text is None:  # the names may be written in another way
         row = {name.strip().lower(): value for name, value in row.items()} | row
         title, text, url, number = _values(row, columns)
-    if title is None and isinstance(text, str) and row.get(_TITLED) == text:
+    if title is None and isinstance(text, str) and text == row.get(_TITLED) and "\n" in text:
         title, _, text = text.partition("\n")
         title = title.removeprefix('"').removesuffix('"')
     for key, value in (("title", title), ("text", text)):
         if value is None:
             raise UnusableValue(_missing(key, names, columns))
-    if isinstance(title, (int, float)):
+    if isinstance(title, (int, float)) and not isinstance(title, bool):
         title = str(title)
     if not isinstance(title, str) or not title.strip():
         raise UnusableValue(f"no title: {title!r}; a text that is not empty is needed")
     if url is not None and not isinstance(url, str):
         raise UnusableValue(f"the url is {kind_of(url)}; a text or nothing is needed")
     title = " ".join(storable(title).split())
-    page_id = int(number) if str(number).isdecimal() and len(str(number)) < 19 else None
-    if not url and page_id is None and number is not None:
-        url = str(number)
+    name = str(number) if isinstance(number, (str, int)) else ""
+    page_id = int(name) if name.isdecimal() and len(name) < _LONGEST_ID else None
+    if page_id is None:
+        url = url or name
     return Document(title, _sections(text, title), storable(url) if url else None, page_id)
 
 

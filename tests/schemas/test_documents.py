@@ -85,6 +85,10 @@ def test_an_id_is_a_page_s_number_or_its_address(
         ),
         pytest.param({}, {}, "the fields are none", id="an empty row"),
         pytest.param({"contents": " \nx"}, {}, "no title: ' '", id="a blank first line"),
+        pytest.param(
+            {"id": 1, "contents": "x"}, {}, "no title; the fields are id, contents", id="one line"
+        ),
+        pytest.param({"title": True, "text": "x"}, {}, "no title: True", id="a boolean"),
     ],
 )
 def test_what_is_missing_names_the_fields_and_the_map(
@@ -93,6 +97,12 @@ def test_what_is_missing_names_the_fields_and_the_map(
     with pytest.raises(UnusableValue) as raised:
         made(row, **columns)
     assert says in str(raised.value)
+
+
+def test_contents_of_one_line_have_the_title_that_is_mapped() -> None:
+    document = made({"id": 1, "contents": "Born."}, title="id")
+    assert document.title == "1"
+    assert shown(document) == ": Born."
 
 
 def test_an_empty_cell_is_missing() -> None:
