@@ -38,6 +38,7 @@ from ufo.schemas.documents import Columns, is_text_file, text_files
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
 from ufo.schemas.rows import format_inside
+from ufo.schemas.text import quantity
 
 _PROGRESS_SECONDS = 2.0
 _KINDS_SHOWN = 10  # of the files that are left out of a folder
@@ -206,21 +207,26 @@ def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
     left_out: list[str] = []
     for path in found:
         if path.is_dir():
-            files, others = text_files(path)
+            files, others = _of_folder(path)
             texts += files
-            counted = ", ".join(f"{n:,} {kind}" for kind, n in others.most_common(_KINDS_SHOWN))
-            if not files:
-                raise UsageError(
-                    f"--input {path} is a folder without a file of Markdown, text, HTML or PDF "
-                    f"(in it: {counted or 'nothing'}); name files of other formats, as in "
-                    f"{path}/*.jsonl"
-                )
-            if others:
-                left_out.append(f"{others.total():,} files in {path} are left out: {counted}")
+            left_out += others
         elif path not in texts:
             _refuse_other_formats(path)
     check_installed(texts)
     return found, left_out
+
+
+def _of_folder(folder: Path) -> tuple[list[Path], list[str]]:
+    """Return the files of text in a folder, and a sentence on the others if there are any."""
+    files, others = text_files(folder)
+    counted = ", ".join(f"{n:,} {kind}" for kind, n in others.most_common(_KINDS_SHOWN))
+    if not files:
+        raise UsageError(
+            f"--input {folder} is a folder without a file of Markdown, text, HTML or PDF (in it: "
+            f"{counted or 'nothing'}); name files of other formats, as in {folder}/*.jsonl"
+        )
+    said = f"left out of {folder}: {quantity(others.total(), 'other file')} ({counted})"
+    return files, [said] if others else []
 
 
 def _refuse_other_formats(path: Path) -> None:
@@ -238,4 +244,4 @@ def _no_articles(
     names = ", ".join(str(path) for path in paths)
     first = f"; first failure: {failures[0].message}" if failures else ""
     counted = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items())
-    return f"no article in {names}: {counted}{first}. {_READ.capitalize()}"
+    return f"no article in {names}: {counted}{first}; {_READ}"

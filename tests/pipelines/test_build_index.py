@@ -266,7 +266,7 @@ def test_a_folder_of_text_is_an_index_whatever_the_workers(tmp_path: Path) -> No
         result = build(notes, tmp_path / "index", workers=workers)
         assert _titles(result.path) == ["A bridge", "b"]
         assert result.counts["failures"] == 1
-        assert result.warnings[0] == f"1 files in {notes} are left out: 1 .docx"
+        assert result.warnings[0] == f"left out of {notes}: 1 other file (1 .docx)"
         assert "c.txt: not UTF-8: byte 2" in result.warnings[1]
         [[hit]] = open_index(result.path).search(["1932"], 1)
         assert hit.passage.section == "History"
