@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from tests.embedder import write_embedder
+from tests.llm_server import LlmServer
+from tests.llm_server.embeddings import Embeddings
 from tests.pipelines.conftest import ends, ok, write_lines
 from ufo.indexes.manifest import VERSION, read_manifest
 
@@ -222,6 +224,52 @@ def test_vectors_are_searched_by_their_retrievers(dense: Any, retriever: str) ->
 
 
 # --- info
+
+
+class Unusable(Embeddings):
+    """Gives vectors of NaN, or of another dimension."""
+
+    def __init__(self, vector: list[float]) -> None:
+        super().__init__()
+        self.vector = vector
+
+    def answer(self, body: Any) -> dict[str, Any]:
+        reply = super().answer(body)
+        for row in reply["data"]:
+            row["embedding"] = self.vector
+        return reply
+
+
+@pytest.mark.parametrize(
+    ("vector", "code", "says"),
+    [
+        pytest.param([float("nan")] * 2, 1, "NaN or infinity; check its model", id="NaN"),
+        pytest.param([1.0] * 3, 2, "its dimension is 3, theirs 2", id="another dimension"),
+    ],
+)
+def test_vectors_that_cannot_be_used_end_a_command_with_the_embedder_s_name(
+    films: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    vector: list[float],
+    code: int,
+    says: str,
+) -> None:
+    index = tmp_path / "index"
+    build = ("index", "build", "--input", films.with_name("films.jsonl"), "--output", index)
+    (tmp_path / "in.jsonl").write_text('{"response": "The film was made in 1931."}\n')
+    run = ("evaluate", "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
+    wiki = ("--sources", "wikipedia", "--index", index, "--retriever", "dense")
+    with LlmServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        ok(*build, "--embedder", "openai:m")
+        server.embeddings = Unusable(vector)
+        searched = ends(code, "index", "search", index, "film", "--retriever", "dense").err
+        ran = ends(code, *run, *wiki, "--judge", "offline", "--workers", 1).err
+    for said in (searched, ran):
+        assert "'openai:m'" in said
+        assert says in said
 
 
 def test_an_index_is_described(river: Path) -> None:
