@@ -12,6 +12,7 @@ REPOSITORY = os.environ.get("UFO_REPOSITORY", "").rstrip("/")
 VERSION = re.search(r'VERSION = "(.+)"', (HERE / "ufo/pipelines/version.py").read_text())[1]
 PACKAGE_DATA = {
     "ufo": ["py.typed"],
+    "ufo.schemas": ["*.txt"],
     "ufo.schemas.views": ["*.sql"],
     "ufo.pipelines.reports": ["templates/*"],
     "ufo.transforms.english": ["*.toml"],
@@ -159,6 +160,7 @@ setup(
         "tantivy>=0.27,<0.28",  # BM25 of an index
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
+        "markdown-it-py>=3,<5",  # Markdown files of an index; rich needs it too
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
         "filelock>=3.32,<4",  # one run of a name at a time; knows a lock whose file was deleted
         "PyYAML>=6,<7",  # configuration files

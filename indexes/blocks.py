@@ -8,41 +8,44 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import sentencex
 
 from ufo.indexes.names import normal_name
-from ufo.indexes.reader import Block, PageBroken, RawDocument, RawPage, parse_page, title_in
+from ufo.indexes.reader import Block, PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
+from ufo.indexes.tokens import word_count
 from ufo.indexes.wikitext import PageSection, is_disambiguation, sections_of
+from ufo.schemas.documents import Columns, RawDocument, ReadFile, Section, document_of
 from ufo.schemas.records import Failure
-from ufo.schemas.text import storable, without_nul
 
 WORDS = 100
 
 # A longer "sentence" is a list without full stops, or a script without spaces: cut by length.
 _LONG_WORDS = 150
 _LONG_CHARACTERS = 2_000
-_PIECE = re.compile(r"\S{1,500}")
+# White space is inside of no piece, and the end of none is between the digits of a number.
+_PIECE = re.compile(r"\S{1,500}(?!(?<=[\d.,])[\d.,])|\S{1,500}")
 
 
 def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) -> list[str]:
     """Return the passages of one section, given its paragraphs and list items.
 
     Their number is the section's words divided by `words`, rounded, and they have about equal
-    lengths. Sentences of one line are joined by a space, lines by a line feed; no text is lost or
-    repeated.
+    lengths. Lines are joined by a line feed; no text is lost or repeated.
     """
     if _is_one(lines, words):
         whole = "\n".join(line for line in map(str.strip, lines) if line)
         return [whole] if whole else []
     sentences = [
-        (piece, len(piece.split()), number)
+        (piece, n_words, number)
         for number, line in enumerate(lines)
-        for sentence in sentencex.segment(language, line)
-        for piece in _cut(sentence.strip(), words)
+        for sentence in sentencex.segment(language, line.strip())
+        for piece, n_words in _cut(sentence, words)
     ]
     total = sum(n_words for _, n_words, _ in sentences)
     target = total / max(1, round(total / words))
@@ -56,34 +59,43 @@ def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) 
         if number != current or size > _LONG_CHARACTERS:
             passages.append(sentence)
             current, size = number, 0
+        elif line == last_line:
+            passages[-1] += sentence
         else:
-            passages[-1] += (" " if line == last_line else "\n") + sentence
-        size += len(sentence)
+            passages[-1] = f"{passages[-1].rstrip()}\n{sentence}"
+        size += len(sentence.strip())
         last_line = line
-    return passages
+    return [passage.strip() for passage in passages]
 
 
 def _is_one(lines: Sequence[str], words: int) -> bool:
     """Return whether a section is one passage, so that it need not be segmented."""
     if sum(map(len, lines)) > _LONG_CHARACTERS:
         return False
-    return round(sum(len(line.split()) for line in lines) / words) <= 1
+    return round(sum(map(word_count, lines)) / words) <= 1
 
 
-def _cut(sentence: str, words: int) -> list[str]:
-    if not sentence:
+def _cut(sentence: str, words: int) -> list[tuple[str, int]]:
+    """Return the parts of a sentence, each with the white space after it and its number of words;
+    one part if the sentence is short."""
+    count = word_count(sentence)
+    if not count:
         return []
-    if sentence.count(" ") < _LONG_WORDS and len(sentence) < _LONG_CHARACTERS:
-        return [sentence]
-    parts: list[list[str]] = [[]]
+    if count <= _LONG_WORDS and len(sentence.strip()) < _LONG_CHARACTERS:
+        return [(sentence, count)]
+    starts, counts = [0], [0]
     size = 0
-    for piece in _PIECE.findall(sentence):
-        if len(parts[-1]) == words or size + len(piece) > _LONG_CHARACTERS:
-            parts.append([])
+    for piece in _PIECE.finditer(sentence):
+        n_words = word_count(piece[0])
+        full = counts[-1] + n_words > words or size + len(piece[0]) > _LONG_CHARACTERS
+        if counts[-1] and full:
+            starts.append(piece.start())
+            counts.append(0)
             size = 0
-        parts[-1].append(piece)
-        size += len(piece) + 1
-    return [" ".join(part) for part in parts if part]
+        counts[-1] += n_words
+        size += len(piece[0]) + 1
+    parts = (sentence[start:end] for start, end in pairwise([*starts, len(sentence)]))
+    return list(zip(parts, counts, strict=True))
 
 
 STEP = "index"
@@ -118,17 +130,32 @@ class BlockResult:
     latest: str = ""
 
 
-def process_block(block: Block, words: int = WORDS) -> BlockResult:
-    """Return the content of a block's pages, with a failure row for each page that is invalid."""
+def process_block(
+    block: Block,
+    words: int = WORDS,
+    columns: Columns = MappingProxyType({}),
+    read_file: ReadFile | None = None,
+) -> BlockResult:
+    """Return the content of a block's pages, with a failure row for each page that is invalid.
+
+    `columns` are those of rows, and `read_file` reads the files of text.
+    """
     result = BlockResult(latest=block.date or "")
     for position, item in enumerate(block.items, start=block.first):
-        if isinstance(item, RawDocument) and not item.problem and not item.json.strip():
+        if isinstance(item, RawDocument) and not (item.problem or item.path or item.json.strip()):
             continue
         try:
             if isinstance(item, RawPage):
                 _add_page(result, item, block, words)
+            elif item.problem:
+                raise PageBroken(item.problem)
             else:
-                _add_document(result, item, block, words)
+                if item.path and read_file:
+                    document = read_file(item.path, item.name)
+                else:
+                    document = document_of(item.json, columns)
+                place = (document.title, document.sections, document.url, document.page_id)
+                _add_article(result, block, words, *place)
         except Exception as error:  # one page must not fail the build
             result.failures.append(_failure(error, item, block, position))
     result.counts["failures"] = len(result.failures)
@@ -156,31 +183,12 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> No
         _add_article(result, block, words, page.title, sections, *place, published)
 
 
-def _add_document(result: BlockResult, raw: RawDocument, block: Block, words: int) -> None:
-    if raw.problem:
-        raise PageBroken(raw.problem)
-    record = json.loads(without_nul(raw.json.decode("utf-8-sig", "replace")))
-    if not isinstance(record, dict):
-        raise PageBroken("not a JSON object with title and text")
-    title, text, url = record.get("title"), record.get("text"), record.get("url")
-    if not isinstance(title, str) or not title.strip():
-        raise PageBroken(f"no title: {title!r}; a text that is not empty is needed")
-    if not isinstance(text, str):
-        raise PageBroken(f"no text: {type(text).__name__}; a text is needed")
-    if url is not None and not isinstance(url, str):
-        raise PageBroken(f"the url is {type(url).__name__}; a text or nothing is needed")
-    lines = tuple(line for line in map(str.strip, storable(text).splitlines()) if line)
-    sections = [PageSection("", lines)] if lines else []
-    title = " ".join(storable(title).split())
-    _add_article(result, block, words, title, sections, storable(url) if url else None)
-
-
 def _add_article(
     result: BlockResult,
     block: Block,
     words: int,
     title: str,
-    sections: Sequence[PageSection],
+    sections: Sequence[PageSection | Section],
     url: str | None,
     page_id: int | None = None,
     revision_id: int | None = None,
@@ -208,7 +216,7 @@ def _failure(error: Exception, item: RawPage | RawDocument, block: Block, positi
         key = title_in(item.xml) or f"{block.name}: page {position + 1}"
         raw = item.xml
     else:
-        key, raw = f"{block.name}:{position + 1}", item.json
+        key, raw = item.name or f"{block.name}:{position + 1}", item.json
     text = raw[:_MAX_INPUT].decode("utf-8", "replace") or None
     return Failure(STEP, key, type(error).__name__, str(error) or "no message", text)
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import tantivy
 
 from ufo.indexes.retriever import NOT_RANKED, TITLE_WEIGHT, Hit, ranked_passages
-from ufo.indexes.tokens import STOP_WORDS
+from ufo.indexes.tokens import analyzer, prepared, query_terms
 
 FOLDER = "tantivy"
 SETTINGS = {
@@ -28,7 +28,6 @@ SETTINGS = {
 _HEAP_BYTES = 1_000_000_000
 _LOCK = ".tantivy-meta.lock"
 _TOKENIZER = "ufo"  # its name in the index
-_LONGEST_TERM = 60  # bytes
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _EXTRA_TIES = 8  # hits requested beyond `k`, to sort equal scores by row
 
@@ -40,23 +39,10 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _analyzer(stemmed: bool) -> tantivy.TextAnalyzer:
-    steps = [
-        tantivy.Filter.remove_long(_LONGEST_TERM),
-        tantivy.Filter.ascii_fold(),
-        tantivy.Filter.lowercase(),
-    ]
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    for step in [*steps, tantivy.Filter.stemmer("english")] if stemmed else steps:
-        builder = builder.filter(step)
-    return builder.build()
-
-
 class Bm25:
     """A Retriever over a tantivy index; safe for searches in several threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._stemmed, self._plain = _analyzer(True), _analyzer(False)
         self._schema = _schema()
         self._searcher = _searcher(folder / FOLDER)
         self._size = int(self._searcher.num_docs)
@@ -73,14 +59,8 @@ class Bm25:
         counts = [self._searcher.doc_freq("body", term) for term in terms]
         return [log(1 + (self._size - count + 0.5) / (count + 0.5)) for count in counts]
 
-    def terms_in(self, query: str) -> list[str]:
-        """Return the distinct terms of a query, without function words unless it has no others."""
-        words = self._plain.analyze(query)
-        content = [word for word in words if word not in STOP_WORDS and len(word) > 1]
-        return list(dict.fromkeys(self._stemmed.analyze(" ".join(content or words))))
-
     def _search(self, query: str, k: int, only: Sequence[int] | None) -> list[Hit]:
-        terms = self.terms_in(query)
+        terms = query_terms(query)
         if not terms or (only is not None and not len(only)):
             return []
         wanted = [(_SHOULD, self._term("body", term)) for term in terms]
@@ -126,7 +106,7 @@ def build(folder: Path) -> list[str]:
     path = folder / FOLDER
     path.mkdir(parents=True)
     index = tantivy.Index(_schema(), str(path))
-    index.register_tokenizer(_TOKENIZER, _analyzer(True))
+    index.register_tokenizer(_TOKENIZER, analyzer())
     # One thread, so that the same passages give the same segments.
     writer = index.writer(_HEAP_BYTES, 1)
     for row, passage in enumerate(ranked_passages(folder)):
@@ -134,7 +114,7 @@ def build(folder: Path) -> list[str]:
             continue
         named = [passage.title, passage.aliases] * TITLE_WEIGHT
         document = tantivy.Document()
-        document.add_text("body", "\n".join([*named, passage.section, passage.text]))
+        document.add_text("body", prepared("\n".join([*named, passage.section, passage.text])))
         document.add_unsigned("row", row)
         writer.add_document(document)
     writer.commit()

@@ -15,7 +15,7 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from ufo.indexes.embedders import Embedder, Vectors
+from ufo.indexes.embedders import Embedder, Vectors, vectors_of
 from ufo.indexes.retriever import Hit, ranked_passages
 
 INDEX = "dense.faiss"
@@ -46,8 +46,6 @@ class Dense:
         if isinstance(self._index, faiss.IndexRefine):
             self._candidates = faiss.downcast_index(self._index.base_index)
             self._candidates.nprobe = min(probes, int(self._candidates.nlist))
-        elif not isinstance(self._index, faiss.IndexFlat):
-            raise ValueError("its vectors are stored as an older ufo did")
 
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
@@ -100,22 +98,27 @@ def build(
 
     The vectors are written to the folder `kept` in shards; existing shards are reused. `say`
     receives progress messages.
+
+    Raises:
+        RunError: the embedder makes vectors that cannot be used.
     """
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)
     np.save(folder / ROWS, rows)
     texts = (f"{one.title}\n{one.text}" for one in ranked_passages(folder) if one)
     shards = []
+    dimension = 0  # of the first shard, which an earlier build may have made
     for number in range(-(-len(rows) // _SHARD)):
         path = kept / f"{number:06d}.npy"
         shard = list(islice(texts, _SHARD))
         if not path.exists():
             unfinished = path.with_suffix(".unfinished")
             with unfinished.open("wb") as stream:
-                np.save(stream, embedder.embed(shard))
+                np.save(stream, vectors_of(embedder, shard, dimension))
             unfinished.rename(path)
             if say is not None:
                 say(f"{min((number + 1) * _SHARD, len(rows)):,} of {len(rows):,} passages embedded")
         shards.append(path)
+        dimension = dimension or int(np.load(path, mmap_mode="r").shape[1])
     write_vectors(folder, shards, len(rows))
     return [ROWS, INDEX]
 

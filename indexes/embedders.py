@@ -25,8 +25,9 @@ Vectors = npt.NDArray[np.float32]
 
 def unit_rows(vectors: npt.NDArray[Any]) -> Vectors:
     """Return the rows scaled to length 1; zero rows stay zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+    with np.errstate(all="ignore"):  # infinity becomes NaN, for which `vectors_of` looks
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        scaled: Vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
     return scaled
 
 
@@ -89,15 +90,17 @@ class ApiEmbedder:
         rows = sorted(reply.data, key=lambda row: row.index)
         sizes = {len(row.embedding) for row in rows}
         if len(rows) != len(texts) or len(sizes) != 1:
-            raise RunError(
-                f"{client.base_url} answered {len(texts)} texts with {len(rows)} vectors of "
-                f"{sorted(sizes)} dimensions; one vector a text, all of one dimension, is needed"
+            problem = (
+                f"answered {len(texts)} texts with {len(rows)} vectors of {sorted(sizes)} "
+                "dimensions; one vector a text, all of one dimension, is needed"
             )
+            raise RunError(f"the embedder {self.name!r} at {client.base_url} {problem}")
         version, dimension = str(reply.model or self._model), sizes.pop()
         if self.version and (version, dimension) != (self.version, self.dimension):
             raise RunError(
-                f"{client.base_url} changed its model between requests: {version!r} of {dimension} "
-                f"dimensions after {self.version!r} of {self.dimension}; run the command again"
+                f"the embedder {self.name!r} at {client.base_url} changed its model between "
+                f"requests: {version!r} of {dimension} dimensions after {self.version!r} of "
+                f"{self.dimension}; run the command again"
             )
         self.version, self.dimension = version, dimension
         return unit_rows(np.array([row.embedding for row in rows], np.float32))
@@ -244,6 +247,38 @@ class Embedder(Protocol):
         ...
 
 
+def vectors_of(embedder: Embedder, texts: Sequence[str], dimension: int = 0) -> Vectors:
+    """Return the vectors that an embedder makes of texts, if they can be used.
+
+    `dimension` is that of the vectors that they are compared with; 0 for the embedder's own.
+
+    Raises:
+        RunError: there is not one vector a text, of this dimension and of finite numbers.
+    """
+    problem = ""
+    try:
+        vectors = np.asarray(embedder.embed(texts), np.float32)
+    except (TypeError, ValueError) as error:  # for example vectors of several lengths
+        raise RunError(_faulty(embedder, f"failed: {error}")) from error
+    wanted = dimension or embedder.dimension
+    if vectors.ndim != 2 or len(vectors) != len(texts):
+        problem = f"made an array of {vectors.shape} of {len(texts)} texts, not one vector a text"
+    elif wanted and len(vectors) and vectors.shape[1] != wanted:
+        problem = f"made vectors of {vectors.shape[1]} dimensions, and {wanted} are needed"
+    elif not np.isfinite(vectors).all():
+        problem = "made vectors with NaN or infinity"
+    if problem:
+        raise RunError(_faulty(embedder, problem))
+    return vectors
+
+
+def _faulty(embedder: Embedder, problem: str) -> str:
+    return (
+        f"the embedder {embedder.name!r} {problem}; check its model or endpoint, or build the "
+        "index with another --embedder"
+    )
+
+
 def checked_name(name: str) -> str:
     """Return the full name of an embedder, without access to a model hub.
 
@@ -297,14 +332,24 @@ def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -
         raise IndexUnusable(
             f"the vectors of {folder} were made by the embedder {name!r}: {error}"
         ) from error
+    check_same(folder, made, embedder)
+    return embedder
+
+
+def check_same(folder: Path, made: Mapping[str, Any], embedder: Embedder) -> None:
+    """Check that an embedder is the one that made an index's vectors, `made` in its manifest.
+
+    Raises:
+        IndexUnusable: it is another, or has changed.
+    """
     # The version of a local model is a checksum, so its folder may differ from the build's. The
     # version of an endpoint is "" and its dimension 0 until its first reply.
     for what, now in (("version", embedder.version), ("dimension", embedder.dimension)):
         if now and now != made[what]:
             raise IndexUnusable(
-                f"{_another(folder, name, chosen)} (its {what} is {now!r}, theirs {made[what]!r})"
+                f"{_another(folder, str(made['name']), embedder.name)} (its {what} is {now!r}, "
+                f"theirs {made[what]!r})"
             )
-    return embedder
 
 
 def _another(folder: Path, name: str, chosen: str) -> str:

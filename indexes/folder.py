@@ -20,6 +20,7 @@ from ufo.indexes.embedders import description, make_embedder
 from ufo.indexes.manifest import is_index, write_manifest
 from ufo.indexes.names import ALIASES, name_keys, write_names
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
+from ufo.schemas.documents import text_files
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.records import Failure
 from ufo.schemas.storage import sha256_of
@@ -117,12 +118,18 @@ def assemble(
     failures.sort(key=sort_key("failures"))
     pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
     content = {
-        "inputs": [{"name": path.name, "bytes": path.stat().st_size} for path in inputs],
+        "inputs": [{"name": path.name, "bytes": _bytes_of(path)} for path in inputs],
         "dump_date": max(dates) or None,
         "counts": dict(counts),
         "settings": settings,
     }
     return content, failures
+
+
+def _bytes_of(path: Path) -> int:
+    """Return the bytes of a file, or of the files of text below a folder."""
+    files = text_files(path)[0] if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)
 
 
 def add_engines(

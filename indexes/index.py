@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from ufo.indexes.bm25 import SETTINGS, Bm25
-from ufo.indexes.embedders import embedder_of
-from ufo.indexes.manifest import REBUILD, local_index, read_manifest
+from ufo.indexes.bm25 import Bm25
+from ufo.indexes.embedders import Vectors, check_same, embedder_of, vectors_of
+from ufo.indexes.manifest import local_index, read_manifest
 from ufo.indexes.names import NameTable
 from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Hybrid, Retriever
@@ -139,18 +139,20 @@ def open_index(path: str | Path, retriever: str = "bm25", *, embedder: str | Non
 def _open(
     folder: Path, manifest: dict[str, Any], fingerprint: str, retriever: str, embedder: str | None
 ) -> Index:
-    if manifest["settings"]["engine"]["name"] != SETTINGS["name"]:
-        raise IndexUnusable(
-            f"{folder} was built by an older ufo, whose small indexes were searched in another way;"
-            f" {REBUILD.format(path=folder)}"
-        )
     store, names, bm25 = PassageStore(folder), NameTable(folder), Bm25(folder)
     chosen: Retriever = bm25
     if retriever != "bm25":
         need("dense", "search by vectors")
         from ufo.indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
 
-        chosen = Dense(folder, embedder_of(folder, manifest, embedder).embed)
+        model, made = embedder_of(folder, manifest, embedder), manifest["embedder"]
+
+        def embed(queries: Sequence[str]) -> Vectors:
+            vectors = vectors_of(model, queries)
+            check_same(folder, made, model)  # what an endpoint is shows in its replies
+            return vectors
+
+        chosen = Dense(folder, embed)
     if retriever == "hybrid":
         chosen = Hybrid(bm25, chosen)
     return Index(

@@ -22,7 +22,7 @@ from ufo.schemas.errors import IndexUnusable
 from ufo.schemas.storage import kept_folder
 
 FORMAT = "ufo-index"
-VERSION = 3
+VERSION = 4
 MANIFEST = "manifest.json"
 
 _SMALL = 1 << 20  # bytes of a file whose checksum takes about a millisecond

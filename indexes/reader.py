@@ -4,40 +4,38 @@ A multistream dump is a sequence of bzip2 streams of a hundred pages each, which
 first bytes. For any other file, each of several readers reads all of it and processes a share of
 its blocks: reading takes a fraction of the time of processing. The numbers of blocks do not depend
 on the number of readers. Decompression is incremental, so that everything before the damage in a
-file is read. The standard library's file objects lose their buffer when they raise.
+file is read.
 
 A MediaWiki `pages-articles` export is split at `<page>` and `</page>`, which occur in it only as
 tags, and each page is parsed separately: memory holds one page, and an invalid page does not affect
 others. Format: https://www.mediawiki.org/xml/export-0.11.xsd
 """
 
-import bz2
-import json
 import mmap
 import re
 import xml.etree.ElementTree as ET
-import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import MappingProxyType
+from typing import BinaryIO
 from urllib.parse import quote
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from ufo.schemas.compression import InputDamaged, compression_of, decompressed
+from ufo.schemas.documents import (
+    Columns,
+    RawDocument,
+    documents_in,
+    is_text_file,
+    read_rows,
+)
 from ufo.schemas.text import without_nul
 
 # --- slices of files -----------------------------------------------------------------------------
 
 _CHUNK = 1 << 20
-_BZIP2 = b"BZh"
-_GZIP = b"\x1f\x8b"
-
-
-class InputDamaged(Exception):
-    """A file cannot be decompressed further; the bytes before the damage were yielded."""
 
 
 def read_chunks(path: Path, start: int = 0, end: int | None = None) -> Iterator[bytes]:
@@ -51,15 +49,10 @@ def read_chunks(path: Path, start: int = 0, end: int | None = None) -> Iterator[
     """
     with path.open("rb") as stream:
         stream.seek(start)
-        magic = stream.read(3)
+        compression = compression_of(stream.read(4))
         stream.seek(start)
         pieces = _pieces(stream, None if end is None else end - start)
-        if magic == _BZIP2:
-            yield from _decompressed(pieces, "bzip2")
-        elif magic[:2] == _GZIP:
-            yield from _decompressed(pieces, "gzip")
-        else:
-            yield from pieces
+        yield from decompressed(compression, pieces) if compression else pieces
 
 
 def _pieces(stream: BinaryIO, left: int | None) -> Iterator[bytes]:
@@ -68,38 +61,11 @@ def _pieces(stream: BinaryIO, left: int | None) -> Iterator[bytes]:
         yield piece
 
 
-def _new(kind: str) -> Any:
-    return bz2.BZ2Decompressor() if kind == "bzip2" else zlib.decompressobj(wbits=31)
-
-
-def _decompressed(pieces: Iterator[bytes], kind: str) -> Iterator[bytes]:
-    decompressor = _new(kind)
-    started = False
-    for piece in pieces:
-        data = piece
-        while data:
-            if decompressor.eof:
-                # Zeros after the last stream are padding, as from a block device.
-                if not data.strip(b"\0"):
-                    break
-                decompressor = _new(kind)
-                started = False
-            try:
-                plain = decompressor.decompress(data)
-            except (OSError, zlib.error) as error:
-                raise InputDamaged(f"damaged {kind} data: {error}") from None
-            started = True
-            if plain:
-                yield plain
-            data = decompressor.unused_data if decompressor.eof else b""
-    if started and not decompressor.eof:
-        raise InputDamaged(f"the {kind} file is truncated")
-
-
 SLICE_BYTES = 4 << 20  # of the compressed file
 SHARED_BYTES = 4 << 20  # a smaller file has one reader
 
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
+_STREAMS_TRIED = 3  # to see whether each has whole pages, since one may be damaged
 _INDEX_NAME = re.compile(r"-multistream-index\d*\.txt")
 
 
@@ -107,8 +73,9 @@ _INDEX_NAME = re.compile(r"-multistream-index\d*\.txt")
 class Slice:
     """A part of an input file, at position `file` among the inputs.
 
-    It has the bytes `start` to `end` (None: the end of the file). Of the blocks in it, it has those
-    whose number modulo `shares` is `share`.
+    It has the bytes `start` to `end` (None: the end of the file); `header` is where the first
+    stream of the file ends, which describes the wiki. Of the blocks in it, it has those whose
+    number modulo `shares` is `share`.
     """
 
     file: int
@@ -116,6 +83,7 @@ class Slice:
     number: int = 0
     start: int = 0
     end: int | None = None
+    header: int = 0
     share: int = 0
     shares: int = 1
 
@@ -128,16 +96,17 @@ def is_stream_index(path: Path) -> bool:
 def slices_of(path: Path, file: int, workers: int, slice_bytes: int = SLICE_BYTES) -> list[Slice]:
     """Return the slices of a file; each block is in exactly one of them."""
     starts = [0]
-    for offset in _stream_offsets(path):
+    offsets = _page_streams(path)
+    for offset in offsets:
         if offset - starts[-1] >= slice_bytes:
             starts.append(offset)
     if len(starts) > 1:
         ends = [*starts[1:], None]
         return [
-            Slice(file, str(path), number, start, end)
+            Slice(file, str(path), number, start, end, offsets[0])
             for number, (start, end) in enumerate(zip(starts, ends, strict=True))
         ]
-    shares = workers if path.stat().st_size > SHARED_BYTES else 1
+    shares = workers if path.is_dir() or path.stat().st_size > SHARED_BYTES else 1
     return [Slice(file, str(path), share=share, shares=shares) for share in range(shares)]
 
 
@@ -149,7 +118,10 @@ def slice_chunks(part: Slice) -> Iterator[bytes]:
     """
     path = Path(part.path)
     if part.start:
-        yield next(read_chunks(path), b"")  # its first stream describes the wiki
+        try:
+            yield from read_chunks(path, 0, part.header)
+        except InputDamaged:  # a problem of the first slice
+            yield b"<mediawiki>"
     yield from read_chunks(path, part.start, part.end)
     if part.end is not None:
         yield b"</mediawiki>"
@@ -166,6 +138,17 @@ def _stream_offsets(path: Path) -> list[int]:
     ):
         # The probability of these 10 bytes elsewhere in compressed data is 10^-15 for each GB.
         return [match.start() for match in _STREAM.finditer(data)]
+
+
+def _page_streams(path: Path) -> list[int]:
+    """Return the offsets of the streams of whole pages in a multistream dump, ascending; none for
+    another file, also where a program has compressed it in streams that end anywhere."""
+    offsets = [] if path.is_dir() else _stream_offsets(path)[1:]
+    for start, end in islice(pairwise(offsets), _STREAMS_TRIED):
+        with suppress(InputDamaged):
+            if next(read_chunks(path, start, end), b"").lstrip().startswith(_OPEN):
+                return offsets
+    return []
 
 
 # --- pages of a dump -----------------------------------------------------------------------------
@@ -358,20 +341,9 @@ def _text_of(data: bytes) -> str:
 
 BLOCK_PAGES = 200
 BLOCK_BYTES = 8 << 20
-MAX_LINE_BYTES = 64 << 20
 
 _DUMP_DATE = re.compile(r"(?<!\d)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
-_PARQUET = b"PAR1"
 _SLICE_BITS = 24  # low bits of a block's number: its place in the slice; the others: the slice
-
-
-@dataclass(frozen=True, slots=True)
-class RawDocument:
-    """A line of JSON Lines, or a row of Parquet as JSON; `problem` says why it cannot be read, else
-    ""."""
-
-    json: bytes = b""
-    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,9 +365,13 @@ class Block:
 
 
 def read_blocks(
-    part: Slice, block_pages: int = BLOCK_PAGES, block_bytes: int = BLOCK_BYTES
+    part: Slice,
+    block_pages: int = BLOCK_PAGES,
+    block_bytes: int = BLOCK_BYTES,
+    columns: Columns = MappingProxyType({}),
 ) -> Iterator[Block]:
-    """Yield the blocks of a slice of a dump, JSON Lines or Parquet file (detected by content).
+    """Yield the blocks of a slice of a dump, a file of rows, a file of text or a folder of these;
+    which it is shows in its content. `columns` are those of rows.
 
     An item that cannot be read has a `problem`; no error is raised for it.
     """
@@ -407,7 +383,7 @@ def read_blocks(
     name = f"{path.name}@{part.start}" if part.start else path.name
     number = part.number << _SLICE_BITS
     first = size = 0
-    for item in _read(path, part):
+    for item in _read(path, part, columns):
         if isinstance(item, Wiki):
             site = item
             continue
@@ -424,51 +400,20 @@ def read_blocks(
         yield Block(file, number, first, name, site, date, tuple(items))
 
 
-def _read(path: Path, part: Slice) -> Iterator[Wiki | RawPage | RawDocument]:
-    with path.open("rb") as stream:
-        if stream.read(4) == _PARQUET:
-            return _read_parquet(path)
-    chunks = slice_chunks(part)
-    head = b""
+def _is_dump(path: Path) -> bool:
+    """Return whether a file is XML, and not of documents."""
     try:
-        while not head.lstrip() and (chunk := next(chunks, b"")):
-            head += chunk
-    except InputDamaged as error:
-        return iter((RawDocument(problem=f"{error}; nothing could be read"),))
-    chunks = chain([head], chunks)
-    is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
-    return _read_lines(chunks) if is_json else read_pages(chunks)
+        head = next(filter(bytes.strip, read_chunks(path)), b"")
+    except InputDamaged:
+        return False
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    # A dump may lack its beginning.
+    return head.startswith(b"<") or (not head.startswith((b"{", b"[")) and _OPEN in head)
 
 
-def _read_lines(chunks: Iterable[bytes]) -> Iterator[RawDocument]:
-    """Yield one document for each line, also for blank ones, so that positions are line numbers."""
-    rest = b""
-    try:
-        for chunk in chunks:
-            first, *more = chunk.split(b"\n")
-            rest += first
-            if more:
-                yield RawDocument(rest)
-                yield from map(RawDocument, more[:-1])
-                rest = more[-1]
-            if len(rest) > MAX_LINE_BYTES:
-                yield RawDocument(
-                    problem=f"a line is over {MAX_LINE_BYTES:,} bytes; reading stopped"
-                )
-                return
-    except InputDamaged as error:
-        yield RawDocument(problem=f"{error}; reading stopped at this line")
-        return
-    if rest:
-        yield RawDocument(rest)
-
-
-def _read_parquet(path: Path) -> Iterator[RawDocument]:
-    try:
-        with pq.ParquetFile(path) as file:
-            names = [name for name in ("title", "text", "url") if name in file.schema_arrow.names]
-            for batch in file.iter_batches(columns=names, batch_size=1024):
-                for row in batch.to_pylist():
-                    yield RawDocument(json.dumps(row, default=str).encode())
-    except (pa.ArrowException, OSError) as error:
-        yield RawDocument(problem=f"not readable as Parquet: {error}")
+def _read(path: Path, part: Slice, columns: Columns) -> Iterator[Wiki | RawPage | RawDocument]:
+    if path.is_dir() or is_text_file(path):
+        return documents_in(path)
+    # Only dumps are sliced at streams.
+    is_dump = part.header > 0 or _is_dump(path)
+    return read_pages(slice_chunks(part)) if is_dump else read_rows(path, columns)

@@ -1,21 +1,53 @@
-"""Tokenise passages and queries into index terms: case-folded, stemmed words."""
+"""Tokenise passages and queries into index terms: folded, stemmed words, or pairs of characters.
+
+One tokenizer serves the index, references, and the sentences of pages. `prepared` does all that
+depends on a script, and an analyzer of tantivy splits at spaces and stems. So an index is built at
+tantivy's speed, and `terms_of` returns exactly the terms that it has.
+
+Text of a script without spaces between words becomes overlapping pairs of characters, as by
+Lucene's CJK analyzer: "東京都の" is "東京", "京都" and "都の". So do Korean words, since endings
+are written onto them.
+"""
 
 import re
-import threading
 import unicodedata
-from functools import lru_cache
+from itertools import pairwise
 
-import Stemmer
+import tantivy
 
-# A number with separators is one term ("1,400" is "1400"); an apostrophe ends a word's stem.
-_TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W_]+")
-_IN_NUMBER = re.compile(r",(?<=\d,)(?=\d)")
-_POSSESSIVE = re.compile(r"['’]s\b")
-# Accents of Latin letters are in the first block; only texts with combining marks of other blocks
-# are checked letter by letter.
-_LATIN_MARK = re.compile("[\u0300-\u036f]")
-_LATER_MARK = re.compile("[\u0483-\u1fff\u20d0-\u20ff\u2cef-\U0010ffff]")
-_KEPT_STEMS = 200_000
+# Blocks of Unicode whose text is indexed by pairs of characters.
+_EAST_ASIAN = (
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u30ff\u31f0-\u31ff"  # kana
+    "\u3105-\u312f\u31a0-\u31bf"  # Bopomofo
+    "\u3400-\u9fff\uf900-\ufaff"  # Han
+    "\ua000-\ua4cf"  # Yi
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # historic kana, rare Han
+)
+_SOUTH_EAST_ASIAN = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Burmese
+    "\u1780-\u17ff"  # Khmer
+    "\u1950-\u19df\u1a20-\u1aaf"  # Tai
+    "\u1b00-\u1b7f\ua980-\ua9df"  # Balinese, Javanese
+)
+_HANGUL = "\u1100-\u11ff\uac00-\ud7ff"
+_RUN = re.compile(f"[{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}{_HANGUL}]+")
+_SPACELESS = re.compile(f"[{_EAST_ASIAN}]+|[{_SOUTH_EAST_ASIAN}]+")
+_LONGER_WORDS = re.compile(f"[{_SOUTH_EAST_ASIAN}]")
+# Blocks of alphabets whose accents and vowel points are often left out.
+_ACCENTED = re.compile("[\u00c0-\u08ff\u1ab0-\u1aff\u1dc0-\u1fff\u20d0-\u20ff]")
+_NOT_JOINED = "\u200b"  # the one invisible character that ends a word; others are inside of words
+
+# Each begins with what is searched for, and looks behind it only there: that is faster.
+_POSSESSIVE = re.compile(r"'[sS]\b")
+_IN_NUMBER = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # "1,400" is one term, "1400"
+_POINT = re.compile(r"\.(?!(?<=\d\.)\d)")  # all but that of "3.5", which is one term
+_UNIT = re.compile(r"[0-9](?<![a-z0-9.].)[0-9.]*(?=[a-z])")  # "5km" is "5" and "km"
+# An exponent, a fraction or a number in a circle is not a part of the number before it.
+_SMALL_NUMBER = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u24ff](?<=\\d.)")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+_LONGEST_TERM = 240  # bytes
 
 _FUNCTION_WORDS = """
     a about above after again against all also am an and any are as at be because been before
@@ -29,42 +61,112 @@ _FUNCTION_WORDS = """
 """
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
-_local = threading.local()
+
+class _Letters(dict[int, str | None]):
+    """A table for str.translate: letters are folded, digits are ASCII's, other signs spaces.
+
+    The folded form of a character is added when it is first met.
+    """
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        kind = unicodedata.category(character)
+        folded: str | None = " "
+        if kind == "Nd":
+            folded = str(unicodedata.decimal(character))
+        elif kind[0] in "LMN":
+            folded = character.casefold()
+            if _ACCENTED.match(character):
+                decomposed = unicodedata.normalize("NFD", folded)
+                folded = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
+        elif kind == "Cf" and character != _NOT_JOINED:
+            folded = None
+        self[code] = folded
+        return folded
 
 
-@lru_cache(_KEPT_STEMS)
-def _stem(word: str) -> str:
-    # A stemmer is not thread-safe, so each thread has one. Stemmer's own cache is off, since it is
-    # cleared completely when full.
-    stemmer = getattr(_local, "stemmer", None)
-    if stemmer is None:
-        stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
-    stemmed: str = stemmer.stemWord(word)
-    return stemmed
+_letters = _Letters({ord("."): "."})
 
 
-def fold(text: str) -> str:
-    """Return `text` in lower case without accents, so that "Gödel" matches "godel"."""
-    if text.isascii():
-        return text.lower()
-    # Decomposed before folding too: case folding does not change letters such as "𝓐".
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    decomposed = _LATIN_MARK.sub("", decomposed)
-    if not _LATER_MARK.search(decomposed):
-        return decomposed
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+def prepared(text: str) -> str:
+    """Return the words of `text` as an analyzer of `analyzer` splits them: folded, with spaces."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _SMALL_NUMBER.sub(_apart, text)).replace("’", "'")
+        # Text of Latin letters is ASCII from here on, which is translated several times faster.
+        text = _BEYOND_ASCII.sub(_folded, text)
+    text = _IN_NUMBER.sub("", _POSSESSIVE.sub(" ", text))
+    text = _UNIT.sub(_followed, _POINT.sub(" ", text.translate(_letters)))
+    return text if text.isascii() else _RUN.sub(_pairs, text)
+
+
+def _apart(found: re.Match[str]) -> str:
+    return f" {found[0]}"
+
+
+def _followed(found: re.Match[str]) -> str:
+    return f"{found[0]} "
+
+
+def _folded(found: re.Match[str]) -> str:
+    return found[0].translate(_letters)
+
+
+def _pairs(run: re.Match[str]) -> str:
+    """Return the overlapping pairs of the characters of a run; a lone character as it is."""
+    characters: list[str] = []
+    for character in run[0]:
+        if characters and unicodedata.category(character)[0] == "M":
+            characters[-1] += character
+        else:
+            characters.append(character)
+    pairs = [first + second for first, second in pairwise(characters)]
+    return f" {' '.join(pairs or characters)} "
+
+
+def analyzer(*, stemmed: bool = True) -> tantivy.TextAnalyzer:
+    """Return a new analyzer of prepared text."""
+    builder = (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+        .filter(tantivy.Filter.remove_long(_LONGEST_TERM))
+        .filter(tantivy.Filter.ascii_fold())
+    )
+    if stemmed:
+        builder = builder.filter(tantivy.Filter.stemmer("english"))
+    return builder.build()
+
+
+_words, _stems = analyzer(stemmed=False), analyzer()
 
 
 def words_of(text: str) -> list[str]:
-    """Return the folded words and numbers of `text`, in order, unstemmed."""
-    folded = _POSSESSIVE.sub("", fold(text))
-    words: list[str] = _TOKEN.findall(_IN_NUMBER.sub("", folded))
-    return words
+    """Return the folded words, numbers and pairs of characters of `text`, in order, unstemmed."""
+    return _words.analyze(prepared(text))
 
 
 def terms_of(text: str) -> list[str]:
     """Return the index terms of a passage: its stemmed words, including function words."""
-    return [_stem(word) for word in words_of(text)]
+    return _stems.analyze(prepared(text))
+
+
+def word_count(text: str) -> int:
+    """Return the number of words of a text, estimated where no spaces part them.
+
+    A word of Chinese or Japanese has about two characters, one of Thai about four.
+    """
+    count = len(text.split())
+    if not (text.isascii() or _is_western(text)):
+        for run in _SPACELESS.findall(text):
+            count += len(run) // (4 if _LONGER_WORDS.match(run) else 2)
+    return count
+
+
+def _is_western(text: str) -> bool:
+    """Return whether a text has but Latin letters and usual signs; faster than a search."""
+    try:
+        text.encode("cp1252")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def query_terms(text: str) -> list[str]:
@@ -75,4 +177,4 @@ def query_terms(text: str) -> list[str]:
     """
     words = words_of(text)
     content = [word for word in words if word not in STOP_WORDS]
-    return list(dict.fromkeys(map(_stem, content or words)))
+    return list(dict.fromkeys(_stems.analyze(" ".join(content or words))))

@@ -12,7 +12,9 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from loky import ProcessPoolExecutor
@@ -30,10 +32,21 @@ from ufo.indexes.reader import (
 )
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
+from ufo.pipelines.text_files import TextFiles, check_installed
+from ufo.schemas.compression import InputDamaged
+from ufo.schemas.documents import Columns, is_text_file, text_files
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
+from ufo.schemas.rows import format_inside
+from ufo.schemas.text import quantity
 
 _PROGRESS_SECONDS = 2.0
+_KINDS_SHOWN = 10  # of the files that are left out of a folder
+_READ = (
+    "an index is made from a MediaWiki pages-articles export (.xml, .xml.bz2, .xml.gz), from JSON "
+    "Lines, a JSON array, CSV, TSV or Parquet with a title and a text, or from Markdown, text, "
+    "HTML and PDF files or a folder of them"
+)
 
 
 class BuildResult(NamedTuple):
@@ -51,16 +64,19 @@ def build(
     *,
     words: int = WORDS,
     block_pages: int = BLOCK_PAGES,
+    columns: Columns = MappingProxyType({}),
     embedder: str | None = None,
     workers: int = 1,
     slice_bytes: int = SLICE_BYTES,
     progress: Callable[[str], None] = lambda line: None,
 ) -> BuildResult:
-    """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
+    """Build the index folder `output` from dumps, rows of documents, files of text or folders of
+    these (paths or globs).
 
-    An existing index is replaced when the new one is complete. `embedder` adds vectors (see
-    `ufo.indexes.embedders`); a stopped build keeps the finished ones. `workers` is the number of
-    processes that read.
+    `columns` are those of the title, text, url and id of rows, where they are not the usual ones
+    (see `ufo.schemas.documents`). An existing index is replaced when the new one is complete.
+    `embedder` adds vectors (see `ufo.indexes.embedders`); a stopped build keeps the finished ones.
+    `workers` is the number of processes that read.
 
     Raises:
         UsageError: an input is not a file, the output is not an index, or the embedder cannot be
@@ -69,7 +85,7 @@ def build(
         Interrupted: by Ctrl-C.
     """
     started = time.monotonic()
-    paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
+    paths, left_out = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
     if embedder is not None:
         embedder = checked_name(embedder)
         make_embedder(embedder)  # reports what is missing before anything is read
@@ -81,7 +97,7 @@ def build(
     ]
     try:
         with folder.building(output) as building:
-            settings = (building / folder.BLOCKS, words, block_pages)
+            settings = Settings(building / folder.BLOCKS, words, block_pages, dict(columns))
             _write_all_blocks(slices, settings, workers, progress)
             content, failures = folder.assemble(building, {"words": words}, paths)
             counts = content["counts"]
@@ -96,7 +112,7 @@ def build(
         if is_interrupt(error):
             raise Interrupted(f"interrupted; the index {output} is not built{kept}") from None
         raise RunError(f"the index {output} could not be built: {error}{kept}") from error
-    warnings = []
+    warnings = left_out
     if failures:
         first = failures[0]
         warnings.append(
@@ -106,35 +122,42 @@ def build(
     return BuildResult(output, counts, warnings, time.monotonic() - started)
 
 
+class Settings(NamedTuple):
+    """How blocks are written: the folder, words a passage, pages a block, and columns of rows."""
+
+    blocks: Path
+    words: int
+    block_pages: int
+    columns: Columns = MappingProxyType({})
+
+
 def write_blocks(
-    part: Slice,
-    blocks: Path,
-    words: int,
-    block_pages: int,
-    told: Callable[[], object] = lambda: None,
+    part: Slice, settings: Settings, told: Callable[[], object] = lambda: None
 ) -> None:
     """Write the blocks of a slice, in this process; call `told` after each."""
-    for block in read_blocks(part, block_pages):
-        write_block(blocks, block, process_block(block, words))
-        told()
+    with closing(TextFiles()) as files:
+        for block in read_blocks(part, settings.block_pages, columns=settings.columns):
+            result = process_block(block, settings.words, settings.columns, files.read)
+            write_block(settings.blocks, block, result)
+            told()
 
 
 def _write_all_blocks(
     slices: Sequence[Slice],
-    settings: tuple[Path, int, int],
+    settings: Settings,
     workers: int,
     say: Callable[[str], None],
 ) -> None:
     """Write the blocks of all slices; use several processes if the input is large enough."""
-    told = _progress(*settings, say)
+    told = _progress(settings, say)
     processes = min(workers, len(slices))
     if processes <= 1:
         for part in slices:
-            write_blocks(part, *settings, told)
+            write_blocks(part, settings, told)
         return
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
     with ProcessPoolExecutor(processes, initializer=as_worker, initargs=(os.getpid(),)) as pool:
-        left = {pool.submit(write_blocks, part, *settings) for part in slices}
+        left = {pool.submit(write_blocks, part, settings) for part in slices}
         try:
             while left:
                 done, left = wait(left, _PROGRESS_SECONDS, FIRST_COMPLETED)
@@ -147,9 +170,7 @@ def _write_all_blocks(
             raise
 
 
-def _progress(
-    blocks: Path, words: int, block_pages: int, say: Callable[[str], None]
-) -> Callable[[], None]:
+def _progress(settings: Settings, say: Callable[[str], None]) -> Callable[[], None]:
     """Return a function that reports now and then how many blocks are done, by their files."""
     started = before = time.monotonic()
 
@@ -157,23 +178,64 @@ def _progress(
         nonlocal before
         now = time.monotonic()
         if now - before >= _PROGRESS_SECONDS:
-            done = sum(1 for _ in blocks.glob("[0-9]*.json"))
-            say(f"{done:,} blocks of {block_pages} pages done after {now - started:.0f} s")
+            done = sum(1 for _ in settings.blocks.glob("[0-9]*.json"))
+            say(f"{done:,} blocks of {settings.block_pages} pages done after {now - started:.0f} s")
             before = now
 
     return told
 
 
-def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
-    """Return the input files, sorted within a glob; UsageError where one does not exist."""
-    paths = [Path(path) for path in find_inputs([str(Path(one).expanduser()) for one in inputs])]
-    found = [path for path in paths if not is_stream_index(path)]
+def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
+    """Return the input files and folders, sorted within a glob, and what is left out of folders.
+
+    Raises:
+        UsageError: one does not exist, has nothing that is read, or is in another format.
+    """
+    paths: list[Path] = []
+    for given in (Path(one).expanduser() for one in inputs):
+        paths += [given] if given.is_dir() else map(Path, find_inputs([str(given)]))
+    found = [path for path in dict.fromkeys(paths) if not is_stream_index(path)]
     if not found:
         raise UsageError(
             f"--input {inputs[0]} is the index of a multistream dump; give the dump, and the index "
             "beside it is read too"
         )
-    return found
+    try:
+        texts = [path for path in found if path.is_file() and is_text_file(path)]
+    except OSError as error:
+        raise UsageError(f"--input {error.filename} cannot be read: {error.strerror}") from error
+    left_out: list[str] = []
+    for path in found:
+        if path.is_dir():
+            files, others = _of_folder(path)
+            texts += files
+            left_out += others
+        elif path not in texts:
+            _refuse_other_formats(path)
+    check_installed(texts)
+    return found, left_out
+
+
+def _of_folder(folder: Path) -> tuple[list[Path], list[str]]:
+    """Return the files of text in a folder, and a sentence on the others if there are any."""
+    files, others = text_files(folder)
+    counted = ", ".join(f"{n:,} {kind}" for kind, n in others.most_common(_KINDS_SHOWN))
+    if not files:
+        raise UsageError(
+            f"--input {folder} is a folder without a file of Markdown, text, HTML or PDF (in it: "
+            f"{counted or 'nothing'}); name files of other formats, as in {folder}/*.jsonl"
+        )
+    said = f"left out of {folder}: {quantity(others.total(), 'other file')} ({counted})"
+    return files, [said] if others else []
+
+
+def _refuse_other_formats(path: Path) -> None:
+    try:
+        format_inside(path)
+    except InputDamaged:
+        pass  # is a failure of the build, which says where
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--input {path} cannot be read: {error}; {_READ}") from error
 
 
 def _no_articles(
@@ -182,7 +244,4 @@ def _no_articles(
     names = ", ".join(str(path) for path in paths)
     first = f"; first failure: {failures[0].message}" if failures else ""
     counted = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items())
-    return (
-        f"no article in {names}: {counted}{first}. Give a MediaWiki pages-articles export (.xml, "
-        ".xml.bz2, .xml.gz) or JSON Lines or Parquet of {title, text, url}"
-    )
+    return f"no article in {names}: {counted}{first}; {_READ}"

@@ -4,7 +4,6 @@ To add a format, write a function from an object of its file to a record, and ad
 """
 
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -12,9 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ufo.pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.read import OF_CELLS, UnusableValue, kind_of, object_of, structure_of
+from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
+from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of
+from ufo.transforms.read import NAMES, structure_of
 from ufo.transforms.sentences import Span
 
 Record = dict[str, Any]
@@ -89,16 +89,16 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the objects of a file as lines of JSON, with their numbers from 1."""
     try:
         with path.open("rb") as stream:
-            form = format_of(stream.read(HEAD_BYTES))
+            form = format_of(stream.read(HEAD_BYTES), NAMES)
             stream.seek(0)
             number, rest = 0, b""
-            for block in chain(as_json_lines(form, stream), [b"\n"]):
+            for block in chain(as_json_lines(form, stream, names=NAMES), [b"\n"]):
                 *whole, rest = (rest + block).split(b"\n")
                 for line in whole:
                     number += 1
                     if line.strip():
                         yield number, line
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {str(path)!r}: {error}.") from error
 
 

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 from filelock import FileLock
 
 from ufo.pipelines.reports.tabular import one_line
-from ufo.pipelines.runs.inputs import delimiter_of
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
+from ufo.schemas.rows import delimiter_of
 from ufo.schemas.storage import join, make_folder, writing
 from ufo.schemas.tables import LABELS, Label, from_arrow, sort_key, to_arrow
 from ufo.schemas.text import with_formula

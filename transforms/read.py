@@ -8,7 +8,6 @@ import difflib
 import json
 import math
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
 from functools import partial
@@ -18,6 +17,7 @@ from typing import Any, Final, TypeVar
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
+from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of
 from ufo.schemas.text import without_nul
 from ufo.transforms.sentences import segment
 
@@ -51,8 +51,10 @@ Columns = Mapping[str, str]
 """The column of the input for each key of a record."""
 
 
-def named_columns(text: str) -> dict[str, str]:
-    """Parse the value of `--map`, such as `response=output,question=prompt`.
+def named_columns(
+    text: str, fields: Sequence[str] = FIELDS, example: str = "response=output,question=prompt"
+) -> dict[str, str]:
+    """Parse the value of `--map`, such as `response=output,question=prompt`, with these keys.
 
     Raises:
         UsageError: the form is invalid, or a key is unknown or repeated.
@@ -61,11 +63,9 @@ def named_columns(text: str) -> dict[str, str]:
     for item in filter(None, (item.strip() for item in text.split(","))):
         name, equals, column = (part.strip() for part in item.partition("="))
         if not equals or not column:
-            raise UsageError(
-                f"--map {item!r}: give KEY=COLUMN, as in response=output,question=prompt"
-            )
-        if name not in FIELDS:
-            raise UsageError(unknown_value("key of --map", name, FIELDS))
+            raise UsageError(f"--map {item!r}: give KEY=COLUMN, as in {example}")
+        if name not in fields:
+            raise UsageError(unknown_value("key of --map", name, fields))
         if name in found:
             raise UsageError(f"--map names {name!r} twice")
         found[name] = column
@@ -116,59 +116,6 @@ def recognised(names: Sequence[str]) -> dict[str, str]:
     return {key: found[key] for key in FIELDS if key in found}
 
 
-PROBLEM: Final = "unusable because"
-"""The key by which a reader of another format marks an invalid record, with the reason."""
-OF_CELLS: Final = "from cells"
-"""The key that marks a record whose values are cells of CSV, and so all text."""
-_UTF_16: Final = (BOM_UTF16_LE, BOM_UTF16_BE)
-
-
-class UnusableValue(ValueError):
-    """A line that is not a record; the message is for the row in `failures`."""
-
-
-def object_of(line: bytes) -> dict[str, Any]:
-    """Parse the JSON object of a line; NaN becomes null, and NUL in a string U+FFFD.
-
-    Raises:
-        UnusableValue: the line is not a JSON object, or marked as invalid.
-    """
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        other = " (the file is UTF-16)" if line.startswith(_UTF_16) else ""
-        raise UnusableValue(
-            f"not UTF-8{other}: byte {error.start + 1} of the record is invalid"
-        ) from None
-    try:
-        found = json_of(text)
-    except (ValueError, RecursionError) as error:
-        raise UnusableValue(f"not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise UnusableValue(f"a record is a JSON object, not {kind_of(found)}")
-    if PROBLEM in found:
-        raise UnusableValue(str(found[PROBLEM]))
-    return found
-
-
-def json_of(text: str) -> Any:
-    """Parse JSON; NaN becomes null, and NUL in a string U+FFFD. Infinity stays.
-
-    Raises:
-        ValueError, RecursionError: the text is not valid JSON, or nested too deeply.
-    """
-    found = _DECODER.decode(without_nul(text))
-    return without_nul(found) if "\\u0000" in text else found
-
-
-def _constant(name: str) -> float | None:
-    # Python writes NaN for a missing value. Infinity is refused where a key does not allow it.
-    return None if name == "NaN" else float(name)
-
-
-_DECODER = json.JSONDecoder(parse_constant=_constant)
-
-
 def structure_of(value: object) -> object:
     """Return the list or object in a JSON string, as in cells of CSV; other values unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
@@ -188,12 +135,6 @@ def number_of(cell: object) -> object:
             return cell
         return found if isinstance(found, (int, float)) and math.isfinite(found) else cell
     return cell
-
-
-def kind_of(value: object) -> str:
-    """Return the JSON type of a value, for a message."""
-    names = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
-    return names.get(type(value), "a number")
 
 
 def text_value(raw: Mapping[str, Any], name: str, where: str = "") -> str | None:

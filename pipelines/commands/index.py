@@ -8,11 +8,16 @@ from typing import Any
 
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import local_index, read_manifest
+from ufo.indexes.tokens import query_terms
 from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import cores
+from ufo.schemas.documents import KEYS
 from ufo.schemas.errors import EXIT_DONE, UsageError
 from ufo.schemas.storage import is_remote
+from ufo.transforms.read import named_columns
+
+_EXAMPLE = "title=name,text=body"
 
 
 def register(
@@ -25,10 +30,11 @@ def register(
         "build",
         help="build an index from a Wikipedia dump or documents",
         description="Build an index folder from a MediaWiki pages-articles export (.xml, .xml.bz2, "
-        ".xml.gz) or from JSON Lines or Parquet of {title, text, url}.",
+        ".xml.gz), from JSON Lines, a JSON array, CSV, TSV or Parquet with a title and a text, or "
+        "from Markdown, text, HTML and PDF files or a folder of them.",
     )
     build.add_argument(
-        "--input", required=True, nargs="+", metavar="DUMP", help="files or glob patterns"
+        "--input", required=True, nargs="+", metavar="DUMP", help="files, folders or glob patterns"
     )
     build.add_argument("--output", required=True, metavar="DIR", help="folder for the index")
     said = (
@@ -38,6 +44,14 @@ def register(
     )
     declare(
         build,
+        Option(
+            "map",
+            str,
+            "the columns of the title, text, url and id of rows, or the paths of fields, as in "
+            f"{_EXAMPLE}; those of DPR, KILT, wikiextractor and Pyserini are known",
+            "KEY=COLUMN,…",
+            read=_columns,
+        ),
         _number("passage_words", 20, 1000, 100, "words per passage"),
         Option("embedder", str, said, "NAME"),
         _number("workers", 1, 1024, cores(), "worker processes"),
@@ -63,6 +77,10 @@ def register(
         declare(command, Option("json", bool, "print the result as JSON"))
 
 
+def _columns(text: str) -> dict[str, str]:
+    return named_columns(text, KEYS, _EXAMPLE)
+
+
 def _number(name: str, low: int, high: int, default: int, what: str) -> Option:
     said = f"{what} (default {default})"
     return Option(name, int, said, "N", default=default, low=low, high=high)
@@ -83,6 +101,7 @@ def run_build(args: argparse.Namespace) -> int:
         args.input,
         args.output,
         words=args.passage_words,
+        columns=args.map or {},
         embedder=args.embedder,
         workers=args.workers,
         progress=_say,
@@ -104,6 +123,10 @@ def run_search(args: argparse.Namespace) -> int:
     if not args.query.strip():
         raise UsageError("the query is empty; give a few words or a sentence")
     [hits] = index.search([args.query], args.passages, [index.names_in(args.query)])
+    if not hits and not query_terms(args.query):
+        raise UsageError(
+            f"the query {args.query!r} has no word to search for; give a few words or a sentence"
+        )
     if args.json:
         print_json([_hit_object(hit) for hit in hits])
     elif not hits:

@@ -26,15 +26,16 @@ from ufo.pipelines.reports.html_report import (
     reports_html,
 )
 from ufo.pipelines.runs.comparison import compare_models, compare_runs
-from ufo.pipelines.runs.inputs import columns_of
 from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
+from ufo.schemas.rows import columns_of
 from ufo.schemas.storage import cache_folder, is_remote
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import VERIFIER
+from ufo.transforms.read import NAMES
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def setup(
         index=folder,
         token=token,
         web_retrievers=("bm25", "dense") if usual.get("embedder") else ("bm25",),
-        columns_of=columns_of,
+        columns_of=partial(columns_of, names=NAMES),
         overview=overview_html,
         comparison=_comparison,
         reports=reports_html,

@@ -63,8 +63,8 @@ class InputOptions:
     """The input, and the folder of the results."""
 
     input: tuple[str, ...] = of_run(
-        "files of responses: JSON Lines, a JSON array, CSV, TSV (also .gz) or Parquet, recognised "
-        "by content; glob patterns and gs://… are accepted",
+        "files of responses: JSON Lines, a JSON array, CSV, TSV (also .gz, .bz2, .zst) or Parquet, "
+        "recognised by content; glob patterns and gs://… are accepted",
         "FILE",
     )
     output: str = option("folder for results, written to DIR/run=NAME; gs://… is accepted", "DIR")

@@ -17,10 +17,11 @@ from ufo.pipelines.runs.inputs import InputFile, PlainFile
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, UsageError, unknown_value
 from ufo.schemas.records import Failure
+from ufo.schemas.row import OF_CELLS, UnusableValue, object_of
 from ufo.schemas.text import quantity
 from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
 from ufo.transforms.job import Line, Split, lines
-from ufo.transforms.read import FIELDS, OF_CELLS, Columns, UnusableValue, nearest, object_of, parse
+from ufo.transforms.read import FIELDS, Columns, nearest, parse
 
 MAX_LINES = 4_000
 _MIN_LINES = 500

@@ -10,7 +10,8 @@ import pytest
 from ufo.indexes import folder
 from ufo.indexes.blocks import process_block, write_block
 from ufo.indexes.embedders import Vectors, unit_rows
-from ufo.indexes.reader import Block, RawDocument, RawPage
+from ufo.indexes.reader import Block, RawPage
+from ufo.schemas.documents import RawDocument
 
 PAGES = {
     "Marie Curie": "Marie Curie was born in Warsaw in 1867. She won two Nobel Prizes.",

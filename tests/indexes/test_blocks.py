@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from tests.indexes.conftest import page
 from ufo.indexes.blocks import BlockResult, passages_of, process_block
-from ufo.indexes.reader import Block, RawDocument, RawPage, Wiki
+from ufo.indexes.reader import Block, RawPage, Wiki
+from ufo.schemas.documents import RawDocument
 
 
 def _process(*items: RawPage | RawDocument, **more: str) -> BlockResult:
@@ -215,7 +216,7 @@ def letters(*numbers: int) -> list[str]:
         pytest.param(letters(700, 700, 700), str, [2_102], id="few words, many letters"),
         pytest.param(letters(1_000, 1_000, 30), str, [2_032], id="2,000 letters before the last"),
         pytest.param(letters(1_000, 1_001, 30), str, [2_002, 30], id="2,001 letters before it"),
-        pytest.param(["a" * 4_000], str, [3_005, 1_001], id="a word of 4,000 letters"),
+        pytest.param(["a" * 4_000], str, [3_000, 1_000], id="a word of 4,000 letters"),
         pytest.param(
             *([" ".join("a" * n for n in (499, 499, 499, 500) * 2)], str, [4_001]),
             id="parts of 2,000 letters",
@@ -228,17 +229,34 @@ def test_a_section_is_cut_into_passages_of_these_sizes(
     assert [len(of(passage)) for passage in passages_of(lines)] == sizes
 
 
+CHINESE = "北京是中华人民共和国的首都,2020年常住人口为2189万人。"
+THAI = "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย "
+
+
 @pytest.mark.parametrize(
-    ("lines", "whole"),
+    ("text", "count"),
     [
-        pytest.param(["a" * 2_000], True, id="a section of 2,000 characters"),
-        pytest.param(["a" * 2_001], False, id="of 2,001"),
-        pytest.param(["a" * 1_999, "bb"], True, id="a sentence of 1,999 characters"),
-        pytest.param(["a" * 2_000, "bb"], False, id="of 2,000"),
+        pytest.param(CHINESE * 13, 1, id="143 words of Chinese"),
+        pytest.param(CHINESE * 30, 3, id="330 words of Chinese"),
+        pytest.param(THAI * 8, 1, id="136 words of Thai"),
+        pytest.param(THAI * 30, 5, id="510 words of Thai, without a sentence end"),
     ],
 )
-def test_a_sentence_of_two_thousand_characters_is_cut(lines: list[str], whole: bool) -> None:
-    assert (" " in passages_of(lines)[0]) is not whole
+def test_words_without_spaces_are_estimated(text: str, count: int) -> None:
+    found = passages_of([text])
+    assert len(found) == count
+    assert {one[:2] for one in found} == {text[:2]}
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_no_space_is_put_into_a_text() -> None:
+    found = passages_of([CHINESE * 80])
+    assert not any(" " in passage for passage in found)
+
+
+def test_a_number_is_not_cut() -> None:
+    found = passages_of(["山" * 1_998 + "2,189万人" + "山" * 500])
+    assert any("2,189" in passage for passage in found)
 
 
 @given(

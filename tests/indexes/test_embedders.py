@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,19 @@ import pytest
 from tokenizers import Tokenizer
 
 from tests.embedder import write_embedder, write_model
+from tests.indexes.conftest import Build
 from tests.llm_server import LlmServer, faults
 from tests.llm_server.embeddings import Embeddings
 from tests.llm_server.errors import unknown_model
 from ufo.indexes.embedders import (
     ApiEmbedder,
     OnnxEmbedder,
+    Vectors,
     checked_name,
     description,
     embedder_of,
     make_embedder,
+    vectors_of,
 )
 from ufo.indexes.index import open_index
 from ufo.schemas.errors import IndexUnusable, RunError, UsageError
@@ -123,6 +126,54 @@ def test_an_index_is_searched_by_the_model_that_made_its_vectors(
         open_index(embedded, "dense")
 
 
+# --- vectors that cannot be used ------------------------------------------------------------------
+
+
+class Made:
+    """An embedder that makes these vectors, whatever it is asked."""
+
+    name, version, dimension = "made", "1", 2
+
+    def __init__(self, vectors: Any) -> None:
+        self.vectors = vectors
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        found: Vectors = self.vectors
+        return found
+
+
+TWO = np.ones((2, 2), np.float32)
+FAULTS = {
+    "fewer vectors": (TWO[:1], r"\(1, 2\) of 2 texts"),
+    "more vectors": (np.ones((3, 2)), r"\(3, 2\) of 2 texts"),
+    "no vectors": (np.ones((0, 2)), r"\(0, 2\) of 2 texts"),
+    "one vector": (np.ones(2), r"\(2,\) of 2 texts"),
+    "another dimension": (np.ones((2, 3)), "3 dimensions, and 2 are needed"),
+    "several dimensions": ([[1.0], [1.0, 2.0]], "made'? failed: "),
+    "NaN": (np.array([[1, 0], [np.nan, 0]]), "NaN or infinity"),
+    "infinity": (np.array([[1, 0], [np.inf, 0]]), "NaN or infinity"),
+}
+
+
+@pytest.mark.parametrize(("vectors", "says"), FAULTS.values(), ids=FAULTS)
+def test_vectors_that_cannot_be_used_name_the_embedder_and_a_remedy(
+    vectors: Any, says: str
+) -> None:
+    with pytest.raises(RunError, match=says) as raised:
+        vectors_of(Made(vectors), ["a", "b"])
+    assert "the embedder 'made'" in raised.value.message
+    assert "--embedder" in raised.value.message
+
+
+def test_zeros_are_a_vector() -> None:
+    assert not vectors_of(Made(0 * TWO), ["a", "b"]).any()
+
+
+def test_vectors_are_of_the_dimension_that_they_are_compared_with() -> None:
+    with pytest.raises(RunError, match="2 dimensions, and 3 are needed"):
+        vectors_of(Made(TWO), ["a", "b"], 3)
+
+
 # --- by endpoint ----------------------------------------------------------------------------------
 
 
@@ -194,6 +245,33 @@ class Sized(Embeddings):
         return reply
 
 
+class Filled(Embeddings):
+    """Gives vectors of one number."""
+
+    def __init__(self, number: float | None) -> None:
+        super().__init__()
+        self.number = number
+
+    def answer(self, body: Any) -> dict[str, Any]:
+        reply = super().answer(body)
+        for row in reply["data"]:
+            row["embedding"] = [self.number] * 2
+        return reply
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), None])
+def test_an_endpoint_that_gives_no_numbers_is_named(
+    endpoint: LlmServer, build_folder: Build, number: float | None
+) -> None:
+    path = build_folder(embedder="openai:m")
+    endpoint.embeddings = Filled(number)
+    says = r"the embedder 'openai:m' .*; check its model or endpoint"
+    with pytest.raises(RunError, match=says):
+        open_index(path, "dense").search(["Danube"], 1)
+    with pytest.raises(RunError, match=says):
+        build_folder(embedder="openai:m")
+
+
 def changes_its_size(server: LlmServer) -> None:
     server.embeddings = Sized(3, 3)
 
@@ -220,6 +298,27 @@ def test_what_the_endpoint_does_wrong_ends_the_run_without_the_key(
     with pytest.raises(RunError, match=says) as raised:
         api.embed(["a", "b"])
     assert endpoint.key not in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [
+        pytest.param(changes_its_model, "its version is 'small-2', theirs 'small-1'", id="model"),
+        pytest.param(changes_its_size, "its dimension is 3, theirs 2", id="size"),
+    ],
+)
+@pytest.mark.parametrize("retriever", ["dense", "hybrid"])
+def test_an_endpoint_that_has_changed_since_the_build_is_refused(
+    endpoint: LlmServer,
+    build_folder: Build,
+    retriever: str,
+    does: Callable[[LlmServer], None],
+    says: str,
+) -> None:
+    built = build_folder(embedder="openai:m")
+    does(endpoint)
+    with pytest.raises(IndexUnusable, match=f"'openai:m' has changed since.*{says}"):
+        open_index(built, retriever).search(["Danube"], 1)
 
 
 def test_a_reply_without_a_model_has_the_model_that_was_asked(

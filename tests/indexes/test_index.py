@@ -84,8 +84,7 @@ def test_opened_once_and_again_when_it_changed(build_folder: Build) -> None:
 def test_an_index_of_an_older_version_is_refused_with_the_remedy(build_folder: Build) -> None:
     path = build_folder()
     manifest = json.loads((path / "manifest.json").read_text())
-    manifest["settings"]["engine"]["name"] = "bm25"
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    (path / "manifest.json").write_text(json.dumps(manifest | {"version": 3}))
     with pytest.raises(IndexUnusable, match=r"older ufo.*`ufo index build --input DUMP --output "):
         open_index(path)
 

@@ -58,7 +58,7 @@ def test_a_manifest_lists_files_with_their_sizes_and_checksums(folder: Path) -> 
     files = [(name, (folder / name).read_bytes()) for name in ("small", "large")]
     assert manifest == {
         "format": "ufo-index",
-        "version": 3,
+        "version": 4,
         "counts": {"pages": 2},
         "of": "Ulm, é",
         "files": [
@@ -99,9 +99,9 @@ DAMAGE: dict[str, tuple[Harm, str]] = {
     "no format": (partial(_edit, format=...), "of another kind"),
     "no version": (partial(_edit, version=...), "of another kind"),
     "another format": (partial(_edit, format="other"), "of another kind"),
-    "a newer version": (partial(_edit, version=4), "newer ufo.*here: 3.; upgrade ufo, or build"),
-    "an older version": (partial(_edit, version=2), "an older ufo.*readable here: 3.; build"),
-    "a version that is a text": (partial(_edit, version="4"), "was built by an older ufo"),
+    "a newer version": (partial(_edit, version=5), "newer ufo.*here: 4.; upgrade ufo, or build"),
+    "an older version": (partial(_edit, version=3), "an older ufo.*readable here: 4.; build"),
+    "a version that is a text": (partial(_edit, version="5"), "was built by an older ufo"),
     "no small file": (lambda path: (path / "small").unlink(), "small has no bytes"),
     "a cut file": (lambda path: _end(path / "large", b""), "large has 1048576 bytes"),
     "another byte": (lambda path: _end(path / "small", b"y"), "the checksum of small differs"),

@@ -9,8 +9,6 @@ from pathlib import Path
 import faiss
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from tests.indexes.conftest import Build, Letters, page, written
@@ -22,8 +20,8 @@ from ufo.indexes.embedders import Vectors, unit_rows
 from ufo.indexes.index import open_index
 from ufo.indexes.reader import Block
 from ufo.indexes.retriever import Hit, Hybrid, Ranked, ranked_passages
-from ufo.indexes.tokens import fold, query_terms, terms_of, words_of
-from ufo.schemas.errors import IndexUnusable
+from ufo.indexes.tokens import terms_of
+from ufo.schemas.errors import IndexUnusable, RunError
 
 
 def rows(found: list[list[Hit]]) -> list[list[int]]:
@@ -31,49 +29,6 @@ def rows(found: list[list[Hit]]) -> list[list[int]]:
 
 
 # --- words ----------------------------------------------------------------------------------------
-
-
-@given(st.text())
-def test_words_of_any_text_stay_the_same_words(text: str) -> None:
-    words = words_of(text)
-    assert "" not in words
-    assert words_of(" ".join(words)) == words
-
-
-def test_words_are_folded_and_a_query_drops_grammar_unless_it_has_nothing_else() -> None:
-    assert words_of("The Danube's 2,850 km, 3.5") == ["the", "danube", "2850", "km", "3.5"]
-    assert words_of("GÖDEL’s a_b-c ?! … Straße Ⅻ") == ["godel", "a", "b", "c", "strasse", "xii"]
-    assert len(set(terms_of("river rivers River's RIVERS"))) == 1
-    assert query_terms("When was the Danube named?") == terms_of("Danube named")
-    assert query_terms("Who is it?") == ["who", "is", "it"]
-    assert query_terms("") == []
-
-
-FUNCTION_WORDS = """
-    a about above after again against all also am an and any are as at be because been before being
-    below between both but by can could did do does doing done down during each either else ever for
-    from further had has have having he her here hers herself him himself his how however i if in
-    into is it its itself just may me might more most must my myself neither no nor not of off on
-    once one only or other our ours out over own per same shall she should since so some such than
-    that the their theirs them themselves then there these they this those though through thus to
-    too under until up upon us very was we were what whatever when where whether which while who
-    whom whose why will with within without would yet you your yours
-"""
-
-
-@pytest.mark.parametrize("word", FUNCTION_WORDS.split())
-def test_a_function_word_is_no_term_of_a_query(word: str) -> None:
-    assert query_terms(f"{word} danube Danube") == terms_of("danube")
-
-
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [("GÖDEL", "godel"), ("Straße", "strasse"), ("𝓐", "a"), ("שָׁלוֹם", "שלום"), ("Й", "и")],
-    ids=["Latin", "two letters of one", "a letter of mathematics", "Hebrew", "Cyrillic"],
-)
-def test_a_word_is_folded_in_any_script(text: str, folded: str) -> None:
-    assert fold(text) == folded
-
 
 WORDS = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"]
 
@@ -120,24 +75,6 @@ def test_words_are_stemmed_and_rare_ones_weigh_more(build_folder: Build) -> None
     assert rows(engine.search(["who?", "", "zyzzyva", "rivers"], 3)) == [[1], [], [], [2, 3, 4]]
     expected = [log(1 + (11 - n + 0.5) / (n + 0.5)) for n in (9, 1, 0)]
     assert engine.rarity(["river", "vienna", "glacier"]) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("query", "terms"),
-    [
-        pytest.param("When was the Danube named?", "danub name", id="without function words"),
-        pytest.param("Who is it?", "who is it", id="nothing but function words"),
-        pytest.param("Vitamin C", "vitamin", id="without single letters"),
-        pytest.param("X Y", "x y", id="nothing but single letters"),
-        pytest.param("of it", "of it", id="a word of two letters"),
-        pytest.param("River, rivers, RIVER", "river", id="each once"),
-        pytest.param("x" * 59, "x" * 59, id="a word of 59 letters"),
-        pytest.param("x" * 60, "", id="a word of 60 letters"),
-        pytest.param("?", "", id="no word"),
-    ],
-)
-def test_a_query_by_words_has_these_terms(linked: Bm25, query: str, terms: str) -> None:
-    assert " ".join(linked.terms_in(query)) == terms
 
 
 @pytest.mark.parametrize("word", ["danube", "bavaria", "tributaries", "inn"])
@@ -199,10 +136,40 @@ def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> 
     assert opened.search([], 5) == []
     assert faiss.omp_get_max_threads() == 1
     assert rows(opened.search(["a", "a", "a"], 5, [[2, 1, 2], None, []])) == [[2], [0, 2], []]
-    # Vectors of an older version are refused.
-    faiss.write_index(faiss.IndexIVFFlat(faiss.IndexFlatIP(26), 26, 1), str(path / dense.INDEX))
-    with pytest.raises(ValueError, match="older ufo"):
-        Dense(path, Letters().embed)
+
+
+class Faulty(Letters):
+    """Makes vectors of another dimension, or NaN, from its second call on."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = super().embed(texts)
+        if len(self.calls) == 1:
+            return vectors
+        return vectors[:, :5] if self.fault == "another dimension" else vectors * np.nan
+
+
+@pytest.mark.parametrize("fault", ["another dimension", "NaN"])
+def test_vectors_that_cannot_be_used_end_a_build(
+    build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr(dense, "_SHARD", 2)
+    path = build_folder({f"T{n}": "abc"[n % 3] for n in range(7)})
+    with pytest.raises(RunError, match="the embedder 'letters' made vectors"):
+        dense.build(path, Faulty(fault), tmp_path)
+
+
+def test_a_resumed_build_keeps_the_dimension(
+    build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "_SHARD", 2)
+    path = build_folder({f"T{n}": "abc"[n % 3] for n in range(3)})
+    np.save(tmp_path / "000000.npy", np.ones((2, 3), np.float32))
+    with pytest.raises(RunError, match="26 dimensions, and 3 are needed"):
+        dense.build(path, Letters(), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,6 @@ from hypothesis import strategies as st
 from ufo.indexes import reader
 from ufo.indexes.reader import (
     Block,
-    RawDocument,
     RawPage,
     Slice,
     Wiki,
@@ -26,6 +26,9 @@ from ufo.indexes.reader import (
     slices_of,
     title_in,
 )
+from ufo.schemas import documents
+from ufo.schemas.compression import InputDamaged
+from ufo.schemas.documents import RawDocument
 
 PAGE = """<page><title>{}</title><ns>0</ns><id>7</id>
 <revision><id>70</id><timestamp>2025-03-01T10:00:00Z</timestamp>
@@ -243,7 +246,7 @@ RECORDS = [{"title": f"T{number}", "text": "é", "url": None} for number in rang
 LINES = "\n".join(map(json.dumps, RECORDS)).encode()
 
 
-def _blocks(path: Path, data: bytes, **options: int) -> list[Block]:
+def _blocks(path: Path, data: bytes, **options: Any) -> list[Block]:
     path.write_bytes(data)
     return list(reader.read_blocks(Slice(3, str(path)), **options))
 
@@ -300,7 +303,8 @@ def test_the_columns_of_a_parquet_file_that_are_read(tmp_path: Path) -> None:
     [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
     [item] = block.items
     assert isinstance(item, RawDocument)
-    assert json.loads(item.json) == {"title": "2025-03-01", "text": "x", "url": "y"}
+    row = json.loads(item.json)
+    assert row == {"more": 1, "title": "2025-03-01", "text": "x", "url": "y"}
 
 
 def test_damage_within_a_parquet_file_is_a_problem(tmp_path: Path) -> None:
@@ -315,7 +319,7 @@ def test_damage_within_a_parquet_file_is_a_problem(tmp_path: Path) -> None:
 def test_a_line_may_have_so_many_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, last: str
 ) -> None:
-    monkeypatch.setattr(reader, "MAX_LINE_BYTES", limit)
+    monkeypatch.setattr(documents, "MAX_LINE_BYTES", limit)
     [block] = _blocks(tmp_path / "x", b'{"title": "A"}\n{"title": "AB"}')
     assert len(block.items) == 2
     assert block.items[1].problem.partition(";")[0] == last
@@ -331,15 +335,16 @@ def test_dumps_and_documents_are_told_apart(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([*RECORDS, {"title": None, "text": "x"}]), tmp_path / "x")
     [block] = reader.read_blocks(Slice(0, str(tmp_path / "x")))
     rows = [json.loads(item.json) for item in block.items if isinstance(item, RawDocument)]
-    assert [row["title"] for row in rows] == ["T0", "T1", "T2", "T3", "T4", None]
+    assert [row.get("title") for row in rows] == ["T0", "T1", "T2", "T3", "T4", None]
 
 
 def test_what_is_neither_is_one_problem(tmp_path: Path) -> None:
-    texts = (b"", b"\xff\xfe\x00", b"[1, 2]", b"text")
+    texts = (b"\xff\xfe\x00", b"[1, 2]", b"text", b"PK\x03\x04", b"a\0b\0c\0")
     for data in (b"PAR1 but not Parquet", bz2.compress(LINES)[:20], *texts):
         [block] = _blocks(tmp_path / "x", data)
         [item] = block.items
         assert item.problem
+    assert _blocks(tmp_path / "x", b"") == []
     [block] = _blocks(tmp_path / "x", gzip.compress(LINES)[:-6])
     assert "truncated" in block.items[-1].problem
     assert len(block.items) == 5  # four whole lines and the problem
@@ -405,6 +410,17 @@ def test_damage_costs_its_slice_only(tmp_path: Path, harm: str, kept: int) -> No
     assert len(items) - 1 == kept
 
 
+def test_damage_in_the_first_stream_costs_only_that(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.xml.bz2"
+    _dump(dump)
+    data = dump.read_bytes()
+    dump.write_bytes(data[:20] + b"\0" * 20 + data[40:])
+    items = [item for block in _sliced(dump) for item in block.items]
+    (problem,) = [item.problem for item in items if item.problem]
+    assert "damaged bzip2" in problem
+    assert len(items) - 1 == 18
+
+
 def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
@@ -427,7 +443,7 @@ def _read(path: Path, data: bytes) -> tuple[bytes, str]:
     try:
         for chunk in reader.read_chunks(path):
             found += chunk
-    except reader.InputDamaged as damage:
+    except InputDamaged as damage:
         return found, str(damage)
     return found, ""
 

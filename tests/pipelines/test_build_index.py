@@ -1,7 +1,10 @@
 """Building an index from files of several kinds, in several processes, again and interrupted."""
 
 import bz2
+import gzip
 import multiprocessing
+import os
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ import pytest
 
 from tests.embedder import write_embedder
 from tests.pipelines.conftest import write_lines
-from ufo.indexes.index import open_index
+from ufo.indexes.index import Index, open_index
 from ufo.indexes.manifest import read_manifest
 from ufo.indexes.store import read_mapped
 from ufo.pipelines.build_index import build
@@ -242,3 +245,134 @@ def test_a_passage_has_about_so_many_words(tmp_path: Path, words: int, passages:
     result = build(path, tmp_path / "index", words=words)
     assert result.counts["passages"] == passages
     assert read_manifest(result.path)[0]["settings"]["words"] == words
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def _titles(path: Path) -> list[str]:
+    titles: list[str] = read_mapped(path / "pages.arrow").column("title").to_pylist()
+    return titles
+
+
+def test_a_folder_of_text_is_an_index_whatever_the_workers(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "sub").mkdir(parents=True)
+    (notes / "a.md").write_text("# A bridge\n\n## History\nIt opened in 1932.")
+    (notes / "sub/b.txt").write_text("It has two tracks.")
+    (notes / "c.txt").write_bytes(b"K\xf6ln")
+    (notes / "d.docx").touch()
+    for workers in (1, 2):
+        result = build(notes, tmp_path / "index", workers=workers)
+        assert _titles(result.path) == ["A bridge", "b"]
+        assert result.counts["failures"] == 1
+        assert result.warnings[0] == f"left out of {notes}: 1 other file (1 .docx)"
+        assert "c.txt: not UTF-8: byte 2" in result.warnings[1]
+        [[hit]] = open_index(result.path).search(["1932"], 1)
+        assert hit.passage.section == "History"
+        assert hit.passage.url == "a.md"
+    [inputs] = read_manifest(result.path)[0]["inputs"]
+    assert inputs == {"name": "notes", "bytes": 63}
+
+
+def test_the_name_of_a_file_may_be_no_unicode(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    Path(os.fsdecode(os.fsencode(notes / "K") + b"\xf6ln.txt")).write_text("It is on the Rhine.")
+    assert _titles(build(notes, tmp_path / "index").path) == ["K\ufffdln"]
+
+
+def test_a_folder_without_text_says_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    with pytest.raises(UsageError, match=r"without a file of Markdown.*\(in it: 1 \.jsonl\)"):
+        build(tmp_path, tmp_path / "index")
+
+
+def test_a_file_of_text_is_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "Oslo.txt"
+    path.write_text("Oslo has 5 bridges.")
+    assert _titles(build(path, tmp_path / "index").path) == ["Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(b"PK\x03\x04 and more", "a ZIP archive.*unpack it", id="ZIP"),
+        pytest.param(gzip.compress(b"PK\x03\x04 and more"), "a ZIP archive", id="ZIP, gzip"),
+        pytest.param(b"SQLite format 3\0 and more", "an SQLite database", id="SQLite"),
+        pytest.param(b"{\0}\0{\0}\0", "UTF-16 without a byte order mark", id="UTF-16"),
+    ],
+)
+def test_another_format_is_refused_with_those_that_are_read(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(UsageError, match=f"{says}.*an index is made from a MediaWiki"):
+        build(tmp_path / "x", tmp_path / "index")
+
+
+def test_streams_that_end_in_the_middle_of_a_page_are_one_dump(tmp_path: Path) -> None:
+    data = _dump([_page(f"T{number}", "It is so. " * 9) for number in range(30)])
+    pieces = [data[at : at + 700] for at in range(0, len(data), 700)]
+    (tmp_path / "x.xml.bz2").write_bytes(b"".join(map(bz2.compress, pieces)))
+    result = build(tmp_path / "x.xml.bz2", tmp_path / "index", slice_bytes=100)
+    assert result.counts["articles"] == 30
+    assert result.counts["failures"] == 0
+
+
+def test_streams_of_rows_are_one_file(tmp_path: Path) -> None:
+    data = "".join(f'{{"title": "T{n}", "text": "x"}}\n' for n in range(30)).encode()
+    pieces = [data[at : at + 100] for at in range(0, len(data), 100)]
+    (tmp_path / "x.jsonl.bz2").write_bytes(b"".join(map(bz2.compress, pieces)))
+    result = build(tmp_path / "x.jsonl.bz2", tmp_path / "index", slice_bytes=100)
+    assert result.counts["articles"] == 30
+    assert result.counts["failures"] == 0
+
+
+def test_a_dump_that_is_damaged_in_its_first_mebibyte_keeps_what_precedes(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    texts = [" ".join(f"w{chance.getrandbits(32)}" for _ in range(300)) for _ in range(800)]
+    data = bz2.compress(_dump([_page(f"T{number}", text) for number, text in enumerate(texts)]))
+    at = len(data) // 2
+    assert at < 1 << 20
+    (tmp_path / "x.xml.bz2").write_bytes(data[:at] + bytes(20) + data[at + 20 :])
+    result = build(tmp_path / "x.xml.bz2", tmp_path / "index")
+    titles = _titles(result.path)
+    assert titles == [f"T{number}" for number in range(len(titles))]
+    assert len(titles) > 150
+    assert "damaged bzip2 data" in result.warnings[0]
+
+
+# --- scripts without spaces ----------------------------------------------------------------------
+
+SCRIPTS = {
+    "zh": ("武汉长江大桥全长1670米,1957年10月15日通车。", "武汉长江大桥是哪一年通车的?"),
+    "zh, another": ("黄河发源于青海省,全长5464公里。", "黄河有多长"),
+    "zh, mixed": ("2024年のCOVID-19ワクチンは無料であった。", "COVID-19ワクチン"),
+    "ja": ("琵琶湖は滋賀県にある日本最大の湖である。", "日本最大の湖はどこにありますか"),
+    "ja, a name": ("アルベルト・シュヴァイツァーは医師である。", "アルベルト･ｼｭｳﾞｧｲﾂｧｰ"),
+    "th": ("แม่น้ำเจ้าพระยาไหลลงสู่อ่าวไทยที่จังหวัดสมุทรปราการ", "แม่น้ำเจ้าพระยาไหลไปไหน"),
+    "th, digits": ("เขื่อนภูมิพลสร้างเสร็จเมื่อ พ.ศ. ๒๕๐๗", "เขื่อนใดสร้างเสร็จ 2507"),
+    "ko": ("세종대왕은 1443년에 한글을 창제하였다.", "세종대왕이 한글을 창제한 해"),
+    "km": ("ទន្លេសាបជាបឹងធំជាងគេនៅកម្ពុជា", "ទន្លេសាប"),
+    "lo": ("ແມ່ນ້ຳຂອງໄຫຼຜ່ານນະຄອນຫຼວງວຽງຈັນ", "ແມ່ນ້ຳຂອງ"),
+    "my": ("ရွှေတိဂုံစေတီတော်သည်ရန်ကုန်မြို့တွင်ရှိသည်။", "ရွှေတိဂုံစေတီ"),
+    "hi": ("गंगा नदी भारत में बहती है।", "गंगा नदी कहाँ है"),
+    "ar": ("يقع نهر النيل في مصر.", "نَهْر النِّيل"),
+    "he": ("ים המלח נמצא בישראל.", "יַם הַמֶּלַח"),
+}
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("scripts")
+    rows = [{"title": name, "text": text} for name, (text, _) in SCRIPTS.items()]
+    path = write_lines(folder / "documents.jsonl", rows)
+    return open_index(build(path, folder / "index").path)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_passage_that_a_query_means_is_first_in_any_script(scripts: Index, name: str) -> None:
+    _, query = SCRIPTS[name]
+    [hits] = scripts.search([query], 3, [scripts.names_in(query)])
+    assert hits[0].passage.title == name

@@ -1,5 +1,6 @@
 """The forms that an input may have, and the chunks that it is cut into."""
 
+import bz2
 import csv
 import gzip
 import io
@@ -23,16 +24,15 @@ from ufo.pipelines.runs.inputs import (
     PlainFile,
     display_names,
     find_inputs,
-    format_of,
-    left_out_columns,
     measure,
     plain_file,
     spool,
 )
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
+from ufo.schemas.rows import format_of, left_out_columns
 from ufo.transforms.job import lines
-from ufo.transforms.read import parse
+from ufo.transforms.read import NAMES, parse
 
 Records = list[dict[str, Any]]
 
@@ -83,6 +83,17 @@ def table(records: Records, delimiter: str = ",", end: str = "\n") -> bytes:
     return sink.getvalue().encode()
 
 
+def zstd(data: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
+
+
+def utf_16(data: bytes) -> bytes:
+    return data.decode("utf-8").encode("utf-16")
+
+
 def parquet(records: Records) -> bytes:
     sink = io.BytesIO()
     names = dict.fromkeys(name for record in records for name in record)
@@ -94,6 +105,14 @@ def parquet(records: Records) -> bytes:
 FORMS: dict[str, Callable[[Records], bytes]] = {
     "JSON Lines, BOM, CRLF": lambda records: crlf(json_lines(records)),
     "JSON Lines, gzip": lambda records: gzip.compress(json_lines(records)),
+    "JSON Lines, bzip2": lambda records: bz2.compress(json_lines(records)),
+    "JSON Lines, zstd": lambda records: zstd(json_lines(records)),
+    "JSON Lines, UTF-16": lambda records: utf_16(json_lines(records)),
+    "array, UTF-16, gzip": lambda records: gzip.compress(utf_16(array(records))),
+    "CSV, UTF-16": lambda records: utf_16(table(records)),
+    "CSV, UTF-32": lambda records: table(records).decode().encode("utf-32"),
+    "TSV, zstd": lambda records: zstd(table(records, "\t")),
+    "Parquet, bzip2": lambda records: bz2.compress(parquet(records)),
     "array, pretty, BOM, CRLF": lambda records: crlf(array(records, 2)),
     "CSV, BOM, CRLF": lambda records: b"\xef\xbb\xbf" + table(records, end="\r\n"),
     "CSV, semicolons": lambda records: table(records, ";"),
@@ -129,7 +148,13 @@ def test_every_form_of_every_oddity_is_read_as_json_lines_are(tmp_path: Path, od
 
 @pytest.mark.parametrize(("head", "form"), named_cases(Path(__file__).with_name("beginnings.txt")))
 def test_what_a_file_is_shows_in_its_beginning(head: str, form: str) -> None:
-    assert format_of(head.encode()) == form
+    assert format_of(head.encode(), NAMES) == form
+
+
+def test_a_format_that_is_not_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.xlsx").write_bytes(b"PK\x03\x04 and more")
+    with pytest.raises(UsageError, match=r"x\.xlsx' cannot be read: it is a ZIP archive or an"):
+        measure(str(tmp_path / "x.xlsx"), "x")
 
 
 GOOD = '{"response": "Oslo is \\"big\\".", "metadata": {"a": [{"b": 1}]}}'
@@ -158,7 +183,8 @@ def test_items_of_an_array_that_are_no_records_and_one_that_is_cut_off(tmp_path:
         "",
         "a record is a JSON object, not a number",
         "a record is a JSON object, not null",
-        "not UTF-8: byte 15 of the record is invalid",
+        "not UTF-8: byte 15 of the record is invalid; convert a file in another encoding, as by "
+        "`iconv -f windows-1252 -t utf-8`",
         "`response` is missing",
     ]
     records = [{"id": f"{n}", "response": "Oslo is big. " * 20_000} for n in range(12)]

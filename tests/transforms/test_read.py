@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
+from ufo.schemas.row import OF_CELLS
 from ufo.transforms.job import Line, Split, lines
 from ufo.transforms.read import (
     FIELDS,
-    OF_CELLS,
     named_columns,
     nearest,
     parse,

@@ -23,11 +23,10 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ufo.schemas.records import Failure, RecallAnswer, RecallInput, RecallLabel, content_id
+from ufo.schemas.row import UnusableValue, kind_of
 from ufo.transforms.read import (
     MAX_LINE_BYTES,
-    UnusableValue,
     id_value,
-    kind_of,
     label_value,
     record_of,
     text_value,

@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Sequence
 
-from ufo.indexes.tokens import query_terms, terms_of
+from ufo.indexes.tokens import query_terms, terms_of, word_count
 from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
 from ufo.transforms.sentences import segment
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
@@ -47,12 +47,12 @@ def windows(text: str, whole: int = WHOLE_WORDS, words: int = WINDOW_WORDS) -> l
 
     A sentence longer than a window is not cut, since its parts could have another meaning.
     """
-    if len(text.split()) <= whole:
+    if word_count(text) <= whole:
         return [text]
     cut: list[str] = []
     start = end = count = 0
     for span in segment(text):
-        length = len(text[span.start : span.end].split())
+        length = word_count(text[span.start : span.end])
         if count and count + length > words:
             cut.append(text[start:end])
             count = 0

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from tests.embedder import write_embedder
+from tests.llm_server import LlmServer
+from tests.llm_server.embeddings import Embeddings
 from tests.pipelines.conftest import ends, ok, write_lines
 from ufo.indexes.manifest import VERSION, read_manifest
 
@@ -98,6 +100,34 @@ def test_an_index_is_not_built_from_or_in_a_bucket(given: list[str], output: str
     assert "gs://b/dump.xml: an index is built from files and in a folder of this" in done.err
 
 
+MAPPED = '{"name": "Oslo", "doc": {"body": "Oslo has 5 bridges."}}\n'
+
+
+def test_columns_of_documents_are_mapped(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(MAPPED)
+    words = ("--input", tmp_path / "x.jsonl", "--output", tmp_path / "index")
+    ok("index", "build", *words, "--map", "title=name,text=doc.body")
+    assert "Oslo has 5 bridges." in ok("index", "search", tmp_path / "index", "bridges").out
+
+
+def test_columns_that_are_not_known_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(MAPPED)
+    done = ends(1, "index", "build", "--input", tmp_path / "x.jsonl", "--output", tmp_path / "out")
+    assert "no title; the fields are name, doc; say which has it, as in --map title=" in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param("name", "give KEY=COLUMN, as in title=name,text=body", id="no key"),
+        pytest.param("titel=name", "'titel'", id="an unknown key"),
+    ],
+)
+def test_a_map_that_is_none(tmp_path: Path, given: str, says: str) -> None:
+    words = ("--input", "x.jsonl", "--output", tmp_path, "--map", given)
+    assert says in ends(2, "index", "build", *words).err
+
+
 # --- search
 
 
@@ -167,6 +197,8 @@ def test_a_query_that_finds_nothing(river: Path, how: list[str], told: str) -> N
     ("words", "reason"),
     [
         pytest.param([" "], "the query is empty", id="no query"),
+        pytest.param(["?! …"], "the query '?! …' has no word to search for", id="no word"),
+        pytest.param(["???", "--json"], "has no word to search for", id="no word, as JSON"),
         pytest.param(["x", "--retriever", "dense"], "--embedder", id="vectors that are not there"),
     ],
 )
@@ -192,6 +224,52 @@ def test_vectors_are_searched_by_their_retrievers(dense: Any, retriever: str) ->
 
 
 # --- info
+
+
+class Unusable(Embeddings):
+    """Gives vectors of NaN, or of another dimension."""
+
+    def __init__(self, vector: list[float]) -> None:
+        super().__init__()
+        self.vector = vector
+
+    def answer(self, body: Any) -> dict[str, Any]:
+        reply = super().answer(body)
+        for row in reply["data"]:
+            row["embedding"] = self.vector
+        return reply
+
+
+@pytest.mark.parametrize(
+    ("vector", "code", "says"),
+    [
+        pytest.param([float("nan")] * 2, 1, "NaN or infinity; check its model", id="NaN"),
+        pytest.param([1.0] * 3, 2, "its dimension is 3, theirs 2", id="another dimension"),
+    ],
+)
+def test_vectors_that_cannot_be_used_end_a_command_with_the_embedder_s_name(
+    films: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    vector: list[float],
+    code: int,
+    says: str,
+) -> None:
+    index = tmp_path / "index"
+    build = ("index", "build", "--input", films.with_name("films.jsonl"), "--output", index)
+    (tmp_path / "in.jsonl").write_text('{"response": "The film was made in 1931."}\n')
+    run = ("evaluate", "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
+    wiki = ("--sources", "wikipedia", "--index", index, "--retriever", "dense")
+    with LlmServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        ok(*build, "--embedder", "openai:m")
+        server.embeddings = Unusable(vector)
+        searched = ends(code, "index", "search", index, "film", "--retriever", "dense").err
+        ran = ends(code, *run, *wiki, "--judge", "offline", "--workers", 1).err
+    for said in (searched, ran):
+        assert "'openai:m'" in said
+        assert says in said
 
 
 def test_an_index_is_described(river: Path) -> None:

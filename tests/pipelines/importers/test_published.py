@@ -92,7 +92,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(write(tmp_path / "M", ROWS["factscore"]).read_bytes()))
     assert {record["model"] for record in read("factscore", packed)} == {"M"}
     packed.write_bytes(packed.read_bytes()[:-12])
-    binary.write_bytes(b"\xff\xfe\x00\n{\n")
+    binary.write_bytes(b"\xff\xfd\x00\n{\n")
     for path in (tmp_path, tmp_path / "missing.jsonl", packed, binary):
         said = "none of 2 records" if path == binary else "cannot read"
         with pytest.raises(UsageError, match=said):

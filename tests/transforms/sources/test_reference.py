@@ -43,6 +43,15 @@ def test_a_long_reference_is_cut_at_sentence_ends_and_the_best_parts_are_used() 
     assert first > second
 
 
+def test_a_long_reference_without_spaces_is_cut_and_the_part_that_answers_is_used() -> None:
+    tower = "東京タワーの高さは333メートルである。"
+    whole = "京都は古い都である。" * 30 + tower + "大阪は大きい。" * 30
+    (found,) = ask([whole], "東京タワーは333メートル", passages=1)
+    (text,) = texts(found)
+    assert tower in text
+    assert len(text) < 300
+
+
 TOPICS = ["Etna erupts lava.", "Oslo lies north.", "Bees make honey."]
 
 

@@ -28,7 +28,7 @@ from functools import cached_property
 from typing import Any, Final
 from uuid import uuid4
 
-from ufo.indexes.embedders import Embedder, make_embedder
+from ufo.indexes.embedders import Embedder, make_embedder, vectors_of
 from ufo.indexes.tokens import query_terms, terms_of
 from ufo.transforms.english.words import VERY_COMMON
 from ufo.transforms.llm.client_settings import CallSettings
@@ -131,7 +131,7 @@ class DenseRanking:
 
     def __init__(self, sentences: Sequence[str], embedder: Embedder) -> None:
         self._embedder = embedder
-        self._vectors = embedder.embed(list(sentences))
+        self._vectors = vectors_of(embedder, list(sentences))
 
     def best(self, query: str, k: int) -> list[tuple[int, float]]:
         """Return up to `k` (row, cosine) by falling cosine; equal cosines in the page's order.
@@ -140,7 +140,7 @@ class DenseRanking:
         """
         if not len(self._vectors):
             return []
-        scores = self._vectors @ self._embedder.embed([query])[0]
+        scores = self._vectors @ vectors_of(self._embedder, [query], self._vectors.shape[1])[0]
         rows = heapq.nsmallest(k, range(len(scores)), key=lambda row: (-scores[row], row))
         return [(row, float(scores[row])) for row in rows if scores[row] > 1e-6]
 

@@ -1,0 +1,90 @@
+"""Parse one row of an input: a line of JSON."""
+
+import codecs
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ufo.schemas.text import without_nul
+
+PROBLEM: Final = "unusable because"
+"""The key by which a reader of another format marks an invalid record, with the reason."""
+OF_CELLS: Final = "from cells"
+"""The key that marks a record whose values are cells of CSV, and so all text."""
+
+_MARKS: Final = (  # the longer first, since one of UTF-32 begins as one of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark names, but for UTF-8."""
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+
+
+def value_at(row: Mapping[str, Any], path: str) -> Any:
+    """Return the value of a column, or of a field of objects by its path, as in `history.url`; None
+    if it is missing."""
+    if path in row or "." not in path:
+        return row.get(path)
+    value: Any = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+class UnusableValue(ValueError):
+    """A line that is not a record; the message is for the row in `failures`."""
+
+
+def object_of(line: bytes) -> dict[str, Any]:
+    """Parse the JSON object of a line; NaN becomes null, and NUL in a string U+FFFD.
+
+    Raises:
+        UnusableValue: the line is not a JSON object, or marked as invalid.
+    """
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        other = marked_encoding(line)
+        said = f" (the file is {other.upper()})" if other else ""
+        raise UnusableValue(
+            f"not UTF-8{said}: byte {error.start + 1} of the record is invalid; convert a file in "
+            "another encoding, as by `iconv -f windows-1252 -t utf-8`"
+        ) from None
+    try:
+        found = json_of(text)
+    except (ValueError, RecursionError) as error:
+        raise UnusableValue(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise UnusableValue(f"a record is a JSON object, not {kind_of(found)}")
+    if PROBLEM in found:
+        raise UnusableValue(str(found[PROBLEM]))
+    return found
+
+
+def json_of(text: str) -> Any:
+    """Parse JSON; NaN becomes null, and NUL in a string U+FFFD. Infinity stays.
+
+    Raises:
+        ValueError, RecursionError: the text is not valid JSON, or nested too deeply.
+    """
+    found = _DECODER.decode(without_nul(text))
+    return without_nul(found) if "\\u0000" in text else found
+
+
+def _constant(name: str) -> float | None:
+    # Python writes NaN for a missing value. Infinity is refused where a key does not allow it.
+    return None if name == "NaN" else float(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant)
+
+
+def kind_of(value: object) -> str:
+    """Return the JSON type of a value, for a message."""
+    names = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")

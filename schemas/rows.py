@@ -1,0 +1,366 @@
+"""Read rows from files: JSON Lines, JSON arrays and objects, CSV, TSV and Parquet, as JSON Lines.
+
+The format is recognised by the first bytes of a file, whatever its name. Each but Parquet may be
+compressed by gzip, bzip2 or zstd, and be UTF-16 with a byte order mark.
+"""
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Container, Generator, Iterator
+from functools import cache, partial
+from importlib.resources import files
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TextIO, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ufo.schemas.compression import (
+    BZIP2,
+    GZIP,
+    ZSTD,
+    ByteStream,
+    InputDamaged,
+    compression_of,
+    decompressed,
+)
+from ufo.schemas.row import OF_CELLS, PROBLEM, marked_encoding
+from ufo.schemas.text import without_nul
+
+LINES: Final = "JSON Lines"
+ARRAY: Final = "a JSON array"
+OBJECT: Final = "a JSON object"
+CSV: Final = "CSV"
+PARQUET: Final = "Parquet"
+UTF_16: Final = "UTF-16"
+WRAPPED: Final = (GZIP, BZIP2, ZSTD, UTF_16)
+"""Forms in which there is a file of another form."""
+HEAD_BYTES: Final = 64 * 1024
+"""How many bytes of a file `format_of` needs."""
+
+_BLOCK: Final = 1 << 20
+_PARQUET_ROWS: Final = 1_000
+_MAX_CELL: Final = 16 * 1024 * 1024  # characters; a record's own limit is --max_line_bytes
+_SHOWN: Final = 4096
+_JSON: Final = json.JSONDecoder()
+_BETWEEN: Final = re.compile(r"[\s,]*")
+_LINE_ENDS: Final = re.compile(r"[\r\n]+")
+_BOM: Final = codecs.BOM_UTF8
+_BEGINS_ARRAY: Final = re.compile(rb"\[\s*($|[{\]])")
+
+Used = Callable[[str], bool]
+
+
+def json_rows(form: str, stream: BinaryIO, used: Used | None = None) -> Iterator[str]:
+    """Yield the JSON of each record or row; `used` as in `left_out_columns`.
+
+    Bytes that are not UTF-8 are kept as lone surrogates, so that only their record fails.
+    """
+    if form == PARQUET:
+        yield from _parquet_rows(stream, used)
+        return
+    text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+    try:
+        yield from _csv_rows(text) if form == CSV else _items(text, in_array=form == ARRAY)
+    finally:
+        text.detach()
+
+
+def delimiter_of(head: str) -> str:
+    """Return the delimiter of a CSV file from its first line: comma, semicolon or tab."""
+    return max(",;\t", key=head.count)
+
+
+def _csv_rows(text: io.TextIOWrapper) -> Iterator[str]:
+    """Yield a JSON object for each row, with the cells as text."""
+    rows, header = _csv_reader(text)
+    while True:
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield json.dumps({PROBLEM: f"not CSV: line {rows.line_num}: {error}"})
+            continue
+        if any(cells):
+            yield json.dumps(_record(header, cells), ensure_ascii=False)
+
+
+def _csv_reader(text: TextIO) -> tuple[Any, list[str]]:
+    """Return the reader of a CSV file after its header, and the header. Blank lines may precede it.
+
+    Raises:
+        ValueError: the header is not CSV, or names a column twice.
+    """
+    csv.field_size_limit(_MAX_CELL)
+    heads = [text.readline()]
+    while heads[-1].isspace():
+        heads.append(text.readline())
+    lines = map(without_nul, chain(heads, text))
+    rows = csv.reader(lines, delimiter=delimiter_of(heads[-1]), strict=True)
+    try:
+        header = next((row for row in rows if any(map(str.strip, row))), [])
+    except csv.Error as error:
+        raise ValueError(f"its header is not CSV: {error}") from error
+    names = [name for name in header if name]  # an index column may have no name
+    if len(set(names)) < len(names):
+        raise ValueError(f"a column is named twice: {', '.join(names)}")
+    return rows, header
+
+
+def _record(header: list[str], cells: list[str]) -> dict[str, Any]:
+    record: dict[str, Any] = {name: cell for name, cell in zip(header, cells, strict=False) if name}
+    if len(cells) > len(header):
+        record = {PROBLEM: "the row has more cells than the header has columns", **record}
+    return {**record, OF_CELLS: True}
+
+
+def _items(text: io.TextIOWrapper, in_array: bool) -> Iterator[str]:
+    """Yield the JSON of each item of an array, or of each value of a text, on one line.
+
+    The whole text is in memory. An invalid item is yielded up to where the next item seems to
+    start, and becomes a failure.
+    """
+    content, damage = _content(text)
+    at = content.index("[") + 1 if in_array else 0
+    while between := _BETWEEN.match(content, at):
+        start = between.end()
+        if start == len(content) or (in_array and content[start] == "]"):
+            break
+        try:
+            _, at = _JSON.raw_decode(content, start)
+        except (ValueError, RecursionError):
+            found = _following(between[0]).search(content, start + 1)
+            at = found.end() if found else len(content)
+            yield _LINE_ENDS.sub(" ", content[start:at]).rstrip(", ")[:_SHOWN]
+        else:
+            yield _LINE_ENDS.sub(" ", content[start:at])
+    if damage:
+        raise damage
+
+
+def _content(text: io.TextIOWrapper) -> tuple[str, InputDamaged | None]:
+    """Return a text, and the damage at which it ends."""
+    blocks, damage = [], None
+    try:
+        while block := text.read(_BLOCK):
+            blocks.append(block)
+    except InputDamaged as error:
+        damage = error
+    return without_nul("".join(blocks)), damage
+
+
+def _following(before: str) -> re.Pattern[str]:
+    """Return a pattern that ends before the next item, given the text before this one."""
+    _, newline, indent = before.rpartition("\n")
+    return re.compile(rf"\n{indent}(?=\{{)" if newline else r",\s*(?=\{)")
+
+
+def left_out_columns(stream: BinaryIO, used: Used) -> list[str]:
+    """Return the columns of a Parquet file that are not read: columns of bytes (images, for
+    example) and of nested values, unless they are `used`."""
+    schema = pq.ParquetFile(stream).schema_arrow
+    return [field.name for field in schema if not used(field.name) and not _is_plain(field.type)]
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    kind = getattr(kind, "storage_type", kind)  # of an extension
+    kind = getattr(kind, "value_type", kind) if pa.types.is_dictionary(kind) else kind
+    of_bytes = (
+        *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+        pa.types.is_fixed_size_binary,
+    )
+    return not (pa.types.is_nested(kind) or any(is_kind(kind) for is_kind in of_bytes))
+
+
+def _parquet_rows(stream: BinaryIO, used: Used | None) -> Iterator[str]:
+    file = pq.ParquetFile(stream)
+    left_out = left_out_columns(stream, used) if used else ()
+    names = [name for name in file.schema_arrow.names if name not in left_out]
+    for batch in file.iter_batches(_PARQUET_ROWS, columns=names):
+        for row in batch.to_pylist(maps_as_pydicts="lossy"):
+            yield json.dumps(_present(row), ensure_ascii=False, default=_as_text)
+
+
+def _as_text(value: object) -> str:
+    """Convert a value for which JSON has no type to text.
+
+    Some writers of Parquet declare text as bytes, so bytes are decoded; what is not UTF-8 is kept
+    as lone surrogates, so that the line becomes a failure.
+    """
+    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)
+
+
+def _present(value: Any) -> Any:
+    """Return a row without its NULLs, nested ones included: they mean the same as a missing key."""
+    if isinstance(value, dict):
+        return {name: _present(item) for name, item in value.items() if item is not None}
+    return [_present(item) for item in value] if isinstance(value, list) else value
+
+
+# --- the format of a file -------------------------------------------------------------------------
+
+
+def format_of(head: bytes, names: Container[str] = ()) -> str:
+    """Return the format of a file from its first bytes, whatever its name.
+
+    Parquet and compressed files have a signature, UTF-16 a byte order mark. Text that begins with
+    `[` is a JSON array. Text that begins with an object of several lines is JSON objects. Text
+    whose first line is a header of several columns, or of one that is in `names`, is CSV (comma,
+    semicolon or tab). All else is JSON Lines.
+
+    Raises:
+        ValueError: it is a format that is known and not read; the message says what to do.
+    """
+    if head.startswith(b"PAR1"):
+        return PARQUET
+    if compression := compression_of(head):
+        return compression
+    if marked_encoding(head):
+        return UTF_16
+    _refuse_others(head)
+    first, *rest = head.removeprefix(_BOM).lstrip().splitlines() or [b""]
+    has_objects = any(_is_json(line) for line in rest if line.startswith(b"{"))
+    if first.startswith(b"["):
+        alone = any(rest) and (_is_json(first) or (has_objects and not _BEGINS_ARRAY.match(first)))
+        return LINES if alone else ARRAY
+    if first.startswith(b"{") and not has_objects and any(rest) and _goes_on(first):
+        return OBJECT
+    columns = re.split("[,;\t]", first.decode("utf-8", "replace"))
+    if any(name.strip(' "').casefold() in names for name in columns):
+        return CSV
+    return LINES if has_objects or first.startswith(b"{") or len(columns) == 1 else CSV
+
+
+def _refuse_others(head: bytes) -> None:
+    for offset, magic, what, remedy in _signatures():
+        if head.startswith(magic, offset):
+            raise ValueError(f"it is {what}; {remedy}")
+    if head.count(0) > len(head) // 4:
+        raise ValueError(
+            "it is binary, or UTF-16 without a byte order mark; convert UTF-16 by `iconv -f "
+            "utf-16le -t utf-8`"
+        )
+
+
+@cache
+def _signatures() -> list[tuple[int, bytes, str, str]]:
+    text = files("ufo.schemas").joinpath("signatures.txt").read_text(encoding="utf-8")
+    found = []
+    for line in text.splitlines():
+        if line and not line.startswith("##"):
+            where, what, remedy = line.split(" => ")
+            offset, _, digits = where.rpartition(":")
+            found.append((int(offset or 0), bytes.fromhex(digits), what, remedy))
+    return found
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _goes_on(line: bytes) -> bool:
+    """Return whether more lines could complete the JSON of this one: it ends between two tokens."""
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        between = error.pos >= len(error.doc.rstrip())
+        return between and not error.msg.startswith("Unterminated")
+    except (ValueError, RecursionError):
+        pass
+    return False
+
+
+def unwrapped(form: str, stream: BinaryIO) -> io.BufferedReader:
+    """Return the file in a file that is compressed or UTF-16, the latter as UTF-8; forward only.
+
+    A read raises InputDamaged where the file cannot be read further.
+    """
+    blocks = iter(partial(stream.read, _BLOCK), b"")
+    pieces = _as_utf8(blocks) if form == UTF_16 else decompressed(form, blocks)
+    return io.BufferedReader(ByteStream(pieces), HEAD_BYTES)
+
+
+def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    first = next(blocks)
+    decoder = codecs.getincrementaldecoder(marked_encoding(first) or "utf-16")("surrogatepass")
+    try:
+        for block in chain([first], blocks):
+            if text := decoder.decode(block):
+                yield text.encode("utf-8", "surrogatepass")
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise InputDamaged(f"damaged {UTF_16} text: {error.reason}") from None
+
+
+def format_inside(path: str | Path) -> str:
+    """Return the format of a file, or of the file in it if it is compressed or UTF-16.
+
+    Raises:
+        ValueError: as `format_of`, or the file is damaged at its beginning.
+    """
+    with open(path, "rb") as stream:
+        form = format_of(stream.read(HEAD_BYTES))
+        stream.seek(0)
+        plain: BinaryIO = stream
+        while form in WRAPPED:
+            inner = unwrapped(form, plain)
+            form = format_of(inner.peek(HEAD_BYTES))
+            plain = cast(BinaryIO, inner)
+        return form
+
+
+def as_json_lines(
+    form: str, stream: BinaryIO, used: Used | None = None, names: Container[str] = ()
+) -> Generator[bytes]:
+    """Yield the bytes of a file of any format as JSON Lines; `used` as in `left_out_columns`, and
+    `names` as in `format_of`.
+
+    Raises:
+        ValueError: the file is damaged, compressed twice, or of a format that is not read.
+    """
+    if form in WRAPPED:
+        plain = unwrapped(form, stream)
+        inner = format_of(plain.peek(HEAD_BYTES), names)
+        if form != UTF_16 and inner in (GZIP, BZIP2, ZSTD):
+            raise ValueError("it is compressed twice")
+        if inner == LINES:
+            yield from iter(partial(plain.read1, _BLOCK), b"")
+            return
+        # Parquet is read from its end.
+        content = io.BytesIO(plain.read()) if inner == PARQUET else cast(BinaryIO, plain)
+        yield from as_json_lines(inner, content, used, names)
+    elif form != LINES:
+        for line in json_rows(form, stream, used):
+            yield line.encode(errors="surrogateescape") + b"\n"
+    else:
+        while block := stream.read(_BLOCK):
+            yield block
+
+
+def columns_of(head: bytes, names: Container[str] = ()) -> list[str]:
+    """Return the columns, or the keys of the first record, from the first bytes of a file; [] where
+    these do not have them (in Parquet they are at the end)."""
+    try:
+        while (form := format_of(head, names)) in WRAPPED:
+            head = unwrapped(form, io.BytesIO(head)).peek(HEAD_BYTES)
+        if form == CSV:
+            text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
+            return [name for name in _csv_reader(text)[1] if name]
+        if form == PARQUET:
+            return []
+        if form == LINES:
+            first = head.removeprefix(_BOM).lstrip().partition(b"\n")[0].decode("utf-8", "replace")
+        else:
+            first = next(json_rows(form, io.BytesIO(head)))
+        return list(json.loads(first))
+    except (ValueError, TypeError, RecursionError, StopIteration):
+        return []
