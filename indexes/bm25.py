@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 
 import tantivy
 
-from ufo.indexes.retriever import NOT_RANKED, TITLE_WEIGHT, Hit, ranked_passages
+from ufo.indexes.retriever import TITLE_WEIGHT, Hit, ranked_passages
 from ufo.indexes.tokens import STOP_WORDS
+from ufo.indexes.wikis import NOT_RANKED
 
 FOLDER = "tantivy"
 SETTINGS = {

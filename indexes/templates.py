@@ -1,0 +1,508 @@
+"""Render templates by the rules of `templates.toml`, whose head explains how a rule is written.
+
+A template has a text only where a rule says what its arguments mean. Another one, or one with
+arguments that its rule does not provide for, is `Unrendered`: nothing of it is guessed.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ufo.indexes.wikis import date_style, language_of
+
+GAP = "\ufdee"  # a space where a digit is before it, else nothing: 5{{frac|1|2}}
+
+_DATA: dict[str, Any] = tomllib.loads(
+    resources.files(__package__).joinpath("templates.toml").read_text("utf-8")
+)
+_NAMED = re.compile(r"\s*([\w -]{1,40}?)\s*=(?!=)")
+_NUMBER = r"[-−–+±]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)"
+_IS_NUMBER = re.compile(_NUMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class Unrendered:
+    """A template without a known text; an `aside` in brackets can be left out with its words."""
+
+    name: str
+    aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a template: text by number from 1, and by name."""
+
+    by_number: dict[int, str]
+    by_name: dict[str, str]
+    language: str = "en"
+
+    def numbered(self) -> list[str]:
+        """Return the numbered arguments in order, "" for a missing one, without those at the end
+        that are empty."""
+        last = max((number for number, text in self.by_number.items() if text.strip()), default=0)
+        return [self.by_number.get(number, "").strip() for number in range(1, last + 1)]
+
+
+def render(content: str, language: str = "en") -> str | Unrendered:
+    """Return the text of `{{content}}`, in which nested templates are rendered already."""
+    written, _, rest = content.partition("|")
+    name = _plain_name(written)
+    if ":" in name:
+        return _function(name, written)
+    tables = _tables(language)
+    if name.startswith("lang-") and name not in tables.rules:
+        name = "lang-"
+    if name not in tables.rules and (
+        name in tables.silent or name.startswith(_SILENT_STARTS) or name.endswith(_SILENT_ENDS)
+    ):
+        return ""
+    arguments = _arguments(rest, language)
+    if not arguments.by_number and _FRACTION_NAME.fullmatch(name):
+        return GAP + name
+    for alternative in tables.rules.get(name, ()):
+        text = alternative.filled(arguments)
+        if text is not None:
+            return text
+    return Unrendered(name[:_LONGEST_NAME], name in tables.asides or name.startswith("ipa"))
+
+
+_LONGEST_NAME = 80
+_FRACTION_NAME = re.compile(r"\d{1,2}/\d{1,3}")
+
+
+def _plain_name(written: str) -> str:
+    name = " ".join(written.replace("_", " ").lower().split())
+    prefix, colon, rest = name.partition(":")
+    return rest.strip() if colon and prefix in _TEMPLATE_SPACES else name
+
+
+_FUNCTIONS: dict[str, Callable[[str], str]] = {
+    "formatnum": str,
+    "lc": str.lower,
+    "uc": str.upper,
+    "ucfirst": lambda text: text[:1].upper() + text[1:],
+    "lcfirst": lambda text: text[:1].lower() + text[1:],
+}
+
+
+def _function(name: str, written: str) -> str | Unrendered:
+    """Return the value of a parser function: {{formatnum:1234}}."""
+    function = name.partition(":")[0]
+    if function in _SILENT_FUNCTIONS or name.startswith("#tag:ref"):
+        return ""
+    if function in _FUNCTIONS:
+        return _FUNCTIONS[function](written.partition(":")[2].strip())
+    return Unrendered(name if function == "#tag" else f"{function}:")
+
+
+def _arguments(rest: str, language: str) -> Arguments:
+    arguments = Arguments({}, {}, language_of(language))
+    number = 0
+    for part in rest.split("|") if rest else ():
+        named = _NAMED.match(part)
+        if named is None:
+            number += 1
+            arguments.by_number[number] = part
+        elif named[1].isdecimal():
+            arguments.by_number[int(named[1])] = part[named.end() :].strip()
+        else:
+            arguments.by_name[named[1].lower()] = part[named.end() :].strip()
+    return arguments
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+Field = Callable[[Arguments], str | None]  # None: the arguments are not as the rule needs them
+_FIELD = re.compile(r"\{([^{}]+)\}")
+_ARGUMENT = re.compile(r"(\d+)(?:([#~:])(.*))?", re.DOTALL)
+_KINDS = {
+    "code": re.compile(r"[a-z]{2,3}(?:-[a-z]+)?"),
+    "word": re.compile(r"\w+"),
+    "mm": re.compile(r"\d+ ?mm"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way of showing a template: texts and fields in turn.
+
+    `numbers` are the arguments that it uses; where it is `strict`, another one that is not empty
+    makes it fail.
+    """
+
+    parts: tuple[str | Field, ...]
+    numbers: frozenset[int]
+    strict: bool
+
+    def filled(self, arguments: Arguments) -> str | None:
+        """Return the text, or None where the arguments are others than it needs."""
+        if self.strict:
+            for number, text in arguments.by_number.items():
+                if number not in self.numbers and text.strip():
+                    return None
+        shown: list[str] = []
+        for part in self.parts:
+            text = part if isinstance(part, str) else part(arguments)
+            if text is None:
+                return None
+            shown.append(text)
+        return "".join(shown)
+
+
+def _alternative(pattern: str, name: str) -> Alternative:
+    more = pattern.endswith("…")
+    pattern = pattern.removesuffix("…").replace("␣", GAP)
+    parts: list[str | Field] = []
+    numbers: set[int] = set()
+    at = 0
+    for match in _FIELD.finditer(pattern):
+        if match.start() > at:
+            parts.append(pattern[at : match.start()])
+        at = match.end()
+        if match[1] in _COMPUTED:
+            more = True
+        wrapper = match[0] == pattern
+        parts.append(name if match[1] == "name" else _field(match[1], wrapper))
+        numbers.update(int(digits) for digits in re.findall(r"(?:^|\|)(\d+)", match[1]))
+    if at < len(pattern) or not parts:
+        parts.append(pattern[at:])
+    return Alternative(tuple(parts), frozenset(numbers), not more)
+
+
+def _field(field: str, wrapper: bool) -> Field:
+    if field in _COMPUTED:
+        return _COMPUTED[field]
+    if field.endswith("!"):
+        return lambda arguments: "" if arguments.by_name.get(field[:-1]) else None
+    if "|" in field:
+        options = [_field(option, wrapper) for option in field.split("|")]
+        return lambda arguments: next(
+            (text for option in options if (text := option(arguments)) is not None), None
+        )
+    if field.endswith("="):
+        return lambda arguments: arguments.by_name.get(field[:-1]) or None
+    match = _ARGUMENT.fullmatch(field)
+    if match is None:
+        raise ValueError(f"templates.toml has a field that is none: {field}")
+    return _numbered_field(int(match[1]), match[2], match[3], wrapper)
+
+
+def _numbered_field(number: int, kind: str | None, value: str | None, wrapper: bool) -> Field:
+    def shown(arguments: Arguments) -> str | None:
+        raw = arguments.by_number.get(number, "")
+        text = raw.strip()
+        if not text:
+            return None
+        if kind == ":":
+            return "" if text.lower() == value else None
+        if kind == "#":
+            return text if _IS_NUMBER.fullmatch(text) else None
+        if kind == "~" and value == "unit":
+            return _unit_symbol(text)
+        if kind == "~" and value is not None:
+            hidden = "" if value == "code" else text
+            return hidden if _KINDS[value].fullmatch(text) else None
+        return raw if wrapper else text
+
+    return shown
+
+
+# --- fields that are computed --------------------------------------------------------------------
+
+
+def _joined(arguments: Arguments) -> str | None:
+    return ", ".join(filter(None, arguments.numbered())) or None
+
+
+def _last(arguments: Arguments) -> str | None:
+    return next(reversed(arguments.numbered()), None)
+
+
+def _lines(arguments: Arguments) -> str | None:
+    return "".join(f"\n{text}\n" for text in arguments.numbered() if text) or None
+
+
+_YEAR = re.compile(r"\d{3,4}")
+_DAY = re.compile(r"0?[1-9]|[12]\d|3[01]")
+_MONTH = re.compile(r"0?[1-9]|1[0-2]")
+
+
+def _date(order: str) -> Field:
+    """Return a field that shows year, month and day, which stand in this order if all are numbers.
+
+    A month by name may stand anywhere, since it tells the others apart: the year has more digits
+    than the day.
+    """
+
+    def shown(arguments: Arguments) -> str | None:
+        texts = arguments.numbered()
+        given = [text for text in texts[:3] if text]
+        if len(given) == 1 and not given[0].isdecimal() and len(texts) <= 1:
+            return given[0]  # a date as it is written: {{dts|9 May 1932}}
+        style = date_style(arguments.language)
+        if style is None:
+            return None
+        named = [text for text in given if text.lower() in style.months]
+        if len(named) == 1:
+            others = [text for text in given if text is not named[0]]
+            years = [text for text in others if _YEAR.fullmatch(text)]
+            days = [text for text in others if _DAY.fullmatch(text.removesuffix("er"))]
+            if len(years) + len(days) != len(others) or len(years) > 1 or len(days) > 1:
+                return None
+            month, year, day = style.months[named[0].lower()], "".join(years), "".join(days)
+        else:
+            by_kind = dict(zip(order, texts, strict=False))
+            year, number, day = (by_kind.get(kind, "") for kind in "ymd")
+            if not all(map(str.isdecimal, given)) or (number and not _MONTH.fullmatch(number)):
+                return None
+            if (day and not (number and _DAY.fullmatch(day))) or not _YEAR.fullmatch(year):
+                return None
+            month = int(number) if number else 0
+        day = day.removesuffix("er").lstrip("0")
+        return _written_date(year, month, day, style.patterns)
+
+    return shown
+
+
+def _written_date(year: str, month: int, day: str, patterns: dict[str, Any]) -> str | None:
+    """Return a date as the wiki's language writes it, with the parts that are given, or None."""
+    name = patterns["months"][month - 1] if month else ""
+    parts = "".join(part for part, given in (("d", day), ("m", month), ("y", year)) if given)
+    pattern = patterns.get(parts)
+    return None if pattern is None else str(pattern).format(d=day, m=name, y=year)
+
+
+def _date_and_other(order: str) -> Field:
+    """Return a field that shows the first of two dates: of death, of which birth follows."""
+    date = _date(order)
+
+    def shown(arguments: Arguments) -> str | None:
+        texts = arguments.numbered()
+        if len(texts) not in (1, 2, 3, 4, 6):
+            return None
+        half = 3 if len(texts) in (3, 6) else len(texts) // 2 or 1
+        first = dict(enumerate(texts[:half], start=1))
+        return date(Arguments(first, {}, arguments.language))
+
+    return shown
+
+
+def _only(limit: int, field: Field) -> Field:
+    """Return `field` for so many arguments at most: what follows them would be shown too."""
+    return lambda arguments: field(arguments) if len(arguments.numbered()) <= limit else None
+
+
+_SIMPLE = re.compile(r"[\w.,]+")
+
+
+def _fraction(arguments: Arguments) -> str | None:
+    texts = arguments.numbered()
+    if not 1 <= len(texts) <= 3 or not all(texts):
+        return None
+    whole = texts[0] if len(texts) == 3 else ""
+    above = "1" if len(texts) == 1 else texts[-2]
+    if whole and not _IS_NUMBER.fullmatch(whole):
+        return None
+    parts = (part if _SIMPLE.fullmatch(part) else f"({part})" for part in (above, texts[-1]))
+    return f"{GAP}{whole}{' ' * bool(whole)}{'/'.join(parts)}"
+
+
+_ION = re.compile(r"\d*[+−–-]")
+_ATOMS = re.compile(r"(?:\d+|\d*[a-z])(?:[+−–-]\d*[a-z]?)*")
+_ELEMENT_END = re.compile(r"[A-Za-z)\]]$")
+_FORMULA = re.compile(r"[A-Za-z()\[\]][A-Za-z0-9()\[\]]*")
+
+
+def _chemical(arguments: Arguments) -> str | None:
+    """Return a formula of elements, numbers of atoms and charges: SO, 4, 2- is "SO4^2-"."""
+    shown = ""
+    for text in arguments.numbered():
+        part = text.replace("''", "")
+        if _ION.fullmatch(part):
+            shown += f"^{part}" if part[0].isdecimal() else part
+        elif _FORMULA.fullmatch(part) or (_ATOMS.fullmatch(part) and _ELEMENT_END.search(shown)):
+            shown += part
+        elif part:
+            return None
+    return shown or None
+
+
+_SUPERSCRIPTS = {"2": "²", "3": "³"}
+_UNIT_POWER = re.compile(r"(?<=[A-Za-z])(?:([23])|([-−]\d))(?!\d)")
+
+
+def _unit_symbol(unit: str) -> str:
+    """Return a unit with its powers: "m3" is "m³", "m s-1" is "m s^-1"."""
+    return _UNIT_POWER.sub(lambda match: _SUPERSCRIPTS.get(match[1]) or f"^{match[2]}", unit)
+
+
+_VALUE_NAMES = frozenset(("e", "u", "ul", "up", "upl", "p", "pl", "s", "fmt", "end"))
+_EXPONENT = re.compile(rf"({_NUMBER})(?:[eE]([-−+]?\d+))?(\(\d+\))?")
+_UNCERTAINTY = re.compile(r"\((\d+)\)")
+
+
+def _value(arguments: Arguments) -> str | None:
+    """Return a number with its uncertainty, power of ten and unit."""
+    texts, named = arguments.numbered(), arguments.by_name
+    if not 1 <= len(texts) <= 3 or not named.keys() <= _VALUE_NAMES:
+        return None
+    number = _EXPONENT.fullmatch(texts[0])
+    if number is None or not all(
+        _IS_NUMBER.fullmatch(text) or _UNCERTAINTY.fullmatch(text) for text in texts[1:]
+    ):
+        return None
+    shown = number[1] + (number[3] or "")
+    power = named.get("e") or number[2]
+    if len(texts) == 2:
+        shown += texts[1] if texts[1].startswith("(") else f"±{texts[1]}"
+    elif len(texts) == 3:
+        shown += f" +{texts[1].lstrip('+')} −{texts[2].lstrip('-−')}"
+    if power:
+        shown = f"({shown})" if "±" in shown or " " in shown else shown
+        shown += f"×10^{power}"
+    return named.get("p", named.get("pl", "")) + shown + named.get("end", "") + _unit_of(named)
+
+
+def _unit_of(named: dict[str, str]) -> str:
+    unit = named.get("u") or named.get("ul") or ""
+    per = named.get("up") or named.get("upl") or ""
+    if unit:
+        unit = unit if unit[0] in "%‰°'″′" and unit not in ("°C", "°F") else f" {unit}"
+    text = _unit_symbol(unit.replace(".", "·")) + (f"/{_unit_symbol(per)}" if per else "")
+    return text + named.get("s", "")
+
+
+def _gaps(arguments: Arguments) -> str | None:
+    digits = "".join(arguments.numbered())
+    if not re.fullmatch(r"[\d.,−-]+", digits):
+        return None
+    return _value(Arguments({1: digits}, arguments.by_name))
+
+
+_MEASURE = re.compile(
+    rf"({_NUMBER})(?:[eE]([-−+]?\d+))?(?:([+-])(\d+)//?(\d+))?|([-−+]?\d+)//?(\d+)"
+)
+_SCALED = re.compile(r"e(3|6|9|12|15)(.+)")
+_SCALES = {
+    "3": "thousand",
+    "6": "million",
+    "9": "billion",
+    "12": "trillion",
+    "15": "quadrillion",
+}
+
+
+def _measure(text: str) -> str | None:
+    match = _MEASURE.fullmatch(text)
+    if match is None:
+        return None
+    if match[6]:
+        return f"{match[6]}/{match[7]}"
+    power = f"×10^{match[2]}" if match[2] else ""
+    return match[1] + power + (f" {match[4]}/{match[5]}" if match[4] else "")
+
+
+def _unit_name(code: str, one: bool, joined: bool) -> str | None:
+    """Return the text of a unit after its value; `joined` by a hyphen as an adjective."""
+    scaled = _SCALED.fullmatch(code)
+    if scaled:
+        unit = _unit_name(scaled[2], one=False, joined=False)
+        return None if unit is None else f" {_SCALES[scaled[1]]}{unit}"
+    names = _UNITS.get(code)
+    if names is None:
+        return None
+    single, _, several = names.partition("|")
+    if not several:
+        return single if single in ("°", "%") else f" {single}"
+    return f"-{single}" if joined else f" {single if one else several}"
+
+
+def _convert(arguments: Arguments) -> str | None:
+    """Return the original measure, without the converted one."""
+    texts, named = arguments.numbered(), arguments.by_name
+    if named.get("disp", "") in _CONVERTED_ONLY or named.get("adj", "") in ("mid", "pre"):
+        return None
+    shown = ""
+    at = 0
+    while at + 1 < len(texts) and (value := _measure(texts[at])) is not None:
+        between = _BETWEEN.get(texts[at + 1])
+        if between is not None and at + 2 < len(texts) and _measure(texts[at + 2]) is not None:
+            shown += value + between
+            at += 2
+            continue
+        unit = _unit_name(texts[at + 1], value == "1", named.get("adj") == "on")
+        if unit is None:
+            return None
+        shown += value + unit
+        if _SMALLER.get(texts[at + 1]) != "".join(texts[at + 3 : at + 4]):
+            # A number after the unit that is not its smaller part is the digits to round to.
+            rest = texts[at + 2 :]
+            return shown if len(rest) < 2 or _measure(rest[0]) is None else None
+        shown += " "
+        at += 2
+    return None
+
+
+_COMPUTED: dict[str, Field] = {
+    "joined": _joined,
+    "last": _last,
+    "lines": _lines,
+    "ymd": _only(3, _date("ymd")),
+    "dmy": _only(3, _date("dmy")),
+    "mdy": _only(3, _date("mdy")),
+    "ymd, ymd": _date_and_other("ymd"),
+    "dmy, dmy": _date_and_other("dmy"),
+    "fraction": _fraction,
+    "chemical": _chemical,
+    "value": _value,
+    "gaps": _gaps,
+    "convert": _convert,
+}
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """What is known of the templates of one language's wikis."""
+
+    rules: dict[str, tuple[Alternative, ...]]
+    silent: frozenset[str]
+    asides: frozenset[str]
+
+
+def _names(text: str) -> list[str]:
+    return [" ".join(name.split()).replace("_", " ") for name in text.split(";") if name.strip()]
+
+
+@cache
+def _tables(language: str) -> _Tables:
+    """Return the tables of all wikis with those of one language, which prevail."""
+    rules: dict[str, tuple[Alternative, ...]] = {}
+    for table in ("any", language_of(language)):
+        for pattern, names in _DATA["rules"].get(table, {}).items():
+            for name in _names(names):
+                rules[name.lower()] = tuple(
+                    _alternative(alternative, name) for alternative in pattern.split(" || ")
+                )
+    silent = [*_DATA["silent"].values(), _DATA["silent_in"].get(language_of(language), "")]
+    asides = _DATA["asides"].values()
+    return _Tables(rules, _lowered(";".join(silent)), _lowered(";".join(asides)))
+
+
+def _lowered(text: str) -> frozenset[str]:
+    return frozenset(name.lower() for name in _names(text))
+
+
+_SILENT_STARTS = tuple(_names(_DATA["silent_starts"]))
+_SILENT_ENDS = tuple(_names(_DATA["silent_ends"]))
+_SILENT_FUNCTIONS = frozenset(_names(_DATA["silent_functions"]))
+_TEMPLATE_SPACES = frozenset(_names(_DATA["template_spaces"]))
+_UNITS: dict[str, str] = _DATA["units"]
+_BETWEEN: dict[str, str] = _DATA["between"]
+_SMALLER: dict[str, str] = _DATA["smaller"]
+_CONVERTED_ONLY = frozenset(_names(_DATA["converted_only"]))
