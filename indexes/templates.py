@@ -231,8 +231,10 @@ _DAY = re.compile(r"0?[1-9]|[12]\d|3[01]")
 _MONTH = re.compile(r"0?[1-9]|1[0-2]")
 
 
-def _date(order: str) -> Field:
+def _date(order: str, limit: int) -> Field:
     """Return a field that shows year, month and day, which stand in this order if all are numbers.
+
+    There may be `limit` arguments: after a day of death that of birth.
 
     A month by name may stand anywhere, since it tells the others apart: the year has more digits
     than the day.
@@ -241,10 +243,10 @@ def _date(order: str) -> Field:
     def shown(arguments: Arguments) -> str | None:
         texts = arguments.numbered()
         given = [text for text in texts[:3] if text]
-        if len(given) == 1 and not given[0].isdecimal() and len(texts) <= 1:
-            return given[0]  # a date as it is written: {{dts|9 May 1932}}
+        if len(texts) == 1 and not texts[0].isdecimal():
+            return texts[0]  # a date as it is written: {{dts|9 May 1932}}
         style = date_style(arguments.language)
-        if style is None:
+        if style is None or not given or len(texts) > limit:
             return None
         named = [text for text in given if text.lower() in style.months]
         if len(named) == 1:
@@ -274,26 +276,6 @@ def _written_date(year: str, month: int, day: str, patterns: dict[str, Any]) -> 
     parts = "".join(part for part, given in (("d", day), ("m", month), ("y", year)) if given)
     pattern = patterns.get(parts)
     return None if pattern is None else str(pattern).format(d=day, m=name, y=year)
-
-
-def _date_and_other(order: str) -> Field:
-    """Return a field that shows the first of two dates: of death, of which birth follows."""
-    date = _date(order)
-
-    def shown(arguments: Arguments) -> str | None:
-        texts = arguments.numbered()
-        if len(texts) not in (1, 2, 3, 4, 6):
-            return None
-        half = 3 if len(texts) in (3, 6) else len(texts) // 2 or 1
-        first = dict(enumerate(texts[:half], start=1))
-        return date(Arguments(first, {}, arguments.language))
-
-    return shown
-
-
-def _only(limit: int, field: Field) -> Field:
-    """Return `field` for so many arguments at most: what follows them would be shown too."""
-    return lambda arguments: field(arguments) if len(arguments.numbered()) <= limit else None
 
 
 _SIMPLE = re.compile(r"[\w.,]+")
@@ -451,11 +433,10 @@ _COMPUTED: dict[str, Field] = {
     "joined": _joined,
     "last": _last,
     "lines": _lines,
-    "ymd": _only(3, _date("ymd")),
-    "dmy": _only(3, _date("dmy")),
-    "mdy": _only(3, _date("mdy")),
-    "ymd, ymd": _date_and_other("ymd"),
-    "dmy, dmy": _date_and_other("dmy"),
+    "ymd": _date("ymd", 3),
+    "dmy": _date("dmy", 3),
+    "ymd, ymd": _date("ymd", 6),
+    "dmy, dmy": _date("dmy", 6),
     "fraction": _fraction,
     "chemical": _chemical,
     "value": _value,

@@ -150,7 +150,7 @@ def _without_brackets(
     text: str, dropped_links: frozenset[str], language: str, marks: _Marks
 ) -> str:
     """Replace templates by their readable value, links by their text, tables by nothing."""
-    text = "\n" + _SIMPLE_LINK.sub(r"\1\2", text)
+    text = "\n" + _SIMPLE_LINK.sub(lambda match: match[match.lastindex or 0], text)
     out: list[str] = []
     stack: list[tuple[str, int]] = []  # (closing bracket, start of the content in `out`)
     open_now = {_TEMPLATE: 0, _LINK: 0, _TABLE: 0}
@@ -171,7 +171,7 @@ def _without_brackets(
             out.append(_link_text(content, dropped_links))
         elif kind == _TABLE:
             out.append("\n")
-        elif content.strip().lower() in _TABLE_ENDS and stack and stack[-1][0] == _TABLE:
+        elif stack and stack[-1][0] == _TABLE and content.strip().lower() in _TABLE_ENDS:
             close(_TABLE)
         else:
             value = render(content, language)
