@@ -14,7 +14,7 @@ from typing import Any
 
 from ufo.indexes.wikis import date_style, language_of
 
-GAP = "\ufdee"  # a space where a digit is before it, else nothing: 5{{frac|1|2}}
+GAP = "\ufdee"  # a space between digits, else nothing: 5{{frac|1|2}}
 
 _DATA: dict[str, Any] = tomllib.loads(
     resources.files(__package__).joinpath("templates.toml").read_text("utf-8")
@@ -34,17 +34,26 @@ class Unrendered:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a template: text by number from 1, and by name."""
+    """The arguments of a template by name, of which those without one are "1", "2" and so on."""
 
-    by_number: dict[int, str]
-    by_name: dict[str, str]
+    texts: dict[str, str]
     language: str = "en"
+
+    def get(self, key: str) -> str:
+        """Return an argument, "" for one that is not given."""
+        return self.texts.get(key, "").strip()
 
     def numbered(self) -> list[str]:
         """Return the numbered arguments in order, "" for a missing one, without those at the end
         that are empty."""
-        last = max((number for number, text in self.by_number.items() if text.strip()), default=0)
-        return [self.by_number.get(number, "").strip() for number in range(1, last + 1)]
+        last = max(
+            (int(key) for key, text in self.texts.items() if key.isdecimal() and text.strip()),
+            default=0,
+        )
+        return [self.get(str(number)) for number in range(1, min(last, _MOST_ARGUMENTS) + 1)]
+
+
+_MOST_ARGUMENTS = 1_000  # a template may say 999999999=x
 
 
 def render(content: str, language: str = "en") -> str | Unrendered:
@@ -61,7 +70,7 @@ def render(content: str, language: str = "en") -> str | Unrendered:
     ):
         return ""
     arguments = _arguments(rest, language)
-    if not arguments.by_number and _FRACTION_NAME.fullmatch(name):
+    if not arguments.texts and _FRACTION_NAME.fullmatch(name):
         return GAP + name
     for alternative in tables.rules.get(name, ()):
         text = alternative.filled(arguments)
@@ -100,49 +109,48 @@ def _function(name: str, written: str) -> str | Unrendered:
 
 
 def _arguments(rest: str, language: str) -> Arguments:
-    arguments = Arguments({}, {}, language_of(language))
+    texts: dict[str, str] = {}
     number = 0
     for part in rest.split("|") if rest else ():
         named = _NAMED.match(part)
         if named is None:
             number += 1
-            arguments.by_number[number] = part
-        elif named[1].isdecimal():
-            arguments.by_number[int(named[1])] = part[named.end() :].strip()
+            texts[str(number)] = part
         else:
-            arguments.by_name[named[1].lower()] = part[named.end() :].strip()
-    return arguments
+            texts[named[1].lower()] = part[named.end() :].strip()
+    return Arguments(texts, language_of(language))
 
 
 # --- rules ---------------------------------------------------------------------------------------
 
 Field = Callable[[Arguments], str | None]  # None: the arguments are not as the rule needs them
 _FIELD = re.compile(r"\{([^{}]+)\}")
-_ARGUMENT = re.compile(r"(\d+)(?:([#~:])(.*))?", re.DOTALL)
+_ARGUMENT = re.compile(r"(\w+)(?:([#!])|([~:])(.+))?")
 _KINDS = {
     "code": re.compile(r"[a-z]{2,3}(?:-[a-z]+)?"),
     "word": re.compile(r"\w+"),
     "mm": re.compile(r"\d+ ?mm"),
+    "#": _IS_NUMBER,
 }
+_NOT_SHOWN = ("code", "!", ":")
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """One way of showing a template: texts and fields in turn.
 
-    `numbers` are the arguments that it uses; where it is `strict`, another one that is not empty
-    makes it fail.
+    `keys` are the arguments that it uses; where it is `strict`, another numbered one makes it fail.
     """
 
     parts: tuple[str | Field, ...]
-    numbers: frozenset[int]
+    keys: frozenset[str]
     strict: bool
 
     def filled(self, arguments: Arguments) -> str | None:
         """Return the text, or None where the arguments are others than it needs."""
         if self.strict:
-            for number, text in arguments.by_number.items():
-                if number not in self.numbers and text.strip():
+            for key, text in arguments.texts.items():
+                if key not in self.keys and key.isdecimal() and text.strip():
                     return None
         shown: list[str] = []
         for part in self.parts:
@@ -155,58 +163,47 @@ class Alternative:
 
 def _alternative(pattern: str, name: str) -> Alternative:
     more = pattern.endswith("…")
-    pattern = pattern.removesuffix("…").replace("␣", GAP)
-    parts: list[str | Field] = []
-    numbers: set[int] = set()
-    at = 0
-    for match in _FIELD.finditer(pattern):
-        if match.start() > at:
-            parts.append(pattern[at : match.start()])
-        at = match.end()
-        if match[1] in _COMPUTED:
-            more = True
-        wrapper = match[0] == pattern
-        parts.append(name if match[1] == "name" else _field(match[1], wrapper))
-        numbers.update(int(digits) for digits in re.findall(r"(?:^|\|)(\d+)", match[1]))
-    if at < len(pattern) or not parts:
-        parts.append(pattern[at:])
-    return Alternative(tuple(parts), frozenset(numbers), not more)
+    pattern = pattern.removesuffix("…").replace("␣", GAP).replace("{@name}", name)
+    # Texts and fields in turn, since the expression has a group.
+    pieces = _FIELD.split(pattern)
+    fields = [_field(piece, alone=pieces == ["", piece, ""]) for piece in pieces[1::2]]
+    parts = [part for pair in zip(pieces[::2], [*fields, ""], strict=True) for part in pair if part]
+    computed = any(piece.startswith("@") for piece in pieces[1::2])
+    keys = frozenset(re.findall(r"(?:^|\|)(\w+)", "|".join(pieces[1::2])))
+    return Alternative(tuple(parts), keys, not (more or computed))
 
 
-def _field(field: str, wrapper: bool) -> Field:
-    if field in _COMPUTED:
-        return _COMPUTED[field]
-    if field.endswith("!"):
-        return lambda arguments: "" if arguments.by_name.get(field[:-1]) else None
+def _field(field: str, alone: bool) -> Field:
+    if field.startswith("@"):
+        return _COMPUTED[field[1:]]
     if "|" in field:
-        options = [_field(option, wrapper) for option in field.split("|")]
+        options = [_field(option, alone) for option in field.split("|")]
         return lambda arguments: next(
             (text for option in options if (text := option(arguments)) is not None), None
         )
-    if field.endswith("="):
-        return lambda arguments: arguments.by_name.get(field[:-1]) or None
     match = _ARGUMENT.fullmatch(field)
     if match is None:
         raise ValueError(f"templates.toml has a field that is none: {field}")
-    return _numbered_field(int(match[1]), match[2], match[3], wrapper)
+    return _argument_field(match[1], match[2] or match[3], match[4] or "", alone)
 
 
-def _numbered_field(number: int, kind: str | None, value: str | None, wrapper: bool) -> Field:
+def _argument_field(key: str, sign: str | None, value: str, alone: bool) -> Field:
+    kind = value if sign == "~" else sign
+
     def shown(arguments: Arguments) -> str | None:
-        raw = arguments.by_number.get(number, "")
-        text = raw.strip()
-        if not text:
+        text = arguments.get(key)
+        wanted = _KINDS.get(kind or "")
+        if (
+            not text
+            or (wanted and not wanted.fullmatch(text))
+            or (sign == ":" and text.lower() != value)
+        ):
             return None
-        if kind == ":":
-            return "" if text.lower() == value else None
-        if kind == "#":
-            return text if _IS_NUMBER.fullmatch(text) else None
-        if kind == "~" and value == "unit":
+        if kind in _NOT_SHOWN:
+            return ""
+        if kind == "unit":
             return _unit_symbol(text)
-        if kind == "~" and value is not None:
-            hidden = "" if value == "code" else text
-            return hidden if _KINDS[value].fullmatch(text) else None
-        return raw if wrapper else text
+        return arguments.texts[key] if alone else text  # "5{{nowrap| km}}" has a space
 
     return shown
 
@@ -322,14 +319,14 @@ def _unit_symbol(unit: str) -> str:
     return _UNIT_POWER.sub(lambda match: _SUPERSCRIPTS.get(match[1]) or f"^{match[2]}", unit)
 
 
-_VALUE_NAMES = frozenset(("e", "u", "ul", "up", "upl", "p", "pl", "s", "fmt", "end"))
+_VALUE_NAMES = frozenset(("1", "2", "3", "e", "u", "ul", "up", "upl", "p", "pl", "s", "fmt", "end"))
 _EXPONENT = re.compile(rf"({_NUMBER})(?:[eE]([-−+]?\d+))?(\(\d+\))?")
 _UNCERTAINTY = re.compile(r"\((\d+)\)")
 
 
 def _value(arguments: Arguments) -> str | None:
     """Return a number with its uncertainty, power of ten and unit."""
-    texts, named = arguments.numbered(), arguments.by_name
+    texts, named = arguments.numbered(), arguments.texts
     if not 1 <= len(texts) <= 3 or not named.keys() <= _VALUE_NAMES:
         return None
     number = _EXPONENT.fullmatch(texts[0])
@@ -362,7 +359,8 @@ def _gaps(arguments: Arguments) -> str | None:
     digits = "".join(arguments.numbered())
     if not re.fullmatch(r"[\d.,−-]+", digits):
         return None
-    return _value(Arguments({1: digits}, arguments.by_name))
+    others = {key: text for key, text in arguments.texts.items() if not key.isdecimal()}
+    return _value(Arguments({**others, "1": digits}))
 
 
 _MEASURE = re.compile(
@@ -405,7 +403,7 @@ def _unit_name(code: str, one: bool, joined: bool) -> str | None:
 
 def _convert(arguments: Arguments) -> str | None:
     """Return the original measure, without the converted one."""
-    texts, named = arguments.numbered(), arguments.by_name
+    texts, named = arguments.numbered(), arguments.texts
     if named.get("disp", "") in _CONVERTED_ONLY or named.get("adj", "") in ("mid", "pre"):
         return None
     shown = ""
@@ -443,6 +441,20 @@ _COMPUTED: dict[str, Field] = {
     "gaps": _gaps,
     "convert": _convert,
 }
+
+# --- formulas ------------------------------------------------------------------------------------
+
+_COMMAND = re.compile(r"\\(?:[A-Za-z]+|[,;:! ])")
+_BRACED = re.compile(r"(?<=[\^_])\{([-−+]?\w+)\}(?!\w)")
+_PLAIN = re.compile(r"[^\\{}&~$%<>|]*")
+
+
+def formula(content: str) -> str | None:
+    """Return the text of a `<math>` element, None where it has more than plain signs."""
+    shown = _COMMAND.sub(lambda match: _COMMANDS.get(match[0], match[0]), content)
+    shown = " ".join(_BRACED.sub(r"\1", shown).split())
+    return shown if _PLAIN.fullmatch(shown) else None
+
 
 # --- tables --------------------------------------------------------------------------------------
 
@@ -483,6 +495,7 @@ _SILENT_STARTS = tuple(_names(_DATA["silent_starts"]))
 _SILENT_ENDS = tuple(_names(_DATA["silent_ends"]))
 _SILENT_FUNCTIONS = frozenset(_names(_DATA["silent_functions"]))
 _TEMPLATE_SPACES = frozenset(_names(_DATA["template_spaces"]))
+_COMMANDS: dict[str, str] = _DATA["formulas"]
 _UNITS: dict[str, str] = _DATA["units"]
 _BETWEEN: dict[str, str] = _DATA["between"]
 _SMALLER: dict[str, str] = _DATA["smaller"]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import sentencex
 
-from ufo.indexes.templates import GAP, Unrendered, render
+from ufo.indexes.templates import GAP, Unrendered, formula, render
 
 # --- marks ---------------------------------------------------------------------------------------
 
@@ -110,8 +110,6 @@ def _lowered(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
 
 
-_BRACED = re.compile(r"(?<=[\^_])\{([-−+]?\w+)\}(?!\w)")
-_FORMULA = re.compile(r"[^\\{}&~$%]*")
 _CHEMICAL = re.compile(r"[A-Za-z0-9()\[\]]*")
 
 
@@ -119,16 +117,15 @@ def _literal(tag: str, content: str, marks: _Marks) -> str:
     """Return the text of an element, with markup as entities so that it is not parsed."""
     if tag in ("nowiki", "pre"):
         return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", content)
-    if tag == "math":
-        # A formula without its commands would have another meaning.
-        formula = _BRACED.sub(r"\1", content.strip())
-        return formula if _FORMULA.fullmatch(formula) else marks.mark("<math>")
+    shown = formula(content) if tag == "math" else None
     if tag in ("chem", "ce") and _CHEMICAL.fullmatch(content.strip()):
-        return content.strip()
-    return marks.mark(f"<{tag}>") if tag in _WITH_TEXT else ""
+        shown = content.strip()
+    if shown is None and tag in _WITH_TEXT:
+        return marks.mark(f"<{tag}>")
+    return shown or ""
 
 
-_WITH_TEXT = frozenset(("chem", "ce", *_LOST.split("|")))
+_WITH_TEXT = frozenset(("math", "chem", "ce", *_LOST.split("|")))
 
 
 # --- the scan -----------------------------------------------------------------------------------
@@ -221,6 +218,7 @@ _EXTERNAL = re.compile(
     r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\[\]]++(?:[^\S\n]*+([^\[\]\n]*+)\])?"
 )
 _RAISED = re.compile(r"<(su[pb])\b[^<>]{0,1000}>([^<>\n]{0,200})</\1>", re.IGNORECASE)
+_UNPAIRED = re.compile(r"</?su[pb]\b[^<>]{0,1000}>", re.IGNORECASE)
 _VULGAR = re.compile(r"<sup>(\d+)</sup>\s?(?:[/⁄]|&frasl;)\s?<sub>(\d+)</sub>", re.IGNORECASE)
 _SIGNED = re.compile(r"[-−–+]?\d[\d.,]*[-−–+]?|[-−–+]?[A-Za-z]")
 _ORDINAL = re.compile(
@@ -233,7 +231,7 @@ _BREAK = re.compile(
     r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
+_TAG = re.compile(r"</?(?!su[pb]\b)[A-Za-z][^<>]{0,1000}>", re.IGNORECASE)
 _QUOTES = re.compile(r"''+")
 _MAGIC = re.compile(r"__[A-Z]{3,30}__")
 _HEADING = re.compile(r"(={1,6})(.+?)\1$")
@@ -289,41 +287,53 @@ def article_of(
     if "-{" in text:
         text = _one_variant(text)
     text = _EXTERNAL.sub(lambda match: match[1] or "", text)
+    if _ASIDE in text:
+        text = _AFTER_NAME.sub(r"\1 ", text)
     text = _QUOTES.sub("", text)
     if "<" in text:
-        text = _VULGAR.sub(rf"{GAP}\1/\2", text)
-        text = _RAISED.sub(_raised, text)
         text = _TAG.sub("", _BREAK.sub("\n", text))
+        text = _VULGAR.sub(rf"{GAP}\1/\2", text)
+        text = _UNPAIRED.sub(GAP, _with_raised(text))
     if GAP in text:
-        text = _AFTER_DIGIT.sub(" ", text).replace(GAP, "")
+        text = _BETWEEN_DIGITS.sub(" ", text).replace(GAP, "")
     reader = _LineReader(language, marks)
     for line in _MAGIC.sub("", text).split("\n"):
         reader.add(line.strip())
     return reader.article()
 
 
-_AFTER_DIGIT = re.compile(rf"(?<=\d){GAP}")
+_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
 
 
-def _raised(match: re.Match[str]) -> str:
-    """Return the text of a superscript or subscript, so that no digits are joined to others."""
-    text, content = match.string, match[2].strip()
+def _with_raised(text: str) -> str:
+    """Return the text with superscripts and subscripts in the line, their digits apart."""
+    out: list[str] = []
+    at = 0
+    before = ""
+    for match in _RAISED.finditer(text):
+        between = text[at : match.start()]
+        before = between[-1:] or before
+        shown = _raised(match[1].lower(), match[2].strip(), before)
+        out += (between, shown + GAP)
+        before = shown[-1:] or before
+        at = match.end()
+    return "".join((*out, text[at:]))
+
+
+def _raised(tag: str, content: str, before: str) -> str:
     content = content.replace("&minus;", "−").replace("&ndash;", "–").replace("&nbsp;", " ")
-    before = text[match.start() - 1 : match.start()] if match.start() else ""
-    after = " " if content[-1:].isdigit() and text[match.end() : match.end() + 1].isdigit() else ""
     if not any(map(str.isalnum, content)) or not (before.isalnum() or before in _CLOSING):
-        return content + after
-    digits = before.isdigit() and content[:1].isdigit()
-    if match[1].lower() == "sub":
-        return ("_" if digits else "") + content + after
-    if before.isalpha() and content in _SQUARES:
-        return _SQUARES[content]
-    is_power = before.isdigit() or before in _CLOSING or any(map(str.isdigit, content))
-    if not is_power or not (content[0].isalnum() or content[0] in "-−–+"):
-        return content + after
-    if before.isdigit() and _ORDINAL.fullmatch(content):
         return content
-    return f"^{content if _SIGNED.fullmatch(content) else f'({content})'}{after}"
+    if tag == "sub":
+        return f"_{content}" if before.isdigit() and content[0].isdigit() else content
+    if before.isalpha():
+        if content in _SQUARES or not any(map(str.isdigit, content)):
+            return _SQUARES.get(content, content)
+    elif _ORDINAL.fullmatch(content):
+        return content
+    if not (content[0].isalnum() or content[0] in "-−–+"):
+        return content
+    return f"^{content if _SIGNED.fullmatch(content) else f'({content})'}"
 
 
 # Languages whose wikis convert between variants.
@@ -475,19 +485,18 @@ def _plain(line: str) -> str:
 
 
 _ROUND = re.compile(r"([()（）])")
-# A name has a capital, or a letter of another script.
+# Right after a name in italics, bold or brackets; or after a word with a capital or of another
+# script, where a comma or the like follows.
+_ASIDES = rf"\s?(?:{_ASIDE}[{_DIGITS}]{{3}}\s?)++"
 _AFTER_NAME = re.compile(
-    rf"((?:(?:^|(?<=[\s(\[\"“]))[^\W\d_a-z][^\s:{_ASIDE}]*|[)\"”]) ?)"
-    rf"(?:{_ASIDE}[{_DIGITS}]{{3}} ?)+"
+    rf"(?<=''){_ASIDES}|(?<=\)){_ASIDES}"
+    rf"|(?:(?<=\s)|(?<=\())([^\W\d_a-z][^\s:<>{_ASIDE}]{{0,100}}){_ASIDES}(?=[,;.()]|$)",
+    re.MULTILINE,
 )
 
 
 def _without_asides(line: str) -> str:
-    """Remove asides right after a name, and those in round brackets with their words.
-
-    Others become marks.
-    """
-    line = _AFTER_NAME.sub(r"\1", line)
+    """Remove asides in round brackets with their words; outside of them, they become marks."""
     open_now: list[list[str]] = [[]]
     for piece in _ROUND.split(line):
         if piece in ("(", "（"):
