@@ -96,7 +96,7 @@ def _disambiguations(language: str) -> frozenset[str]:
     return _names(table["any"]) | _names(table.get(language, ""))
 
 
-NOT_RANKED = tuple(sorted(_names("".join(_DATA["not_ranked"].values()))))
+NOT_RANKED = _names(";".join(_DATA["not_ranked"].values()))
 """Sections in the store that are never hits: lists of titles and links, which match queries about
 the page's subject better than its prose but contain no facts."""
 

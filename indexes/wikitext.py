@@ -233,7 +233,7 @@ _BREAK = re.compile(
 )
 _TAG = re.compile(r"</?(?!su[pb]\b)[A-Za-z][^<>]{0,1000}>", re.IGNORECASE)
 _QUOTES = re.compile(r"''+")
-_MAGIC = re.compile(r"__[A-Z]{3,30}__")
+_MAGIC = re.compile(r"__[^\W\da-z_](?:[^\W\da-z_]|_(?!_)){2,40}__")
 _HEADING = re.compile(r"(={1,6})(.+?)\1$")
 _MARKER = re.compile(r"[*#:;]+\s*")
 _TABLE_LINE = re.compile(r"\{\||\||!(?:\s|[^!|]{0,200}(?:!!|\|))")
@@ -367,7 +367,7 @@ def _variant(content: str) -> str:
 
 _ENDED = re.compile(r"[.!?:;…。！？：；।؟][\"'”’»)\]」』）]*$")
 _CJK_ENDS = re.compile(r"(?<=[。！？])(?![”’」』）])")
-_ABBREVIATED = re.compile(r"(?:^|\s)\w{1,3}\.\s*$")
+_ABBREVIATED = re.compile(r"(?:^|\s)\w{1,2}\.\s*$")
 
 
 class _LineReader:

@@ -55,6 +55,7 @@ COUNTS = {
     "failures": 0,
     "empty_articles": 0,
     "other_namespace_redirects": 0,
+    "sentences_left_out": 0,
     "passages": 3,
     "aliases": 2,
     "unresolved_redirects": 4,
