@@ -57,9 +57,9 @@ def names_without_text(language: str) -> frozenset[str]:
     return _names(_DATA["file_names"].get(language_of(language), ""))
 
 
+_REDIRECT_WORDS = "|".join(map(re.escape, sorted(_names(_DATA["redirect"]))))
 _REDIRECT = re.compile(
-    rf"\s*#\s*(?:{'|'.join(map(re.escape, sorted(_names(_DATA['redirect']))))})\s*:?\s*"
-    r"\[\[:?([^\[\]|\n]{1,1000})",
+    rf"\s*#\s*(?:{_REDIRECT_WORDS})\s*:?\s*\[\[:?([^\[\]|\n]{{1,1000}})".replace(r"\ ", "[ _]"),
     re.IGNORECASE,
 )
 

@@ -217,6 +217,7 @@ def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> No
     page = parse_page(RawPage(xml))
     assert page.title == "A b"
     assert page.redirect == "C"
+    assert parse_page(RawPage(xml.replace(b"new", b"#REDIRECT [[D]]"))).redirect == "C"
     assert page.revision_id == 2
     assert page.text == "new"
 

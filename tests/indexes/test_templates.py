@@ -16,7 +16,7 @@ def shown(content: str, language: str = "en") -> str:
 
 
 @pytest.mark.parametrize(
-    ("content", "text"), [*cases(HERE / "templates.txt"), ["spaced ndash", " – "]]
+    ("content", "text"), [*cases(HERE / "templates.txt"), ("spaced ndash", " – ")]
 )
 def test_a_template_is_what_a_reader_sees_or_unrendered(content: str, text: str) -> None:
     assert shown(content) == text.replace("_", " ")

@@ -236,6 +236,25 @@ def test_what_failed_is_counted_and_the_first_is_told(tmp_path: Path) -> None:
     assert warning.startswith(told)
 
 
+def test_what_was_left_out_and_what_is_not_known_is_said(tmp_path: Path) -> None:
+    sentences = [f"It is {{{{t{n:02}}}}}." for n in range(12) for _ in range(20 - n)]
+    head = HEAD.replace("<mediawiki>", '<mediawiki xml:lang="xx">')
+    (tmp_path / "dump").write_bytes(
+        (head + _page("A", f"So it is. {' '.join(sentences)}") + TAIL).encode()
+    )
+    result = build(tmp_path / "dump", tmp_path / "index")
+    left_out, unknown = result.warnings
+    assert result.counts["sentences_left_out"] == 174
+    assert left_out.startswith("174 sentences were left out, since the text of a template")
+    assert left_out.endswith(
+        "; the most frequent: " + ", ".join(f"t{n:02} ({20 - n})" for n in range(10))
+    )
+    assert unknown.startswith("for the language 'xx' it is not known which templates mark a")
+    manifest, _ = read_manifest(result.path)
+    assert manifest["left_out_by"] == {f"t{n:02}": 20 - n for n in range(10)}
+    assert manifest["languages"] == ["xx"]
+
+
 @pytest.mark.parametrize(("words", "passages"), [(100, 1), (20, 2)])
 def test_a_passage_has_about_so_many_words(tmp_path: Path, words: int, passages: int) -> None:
     text = " ".join(f"This is the sentence of number {n}." for n in range(5))
