@@ -19,7 +19,7 @@ GAP = "\ufdee"  # a space between digits, else nothing: 5{{frac|1|2}}
 _DATA: dict[str, Any] = tomllib.loads(
     resources.files(__package__).joinpath("templates.toml").read_text("utf-8")
 )
-_NAMED = re.compile(r"\s*([\w -]{1,40}?)\s*=(?!=)")
+_NAMED = re.compile(r"\s*+([\w-][\w -]{0,39}?)\s*+=(?!=)")
 _NUMBER = r"[-−–+±]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)"
 _IS_NUMBER = re.compile(_NUMBER)
 

@@ -70,7 +70,7 @@ def redirect_target(wikitext: str) -> str | None:
     return match[1].strip() if match else None
 
 
-_TEMPLATE_NAME = re.compile(r"\{\{\s*([^{}|\n<]{1,60}?)\s*(?:[|}\n]|<!--)")
+_TEMPLATE_NAME = re.compile(r"\{\{\s*+([^\s{}|<][^{}|\n<]{0,60}?)\s*+(?:[|}]|<!--)")
 
 
 def is_disambiguation(wikitext: str, language: str = "en") -> bool:
@@ -99,6 +99,11 @@ def _disambiguations(language: str) -> frozenset[str]:
 NOT_RANKED = _names(";".join(_DATA["not_ranked"].values()))
 """Sections in the store that are never hits: lists of titles and links, which match queries about
 the page's subject better than its prose but contain no facts."""
+
+
+def has_variants(language: str) -> bool:
+    """Return whether a wiki converts between variants of its language: `-{zh-hans:…}-`."""
+    return language_of(language) in _DATA["variants"]
 
 
 def missing_tables(language: str) -> list[str]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import sentencex
 
 from ufo.indexes.templates import GAP, Unrendered, formula, render
+from ufo.indexes.wikis import has_variants
 
 # --- marks ---------------------------------------------------------------------------------------
 
@@ -34,18 +35,22 @@ class _Marks:
     """The templates and elements of a page without a known text, each with a mark in its place."""
 
     def __init__(self) -> None:
+        self._names: list[str] = []
         self._numbers: dict[str, int] = {}
 
     def mark(self, name: str, aside: bool = False) -> str:
         """Return the mark to put into the text."""
-        number = self._numbers.setdefault(name, min(len(self._numbers), _MOST_NAMES - 1))
+        if name not in self._numbers and len(self._names) < _MOST_NAMES:
+            self._numbers[name] = len(self._names)
+            self._names.append(name)
+        number = self._numbers.get(name, _MOST_NAMES - 1)
         digits = "".join(_DIGITS[number >> shift & 15] for shift in (8, 4, 0))
         return (_ASIDE if aside else _MARK) + digits
 
     def names_in(self, text: str) -> set[str]:
         """Return the names of the marks in a text."""
-        names = list(self._numbers)
-        return {names[int(match[1].translate(_MARK_VALUES), 16)] for match in _MARKS.finditer(text)}
+        numbers = {int(digits.translate(_MARK_VALUES), 16) for digits in _MARKS.findall(text)}
+        return {self._names[number] for number in numbers}
 
 
 def _has_mark(text: str) -> bool:
@@ -60,7 +65,7 @@ def _unmarked(text: str) -> str:
     return text
 
 
-_MAX_DEPTH = 200  # of nested templates, links and tables; deeper opening brackets are dropped
+_MAX_DEPTH = 200  # of nested templates, links, tables and brackets with asides; others are text
 
 # --- before the scan ----------------------------------------------------------------------------
 
@@ -281,10 +286,11 @@ def article_of(
     """
     marks = _Marks()
     text = _without_elements(_unmarked(wikitext), marks)
-    if "-{" in text:
+    variants = "-{" in text and has_variants(language)
+    if variants:
         text = _one_variant(text)
     text = _without_brackets(text, dropped_links, language, marks)
-    if "-{" in text:
+    if variants:  # with templates or links in them
         text = _one_variant(text)
     text = _EXTERNAL.sub(lambda match: match[1] or "", text)
     if _ASIDE in text:
@@ -336,9 +342,8 @@ def _raised(tag: str, content: str, before: str) -> str:
     return f"^{content if _SIGNED.fullmatch(content) else f'({content})'}"
 
 
-# Languages whose wikis convert between variants.
 _VARIANT = re.compile(r"-\{([^{}]*)\}-")
-_VARIANT_RULE = re.compile(r"(?:^|;)\s*(?:[^;:=]*=>\s*)?([a-z]{2,3}(?:-[a-z]+)*)\s*:")
+_VARIANT_RULE = re.compile(r"(?:^|;)\s*+(?:[^;:=]*+=>\s*+)?([a-z]{2,3}(?:-[a-z]+)*)\s*+:")
 _PREFERRED = ("zh-hans", "zh-cn", "zh-sg", "zh-my", "zh")
 _HIDDEN_FLAGS = frozenset("HTD-")
 
@@ -365,7 +370,8 @@ def _variant(content: str) -> str:
     return variants[key]
 
 
-_ENDED = re.compile(r"[.!?:;…。！？：；।؟][\"'”’»)\]」』）]*$")
+_ENDS = ".!?:;…。！？：；।؟"
+_AFTER_END = "\"'”’»)]」』）"
 _CJK_ENDS = re.compile(r"(?<=[。！？])(?![”’」』）])")
 _ABBREVIATED = re.compile(r"(?:^|\s)\w{1,2}\.\s*$")
 
@@ -417,7 +423,7 @@ class _LineReader:
                 self._lines[-1] += f" {plain}"
             else:
                 self._lines.append(plain)
-            self._open = not is_item and not _ENDED.search(plain)
+            self._open = not is_item and plain.rstrip(_AFTER_END)[-1:] not in _ENDS
 
     def _finish(self) -> None:
         lines = [kept for line in self._lines if (kept := self._without_marked(line))]
@@ -499,7 +505,7 @@ def _without_asides(line: str) -> str:
     """Remove asides in round brackets with their words; outside of them, they become marks."""
     open_now: list[list[str]] = [[]]
     for piece in _ROUND.split(line):
-        if piece in ("(", "（"):
+        if piece in ("(", "（") and len(open_now) < _MAX_DEPTH:
             open_now.append([piece])
         elif piece in (")", "）") and len(open_now) > 1:
             bracket, *inside = open_now.pop()

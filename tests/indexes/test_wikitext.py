@@ -23,6 +23,15 @@ def test_markup_goes_and_words_stay(wikitext: str, expected: str) -> None:
     assert text_of(wikitext) == expected
 
 
+@pytest.mark.parametrize(("language", "wikitext", "text"), cases(HERE / "variants.txt"))
+def test_one_of_several_variants_is_read(language: str, wikitext: str, text: str) -> None:
+    assert text_of(wikitext, language) == text
+
+
+def test_a_variant_for_one_target_alone_has_its_text() -> None:
+    assert text_of("-{甲=>zh-cn:程序;甲=>zh-tw:程式}-。", "zh") == "程序。"
+
+
 DROPPED = """
     ref references gallery timeline imagemap templatestyles indicator mapframe maplink categorytree
     section inputbox
@@ -103,7 +112,24 @@ def test_sections_carry_the_headings_above_them() -> None:
     assert said == ": Lead. | A: One. | A > B: İstanbul and İzmir. | C > D: It goes on."
 
 
-BROKEN = ["{{", "[[", "\n{|", "<ref>", "<!-- -->", "[http://a", "{{nowrap|", "(", "<", "== "]
+BROKEN = [
+    "-{",
+    "({{IPA|x}}",
+    "<sup>",
+    "-{a;  ",
+    "({",
+    "{{x|  ",
+    "{{",
+    "[[",
+    "\n{|",
+    "<ref>",
+    "<!-- -->",
+    "[http://a",
+    "{{nowrap|",
+    "(",
+    "<",
+    "== ",
+]
 
 
 def test_deep_and_unclosed_nesting_takes_linear_time_and_loses_no_prose_after_it() -> None:
