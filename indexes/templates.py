@@ -169,6 +169,8 @@ def _alternative(pattern: str, name: str) -> Alternative:
     fields = [_field(piece, alone=pieces == ["", piece, ""]) for piece in pieces[1::2]]
     parts = [part for pair in zip(pieces[::2], [*fields, ""], strict=True) for part in pair if part]
     computed = any(piece.startswith("@") for piece in pieces[1::2])
+    if computed or len(parts) > 1:
+        parts.append(GAP)  # {{e|8}}5 is not 85
     keys = frozenset(re.findall(r"(?:^|\|)(\w+)", "|".join(pieces[1::2])))
     return Alternative(tuple(parts), keys, not (more or computed))
 

@@ -246,6 +246,7 @@ _RULE = re.compile(r"-{4,}")
 _STRAY = re.compile(r"\[\[|\]\]|\{\{|\}\}")
 _EMPTY_BRACKETS = re.compile(rf"[(\[][\s,;:/–{_MARK}{_DIGITS}-]*+[)\]]")
 _AND_BEFORE = re.compile(r"\s?" + _EMPTY_BRACKETS.pattern)
+_BEFORE_WORD = re.compile(_AND_BEFORE.pattern + r"(?=\w)")
 _AFTER_OPENING = re.compile(r"\(\s*(?:[,;:]\s*)+")
 _BEFORE_CLOSING = re.compile(r"(?<![\s,;])[\s,;]++\)")
 _BEFORE_STOP = re.compile(r" +(?=[,;.](?:\s|$))")
@@ -318,7 +319,7 @@ def _with_raised(text: str) -> str:
     before = ""
     for match in _RAISED.finditer(text):
         between = text[at : match.start()]
-        before = between[-1:] or before
+        before = between.rstrip(GAP)[-1:] or before
         shown = _raised(match[1].lower(), match[2].strip(), before)
         out += (between, shown + GAP)
         before = shown[-1:] or before
@@ -480,7 +481,7 @@ def _plain(line: str) -> str:
         line = _without_asides(line)
     if "(" in line or "[" in line:
         if _EMPTY_BRACKETS.search(line):
-            line = _AND_BEFORE.sub("", line)
+            line = _AND_BEFORE.sub("", _BEFORE_WORD.sub(" ", line))
         line = _AFTER_OPENING.sub("(", line)
     # Checked first: most lines have none, and the expressions try every space and comma.
     if " )" in line or ",)" in line or ";)" in line:
