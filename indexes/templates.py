@@ -14,7 +14,7 @@ from typing import Any
 
 from ufo.indexes.wikis import date_style, language_of
 
-GAP = "\ufdee"  # a space between digits, else nothing: 5{{frac|1|2}}
+GAP = "\x01"  # a space between digits, else nothing: 5{{frac|1|2}}
 
 _DATA: dict[str, Any] = tomllib.loads(
     resources.files(__package__).joinpath("templates.toml").read_text("utf-8")
@@ -41,7 +41,7 @@ class Arguments:
 
     def get(self, key: str) -> str:
         """Return an argument, "" for one that is not given."""
-        return self.texts.get(key, "").strip()
+        return self.texts.get(key, "").strip(_BLANK)
 
     def numbered(self) -> list[str]:
         """Return the numbered arguments in order, "" for a missing one, without those at the end
@@ -53,6 +53,7 @@ class Arguments:
         return [self.get(str(number)) for number in range(1, min(last, _MOST_ARGUMENTS) + 1)]
 
 
+_BLANK = f" \t\n{GAP}"
 _MOST_ARGUMENTS = 1_000  # a template may say 999999999=x
 
 
@@ -84,7 +85,7 @@ _FRACTION_NAME = re.compile(r"\d{1,2}/\d{1,3}")
 
 
 def _plain_name(written: str) -> str:
-    name = " ".join(written.replace("_", " ").lower().split())
+    name = " ".join(written.replace("_", " ").replace(GAP, "").lower().split())
     prefix, colon, rest = name.partition(":")
     return rest.strip() if colon and prefix in _TEMPLATE_SPACES else name
 

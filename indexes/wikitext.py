@@ -22,10 +22,10 @@ from ufo.indexes.wikis import has_variants
 
 # --- marks ---------------------------------------------------------------------------------------
 
-# Characters that stand for nothing in Unicode. `html.unescape` makes none of a reference, so only
-# those that stand in the input itself are to be removed.
-_MARK, _ASIDE = "\ufdef", "\ufded"
-_DIGITS = "".join(map(chr, range(0xFDD0, 0xFDE0)))
+# Control characters that XML forbids and that are no blanks. `html.unescape` makes none of a
+# reference, so only those that stand in the input itself are to be removed.
+_MARK, _ASIDE = "\x02", "\x03"
+_DIGITS = "\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18"
 _MOST_NAMES = 16**3
 _MARKS = re.compile(rf"[{_MARK}{_ASIDE}]([{_DIGITS}]{{3}})")
 _MARK_VALUES = str.maketrans(_DIGITS, "0123456789abcdef")
@@ -92,6 +92,7 @@ def _without_elements(text: str, marks: _Marks) -> str:
         at = match.end()
         tag = (match[1] or "").lower()
         if tag and match[2].endswith("/"):
+            kept.append("" if tag == "nowiki" else GAP)
             continue
         lowered = lowered or _lowered(text)
         end = -1 if tag in unclosed else lowered.find(f"</{tag}" if tag else "-->", at)
@@ -127,7 +128,7 @@ def _literal(tag: str, content: str, marks: _Marks) -> str:
         shown = content.strip()
     if shown is None and tag in _WITH_TEXT:
         return marks.mark(f"<{tag}>")
-    return shown or ""
+    return shown or (GAP if tag else "")
 
 
 _WITH_TEXT = frozenset(("math", "chem", "ce", *_LOST.split("|")))
@@ -179,7 +180,7 @@ def _without_brackets(
             value = render(content, language)
             if isinstance(value, Unrendered):
                 value = marks.mark(value.name, value.aside)
-            out.append(value)
+            out.append(value or GAP)
 
     for match in _BRACKET.finditer(text):
         table = match[1] or match[2]
@@ -295,7 +296,7 @@ def article_of(
         text = _one_variant(text)
     text = _EXTERNAL.sub(lambda match: match[1] or "", text)
     if _ASIDE in text:
-        text = _AFTER_NAME.sub(r"\1 ", text)
+        text = _ASIDES.sub(_unless_after_name, text)
     text = _QUOTES.sub("", text)
     if "<" in text:
         text = _TAG.sub("", _BREAK.sub("\n", text))
@@ -309,7 +310,8 @@ def article_of(
     return reader.article()
 
 
-_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
+# It begins with a plain character, for which the engine searches fast.
+_BETWEEN_DIGITS = re.compile(rf"{GAP}(?<=\d{GAP}){GAP}*+(?=\d)")
 
 
 def _with_raised(text: str) -> str:
@@ -492,14 +494,19 @@ def _plain(line: str) -> str:
 
 
 _ROUND = re.compile(r"([()（）])")
-# Right after a name in italics, bold or brackets; or after a word with a capital or of another
-# script, where a comma or the like follows.
-_ASIDES = rf"\s?(?:{_ASIDE}[{_DIGITS}]{{3}}\s?)++"
-_AFTER_NAME = re.compile(
-    rf"(?<=''){_ASIDES}|(?<=\)){_ASIDES}"
-    rf"|(?:(?<=\s)|(?<=\())([^\W\d_a-z][^\s:<>{_ASIDE}]{{0,100}}){_ASIDES}(?=[,;.()]|$)",
-    re.MULTILINE,
-)
+_BETWEEN = f" {GAP}"
+_ASIDES = re.compile(rf"{_ASIDE}[{_DIGITS}]{{3}}(?:[{_BETWEEN}]*+{_ASIDE}[{_DIGITS}]{{3}})*+")
+# A word with a capital or of another script.
+_NAME = re.compile(r"[\s(][^\W\d_a-z][^\s:<>]*$")
+
+
+def _unless_after_name(match: re.Match[str]) -> str:
+    """Return "" for asides right after a name in italics, bold or brackets, or after a word like a
+    name where a comma or the like follows; others as they are."""
+    before = match.string[max(0, match.start() - 100) : match.start()].rstrip(_BETWEEN)
+    after = match.string[match.end() : match.end() + 3].lstrip(_BETWEEN)[:1]
+    is_name = after in ",;.()\n" and _NAME.search(before)
+    return "" if is_name or before.endswith(("''", ")")) else match[0]
 
 
 def _without_asides(line: str) -> str:
