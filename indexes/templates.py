@@ -19,6 +19,7 @@ GAP = "\x01"  # a space between digits, else nothing: 5{{frac|1|2}}
 _DATA: dict[str, Any] = tomllib.loads(
     resources.files(__package__).joinpath("templates.toml").read_text("utf-8")
 )
+Field = Callable[["Arguments"], str | None]  # None: the arguments are not understood
 _NAMED = re.compile(r"\s*+([\w-][\w -]{0,39}?)\s*+=(?!=)")
 _NUMBER = r"[-−–+±]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)"
 _IS_NUMBER = re.compile(_NUMBER)
@@ -43,13 +44,13 @@ class Arguments:
         """Return an argument, "" for one that is not given."""
         return self.texts.get(key, "").strip(_BLANK)
 
+    def numbers(self) -> list[str]:
+        """Return the keys of numbered arguments that are not empty."""
+        return [key for key in self.texts if key.isdecimal() and self.get(key)]
+
     def numbered(self) -> list[str]:
-        """Return the numbered arguments in order, "" for a missing one, without those at the end
-        that are empty."""
-        last = max(
-            (int(key) for key, text in self.texts.items() if key.isdecimal() and text.strip()),
-            default=0,
-        )
+        """Return the numbered arguments in order, "" for an empty one before the last."""
+        last = max(map(int, self.numbers()), default=0)
         return [self.get(str(number)) for number in range(1, min(last, _MOST_ARGUMENTS) + 1)]
 
 
@@ -74,7 +75,7 @@ def render(content: str, language: str = "en") -> str | Unrendered:
     if not arguments.texts and _FRACTION_NAME.fullmatch(name):
         return GAP + name
     for alternative in tables.rules.get(name, ()):
-        text = alternative.filled(arguments)
+        text = _filled(alternative, arguments)
         if text is not None:
             return text
     return Unrendered(name[:_LONGEST_NAME], name in tables.asides or name.startswith("ipa"))
@@ -124,91 +125,67 @@ def _arguments(rest: str, language: str) -> Arguments:
 
 # --- rules ---------------------------------------------------------------------------------------
 
-Field = Callable[[Arguments], str | None]  # None: the arguments are not as the rule needs them
 _FIELD = re.compile(r"\{([^{}]+)\}")
-_ARGUMENT = re.compile(r"(\w+)(?:([#!])|([~:])(.+))?")
+_ARGUMENT = re.compile(r"(\w+)([#!~:]?)(.*)")
+_SOLE_ARGUMENT = re.compile(r"\{[^@{}]*\}…?")
 _KINDS = {
     "code": re.compile(r"[a-z]{2,3}(?:-[a-z]+)?"),
     "word": re.compile(r"\w+"),
     "mm": re.compile(r"\d+ ?mm"),
     "#": _IS_NUMBER,
 }
-_NOT_SHOWN = ("code", "!", ":")
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """One way of showing a template: texts and fields in turn.
-
-    `keys` are the arguments that it uses; where it is `strict`, another numbered one makes it fail.
-    """
-
-    parts: tuple[str | Field, ...]
-    keys: frozenset[str]
-    strict: bool
-
-    def filled(self, arguments: Arguments) -> str | None:
-        """Return the text, or None where the arguments are others than it needs."""
-        if self.strict:
-            for key, text in arguments.texts.items():
-                if key not in self.keys and key.isdecimal() and text.strip():
-                    return None
-        shown: list[str] = []
-        for part in self.parts:
-            text = part if isinstance(part, str) else part(arguments)
-            if text is None:
-                return None
-            shown.append(text)
-        return "".join(shown)
+class _Unfit(Exception):
+    """The arguments are others than an alternative of a rule needs."""
 
 
-def _alternative(pattern: str, name: str) -> Alternative:
-    more = pattern.endswith("…")
-    pattern = pattern.removesuffix("…").replace("␣", GAP).replace("{@name}", name)
-    # Texts and fields in turn, since the expression has a group.
-    pieces = _FIELD.split(pattern)
-    fields = [_field(piece, alone=pieces == ["", piece, ""]) for piece in pieces[1::2]]
-    parts = [part for pair in zip(pieces[::2], [*fields, ""], strict=True) for part in pair if part]
-    computed = any(piece.startswith("@") for piece in pieces[1::2])
-    if computed or len(parts) > 1:
-        parts.append(GAP)  # {{e|8}}5 is not 85
-    keys = frozenset(re.findall(r"(?:^|\|)(\w+)", "|".join(pieces[1::2])))
-    return Alternative(tuple(parts), keys, not (more or computed))
+def _filled(alternative: str, arguments: Arguments) -> str | None:
+    """Return the text of one alternative, or None where the arguments do not fit it."""
+    if alternative == "{1}…":
+        return arguments.texts["1"] if arguments.get("1") else None  # "5{{nowrap| km}}"
+    keys = _keys(alternative)
+    if keys is not None and not keys.issuperset(arguments.numbers()):
+        return None
+    pattern = alternative.removesuffix("…")
+    try:
+        text = _FIELD.sub(lambda match: _shown(match[1], arguments), pattern)
+    except _Unfit:
+        return None
+    return text if _SOLE_ARGUMENT.fullmatch(pattern) else text + GAP  # {{e|8}}5 is not 85
 
 
-def _field(field: str, alone: bool) -> Field:
+@cache
+def _keys(alternative: str) -> frozenset[str] | None:
+    """Return the numbered arguments that an alternative uses, None where others may be there."""
+    if alternative.endswith("…") or "{@" in alternative:
+        return None
+    return frozenset(re.findall(r"[{|](\d+)", alternative))
+
+
+def _shown(field: str, arguments: Arguments) -> str:
     if field.startswith("@"):
-        return _COMPUTED[field[1:]]
-    if "|" in field:
-        options = [_field(option, alone) for option in field.split("|")]
-        return lambda arguments: next(
-            (text for option in options if (text := option(arguments)) is not None), None
-        )
-    match = _ARGUMENT.fullmatch(field)
+        text = _COMPUTED[field[1:]](arguments)
+    else:
+        texts = (_argument(option, arguments) for option in field.split("|"))
+        text = next((text for text in texts if text is not None), None)
+    if text is None:
+        raise _Unfit
+    return text
+
+
+def _argument(option: str, arguments: Arguments) -> str | None:
+    match = _ARGUMENT.fullmatch(option)
     if match is None:
-        raise ValueError(f"templates.toml has a field that is none: {field}")
-    return _argument_field(match[1], match[2] or match[3], match[4] or "", alone)
-
-
-def _argument_field(key: str, sign: str | None, value: str, alone: bool) -> Field:
-    kind = value if sign == "~" else sign
-
-    def shown(arguments: Arguments) -> str | None:
-        text = arguments.get(key)
-        wanted = _KINDS.get(kind or "")
-        if (
-            not text
-            or (wanted and not wanted.fullmatch(text))
-            or (sign == ":" and text.lower() != value)
-        ):
-            return None
-        if kind in _NOT_SHOWN:
-            return ""
-        if kind == "unit":
-            return _unit_symbol(text)
-        return arguments.texts[key] if alone else text  # "5{{nowrap| km}}" has a space
-
-    return shown
+        raise ValueError(f"templates.toml has a field that is none: {option}")
+    key, sign, value = match.groups()
+    text = arguments.get(key)
+    kind = _KINDS.get(value if sign == "~" else sign)
+    if not text or (kind and not kind.fullmatch(text)) or (sign == ":" and text.lower() != value):
+        return None
+    if sign in ("!", ":") or value == "code":
+        return ""
+    return _unit_symbol(text) if value == "unit" else text
 
 
 # --- fields that are computed --------------------------------------------------------------------
@@ -218,63 +195,51 @@ def _joined(arguments: Arguments) -> str | None:
     return ", ".join(filter(None, arguments.numbered())) or None
 
 
-def _last(arguments: Arguments) -> str | None:
-    return next(reversed(arguments.numbered()), None)
-
-
 def _lines(arguments: Arguments) -> str | None:
     return "".join(f"\n{text}\n" for text in arguments.numbered() if text) or None
 
 
 _YEAR = re.compile(r"\d{3,4}")
-_DAY = re.compile(r"0?[1-9]|[12]\d|3[01]")
+_DAY = re.compile(r"0?[1-9]|1er|[12]\d|3[01]")
 _MONTH = re.compile(r"0?[1-9]|1[0-2]")
 
 
 def _date(order: str, limit: int) -> Field:
     """Return a field that shows year, month and day, which stand in this order if all are numbers.
 
-    There may be `limit` arguments: after a day of death that of birth.
-
+    There may be `limit` arguments: a second date or a subject follows the first in some templates.
     A month by name may stand anywhere, since it tells the others apart: the year has more digits
     than the day.
     """
 
     def shown(arguments: Arguments) -> str | None:
         texts = arguments.numbered()
-        given = [text for text in texts[:3] if text]
+        style = date_style(arguments.language)
         if len(texts) == 1 and not texts[0].isdecimal():
             return texts[0]  # a date as it is written: {{dts|9 May 1932}}
-        style = date_style(arguments.language)
-        if style is None or not given or len(texts) > limit:
+        if style is None or not texts or len(texts) > limit:
             return None
-        named = [text for text in given if text.lower() in style.months]
-        if len(named) == 1:
-            others = [text for text in given if text is not named[0]]
-            years = [text for text in others if _YEAR.fullmatch(text)]
-            days = [text for text in others if _DAY.fullmatch(text.removesuffix("er"))]
-            if len(years) + len(days) != len(others) or len(years) > 1 or len(days) > 1:
+        given = dict(zip(order, texts, strict=False))
+        if named := [text for text in texts[:3] if text.lower() in style.months]:
+            others = [text for text in texts[:3] if text and text not in named]
+            given = {"y" if _YEAR.fullmatch(text) else "d": text for text in others}
+            given["m"] = str(style.months[named[0].lower()])
+            if len(given) != len(others) + len(named):
                 return None
-            month, year, day = style.months[named[0].lower()], "".join(years), "".join(days)
-        else:
-            by_kind = dict(zip(order, texts, strict=False))
-            year, number, day = (by_kind.get(kind, "") for kind in "ymd")
-            if not all(map(str.isdecimal, given)) or (number and not _MONTH.fullmatch(number)):
-                return None
-            if (day and not (number and _DAY.fullmatch(day))) or not _YEAR.fullmatch(year):
-                return None
-            month = int(number) if number else 0
-        day = day.removesuffix("er").lstrip("0")
-        return _written_date(year, month, day, style.patterns)
+        year, month, day = (given.get(part, "") for part in "ymd")
+        if not (_YEAR.fullmatch(year) or (named and day and not year)) or (day and not month):
+            return None
+        if (month and not _MONTH.fullmatch(month)) or (day and not _DAY.fullmatch(day)):
+            return None
+        return _written_date(year, month, day.removesuffix("er").lstrip("0"), style.patterns)
 
     return shown
 
 
-def _written_date(year: str, month: int, day: str, patterns: dict[str, Any]) -> str | None:
+def _written_date(year: str, month: str, day: str, patterns: dict[str, Any]) -> str | None:
     """Return a date as the wiki's language writes it, with the parts that are given, or None."""
-    name = patterns["months"][month - 1] if month else ""
-    parts = "".join(part for part, given in (("d", day), ("m", month), ("y", year)) if given)
-    pattern = patterns.get(parts)
+    pattern = patterns.get("d" * bool(day) + "m" * bool(month) + "y" * bool(year))
+    name = patterns["months"][int(month) - 1] if month else ""
     return None if pattern is None else str(pattern).format(d=day, m=name, y=year)
 
 
@@ -432,7 +397,6 @@ def _convert(arguments: Arguments) -> str | None:
 
 _COMPUTED: dict[str, Field] = {
     "joined": _joined,
-    "last": _last,
     "lines": _lines,
     "ymd": _date("ymd", 3),
     "dmy": _date("dmy", 3),
@@ -464,9 +428,9 @@ def formula(content: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """What is known of the templates of one language's wikis."""
+    """What is known of the templates of one language's wikis: alternatives by name, and names."""
 
-    rules: dict[str, tuple[Alternative, ...]]
+    rules: dict[str, list[str]]
     silent: frozenset[str]
     asides: frozenset[str]
 
@@ -478,13 +442,12 @@ def _names(text: str) -> list[str]:
 @cache
 def _tables(language: str) -> _Tables:
     """Return the tables of all wikis with those of one language, which prevail."""
-    rules: dict[str, tuple[Alternative, ...]] = {}
+    rules: dict[str, list[str]] = {}
     for table in ("any", language_of(language)):
-        for pattern, names in _DATA["rules"].get(table, {}).items():
+        for rule, names in _DATA["rules"].get(table, {}).items():
             for name in _names(names):
-                rules[name.lower()] = tuple(
-                    _alternative(alternative, name) for alternative in pattern.split(" || ")
-                )
+                filled = rule.replace("␣", GAP).replace("{@name}", name)
+                rules[name.lower()] = filled.split(" || ")
     silent = [*_DATA["silent"].values(), _DATA["silent_in"].get(language_of(language), "")]
     asides = _DATA["asides"].values()
     return _Tables(rules, _lowered(";".join(silent)), _lowered(";".join(asides)))
