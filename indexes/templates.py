@@ -48,6 +48,14 @@ class Arguments:
         """Return the keys of numbered arguments that are not empty."""
         return [key for key in self.texts if key.isdecimal() and self.get(key)]
 
+    def measures(self) -> list[str]:
+        """Return the names of arguments that begin with a digit and may be shown: cm=85."""
+        return [
+            name
+            for name, text in self.texts.items()
+            if text[:1].isdigit() and not name.isdecimal() and name not in _NOT_SHOWN
+        ]
+
     def numbered(self) -> list[str]:
         """Return the numbered arguments in order, "" for an empty one before the last."""
         last = max(map(int, self.numbers()), default=0)
@@ -145,7 +153,7 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
     if alternative == "{1}…":
         return arguments.texts["1"] if arguments.get("1") else None  # "5{{nowrap| km}}"
     keys = _keys(alternative)
-    if keys is not None and not keys.issuperset(arguments.numbers()):
+    if keys is not None and not keys.issuperset(arguments.numbers() + arguments.measures()):
         return None
     pattern = alternative.removesuffix("…")
     try:
@@ -157,10 +165,10 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
 
 @cache
 def _keys(alternative: str) -> frozenset[str] | None:
-    """Return the numbered arguments that an alternative uses, None where others may be there."""
+    """Return the arguments that an alternative uses, None where others may be there."""
     if alternative.endswith("…") or "{@" in alternative:
         return None
-    return frozenset(re.findall(r"[{|](\d+)", alternative))
+    return frozenset(re.findall(r"[{|](\w+)", alternative))
 
 
 def _shown(field: str, arguments: Arguments) -> str:
@@ -369,15 +377,21 @@ def _unit_name(code: str, one: bool, joined: bool) -> str | None:
     return f"-{single}" if joined else f" {single if one else several}"
 
 
+_IN_WORDS = re.compile(r"[|]| [a-z]")  # English ones, of units and between values
+
+
 def _convert(arguments: Arguments) -> str | None:
     """Return the original measure, without the converted one."""
     texts, named = arguments.numbered(), arguments.texts
     if named.get("disp", "") in _CONVERTED_ONLY or named.get("adj", "") in ("mid", "pre"):
         return None
+    english = arguments.language == "en"
     shown = ""
     at = 0
     while at + 1 < len(texts) and (value := _measure(texts[at])) is not None:
         between = _BETWEEN.get(texts[at + 1])
+        if not english and _IN_WORDS.search(between or _UNITS.get(texts[at + 1], "|")):
+            return None
         if between is not None and at + 2 < len(texts) and _measure(texts[at + 2]) is not None:
             shown += value + between
             at += 2
@@ -462,6 +476,7 @@ _SILENT_ENDS = tuple(_names(_DATA["silent_ends"]))
 _SILENT_FUNCTIONS = frozenset(_names(_DATA["silent_functions"]))
 _TEMPLATE_SPACES = frozenset(_names(_DATA["template_spaces"]))
 _COMMANDS: dict[str, str] = _DATA["formulas"]
+_NOT_SHOWN = frozenset(_names(_DATA["not_shown"]))
 _UNITS: dict[str, str] = _DATA["units"]
 _BETWEEN: dict[str, str] = _DATA["between"]
 _SMALLER: dict[str, str] = _DATA["smaller"]
