@@ -5,7 +5,7 @@ rule: the digits of `{{gaps}}` are joined, a day or month loses its leading zero
 `{{val|e=}}` are powers of 10, `{{frac|8}}` has the numerator 1. The rules are written anew here, so
 that a mistake of the product shows.
 
-    python benchmarks/accuracy/templates.py [DUMP ...]
+    python benchmarks/accuracy/templates.py [--data FOLDER] [--quick] [DUMP ...]
 
 It prints what violates that, the share of sentences that were left out, and the ten templates that
 cost most of them; the last line is JSON.
@@ -29,7 +29,10 @@ from ufo.indexes.wikitext import Article, article_of
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _GAPS = re.compile(r"\{\{\s*gaps\s*\|([^{}]*)\}\}", re.IGNORECASE)
-_POWER = re.compile(r"\{\{\s*(?:e|e-sp|esp|10\^|val|gaps)\s*\|[^{}]*", re.IGNORECASE)
+_POWER = re.compile(
+    r"\{\{\s*(?:(?:e|e-sp|10\^)\s*\||(?:val|gaps|convert|cvt)\s*\|[^{}]*(?:\be\s*=|\de))",
+    re.IGNORECASE,
+)
 _ONE = re.compile(r"\{\{\s*(?:frac|sfrac|fraction)\s*\|[^{}|]*\}\}", re.IGNORECASE)
 _MARKUP = re.compile(r"''+|<[^<>]*>|\[\[[^\[\]|]*\|")
 
@@ -115,14 +118,19 @@ def measured(paths: Sequence[Path]) -> dict[str, Any]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", maxsplit=1)[0])
-    shared = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "enwiki"
+    root = Path(__file__).resolve().parents[2]
     parser.add_argument(
-        "dumps", type=Path, nargs="*", metavar="DUMP", default=sorted(shared.glob("*.bz2"))
+        "dumps", type=Path, nargs="*", metavar="DUMP", help="in place of the data's"
     )
+    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--quick", action="store_true", help="the smallest dump alone")
     options = parser.parse_args()
-    if not options.dumps:
-        parser.error(f"{shared} has no dump; name one")
-    print(json.dumps(measured(options.dumps)))
+    dumps = options.dumps or sorted((options.data / "enwiki").glob("*.xml*"))
+    if not dumps:
+        parser.error(f"{options.data / 'enwiki'} has no dump; name one, or the folder with --data")
+    if options.quick:
+        dumps = [min(dumps, key=lambda path: path.stat().st_size)]
+    print(json.dumps(measured(dumps)))
 
 
 if __name__ == "__main__":
