@@ -44,21 +44,13 @@ class Arguments:
         """Return an argument, "" for one that is not given."""
         return self.texts.get(key, "").strip(_BLANK)
 
-    def numbers(self) -> list[str]:
-        """Return the keys of numbered arguments that are not empty."""
-        return [key for key in self.texts if key.isdecimal() and self.get(key)]
-
-    def measures(self) -> list[str]:
-        """Return the names of arguments that begin with a digit and may be shown: cm=85."""
-        return [
-            name
-            for name, text in self.texts.items()
-            if text[:1].isdigit() and not name.isdecimal() and name not in _NOT_SHOWN
-        ]
+    def given(self) -> list[str]:
+        """Return the keys of arguments that are not empty."""
+        return [key for key in self.texts if self.get(key)]
 
     def numbered(self) -> list[str]:
         """Return the numbered arguments in order, "" for an empty one before the last."""
-        last = max(map(int, self.numbers()), default=0)
+        last = max((int(key) for key in self.given() if key.isdecimal()), default=0)
         return [self.get(str(number)) for number in range(1, min(last, _MOST_ARGUMENTS) + 1)]
 
 
@@ -153,7 +145,7 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
     if alternative == "{1}…":
         return arguments.texts["1"] if arguments.get("1") else None  # "5{{nowrap| km}}"
     keys = _keys(alternative)
-    if keys is not None and not keys.issuperset(arguments.numbers() + arguments.measures()):
+    if keys is not None and not _NOT_SHOWN.union(keys).issuperset(arguments.given()):
         return None
     pattern = alternative.removesuffix("…")
     try:
