@@ -65,20 +65,22 @@ def render(content: str, language: str = "en") -> str | Unrendered:
     if ":" in name:
         return _function(name, written)
     tables = _tables(language)
-    if name.startswith("lang-") and name not in tables.rules:
-        name = "lang-"
-    if name not in tables.rules and (
+    rule = tables.rules.get(name, ())
+    if name.startswith("lang-") and not rule:
+        rule = tables.rules["lang-"]
+    if not rule and (
         name in tables.silent or name.startswith(_SILENT_STARTS) or name.endswith(_SILENT_ENDS)
     ):
         return ""
     arguments = _arguments(rest, language)
     if not arguments.texts and _FRACTION_NAME.fullmatch(name):
         return GAP + name
-    for alternative in tables.rules.get(name, ()):
+    for alternative in rule:
         text = _filled(alternative, arguments)
         if text is not None:
             return text
-    return Unrendered(name[:_LONGEST_NAME], name in tables.asides or name.startswith("ipa"))
+    is_aside = name in tables.asides or name.startswith(("ipa", "lang-"))
+    return Unrendered(name[:_LONGEST_NAME], is_aside)
 
 
 _LONGEST_NAME = 80
@@ -278,13 +280,13 @@ def _chemical(arguments: Arguments) -> str | None:
     return shown or None
 
 
-_SUPERSCRIPTS = {"2": "²", "3": "³"}
+SUPERSCRIPTS = {"2": "²", "3": "³"}
 _UNIT_POWER = re.compile(r"(?<=[A-Za-z])(?:([23])|([-−]\d))(?!\d)")
 
 
 def _unit_symbol(unit: str) -> str:
     """Return a unit with its powers: "m3" is "m³", "m s-1" is "m s^-1"."""
-    return _UNIT_POWER.sub(lambda match: _SUPERSCRIPTS.get(match[1]) or f"^{match[2]}", unit)
+    return _UNIT_POWER.sub(lambda match: SUPERSCRIPTS.get(match[1]) or f"^{match[2]}", unit)
 
 
 _VALUE_NAMES = frozenset(("1", "2", "3", "e", "u", "ul", "up", "upl", "p", "pl", "s", "fmt", "end"))
@@ -335,13 +337,6 @@ _MEASURE = re.compile(
     rf"({_NUMBER})(?:[eE]([-−+]?\d+))?(?:([+-])(\d+)//?(\d+))?|([-−+]?\d+)//?(\d+)"
 )
 _SCALED = re.compile(r"e(3|6|9|12|15)(.+)")
-_SCALES = {
-    "3": "thousand",
-    "6": "million",
-    "9": "billion",
-    "12": "trillion",
-    "15": "quadrillion",
-}
 
 
 def _measure(text: str) -> str | None:
@@ -470,6 +465,7 @@ _TEMPLATE_SPACES = frozenset(_names(_DATA["template_spaces"]))
 _COMMANDS: dict[str, str] = _DATA["formulas"]
 _NOT_SHOWN = frozenset(_names(_DATA["not_shown"]))
 _UNITS: dict[str, str] = _DATA["units"]
+_SCALES: dict[str, str] = _DATA["scales"]
 _BETWEEN: dict[str, str] = _DATA["between"]
 _SMALLER: dict[str, str] = _DATA["smaller"]
 _CONVERTED_ONLY = frozenset(_names(_DATA["converted_only"]))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import sentencex
 
-from ufo.indexes.templates import GAP, Unrendered, formula, render
+from ufo.indexes.templates import GAP, SUPERSCRIPTS, Unrendered, formula, render
 from ufo.indexes.wikis import has_variants
 
 # --- marks ---------------------------------------------------------------------------------------
@@ -231,7 +231,6 @@ _ORDINAL = re.compile(
     r"th|st|nd|rd|er|[eè]re|i?[eè]me|nde|es|ers|de|te|ste|os|as|ro|do|to|vo|mo|[eadoºª]",
     re.IGNORECASE,
 )
-_SQUARES = {"2": "²", "3": "³"}
 _CLOSING = (")", "]", "}", "|")
 _BREAK = re.compile(
     r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
@@ -336,8 +335,8 @@ def _raised(tag: str, content: str, before: str) -> str:
     if tag == "sub":
         return f"_{content}" if before.isdigit() and content[0].isdigit() else content
     if before.isalpha():
-        if content in _SQUARES or not any(map(str.isdigit, content)):
-            return _SQUARES.get(content, content)
+        if content in SUPERSCRIPTS or not any(map(str.isdigit, content)):
+            return SUPERSCRIPTS.get(content, content)
     elif _ORDINAL.fullmatch(content):
         return content
     if not (content[0].isalnum() or content[0] in "-−–+"):

@@ -74,6 +74,7 @@ def test_what_stands_between_two_measures_stays(word: str) -> None:
         pytest.param("Unheard_of|x", "unheard of", False, id="another template"),
         pytest.param("IPAc-en|x", "ipac-en", True, id="a sound"),
         pytest.param("zh|s=x", "zh", True, id="another script"),
+        pytest.param("lang-zh|s=x", "lang-zh", True, id="another language"),
         pytest.param("coord|8|N", "coord", True, id="a place"),
         pytest.param("#expr:1", "#expr:", False, id="a function"),
         pytest.param("x" * 81, "x" * 80, False, id="a long name"),
