@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ufo.indexes.wikis import date_style, language_of
+from ufo.indexes.wikis import date_style, language_of, written_number
 
 GAP = "\x01"  # a space between digits, else nothing: 5{{frac|1|2}}
 
@@ -63,7 +63,7 @@ def render(content: str, language: str = "en") -> str | Unrendered:
     written, _, rest = content.partition("|")
     name = _plain_name(written)
     if ":" in name:
-        return _function(name, written)
+        return _function(name, written, language)
     tables = _tables(language)
     rule = tables.rules.get(name, ())
     if name.startswith("lang-") and not rule:
@@ -94,7 +94,6 @@ def _plain_name(written: str) -> str:
 
 
 _FUNCTIONS: dict[str, Callable[[str], str]] = {
-    "formatnum": str,
     "lc": str.lower,
     "uc": str.upper,
     "ucfirst": lambda text: text[:1].upper() + text[1:],
@@ -102,13 +101,16 @@ _FUNCTIONS: dict[str, Callable[[str], str]] = {
 }
 
 
-def _function(name: str, written: str) -> str | Unrendered:
+def _function(name: str, written: str, language: str) -> str | Unrendered:
     """Return the value of a parser function: {{formatnum:1234}}."""
     function = name.partition(":")[0]
     if function in _SILENT_FUNCTIONS or name.startswith("#tag:ref"):
         return ""
+    value = written.partition(":")[2].strip()
+    if function == "formatnum":
+        return written_number(value, language)
     if function in _FUNCTIONS:
-        return _FUNCTIONS[function](written.partition(":")[2].strip())
+        return _FUNCTIONS[function](value)
     return Unrendered(name if function == "#tag" else f"{function}:")
 
 
@@ -187,6 +189,8 @@ def _argument(option: str, arguments: Arguments) -> str | None:
         return None
     if sign in ("!", ":") or value == "code":
         return ""
+    if value == "number":
+        return written_number(text, arguments.language)
     return _unit_symbol(text) if value == "unit" else text
 
 

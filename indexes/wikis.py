@@ -106,6 +106,16 @@ def has_variants(language: str) -> bool:
     return language_of(language) in _DATA["variants"]
 
 
+def written_number(number: str, language: str) -> str:
+    """Return a number of a template with the decimal sign of a language: "1,5" in German."""
+    if language_of(language) in _DATA["decimal_comma"] and _DECIMAL.fullmatch(number):
+        return number.replace(".", ",")
+    return number
+
+
+_DECIMAL = re.compile(r"[-−+]?\d*\.\d+")
+
+
 def missing_tables(language: str) -> list[str]:
     """Return what is not known for the wikis of a language, in words."""
     key = language_of(language)

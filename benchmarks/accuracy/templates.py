@@ -63,6 +63,7 @@ def allowed_numbers(wikitext: str) -> set[str]:
         "".join(part.split("=")[-1] for part in match[1].split("|"))
         for match in _GAPS.finditer(text)
     }
+    numbers |= {number.replace(".", ",") for number in numbers}  # {{formatnum:1.5}} in German
     if _POWER.search(text):
         numbers.add("10")
     if _ONE.search(text):
