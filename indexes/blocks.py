@@ -19,7 +19,8 @@ from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
 from ufo.indexes.tokens import word_count
-from ufo.indexes.wikitext import PageSection, is_disambiguation, sections_of
+from ufo.indexes.wikis import is_disambiguation
+from ufo.indexes.wikitext import PageSection, article_of
 from ufo.schemas.documents import Columns, RawDocument, ReadFile, Section, document_of
 from ufo.schemas.records import Failure
 
@@ -108,6 +109,7 @@ COUNTS = (
     "failures",
     "empty_articles",
     "other_namespace_redirects",
+    "sentences_left_out",
 )
 
 _MAX_INPUT = 4096
@@ -120,6 +122,8 @@ class BlockResult:
 
     `pages` are (title, number of passages), in the order of `passages`; `redirects` are (target,
     alias), both normalised; `latest` is the date in the dump's name, else of the newest revision.
+    `left_out` counts the sentences of articles that a template has taken with it, by its name.
+    `language` is that of the wiki, "" for documents.
     """
 
     passages: list[StoredPassage] = field(default_factory=list)
@@ -128,6 +132,8 @@ class BlockResult:
     failures: list[Failure] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     latest: str = ""
+    left_out: Counter[str] = field(default_factory=Counter)
+    language: str = ""
 
 
 def process_block(
@@ -164,6 +170,7 @@ def process_block(
 
 def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> None:
     page = parse_page(raw)
+    result.language = block.site.language
     result.counts["pages"] += 1
     if page.namespace != 0:
         result.counts["other_namespaces"] += 1
@@ -172,15 +179,18 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> No
         result.counts["redirects"] += 1
         wanted = normal_name(page.redirect.partition("#")[0])
         result.redirects.append((wanted, normal_name(page.title)))
-    elif is_disambiguation(page.text):
+    elif is_disambiguation(page.text, block.site.language):
         result.counts["disambiguations"] += 1
     else:
         result.counts["pages"] -= 1
         date = _DATE.match(page.timestamp or "")
         place = (block.site.url_of(page.title), page.page_id, page.revision_id)
-        sections = sections_of(page.text, frozenset(block.site.dropped_links))
+        dropped = frozenset(block.site.dropped_links)
+        article = article_of(page.text, dropped, block.site.language)
+        result.counts["sentences_left_out"] += article.left_out
+        result.left_out.update(article.by_name)
         published = date[0] if date else block.date
-        _add_article(result, block, words, page.title, sections, *place, published)
+        _add_article(result, block, words, page.title, article.sections, *place, published)
 
 
 def _add_article(
@@ -236,5 +246,7 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
         "failures": [asdict(failure) for failure in result.failures],
         "counts": result.counts,
         "latest": result.latest,
+        "left_out": result.left_out,
+        "language": result.language,
     }
     (folder / f"{stem}.json").write_text(json.dumps(rest))

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import tantivy
 
-from ufo.indexes.retriever import NOT_RANKED, TITLE_WEIGHT, Hit, ranked_passages
+from ufo.indexes.retriever import TITLE_WEIGHT, Hit, ranked_passages
 from ufo.indexes.tokens import analyzer, prepared, query_terms
 
 FOLDER = "tantivy"
@@ -22,7 +22,6 @@ SETTINGS = {
     "k1": 1.2,  # tantivy's own, as is b
     "b": 0.75,
     "title_weight": TITLE_WEIGHT,
-    "not_ranked": list(NOT_RANKED),
 }
 
 _HEAP_BYTES = 1_000_000_000

@@ -29,6 +29,8 @@ from ufo.schemas.tables import sort_key, to_arrow
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
 
+_MOST_TEMPLATES = 10  # of those that took sentences with them are named
+
 _VECTORS_OF = "of.txt"  # the embedder of the vectors, and their passages
 
 
@@ -98,11 +100,15 @@ def assemble(
     titles: list[str] = []
     sizes: list[int] = []
     dates = [""]
+    left_out: Counter[str] = Counter()
+    languages: set[str] = set()
     for path in sorted((building / BLOCKS).glob("*.json")):
         block = json.loads(path.read_text())
         counts.update(block["counts"])
         failures.extend(Failure(**failure) for failure in block["failures"])
         dates.append(block["latest"])
+        left_out.update(block["left_out"])
+        languages.add(block["language"])
         for title, n_passages in block["pages"]:
             titles.append(title)
             sizes.append(n_passages)
@@ -121,6 +127,8 @@ def assemble(
         "inputs": [{"name": path.name, "bytes": _bytes_of(path)} for path in inputs],
         "dump_date": max(dates) or None,
         "counts": dict(counts),
+        "left_out_by": dict(left_out.most_common(_MOST_TEMPLATES)),
+        "languages": sorted(languages - {""}),
         "settings": settings,
     }
     return content, failures

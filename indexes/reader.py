@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import BinaryIO
 from urllib.parse import quote
 
+from ufo.indexes.wikis import names_without_text, redirect_target
 from ufo.schemas.compression import InputDamaged, compression_of, decompressed
 from ufo.schemas.documents import (
     Columns,
@@ -167,7 +168,10 @@ _FILE, _CATEGORY, _MEDIA = "6", "14", "-2"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the dump; `redirect` is the title of its target, `text` is wikitext."""
+    """A page of the dump; `redirect` is the title of its target, `text` is wikitext.
+
+    The title of the target is that of the redirect element, else that of the text.
+    """
 
     title: str
     namespace: int
@@ -271,7 +275,7 @@ def _site(header: bytes) -> Wiki:
     except ET.ParseError:
         return Wiki(language=language)
     base = (info.findtext("base") or "").rpartition("/")[0]
-    dropped = set(Wiki().dropped_links)
+    dropped = {*Wiki().dropped_links, *names_without_text(language)}
     for namespace in info.iter("namespace"):
         if namespace.get("key") in (_FILE, _CATEGORY, _MEDIA) and namespace.text:
             dropped.add(namespace.text.strip().lower())
@@ -297,7 +301,9 @@ def parse_page(raw: RawPage) -> Page:
         title = " ".join((page.findtext("title") or "").replace("_", " ").split())
         revisions = page.findall("revision")
         revision = revisions[-1] if revisions else ET.Element("revision")
-        redirect = page.find("redirect")
+        element = page.find("redirect")
+        text = revision.findtext("text") or ""
+        redirect = redirect_target(text) if element is None else element.get("title", "")
         namespace = int(page.findtext("ns") or 0)
         page_id, revision_id = _number(page.findtext("id")), _number(revision.findtext("id"))
     except (ET.ParseError, ValueError) as error:
@@ -310,8 +316,8 @@ def parse_page(raw: RawPage) -> Page:
         page_id=page_id,
         revision_id=revision_id,
         timestamp=revision.findtext("timestamp"),
-        redirect=None if redirect is None else redirect.get("title", ""),
-        text=revision.findtext("text") or "",
+        redirect=redirect,
+        text=text,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ufo.indexes.names import ALIAS, ALIASES
 from ufo.indexes.store import PAGES, PASSAGES, column_view, read_mapped
 from ufo.indexes.tokens import STOP_WORDS, words_of
+from ufo.indexes.wikis import NOT_RANKED
 
 
 class Hit(NamedTuple):
@@ -73,17 +74,6 @@ def _fused(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 TITLE_WEIGHT = 2
-# Sections in the store that are never hits: lists of titles and links, which match queries about
-# the page's subject better than its prose but contain no facts.
-NOT_RANKED = (
-    "citations",
-    "external links",
-    "footnotes",
-    "further reading",
-    "references",
-    "see also",
-)
-
 _MOST_ALIAS_WORDS = 20  # of a page: many redirects are misspellings, which lengthen the passage
 
 

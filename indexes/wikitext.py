@@ -12,179 +12,76 @@ brackets.
 
 import html
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
-_NAMED = re.compile(r"\s*([\w -]{1,40}?)\s*=(?!=)")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
+import sentencex
 
+from ufo.indexes.templates import GAP, SUPERSCRIPTS, Unrendered, formula, render
+from ufo.indexes.wikis import has_variants
 
-def readable_value(content: str) -> str:
-    """Return the text of `{{content}}`, "" for most templates; nested ones are rendered already."""
-    name, _, rest = content.partition("|")
-    name = " ".join(name.replace("_", " ").lower().split())
-    if ":" in name:  # a parser function: {{formatnum:1234}}
-        function, _, value = name.partition(":")
-        return value if function == "formatnum" else ""
-    if name.startswith(("lang-", "langx")):
-        name = "lang" if name == "langx" else "nowrap"
-    render = _RENDERERS.get(name)
-    if render is None:
-        return ""
-    return render(_positional(rest))
+# --- marks ---------------------------------------------------------------------------------------
+
+# Control characters that XML forbids and that are no blanks. `html.unescape` makes none of a
+# reference, so only those that stand in the input itself are to be removed.
+_MARK, _ASIDE = "\x02", "\x03"
+_DIGITS = "\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18"
+_MOST_NAMES = 16**3
+_MARKS = re.compile(rf"[{_MARK}{_ASIDE}]([{_DIGITS}]{{3}})")
+_MARK_VALUES = str.maketrans(_DIGITS, "0123456789abcdef")
 
 
-def _positional(rest: str) -> list[str]:
-    values: list[str] = []
-    for part in rest.split("|"):
-        named = _NAMED.match(part)
-        if named is None:
-            values.append(part.strip())
-        elif named[1].isdecimal() and int(named[1]) == len(values) + 1:
-            values.append(part[named.end() :].strip())
-    return values or [""]
+class _Marks:
+    """The templates and elements of a page without a known text, each with a mark in its place."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def mark(self, name: str, aside: bool = False) -> str:
+        """Return the mark to put into the text."""
+        if name not in self._numbers and len(self._names) < _MOST_NAMES:
+            self._numbers[name] = len(self._names)
+            self._names.append(name)
+        number = self._numbers.get(name, _MOST_NAMES - 1)
+        digits = "".join(_DIGITS[number >> shift & 15] for shift in (8, 4, 0))
+        return (_ASIDE if aside else _MARK) + digits
+
+    def names_in(self, text: str) -> set[str]:
+        """Return the names of the marks in a text."""
+        numbers = {int(digits.translate(_MARK_VALUES), 16) for digits in _MARKS.findall(text)}
+        return {self._names[number] for number in numbers}
 
 
-def _last(args: list[str]) -> str:
-    return next((arg for arg in reversed(args) if arg), "")
+def _has_mark(text: str) -> bool:
+    return _MARK in text or _ASIDE in text
 
 
-def _always(text: str) -> Callable[[list[str]], str]:
-    return lambda args: text
-
-
-def _before(prefix: str) -> Callable[[list[str]], str]:
-    return lambda args: prefix + args[0]
-
-
-def _date(args: list[str]) -> str:
-    """Format the year, month and day that are given: "7 November 1867"."""
-    numbers = [arg for arg in args[:3] if arg.isdecimal()]
-    if len(numbers) < 2 or not 1 <= int(numbers[1]) <= 12:
-        return args[0]
-    day = f"{int(numbers[2])} " if len(numbers) == 3 else ""
-    return f"{day}{_MONTHS[int(numbers[1]) - 1]} {numbers[0]}"
-
-
-def _fraction(args: list[str]) -> str:
-    parts = [arg for arg in args if arg]
-    if len(parts) == 3:
-        return f"{parts[0]} {parts[1]}/{parts[2]}"
-    return "/".join(parts) if len(parts) == 2 else f"1/{_last(args)}"
-
-
-def _japanese(args: list[str]) -> str:
-    english, romaji = args[0], args[2] if len(args) > 2 else ""
-    return f"{english} ({romaji})" if english and romaji else english or romaji
-
-
-_VALUE = re.compile(r"[-−+±~]?\.?\d[\d.,/+⁄e-]*")
-_BETWEEN = {
-    "-": "–", "–": "–", "to": " to ", "and": " and ", "or": " or ", "by": " by ", "x": " × ",
-    "×": " × ", "*": " × ", "+/-": " ± ", "±": " ± ", "to(-)": " to ", "&": " and ",
-}  # fmt: skip
-_UNITS = {
-    "km2": "km²", "m2": "m²", "cm2": "cm²", "mm2": "mm²", "km3": "km³", "m3": "m³", "cm3": "cm³",
-    "sqmi": "square miles", "sqkm": "km²", "sqft": "square feet", "sqm": "m²", "sqyd": "sq yd",
-    "cuft": "cubic feet", "cumi": "cubic miles", "cuyd": "cubic yards", "mi": "miles",
-    "kph": "km/h", "C": "°C", "F": "°F", "foot": "feet",
-    "mile": "miles", "meter": "metres", "metre": "metres", "kilometer": "kilometres",
-    "acre": "acres", "inch": "inches", "pound": "pounds", "m3/s": "m³/s",
-    "cuft/s": "cubic feet per second", "PD/sqkm": "per km²", "PD/sqmi": "per square mile",
-}  # fmt: skip
-
-
-def _convert(args: list[str]) -> str:
-    """Return the original value with its unit, without the converted one."""
-    text = ""
-    for at, arg in enumerate(args):
-        if _VALUE.fullmatch(arg):
-            text += arg.replace("+", " ") if "/" in arg else arg
-        elif arg in _BETWEEN and at + 1 < len(args) and _VALUE.fullmatch(args[at + 1]):
-            text += _BETWEEN[arg]
-        else:
-            text += f" {_UNITS.get(arg, arg)}"
-            # "5 ft 11 in": another value right after the unit is its smaller part.
-            if not (at + 2 < len(args) and _VALUE.fullmatch(args[at + 1]) and at == 1):
-                break
-            if not args[at + 2].isalpha():
-                break
-            text += " "
+def _unmarked(text: str) -> str:
+    """Return an input without the characters that marks are made of."""
+    for character in (_MARK, _ASIDE, GAP):
+        if character in text:
+            text = text.replace(character, "")
     return text
 
 
-def _named(names: str, render: Callable[[list[str]], str]) -> dict[str, Callable[[list[str]], str]]:
-    return dict.fromkeys((name.strip() for name in names.split(",")), render)
-
-
-_RENDERERS: dict[str, Callable[[list[str]], str]] = {
-    **_named(
-        "nowrap, nobr, nowr, small, smaller, big, larger, large, sc, smallcaps, strong, em, bold, "
-        "b, i, italic, italics, mvar, math, var, abbr, abbrlink, tooltip, vanchor, visible anchor, "
-        "quote, blockquote, cquote, quotation, bq, code, mono, keypress, key press, flag, flagu, "
-        "flagcountry, country, nts, number, val, ill, interlanguage link, lit, sic, sub, sup, num, "
-        "literal translation, not a typo, proper name, linktext, no italic, noitalic, unicode, "
-        "script, angbr, dts, formatnum, q, bibleverse, plainlist, flatlist, longitem, ruby, "
-        "polytonic, asiantitle",
-        lambda args: args[0],
-    ),
-    **_named(
-        "lang, langr, nativename, native name, native phrase, wikt-lang, rtl-lang",
-        lambda args: args[min(1, len(args) - 1)],
-    ),
-    **_named("transl, transliteration, color, colour, font color, fontcolor, sm", _last),
-    **_named("convert, cvt, conv", _convert),
-    **_named("chem, chem2, simplenuclide", "".join),
-    **_named(
-        "hlist, unbulleted list, ubl, ublist, cslist", lambda args: ", ".join(filter(None, args))
-    ),
-    **_named("frac, sfrac, fraction", _fraction),
-    **_named("nihongo, nihongo2, nihongo krt", _japanese),
-    **_named(
-        "birth date, birth date and age, death date, death date and age, start date, end date, "
-        "film date, bda, birth-date, death-date, release date, start date and age, date",
-        _date,
-    ),
-    **_named("as of", lambda args: f"As of {_date(args)}"),
-    **_named("circa, c., ca, ca.", _before("c. ")),
-    **_named("us$, usd", _before("US$")),
-    **_named("€, euro, eur", _before("€")),
-    **_named("£, gbp, gbp£", _before("£")),
-    **_named("₹, inr, indian rupee", _before("₹")),
-    **_named("¥, jpy", _before("¥")),
-    **_named("e, e-sp", _before("×10^")),
-    **_named("ship, sclass, sclass2", lambda args: " ".join(filter(None, args[:2]))),
-    **_named("uss", lambda args: f"USS {args[0]}"),
-    **_named("hms", lambda args: f"HMS {args[0]}"),
-    **_named("reign, r.", lambda args: "r. " + "–".join(filter(None, args[:2]))),
-    **_named("–, ndash, spnd, snd, spaced ndash, spaced en dash, en dash", _always(" – ")),
-    **_named("—, mdash, em dash, spaced mdash", _always(" — ")),
-    **_named("nbsp, space, spaces, thinsp, sp, zwsp, hair space", _always(" ")),
-    **_named("'", _always("'")),
-    **_named("'s", _always("'s")),
-    **_named("!, pipe", _always("|")),
-    **_named("sbr, clear, break, -", _always("\n")),
-    **_named("·, dot, middot, bull, •", _always(" · ")),
-}
-
-
-_MAX_DEPTH = 200  # of nested templates, links and tables; deeper opening brackets are dropped
+_MAX_DEPTH = 200  # of nested templates, links, tables and brackets with asides; others are text
 
 # --- before the scan ----------------------------------------------------------------------------
 
-# Elements without prose. `source` is code; `timeline`, `score`, `graph` are drawings.
+# Elements without prose, and those whose text is lost: a sentence with one is left out.
 _DROPPED = (
-    "ref|references|gallery|timeline|score|graph|hiero|imagemap|source|syntaxhighlight|chem|ce"
-    "|templatestyles|indicator|mapframe|maplink|categorytree|section|inputbox"
+    "ref|references|gallery|timeline|imagemap|templatestyles|indicator|mapframe|maplink"
+    "|categorytree|section|inputbox"
 )
-_ELEMENT = re.compile(rf"<!--|<(nowiki|pre|math|{_DROPPED})\b([^<>]*)>", re.IGNORECASE)
+_LOST = "score|graph|hiero|source|syntaxhighlight"
+_ELEMENT = re.compile(
+    rf"<!--|<(nowiki|pre|math|chem|ce|{_DROPPED}|{_LOST})\b([^<>]*)>", re.IGNORECASE
+)
 _SPECIAL = re.compile(r"[\[\]{}|<>'=*#:;_]")
 
 
-def _without_elements(text: str) -> str:
+def _without_elements(text: str, marks: _Marks) -> str:
     """Remove comments and elements without prose; escape elements that are literal text."""
     kept: list[str] = []
     at = 0
@@ -195,6 +92,7 @@ def _without_elements(text: str) -> str:
         at = match.end()
         tag = (match[1] or "").lower()
         if tag and match[2].endswith("/"):
+            kept.append("" if tag == "nowiki" else GAP)
             continue
         lowered = lowered or _lowered(text)
         end = -1 if tag in unclosed else lowered.find(f"</{tag}" if tag else "-->", at)
@@ -204,7 +102,7 @@ def _without_elements(text: str) -> str:
             if not tag:
                 return "".join(kept)
             continue
-        kept.append(_literal(tag, text[at:end]))
+        kept.append(_literal(tag, text[at:end], marks))
         close = text.find(">", end)
         at = len(text) if close < 0 else close + 1
     kept.append(text[at:])
@@ -218,13 +116,22 @@ def _lowered(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
 
 
-def _literal(tag: str, content: str) -> str:
+_CHEMICAL = re.compile(r"[A-Za-z0-9()\[\]]*")
+
+
+def _literal(tag: str, content: str, marks: _Marks) -> str:
     """Return the text of an element, with markup as entities so that it is not parsed."""
     if tag in ("nowiki", "pre"):
         return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", content)
-    if tag == "math" and "\\" not in content:
-        return content.replace("{", "").replace("}", "").strip()
-    return ""  # a formula without its commands would have another meaning
+    shown = formula(content) if tag == "math" else None
+    if tag in ("chem", "ce") and _CHEMICAL.fullmatch(content.strip()):
+        shown = content.strip()
+    if shown is None and tag in _WITH_TEXT:
+        return marks.mark(f"<{tag}>")
+    return shown or (GAP if tag else "")
+
+
+_WITH_TEXT = frozenset(("math", "chem", "ce", *_LOST.split("|")))
 
 
 # --- the scan -----------------------------------------------------------------------------------
@@ -242,9 +149,11 @@ _MEDIA = frozenset(("file", "image", "media", "category"))
 _HEADING_INSIDE = re.compile(r"^==", re.MULTILINE)
 
 
-def _without_brackets(text: str, dropped_links: frozenset[str]) -> str:
+def _without_brackets(
+    text: str, dropped_links: frozenset[str], language: str, marks: _Marks
+) -> str:
     """Replace templates by their readable value, links by their text, tables by nothing."""
-    text = "\n" + _SIMPLE_LINK.sub(r"\1\2", text)
+    text = "\n" + _SIMPLE_LINK.sub(lambda match: match[match.lastindex or 0], text)
     out: list[str] = []
     stack: list[tuple[str, int]] = []  # (closing bracket, start of the content in `out`)
     open_now = {_TEMPLATE: 0, _LINK: 0, _TABLE: 0}
@@ -265,10 +174,13 @@ def _without_brackets(text: str, dropped_links: frozenset[str]) -> str:
             out.append(_link_text(content, dropped_links))
         elif kind == _TABLE:
             out.append("\n")
-        elif content.strip().lower() in _TABLE_ENDS and stack and stack[-1][0] == _TABLE:
+        elif stack and stack[-1][0] == _TABLE and content.strip().lower() in _TABLE_ENDS:
             close(_TABLE)
         else:
-            out.append(readable_value(content))
+            value = render(content, language)
+            if isinstance(value, Unrendered):
+                value = marks.mark(value.name, value.aside)
+            out.append(value or GAP)
 
     for match in _BRACKET.finditer(text):
         table = match[1] or match[2]
@@ -311,21 +223,30 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
 _EXTERNAL = re.compile(
     r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\[\]]++(?:[^\S\n]*+([^\[\]\n]*+)\])?"
 )
-_POWER = re.compile(r"<sup>(?<=\d<sup>)\s*(?=[-−–+]?\d)", re.IGNORECASE)
+_RAISED = re.compile(r"<(su[pb])\b[^<>]{0,1000}>([^<>\n]{0,200})</\1>", re.IGNORECASE)
+_UNPAIRED = re.compile(r"</?su[pb]\b[^<>]{0,1000}>", re.IGNORECASE)
+_VULGAR = re.compile(r"<sup>(\d+)</sup>\s?(?:[/⁄]|&frasl;)\s?<sub>(\d+)</sub>", re.IGNORECASE)
+_SIGNED = re.compile(r"[-−–+]?\d[\d.,]*[-−–+]?|[-−–+]?[A-Za-z]")
+_ORDINAL = re.compile(
+    r"th|st|nd|rd|er|[eè]re|i?[eè]me|nde|es|ers|de|te|ste|os|as|ro|do|to|vo|mo|[eadoºª]",
+    re.IGNORECASE,
+)
+_CLOSING = (")", "]", "}", "|")
 _BREAK = re.compile(
     r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
+_TAG = re.compile(r"</?(?!su[pb]\b)[A-Za-z][^<>]{0,1000}>", re.IGNORECASE)
 _QUOTES = re.compile(r"''+")
-_MAGIC = re.compile(r"__[A-Z]{3,30}__")
+_MAGIC = re.compile(r"__[^\W\da-z_](?:[^\W\da-z_]|_(?!_)){2,40}__")
 _HEADING = re.compile(r"(={1,6})(.+?)\1$")
 _MARKER = re.compile(r"[*#:;]+\s*")
 _TABLE_LINE = re.compile(r"\{\||\||!(?:\s|[^!|]{0,200}(?:!!|\|))")
 _RULE = re.compile(r"-{4,}")
 _STRAY = re.compile(r"\[\[|\]\]|\{\{|\}\}")
-_EMPTY_BRACKETS = re.compile(r"[(\[][\s,;:/–-]*+[)\]]")
+_EMPTY_BRACKETS = re.compile(rf"[(\[][\s,;:/–{_MARK}{_DIGITS}-]*+[)\]]")
 _AND_BEFORE = re.compile(r"\s?" + _EMPTY_BRACKETS.pattern)
+_BEFORE_WORD = re.compile(_AND_BEFORE.pattern + r"(?=\w)")
 _AFTER_OPENING = re.compile(r"\(\s*(?:[,;:]\s*)+")
 _BEFORE_CLOSING = re.compile(r"(?<![\s,;])[\s,;]++\)")
 _BEFORE_STOP = re.compile(r" +(?=[,;.](?:\s|$))")
@@ -344,39 +265,198 @@ class PageSection:
     lines: tuple[str, ...]
 
 
-def sections_of(wikitext: str, dropped_links: frozenset[str] = _MEDIA) -> list[PageSection]:
-    """Return the sections of an article that have any text, in order.
+@dataclass(frozen=True, slots=True)
+class Article:
+    """The sections of an article that have any text, in order.
+
+    `left_out` counts sentences that have a template or element without a known text, `by_name`
+    those of each such name.
+    """
+
+    sections: tuple[PageSection, ...]
+    left_out: int = 0
+    by_name: Counter[str] = field(default_factory=Counter)
+
+
+def article_of(
+    wikitext: str, dropped_links: frozenset[str] = _MEDIA, language: str = "en"
+) -> Article:
+    """Return the text of an article.
 
     `dropped_links` are the namespaces, in lower case, whose links have no text.
     """
-    text = _without_brackets(_without_elements(wikitext), dropped_links)
+    marks = _Marks()
+    text = _without_elements(_unmarked(wikitext), marks)
+    variants = "-{" in text and has_variants(language)
+    if variants:
+        text = _one_variant(text)
+    text = _without_brackets(text, dropped_links, language, marks)
+    if variants:  # with templates or links in them
+        text = _one_variant(text)
     text = _EXTERNAL.sub(lambda match: match[1] or "", text)
+    if _ASIDE in text:
+        text = _ASIDES.sub(_unless_after_name, text)
+    text = _QUOTES.sub("", text)
     if "<" in text:
-        text = _POWER.sub("^", text)
         text = _TAG.sub("", _BREAK.sub("\n", text))
-    text = _MAGIC.sub("", _QUOTES.sub("", text))
-    found: list[PageSection] = []
-    path: list[tuple[int, str]] = []
-    lines: list[str] = []
+        text = _VULGAR.sub(rf"{GAP}\1/\2", text)
+        text = _UNPAIRED.sub(GAP, _with_raised(text))
+    if GAP in text:
+        text = _BETWEEN_DIGITS.sub(" ", text).replace(GAP, "")
+    reader = _LineReader(language, marks)
+    for line in _MAGIC.sub("", text).split("\n"):
+        reader.add(line.strip())
+    return reader.article()
 
-    def finish() -> None:
-        if lines:
-            found.append(PageSection(" > ".join(title for _, title in path), tuple(lines)))
-            lines.clear()
 
-    for line in text.split("\n"):
-        line = line.strip()
+# It begins with a plain character, for which the engine searches fast.
+_BETWEEN_DIGITS = re.compile(rf"{GAP}(?<=\d{GAP}){GAP}*+(?=\d)")
+
+
+def _with_raised(text: str) -> str:
+    """Return the text with superscripts and subscripts in the line, their digits apart."""
+    out: list[str] = []
+    at = 0
+    before = ""
+    for match in _RAISED.finditer(text):
+        between = text[at : match.start()]
+        before = between.rstrip(GAP)[-1:] or before
+        shown = _raised(match[1].lower(), match[2].strip(), before)
+        out += (between, shown + GAP)
+        before = shown[-1:] or before
+        at = match.end()
+    return "".join((*out, text[at:]))
+
+
+def _raised(tag: str, content: str, before: str) -> str:
+    content = content.replace("&minus;", "−").replace("&ndash;", "–").replace("&nbsp;", " ")
+    if not any(map(str.isalnum, content)) or not (before.isalnum() or before in _CLOSING):
+        return content
+    if tag == "sub":
+        return f"_{content}" if before.isdigit() and content[0].isdigit() else content
+    if before.isalpha():
+        if content in SUPERSCRIPTS or not any(map(str.isdigit, content)):
+            return SUPERSCRIPTS.get(content, content)
+    elif _ORDINAL.fullmatch(content):
+        return content
+    if not (content[0].isalnum() or content[0] in "-−–+"):
+        return content
+    return f"^{content if _SIGNED.fullmatch(content) else f'({content})'}"
+
+
+_VARIANT = re.compile(r"-\{([^{}]*)\}-")
+_VARIANT_RULE = re.compile(r"(?:^|;)\s*+(?:[^;:=]*+=>\s*+)?([a-z]{2,3}(?:-[a-z]+)*)\s*+:")
+_PREFERRED = ("zh-hans", "zh-cn", "zh-sg", "zh-my", "zh")
+_HIDDEN_FLAGS = frozenset("HTD-")
+
+
+def _one_variant(text: str) -> str:
+    """Replace each `-{…}-` by one of its variants: of Chinese a simplified one, else the first."""
+    return _VARIANT.sub(lambda match: _variant(match[1]), text)
+
+
+def _variant(content: str) -> str:
+    flags, bar, rules = content.partition("|")
+    if not bar:
+        flags, rules = "", content
+    if _HIDDEN_FLAGS & {flag.strip() for flag in flags.split(";")}:
+        return ""
+    starts = list(_VARIANT_RULE.finditer(rules))
+    if not starts or rules[: starts[0].start()].strip():
+        return rules.strip()
+    ends = [start.start() for start in starts[1:]] + [len(rules)]
+    variants: dict[str, str] = {}
+    for start, end in zip(starts, ends, strict=True):
+        variants.setdefault(start[1], rules[start.end() : end].rstrip("; \n").strip())
+    key = next((code for code in _PREFERRED if code in variants), next(iter(variants)))
+    return variants[key]
+
+
+_ENDS = ".!?:;…。！？：；।؟"
+_AFTER_END = "\"'”’»)]」』）"
+_CJK_ENDS = re.compile(r"(?<=[。！？])(?![”’」』）])")
+_ABBREVIATED = re.compile(r"(?:^|\s)\w{1,2}\.\s*$")
+
+
+class _LineReader:
+    """Gathers the lines of a page into sections, without the sentences that have marks."""
+
+    def __init__(self, language: str, marks: _Marks) -> None:
+        self._language = language
+        self._marks = marks
+        self._sections: list[PageSection] = []
+        self._path: list[tuple[int, str]] = []
+        self._lines: list[str] = []
+        self._open = False  # the line before is of a paragraph, which may go on in the next
+        self._left_out = 0
+        self._by_name: Counter[str] = Counter()
+
+    def add(self, line: str) -> None:
+        """Take the next line of the text."""
         if not line:
-            continue
-        if line[0] == "=" and (heading := _HEADING.fullmatch(line)):
-            finish()
+            self._open = False
+        elif line[0] == "=" and (heading := _HEADING.fullmatch(line)):
+            self._finish()
             level = len(heading[1])
-            path = [above for above in path if above[0] < level]
-            path.append((level, _plain(heading[2])))
-        elif plain := _line(line):
-            lines.append(plain)
-    finish()
-    return found
+            self._path = [above for above in self._path if above[0] < level]
+            title = _plain(heading[2])
+            self._path.append((level, "" if _has_mark(title) else title))
+            self._open = False
+        else:
+            self._add_text(line)
+
+    def article(self) -> Article:
+        """Return what was gathered."""
+        self._finish()
+        return Article(tuple(self._sections), self._left_out, self._by_name)
+
+    def _add_text(self, line: str) -> None:
+        plain = _line(line)
+        marked = _has_mark(line)
+        is_item = line[0] in "*#;"
+        if not plain:
+            if marked and self._open:  # a formula or the like within a paragraph's sentence
+                self._lines[-1] += f" {_only_marks(line)}"
+        elif marked and is_item:
+            self._count(plain)
+            self._open = False
+        else:
+            if self._open and (marked or _has_mark(self._lines[-1])):
+                self._lines[-1] += f" {plain}"
+            else:
+                self._lines.append(plain)
+            self._open = not is_item and plain.rstrip(_AFTER_END)[-1:] not in _ENDS
+
+    def _finish(self) -> None:
+        lines = [kept for line in self._lines if (kept := self._without_marked(line))]
+        if lines:
+            heading = " > ".join(title for _, title in self._path if title)
+            self._sections.append(PageSection(heading, tuple(lines)))
+        self._lines.clear()
+
+    def _without_marked(self, line: str) -> str:
+        """Return a line without the sentences that have marks, which are counted."""
+        if not _has_mark(line):
+            return line
+        kept: list[str] = []
+        for sentence in sentencex.segment(self._language, line):
+            for part in _CJK_ENDS.split(sentence):
+                if not _has_mark(part):
+                    kept.append(part)
+                    continue
+                if kept and part[0] in (_MARK, _ASIDE) and _ABBREVIATED.search(kept[-1]):
+                    kept.pop()  # "c. {{…}}": no sentence ended there
+                self._count(part)
+        text = "".join(kept).strip()
+        return text if any(map(str.isalnum, text)) else ""
+
+    def _count(self, sentence: str) -> None:
+        self._left_out += 1
+        self._by_name.update(self._marks.names_in(sentence))
+
+
+def _only_marks(text: str) -> str:
+    return "".join(match[0] for match in _MARKS.finditer(text))
 
 
 def _line(line: str) -> str:
@@ -398,9 +478,11 @@ def _plain(line: str) -> str:
     if "&" in line:
         line = html.unescape(line)
     line = " ".join(line.split())
+    if _ASIDE in line:
+        line = _without_asides(line)
     if "(" in line or "[" in line:
         if _EMPTY_BRACKETS.search(line):
-            line = _AND_BEFORE.sub("", line)
+            line = _AND_BEFORE.sub("", _BEFORE_WORD.sub(" ", line))
         line = _AFTER_OPENING.sub("(", line)
     # Checked first: most lines have none, and the expressions try every space and comma.
     if " )" in line or ",)" in line or ";)" in line:
@@ -410,31 +492,48 @@ def _plain(line: str) -> str:
     return _DOUBLED.sub(r"\1", line).strip()
 
 
-# --- what kind of page --------------------------------------------------------------------------
-
-_MAYBE_DISAMBIGUATION = re.compile(
-    r"\{\{\s*(?:template:)?([^{}|\n]{0,40}(?:disam|dis|dab|dbig|lnd)[^{}|\n<]{0,20}?)\s*(?:[|}\n]|<!--)",
-    re.IGNORECASE,
-)
-# The templates of https://en.wikipedia.org/wiki/Category:Disambiguation_message_boxes and the
-# short names that redirect to them; any "… disambiguation" is one too.
-_DISAMBIGUATION_NAMES = """
-    disambiguation disambig disamb dab dis dbig disambiguation-cleanup hndis hndisambig hndab
-    namedab geodis geo-dis geodab placedis mathdab mathdis numberdis bio-dab biodab schooldis
-    roaddis hospitaldis molfile-dab mil-unit-dis milunitdis airportdis stationdis shipindex-dis
-    letter-numbercombdisambig listdis songdis taxondis genusdis tvdab sportdis lnd wpdab
-"""
-_DISAMBIGUATIONS = frozenset(_DISAMBIGUATION_NAMES.split())
+_ROUND = re.compile(r"([()（）])")
+_BETWEEN = f" {GAP}"
+_ASIDES = re.compile(rf"{_ASIDE}[{_DIGITS}]{{3}}(?:[{_BETWEEN}]*+{_ASIDE}[{_DIGITS}]{{3}})*+")
+# A word with a capital or of another script.
+_NAME = re.compile(r"[\s(][^\W\d_a-z][^\s:<>]*$")
 
 
-def is_disambiguation(wikitext: str) -> bool:
-    """Return whether a page is marked as a disambiguation page by template or magic word."""
-    if "__DISAMBIG__" in wikitext:
-        return True
-    for match in _MAYBE_DISAMBIGUATION.finditer(wikitext):
-        name = " ".join(match[1].replace("_", " ").lower().split())
-        if name in _DISAMBIGUATIONS or name.removesuffix(" cleanup").endswith(
-            ("disambiguation", " disambig")
-        ):
-            return True
-    return False
+def _unless_after_name(match: re.Match[str]) -> str:
+    """Return "" for asides right after a name in italics, bold or brackets, or after a word like a
+    name where a comma or the like follows; others as they are."""
+    before = match.string[max(0, match.start() - 100) : match.start()].rstrip(_BETWEEN)
+    after = match.string[match.end() : match.end() + 3].lstrip(_BETWEEN)[:1]
+    is_name = after in ",;.()\n" and _NAME.search(before)
+    return "" if is_name or before.endswith(("''", ")")) else match[0]
+
+
+def _without_asides(line: str) -> str:
+    """Remove asides in round brackets with their words; outside of them, they become marks."""
+    open_now: list[list[str]] = [[]]
+    for piece in _ROUND.split(line):
+        if piece in ("(", "（") and len(open_now) < _MAX_DEPTH:
+            open_now.append([piece])
+        elif piece in (")", "）") and len(open_now) > 1:
+            bracket, *inside = open_now.pop()
+            content = "".join(inside)
+            if _ASIDE in content:
+                content = _rest_of(content)
+            open_now[-1].append(f"{bracket}{content}{piece}")
+        else:
+            open_now[-1].append(piece)
+    return "".join(map("".join, open_now)).replace(_ASIDE, _MARK)
+
+
+def _rest_of(content: str) -> str:
+    """Return what is in brackets without the parts that have an aside.
+
+    A part ends at a semicolon, or at a comma where no digit shows that it may be within a date.
+    """
+    kept: list[str] = []
+    for part in content.split(";"):
+        pieces = part.split(",")
+        if not any(_ASIDE in piece and any(map(str.isdigit, piece)) for piece in pieces):
+            rest = [piece for piece in pieces if piece.strip() and _ASIDE not in piece]
+            kept.extend([",".join(rest)] if rest else [])
+    return ";".join(kept).strip()

@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from loky import ProcessPoolExecutor
 
@@ -30,6 +30,7 @@ from ufo.indexes.reader import (
     read_blocks,
     slices_of,
 )
+from ufo.indexes.wikis import missing_tables
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.pipelines.text_files import TextFiles, check_installed
@@ -119,7 +120,22 @@ def build(
             f"{len(failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
             f"the first: {first.key}: {first.message}"
         )
-    return BuildResult(output, counts, warnings, time.monotonic() - started)
+    return BuildResult(output, counts, [*warnings, *_remarks(content)], time.monotonic() - started)
+
+
+def _remarks(content: Mapping[str, Any]) -> list[str]:
+    """Return what was left out of a dump, and what is not known for its language, as sentences."""
+    remarks = []
+    if left_out := content["counts"]["sentences_left_out"]:
+        by = ", ".join(f"{name} ({n:,})" for name, n in content["left_out_by"].items())
+        remarks.append(
+            f"{left_out:,} sentences were left out, since the text of a template or formula in "
+            f"them is not known; the most frequent: {by}"
+        )
+    for language in content["languages"]:
+        if missing := missing_tables(language):
+            remarks.append(f"for the language {language!r} it is not known {'; '.join(missing)}")
+    return remarks
 
 
 class Settings(NamedTuple):

@@ -51,6 +51,13 @@ def data(tmp_path: Path) -> Path:
         (folder / "html/pages" / f"{town}.html.gz").write_bytes(gzip.compress(page))
         truths[town] = {"url": f"https://{town}.example/", "articleBody": passage}
     (folder / "html/ground-truth.json").write_text(json.dumps(truths))
+    (folder / "enwiki").mkdir()
+    pages = (
+        f"<page><title>{town}</title><revision><text>It has 5 {{{{x}}}}. It is {{{{frac|1|2}}}}."
+        "</text></revision></page>"
+        for town in TOWNS
+    )
+    (folder / "enwiki/towns.xml").write_text(f"<mediawiki>{''.join(pages)}</mediawiki>")
     begin, pairs = rows.pop("begin"), rows.pop("pairs")
     lines = "\n".join("\t".join(cells) for cells in (begin[0], *map(dict.values, begin)))
     for part in ("wow", "cmu"):

@@ -8,6 +8,9 @@ from benchmarks.accuracy.claims import Response, counted
 from benchmarks.accuracy.figures import Said, auc, balanced_accuracy, figures
 from benchmarks.accuracy.injection import Attack, Judged
 from benchmarks.accuracy.intervals import Tally, cases
+from benchmarks.accuracy.templates import violations
+from ufo.indexes.reader import Page
+from ufo.indexes.wikitext import Article, PageSection
 from ufo.transforms.verifiers.verifier import Probabilities
 
 
@@ -40,6 +43,29 @@ def test_claims_beside_those_of_people() -> None:
     assert found["per_sentence"] == 1.0
     assert found["per_sentence_people"] == 1.5
     assert found["missed"] == found["invented"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text", "wrong"),
+    [
+        pytest.param("5{{frac|1|2}}", "5 1/2", [], id="a fraction"),
+        pytest.param("5{{frac|1|2}}", "51/2", ["51"], id="digits that are joined"),
+        pytest.param("{{frac|8}} of", "1/8 of", [], id="one of so many"),
+        pytest.param("{{val|5.4|e=6}}", "5.4×10^6", [], id="a power of ten"),
+        pytest.param("{{val|5.4}} 6", "5.4×10^6", ["10"], id="no power of ten"),
+        pytest.param("{{gaps|6.241|509}}", "6.241509", [], id="digits in groups"),
+        pytest.param("{{dts|1890|06|04}}", "4 June 1890", [], id="a day with a zero"),
+        pytest.param("[[1890s|18]]&nbsp;'''5'''&#49; <b>6</b>7", "18 51 67", [], id="markup"),
+        pytest.param("1,200 and 3.5", "1,200 and 35", ["35"], id="a point that is lost"),
+        pytest.param("1, 2 and 3", "1,2,3", [], id="a list"),
+    ],
+)
+def test_a_number_must_stand_in_the_wikitext_or_follow_from_a_rule(
+    wikitext: str, text: str, wrong: list[str]
+) -> None:
+    page = Page("A", 0, None, None, None, None, wikitext)
+    found = violations(page, Article((PageSection("", (text,)),)))
+    assert [line.split()[1] for line in found] == wrong
 
 
 def test_intervals_lie_about_what_is_called_the_truth() -> None:

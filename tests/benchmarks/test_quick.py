@@ -24,6 +24,7 @@ SCRIPTS = sorted(
 READS = {  # --data DIR
     *("speed/index.py", "training/overlap.py", "accuracy/claims.py"),
     *("accuracy/evidence.py", "accuracy/main_text.py", "accuracy/judge.py"),
+    "accuracy/templates.py",
 }
 ASKS = {"accuracy/injection.py", "accuracy/models.py"}  # a model: --base_url, --model
 NO_JSON = {"training/overlap.py"}  # it prints a module

@@ -49,6 +49,31 @@ def test_a_passage_knows_where_it_is_from() -> None:
     assert _process(raw).passages[0].published_at is None
 
 
+LOST = page("A", "It is {{x}}. He was {{x}} {{y}}. So it is.")
+
+
+def test_sentences_that_were_left_out_are_counted_by_template() -> None:
+    result = _process(LOST, page("B", "It was {{y}}."), page("C", "{{dab}} It is {{x}}."))
+    assert result.counts["sentences_left_out"] == 3
+    assert result.left_out == {"x": 2, "y": 2}
+    assert [passage.text for passage in result.passages] == ["So it is."]
+
+
+def test_templates_and_disambiguations_are_of_the_language_of_the_wiki() -> None:
+    items = (page("A", "Ulm: {{Höhe|478}}"), page("B", "* [[A]]\n{{Begriffsklärung}}"))
+    result = process_block(Block(0, 0, 0, "f", Wiki(language="de"), items=items))
+    assert [passage.text for passage in result.passages] == ["Ulm: 478 m"]
+    assert result.counts["disambiguations"] == 1
+    assert result.language == "de"
+    assert _process(RawDocument(b'{"title": "A", "text": "x"}')).language == ""
+
+
+def test_a_redirect_without_its_element_is_told_by_its_text() -> None:
+    result = _process(page("Old", "#REDIRECT [[ulm (city)#History]]"), page("Ulm (city)", "x"))
+    assert result.redirects == [("Ulm (city)", "Old")]
+    assert result.counts["redirects"] == 1
+
+
 def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
     broken = "<page><title>Bad &amp; so</title><x></page>"
     result = _process(RawPage(broken.encode()), RawPage(b"<page></page>"), page("Good", "x"))

@@ -254,9 +254,8 @@ def test_the_manifest_lists_every_file_and_says_how_they_were_made(embedded: Pat
         *("passages.arrow", "pages.arrow", "aliases.arrow", "failures.parquet"),
         *("dense.faiss", "dense-rows.npy"),
     }
-    headings = ["citations", "external links", "footnotes", "further reading", "references"]
     engine = {"name": "tantivy", "k1": 1.2, "b": 0.75, "title_weight": 2}
-    assert manifest["settings"] == {"engine": {**engine, "not_ranked": [*headings, "see also"]}}
+    assert manifest["settings"] == {"engine": engine}
     assert manifest["embedder"]["name"] == str(embedded.with_name("model"))
     assert manifest["dump_date"] is None
 
@@ -278,7 +277,8 @@ def test_an_index_keeps_what_it_was_built_of(tmp_path: Path) -> None:
     assert manifest["settings"]["words"] == 7
     assert "embedder" not in manifest
     counts = "pages articles redirects disambiguations other_namespaces empty_articles passages"
-    none = f"{counts} other_namespace_redirects aliases unresolved_redirects".split()
+    more = "other_namespace_redirects sentences_left_out aliases unresolved_redirects"
+    none = f"{counts} {more}".split()
     assert manifest["counts"] == {**dict.fromkeys(none, 0), "failures": 6}
     keys = [f"f{at // 3}: page {at + 1}" for at in range(6)]
     assert [failure.key for failure in failures] == keys

@@ -368,6 +368,7 @@ def test_passages_have_the_words_of_aliases(build_folder: Build) -> None:
     [
         *((name, False) for name in ("Citations", "External links", "Footnotes")),
         *((name, False) for name in ("Further reading", "REFERENCES", "See also")),
+        *(("Weblinks", False), ("Liens externes", False), ("外部リンク", False)),
         *(("References in film", True), ("Course", True)),
     ],
 )

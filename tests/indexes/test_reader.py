@@ -54,8 +54,7 @@ def test_site_and_pages() -> None:
     assert site.language == "de"
     assert site.url_of("Ulm Minster?") == "https://de.example.org/wiki/Ulm_Minster%3F"
     assert site.url_of(";@$!*(),/~:&").endswith("/;@$!*(),/~:%26")
-    names = ("category", "datei", "file", "image", "kategorie", "media", "medium")
-    assert site.dropped_links == names
+    assert site.dropped_links == GERMAN
     page, other = [parse_page(one) for one in raw if isinstance(one, RawPage)]
     assert page.title == "A"
     assert page.namespace == 0
@@ -68,7 +67,7 @@ def test_site_and_pages() -> None:
 
 
 ENGLISH = "https://en.wikipedia.org/wiki/"
-GERMAN = ("category", "datei", "file", "image", "kategorie", "media", "medium")
+GERMAN = ("bild", "category", "datei", "file", "image", "kategorie", "media", "medium")
 USUAL = ("category", "file", "image", "media")
 BASE = "<base>https://de.example.org/wiki/Hauptseite</base>"
 
@@ -221,6 +220,7 @@ def test_broken_characters_cost_a_character_and_the_last_revision_counts() -> No
     page = parse_page(RawPage(xml))
     assert page.title == "A b"
     assert page.redirect == "C"
+    assert parse_page(RawPage(xml.replace(b"new", b"#REDIRECT [[D]]"))).redirect == "C"
     assert page.revision_id == 2
     assert page.text == "new"
 

@@ -1,5 +1,6 @@
 """Wikitext becomes the text that a reader sees."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.indexes.wikitext import is_disambiguation, readable_value, sections_of
+from ufo.indexes.wikitext import Article, PageSection, article_of
 
 HERE = Path(__file__).parent
-TEMPLATES = cases(HERE / "templates.txt")
 
 
-def text_of(wikitext: str) -> str:
-    return "\n".join(line for section in sections_of(wikitext) for line in section.lines)
+def text_of(wikitext: str, language: str = "en") -> str:
+    sections = article_of(wikitext, language=language).sections
+    return "\n".join(line for section in sections for line in section.lines)
 
 
 @pytest.mark.parametrize(("wikitext", "expected"), [*cases(HERE / "wikitext.txt"), ("", "")])
@@ -22,61 +23,70 @@ def test_markup_goes_and_words_stay(wikitext: str, expected: str) -> None:
     assert text_of(wikitext) == expected
 
 
-@pytest.mark.parametrize(
-    ("content", "shown"),
-    [*(row for row in TEMPLATES if len(row) == 2), ("spaced ndash", " – "), ("", "")],
-)
-def test_templates_are_what_a_reader_sees_of_them(content: str, shown: str) -> None:
-    assert readable_value(content) == shown
+@pytest.mark.parametrize(("language", "wikitext", "text"), cases(HERE / "variants.txt"))
+def test_one_of_several_variants_is_read(language: str, wikitext: str, text: str) -> None:
+    assert text_of(wikitext, language) == text
 
 
-NAMES = [
-    (name, arguments, shown)
-    for arguments, shown, names in cases(HERE / "template_names.txt")
-    for name in names.split(", ")
-]
-
-
-@pytest.mark.parametrize(("name", "arguments", "shown"), NAMES, ids=[row[0] for row in NAMES])
-def test_a_template_goes_by_each_of_its_names(name: str, arguments: str, shown: str) -> None:
-    assert readable_value(name + arguments.rstrip("$")) == shown.replace("_", " ")
-
-
-UNITS = """
-    km2=km² m2=m² cm2=cm² mm2=mm² km3=km³ m3=m³ cm3=cm³ sqmi=square_miles sqkm=km² sqft=square_feet
-    sqm=m² sqyd=sq_yd cuft=cubic_feet cumi=cubic_miles cuyd=cubic_yards mi=miles kph=km/h C=°C F=°F
-    foot=feet mile=miles meter=metres metre=metres kilometer=kilometres acre=acres inch=inches lb=lb
-    pound=pounds m3/s=m³/s cuft/s=cubic_feet_per_second PD/sqkm=per_km² PD/sqmi=per_square_mile
-"""
-
-
-@pytest.mark.parametrize("unit", UNITS.split())
-def test_a_measure_has_its_unit_in_words(unit: str) -> None:
-    given, _, shown = unit.partition("=")
-    assert readable_value(f"convert|5|{given}") == f"5 {shown.replace('_', ' ')}"
-
-
-BETWEEN = (
-    "-=– –=– to=_to_ and=_and_ or=_or_ by=_by_ x=_×_ ×=_×_ *=_×_ +/-=_±_ ±=_±_ to(-)=_to_ &=_and_"
-)
-
-
-@pytest.mark.parametrize("word", BETWEEN.split())
-def test_what_stands_between_two_measures_stays(word: str) -> None:
-    given, _, shown = word.partition("=")
-    said = shown.replace("_", " ")
-    assert readable_value(f"convert|5|{given}|6|{given}|7|K") == f"5{said}6{said}7 K"
+def test_a_variant_for_one_target_alone_has_its_text() -> None:
+    assert text_of("-{甲=>zh-cn:程序;甲=>zh-tw:程式}-。", "zh") == "程序。"
 
 
 DROPPED = """
-    ref references gallery timeline score graph hiero imagemap source syntaxhighlight chem ce
-    templatestyles indicator mapframe maplink categorytree section inputbox
+    ref references gallery timeline imagemap templatestyles indicator mapframe maplink categorytree
+    section inputbox
 """
 
 
 @pytest.mark.parametrize("tag", DROPPED.split())
 def test_an_element_without_prose_goes(tag: str) -> None:
     assert text_of(f"A <{tag} x=1>b</{tag}>c") == "A c"
+
+
+@pytest.mark.parametrize(
+    "tag", ["score", "graph", "hiero", "source", "syntaxhighlight", "chem", "ce", "math"]
+)
+def test_an_element_whose_text_is_lost_takes_its_sentence(tag: str) -> None:
+    assert text_of(f"A <{tag}>\\b</{tag}> was. It is.") == "It is."
+
+
+def test_sentences_that_were_left_out_are_counted_by_what_took_them() -> None:
+    article = article_of(
+        "It {{x|1}} was {{x|2}}. He {{x}} {{y}}. So it is.\n* {{y}} was. So.\n\n{{box}}\n"
+        "== A {{z}} ==\nSo it was. <math>\\frac</math> is."
+    )
+    assert article.left_out == 4
+    assert article.by_name == {"x": 2, "y": 2, "<math>": 1}
+    assert article.sections == (PageSection("", ("So it is.",)), PageSection("", ("So it was.",)))
+    assert article_of("A.") == Article((PageSection("", ("A.",)),))
+
+
+def test_a_long_page_has_a_mark_for_each_template() -> None:
+    names = [f"t{number}" for number in range(5_000)]
+    article = article_of("\n".join(f"A {{{{{name}}}}} b.\n" for name in names))
+    assert article.left_out == 5_000
+    assert len(article.by_name) == 4_096
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["\x02\x04\x04\x04", "\x03\x04\x04\x04", "&#2;\x04\x04\x04"],
+)
+def test_an_input_cannot_have_marks_of_its_own(mark: str) -> None:
+    assert article_of(f"A {mark} b. {{{{x}}}} c.").left_out == 1
+    assert article_of(f"A {mark} b.").left_out == 0
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        pytest.param("zh", "北京有{{x}}人。上海有5人。", id="Chinese"),
+        pytest.param("ja", "北京有{{x}}人。上海有5人。", id="Japanese"),
+        pytest.param("xx", "北京有{{x}}人。上海有5人。", id="no known language"),
+    ],
+)
+def test_sentences_of_a_script_without_spaces_go_by_themselves(language: str, text: str) -> None:
+    assert text_of(text, language) == "上海有5人。"
 
 
 @pytest.mark.parametrize("tag", ["File", "image", "MEDIA", "category"])
@@ -97,12 +107,29 @@ It<ref>no</ref> goes on.
 
 
 def test_sections_carry_the_headings_above_them() -> None:
-    sections = sections_of(HEADINGS, frozenset({"datei"}))
+    sections = article_of(HEADINGS, frozenset({"datei"})).sections
     said = " | ".join(f"{one.heading}: {' / '.join(one.lines)}" for one in sections)
     assert said == ": Lead. | A: One. | A > B: İstanbul and İzmir. | C > D: It goes on."
 
 
-BROKEN = ["{{", "[[", "\n{|", "<ref>", "<!-- -->", "[http://a", "{{nowrap|", "(", "<", "== "]
+BROKEN = [
+    "-{",
+    "({{IPA|x}}",
+    "<sup>",
+    "-{a;  ",
+    "({",
+    "{{x|  ",
+    "{{",
+    "[[",
+    "\n{|",
+    "<ref>",
+    "<!-- -->",
+    "[http://a",
+    "{{nowrap|",
+    "(",
+    "<",
+    "== ",
+]
 
 
 def test_deep_and_unclosed_nesting_takes_linear_time_and_loses_no_prose_after_it() -> None:
@@ -127,32 +154,68 @@ MARKUP = st.sampled_from([*PIECES.split(), " ", "\n"])
 
 @given(st.lists(MARKUP | st.text(max_size=5), max_size=60).map("".join))
 def test_any_input_gives_clean_lines(wikitext: str) -> None:
-    for line in (line for section in sections_of(wikitext) for line in section.lines):
+    for line in text_of(wikitext).split("\n") if text_of(wikitext) else ():
         assert line == line.strip() != ""
         assert any(map(str.isalnum, line))
         assert "<ref>" not in line or "nowiki" in wikitext or "&" in wikitext
 
 
-@pytest.mark.parametrize(("wikitext", "leads", "_"), [row for row in TEMPLATES if len(row) == 3])
-def test_disambiguation_is_reported_by_template(wikitext: str, leads: str, _: str) -> None:
-    assert is_disambiguation(wikitext) is bool(leads)
+NUMBERS = re.compile(r"\d+")
+DIGITS = st.integers(1, 99_999).map(str)
+# What ends or begins with a digit in the line of the text is one number with what touches it.
+IN_LINE = st.sampled_from([" {} ", " {{{{nowrap|{}}}}} ", " <b>{}</b> ", " {{{{us$|{}}}}} "])
+RAISED = st.sampled_from(["<sup>{}</sup>", "<sub>{}</sub>", "{{{{sup|{}}}}}", "{{{{10^|{}}}}}"])
+OF_TWO = st.sampled_from(
+    [
+        "{{{{frac|{}|{}}}}}",
+        "{{{{sfrac|{}|{}}}}}",
+        "<sup>{}</sup>/<sub>{}</sub>",
+        "{{{{pow|{}|{}}}}}",
+        "{{{{chem|O|{}|H|{}}}}}",
+        " {{{{val|{}|e={}}}}}",
+        " {{{{convert|{}|-|{}|km}}}}",
+        "{{{{x|{}|{}}}}}",
+        "<math>x^{{{}}}+{}</math>",
+        "<ref>{} {}</ref>",
+        "{{{{efn|{} {}}}}}",
+    ]
+)
+MEASURES = st.builds(str.format, IN_LINE | RAISED, DIGITS) | st.builds(
+    str.format, OF_TWO, DIGITS, DIGITS
+)
+WORDS = st.sampled_from([" ", ". A ", "km", "(", ")", ",", "-", "×", "\n", " c. "])
 
 
-DISAMBIGUATIONS = """
-    disambiguation disambig disamb dab dis dbig lnd disambiguation-cleanup hndis hndisambig
-    hndab namedab geodis geo-dis geodab placedis mathdab mathdis numberdis bio-dab biodab
-    schooldis roaddis hospitaldis molfile-dab mil-unit-dis milunitdis airportdis stationdis
-    shipindex-dis wpdab tvdab sportdis letter-numbercombdisambig listdis songdis taxondis
-    genusdis
-"""
+@given(st.lists(MEASURES | WORDS, max_size=20))
+def test_no_number_is_made_of_others(pieces: list[str]) -> None:
+    wikitext = "".join(pieces)
+    powers = {"10"} if "10^" in wikitext or "val" in wikitext else set()
+    assert set(NUMBERS.findall(text_of(wikitext))) <= set(NUMBERS.findall(wikitext)) | powers
 
 
-@pytest.mark.parametrize("name", DISAMBIGUATIONS.split())
-def test_a_disambiguation_goes_by_each_of_these_names(name: str) -> None:
-    assert is_disambiguation(f"A may be:{{{{{name}}}}}")
-
-
-@pytest.mark.parametrize("name", ["convert", "birth date", "frac", "nihongo", "reign", "ship", "e"])
-@pytest.mark.parametrize("arguments", ["", "|", "||||", "|x|y|z", "|=|==", "|1/2|+", "|99|99|99"])
-def test_odd_arguments_do_no_harm(name: str, arguments: str) -> None:
-    assert isinstance(readable_value(name + arguments), str)
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("3{{e|8}}5", "3×10^8 5"),
+        ("{{frac|1|2}}5", "1/2 5"),
+        ("{{chem|O|2}}5", "O2 5"),
+        ("{{val|5}}<sup>6</sup>", "5^6"),
+        ("5<ref>x</ref>6<ref name=x />7", "5 6 7"),
+        ("5{{efn|x}}6{{citation needed}}, 7", "5 6, 7"),
+        ("5 ({{IPA|x}})6 ()7", "5 6 7"),
+        (
+            "{{convert|5<ref>x</ref>|km}} and {{birth date|1890|{{efn|x}}6|4}}",
+            "5 km and 4 June 1890",
+        ),
+        ("{{convert|5{{frac|1|2}}|km}} is. It is.", "It is."),
+        ("5<!-- x -->6", "56"),
+        ("5\x016", "56"),
+        ("5<nowiki />6", "56"),
+        ("{{nowrap|5}}6", "56"),
+        ("'''5'''6", "56"),
+    ],
+)
+def test_what_follows_a_number_is_not_of_it_unless_a_reader_sees_it_so(
+    wikitext: str, text: str
+) -> None:
+    assert text_of(wikitext) == text

@@ -58,6 +58,7 @@ COUNTS = {
     "failures": 0,
     "empty_articles": 0,
     "other_namespace_redirects": 0,
+    "sentences_left_out": 0,
     "passages": 3,
     "aliases": 2,
     "unresolved_redirects": 4,
@@ -236,6 +237,25 @@ def test_what_failed_is_counted_and_the_first_is_told(tmp_path: Path) -> None:
     (warning,) = build(path, tmp_path / "index").warnings
     told = "2 pages or parts of the input failed, see failures.parquet; the first: in.jsonl:2: "
     assert warning.startswith(told)
+
+
+def test_what_was_left_out_and_what_is_not_known_is_said(tmp_path: Path) -> None:
+    sentences = [f"It is {{{{t{n:02}}}}}." for n in range(12) for _ in range(20 - n)]
+    head = HEAD.replace("<mediawiki>", '<mediawiki xml:lang="xx">')
+    (tmp_path / "dump").write_bytes(
+        (head + _page("A", f"So it is. {' '.join(sentences)}") + TAIL).encode()
+    )
+    result = build(tmp_path / "dump", tmp_path / "index")
+    left_out, unknown = result.warnings
+    assert result.counts["sentences_left_out"] == 174
+    assert left_out.startswith("174 sentences were left out, since the text of a template")
+    assert left_out.endswith(
+        "; the most frequent: " + ", ".join(f"t{n:02} ({20 - n})" for n in range(10))
+    )
+    assert unknown.startswith("for the language 'xx' it is not known which templates mark a")
+    manifest, _ = read_manifest(result.path)
+    assert manifest["left_out_by"] == {f"t{n:02}": 20 - n for n in range(10)}
+    assert manifest["languages"] == ["xx"]
 
 
 @pytest.mark.parametrize(("words", "passages"), [(100, 1), (20, 2)])
