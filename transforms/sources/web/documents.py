@@ -79,7 +79,8 @@ class Document:
     `published_at` is an ISO 8601 date or None. `spans` are its sentences. `reason` says why `text`
     is empty, and `detail` explains it to people. It is the reason of the fetch, an exceeded budget
     (`readers`), or one of these: EMPTY (no content), NO_TEXT (only navigation, images, a scanned
-    PDF), PAYWALL, JAVASCRIPT_ONLY, UNREADABLE_PDF.
+    PDF), PAYWALL, JAVASCRIPT_ONLY, UNREADABLE_PDF. `left_out` counts the sentences that are not in
+    `text`, since a raised number or a formula in them cannot be told.
     """
 
     title: str | None
@@ -88,6 +89,7 @@ class Document:
     reason: str | None = None
     detail: str = ""
     spans: Sequence[Span] = ()
+    left_out: int = 0
 
 
 def sentences_of(text: str) -> list[Span]:

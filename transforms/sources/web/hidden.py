@@ -19,6 +19,10 @@ _NO_TEXT = frozenset(  # not shown, or shown as something to use
         *("button", "input", "dialog"),
     )
 )
+_STRUCK_OUT = frozenset(("del", "s", "strike"))
+_STRUCK_CLASSES = frozenset(
+    ("line-through", "strikethrough", "strike-through", "strike", "text-decoration-line-through")
+)
 _KEPT = frozenset(("html", "body", "main", "article"))  # hidden until a script has run, then shown
 _ZERO = r"(?:0*\.?0+)(?:px|em|rem|pt|%|v[wh])?(?![\d.])"
 _AWAY = r"-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|%)?"
@@ -26,6 +30,7 @@ _HIDING = re.compile(
     rf"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
     rf"|content-visibility\s*:\s*hidden|opacity\s*:\s*{_ZERO}|font-size\s*:\s*{_ZERO}"
     rf"|(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*{_AWAY}"
+    rf"|text-decoration(?:-line)?\s*:[^;]{{0,40}}line-through"
     rf"|color\s*:\s*transparent|clip\s*:\s*rect\(\s*[01](?:px)?[,\s]+[01](?:px)?\b"
     rf"|clip-path\s*:\s*inset\(\s*(?:50|100)%|transform\s*:\s*scale\(\s*0\s*\))",
     re.IGNORECASE,
@@ -44,7 +49,7 @@ _WHITE = ("#fff", "#ffffff", "white", "rgb(255,255,255)", "rgba(255,255,255,1)")
 
 
 def drop_hidden(tree: "HtmlElement") -> None:
-    """Remove all elements that a reader of the page does not see from the tree."""
+    """Remove all elements that a reader of the page does not see, and struck-out text."""
     classes, ids = _hidden_names(tree.iter("style"))
     for element in list(tree.iter("*")):
         parent = element.getparent()
@@ -70,8 +75,12 @@ def _is_hidden(element: "HtmlElement") -> bool:
     if tag in _NO_TEXT:
         return not (tag == "dialog" and "open" in element.attrib)
     attributes = element.attrib
+    if tag in _STRUCK_OUT or attributes.get("role") == "deletion":
+        return True
     if not attributes:
         return False
+    if not _STRUCK_CLASSES.isdisjoint(attributes.get("class", "").lower().split()):
+        return True
     if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
         return True
     if attributes.get("aria-hidden", "").strip().lower() == "true" and tag not in _KEPT:

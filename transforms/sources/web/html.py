@@ -11,11 +11,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from htmldate import find_date
+from lxml.etree import strip_tags
 from trafilatura import extract, load_html
 
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
 from ufo.transforms.sources.web.hidden import drop, drop_hidden
+from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
+from ufo.transforms.sources.web.superscripts import UNREADABLE, readable
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -64,18 +67,22 @@ def article_of(page: FetchedPage, html: str) -> Document:
     """
     if sum(1 for _ in islice(_STARTS.finditer(html), MOST_ELEMENTS + 1)) > MOST_ELEMENTS:
         return _too_large(f"it has over {MOST_ELEMENTS:,} elements")
-    tree = load_html(html) if html.strip() else None
+    # trafilatura takes a page of one element for a text, unless it says that it is HTML.
+    whole = html if "html" in html[:50].lower() else f"<html>{html}"
+    tree = load_html(whole) if html.strip() else None
     if tree is None:
         return Document(None, "", reason=reasons.NO_TEXT)
     if tree.xpath(f"boolean(descendant-or-self::*[@*[{MOST_ATTRIBUTES + 1}]])"):
         return _too_large(f"an element has over {MOST_ATTRIBUTES:,} attributes")
-    title = _title(tree)
     published = _published(tree, page.final_url, page.retrieved_at)
     mounted = _is_mounted(tree)
     drop_hidden(tree)
+    read_marks(tree)
+    title = _title(tree)
     drop_links_out(tree)
     show_quotes(tree)
-    text = clean(_main_text(tree), title)
+    to_paragraphs(tree)
+    text, left_out = readable(clean(_main_text(tree), title))
     if len(text.split()) < MIN_WORDS:
         seen, reason = html[:_SEARCHED], None if text else reasons.NO_TEXT
         if _PAYWALL.search(seen):
@@ -84,7 +91,7 @@ def article_of(page: FetchedPage, html: str) -> Document:
             reason = reasons.JAVASCRIPT_ONLY
         if reason:
             return Document(title, "", published, reason)
-    return Document(title, text[:MAX_CHARACTERS], published)
+    return Document(title, text[:MAX_CHARACTERS], published, left_out=left_out)
 
 
 def _too_large(detail: str) -> Document:
@@ -113,7 +120,7 @@ def _title(tree: "HtmlElement") -> str | None:
     heads = stated or named
     best = [text for text in shown if any(text and head.startswith(text) for head in heads)]
     for text in best + stated + named + shown:
-        if text:
+        if text and UNREADABLE not in text:
             return text[:_MAX_TITLE]
     return None
 
@@ -167,7 +174,7 @@ _CALL = re.compile(
     rf"|contact the (?:author|writer|reporter)|listen live|download (?:the|our) (?:\S+ )?app"
     rf"|get access to|become a (?:member|subscriber)|support our journalism|advertisement"
     rf"|no paywall|terms of (?:use|service)|privacy policy|this material may not be published"
-    rf"|delivered (?:to|through) your|may be reached at|full coverage of)"
+    rf"|subject to copyright|delivered (?:to|through) your|may be reached at|full coverage of)"
     rf"|^\W*(?:copyright\b|©|\d* ?comments?\W*$|tags?\s*:|topics?\s*:|image credits?\s*:"
     rf"|photo(?:s| credits?)?\s*(?:by\b|:)|updated (?:at|on)\b|last updated|originally published"
     rf"|follow (?:us|me|him|her|them|@)|share on\b|source\s*:)",
@@ -178,7 +185,11 @@ _DATED = re.compile(
     r"|\breading time\b|\btempo de leitura\b|\blesezeit\b",
     re.IGNORECASE,
 )
-_SHORTCODE = re.compile(r"\[/?[a-z][\w-]*(?:\s+[\w-]+\s*=\s*[\"'”″“][^\]\n]{0,300})?/?\]")
+# Not the words that an editor puts in a quotation: "[our]".
+_SHORTCODE = re.compile(
+    r"\[(?:/[a-z][\w-]*|[a-z][\w-]*\s+[\w-]+\s*=\s*[\"'”″“][^\]\n]{0,300}/?|[a-z][\w-]*/"
+    r"|(?:gallery|caption|embed|audio|video|playlist))\]"
+)
 _SENTENCE_END = re.compile(r"[.!?…。！？:][\"'”’»)\]]*$")
 _TAIL = 8  # lines checked at the end
 _LONG = 500  # characters: a longer line is a paragraph, whatever it mentions
@@ -186,6 +197,8 @@ _HEAD = 4  # lines checked at the beginning
 _BLOCKS = ("p", "li", "h2", "h3", "h4", "h5", "div", "span", "section", "aside", "ul", "ol")
 _INLINE = ("p", "span", "a", "em", "strong")
 _LINKED = 0.9  # share of link text from which an element counts as links
+_PROSE = 12  # words of a paragraph that belongs to the text
+_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _HEADLINE = 20  # characters: shorter link texts may be names in a list of the article
 
 
@@ -193,6 +206,7 @@ def drop_links_out(tree: "HtmlElement") -> None:
     """Remove links to other pages: "Related: …", lists of headlines, cards of links."""
     for element in list(tree.iter("nav")):
         drop(element)
+    _keep_lists(tree)
     for element in list(tree.iter(*_BLOCKS)):
         parent = element.getparent()
         if parent is None or element.find(".//a") is None:
@@ -205,6 +219,28 @@ def drop_links_out(tree: "HtmlElement") -> None:
             leads_out = bool(_LINK_OUT.match(_beginning(element))) and _linked(element) >= 0.5
         if leads_out:
             drop(element)
+
+
+def _keep_lists(tree: "HtmlElement") -> None:
+    """Make text of the links in a list with a heading that has prose of its article after it."""
+    for article in tree.iter("article", "main"):
+        lists: list[HtmlElement] = []
+        for element in article.iter("ul", "ol", "p"):
+            if element.tag != "p":
+                lists.append(element)
+            elif len(element.text_content().split()) >= _PROSE and _linked(element) < 0.5:
+                for items in filter(_has_heading, lists):
+                    strip_tags(items, "a")
+                lists = []
+
+
+def _has_heading(items: "HtmlElement") -> bool:
+    heading = items.getprevious()
+    if heading is None:
+        return False
+    text = _text(heading)
+    leads_in = heading.tag in _HEADINGS or text.endswith((":", "："))
+    return bool(text) and leads_in and not _LINK_OUT.match(text) and _linked(heading) < 0.5
 
 
 def show_quotes(tree: "HtmlElement") -> None:

@@ -1,0 +1,378 @@
+"""Turn the inline markup of a page into plain text, and bare text into paragraphs.
+
+The search for the main text drops elements by their name and class. Within a sentence that would
+lose a date or a number, so before it starts each sentence is made one piece of text. Raised text is
+read by `superscripts`. `elements.yaml` has the names.
+"""
+
+import re
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from lxml.etree import iterwalk, strip_tags
+from lxml.html import Element
+
+from ufo.transforms.sources.web.hidden import drop
+from ufo.transforms.sources.web.superscripts import CONTEXT, UNREADABLE, Superscripts, lowered
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_STEPS = 40  # elements looked at for the text before or after another
+_LONG_CELL = 400  # characters; a longer cell is a part of the page, not of a table
+_NOTE = re.compile(
+    r"foot-?note|end-?note|note-?(?:ref|link|mark|num)|fn-?ref|\bfn|\bcit(?:e|ation)|\breferences?\b"
+    r"|biblioref|inline-template|\b(?:ref|xref|reflink)\b",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
+_BLOCK_STYLE = re.compile(
+    r"display\s*:\s*(?:block|flex|grid|table|list-item|inline-(?:block|flex|table))", re.IGNORECASE
+)
+_OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
+_BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
+_MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
+_FEW_WORDS = 4
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+_ASIDE = re.compile(
+    r"promo|teaser|caption|credit|newsletter|advert|related|subscri|byline|author|share|copyright"
+    r"|disclaimer|quote|cookie|consent|comment",
+    re.IGNORECASE,
+)
+_COMMENTS = re.compile("comment", re.IGNORECASE)
+_DATELINE = re.compile(r"\b\d{1,2}:\d\d\b")
+_NUMBERED = re.compile(r"\d")
+_CREDIT = re.compile(
+    r"[\[(|]?\s*(?:©|\b(?:[Ff]ile )?(?:[Pp]hotos?|[Pp]hotograph|[Ii]mages?|[Cc]redits?|[Pp]ictures?|Foto|Bild|Crédit|Source|FILE)"
+    r"(?: illustration)?(?: credits?)?\s?(?:by\b|:|/)|(?:\w+ )?\w*(?:Getty|Reuters|AFP|AP\b|Shutterstock))"
+)
+_ENDED = re.compile(r"[.!?:;,…。！？]$")
+
+
+def read_marks(tree: "HtmlElement") -> None:
+    """Read what is not running text: formulas, fractions, raised text, short quotations."""
+    for element in list(tree.iter(*_names()["beside"])):
+        drop(element)
+    for formula in list(tree.iter("math")):
+        _set_text(formula, _formula(formula).strip() or UNREADABLE)
+    for image in list(tree.iter("img")):
+        if _MATH_IMAGE.search(image.get("class", "")):
+            image.tag, image.text = "span", UNREADABLE
+        else:
+            drop(image)
+    _separate_blocks(tree)
+    _read_fractions(tree)
+    _read_raised(tree)
+    for quote in tree.iter("q"):
+        _set_text(quote, f"“{quote.text_content()}”")
+
+
+def to_paragraphs(tree: "HtmlElement") -> None:
+    """Leave blocks, links and line breaks in a tree, with each line of text in a block."""
+    names = _names()
+    for holder in list(tree.iter(*names["holders"])):
+        if holder.getparent() is None:
+            continue  # in a cell that is one line now
+        if holder.tag in ("td", "th") and _join_lines(holder):
+            continue
+        _wrap_text(holder)
+    for line in tree.iter("p", "li"):
+        _name_line(line)
+    _keep_notes(tree)
+    kept = names["blocks"] | names["kept"]
+    strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
+    for name, other in names["renamed"].items():
+        for element in tree.iter(name):
+            element.tag = other
+
+
+def _separate_blocks(tree: "HtmlElement") -> None:
+    """Make blocks of inline elements that hold blocks, or that a style shows as blocks."""
+    blocks = _names()["blocks"]
+    for element in tree.iter("*"):
+        if element.tag not in blocks:
+            if not _BLOCK_STYLE.search(element.get("style", "")):
+                continue
+            element.tag = "div"
+        for outer in element.iterancestors():
+            if outer.tag in blocks or outer.tag == "a":
+                break
+            outer.tag = "div"
+
+
+# --- raised and lowered text ---------------------------------------------------------------------
+
+
+def _read_raised(tree: "HtmlElement") -> None:
+    reader = Superscripts(tree.get("lang", ""))
+    for element in list(tree.iter("sup", "sub", "a")):
+        if element.getparent() is None:
+            continue
+        if element.tag == "a":
+            if _says_note(element) and _MARK.fullmatch(element.text_content().strip()):
+                _set_text(element, "")
+        elif element.tag == "sub":
+            text = lowered(_before(element), element.text_content(), _after(element))
+            _set_text(element, text)
+        else:
+            is_note = _is_note(element)
+            _merge_marks(element, is_note)
+            before, after = _before(element), _after(element)
+            text = reader.read(before, element.text_content(), after, is_note=is_note)
+            _set_text(element, text)
+
+
+def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
+    """Join raised text with what is raised right after it: the marks of several notes."""
+    following = raised.getnext()
+    while (
+        following is not None
+        and following.tag == "sup"
+        and _BETWEEN_MARKS.fullmatch(raised.tail or "")
+        and not following.text_content().strip().startswith(("[", "("))
+        and _is_note(following) == is_note
+    ):
+        _set_text(raised, raised.text_content() + (raised.tail or "") + following.text_content())
+        raised.tail = following.tail
+        raised.getparent().remove(following)
+        following = raised.getnext()
+
+
+def _is_note(raised: "HtmlElement") -> bool:
+    """Return whether the markup of raised text makes it the mark of a note."""
+    links = [*raised.iter("a"), *raised.iterancestors("a")]
+    return any(_says_note(part) or _leads_within(part) for part in (raised, *links))
+
+
+def _says_note(element: "HtmlElement") -> bool:
+    values = (element.get(name, "") for name in ("class", "role", "epub:type", "id", "rel"))
+    return bool(_NOTE.search(" ".join(values)))
+
+
+def _leads_within(link: "HtmlElement") -> bool:
+    page, _, place = link.get("href", "").partition("#")
+    return bool(place) and (not page or bool(_NOTE.search(place)))
+
+
+def _read_fractions(tree: "HtmlElement") -> None:
+    names = _names()
+    for raised in tree.iter("sup"):
+        following = raised.getnext()
+        if raised.tail and following is not None and following.tag == "sub":
+            raised.tail = _OVER.sub("/", raised.tail, count=1)
+    for element in list(tree.iter("span")):
+        if names["fractions"].isdisjoint(_classes(element)):
+            continue
+        above, below = _part(element, "numerators"), _part(element, "denominators")
+        if above is not None and below is not None:
+            whole = (element.text or "").strip()
+            space = " " if (whole or _before(element))[-1:].isdigit() else ""
+            over = f"{above.text_content().strip()}/{below.text_content().strip()}"
+            _set_text(element, f"{whole}{space}{over}")
+
+
+def _part(fraction: "HtmlElement", kind: str) -> "HtmlElement | None":
+    names = _names()[kind]
+    return next((e for e in fraction.iter("*") if not names.isdisjoint(_classes(e))), None)
+
+
+def _classes(element: "HtmlElement") -> list[str]:
+    classes: list[str] = element.get("class", "").split()
+    return classes
+
+
+def _formula(element: "HtmlElement") -> str:
+    """Return MathML as text; UNREADABLE for a part that one line cannot show."""
+    parts = [_formula(child).strip() for child in element]
+    if element.tag in ("mi", "mn", "mo", "mtext", "ms"):
+        return str(element.text_content())
+    if element.tag == "mspace":
+        return " "
+    if element.tag in ("math", "mrow", "mstyle", "semantics", "mpadded"):
+        return "".join(parts)
+    if element.tag in ("msup", "msub", "mfrac") and len(parts) == 2:
+        sign = {"msup": "^", "msub": "_", "mfrac": "/"}[element.tag]
+        first, second = (p if re.fullmatch(r"[-−]?\w*", p) else f"({p})" for p in parts)
+        return f"{first}{sign}{second}"
+    return UNREADABLE
+
+
+def _before(element: "HtmlElement") -> str:
+    """Return the text before an element on its line, from its end."""
+    pieces: list[str] = []
+    node = element
+    for _ in range(_STEPS):
+        previous = node.getprevious()
+        if previous is not None:
+            node = previous
+            pieces.append(node.tail or "")
+            if _breaks(node):
+                break
+            pieces.append(node.text_content())
+        else:
+            node = node.getparent()
+            if node is None:
+                break
+            pieces.append(node.text or "")
+            if _breaks(node):
+                break
+        if sum(map(len, pieces)) >= CONTEXT:
+            break
+    return "".join(reversed(pieces))[-CONTEXT:]
+
+
+def _after(element: "HtmlElement") -> str:
+    """Return the text after an element on its line."""
+    pieces = [element.tail or ""]
+    node = element
+    for _ in range(_STEPS):
+        following = node.getnext()
+        if following is not None:
+            if _breaks(following):
+                break
+            node = following
+            pieces += [node.text_content(), node.tail or ""]
+        else:
+            node = node.getparent()
+            if node is None or _breaks(node):
+                break
+            pieces.append(node.tail or "")
+        if sum(map(len, pieces)) >= CONTEXT:
+            break
+    return "".join(pieces)[:CONTEXT]
+
+
+def _breaks(element: "HtmlElement") -> bool:
+    return element.tag == "br" or element.tag in _names()["blocks"]
+
+
+def _set_text(element: "HtmlElement", text: str) -> None:
+    del element[:]
+    element.text = text
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+
+def _join_lines(cell: "HtmlElement") -> bool:
+    """Make one line of a cell with several; return whether the cell is a small one of a table."""
+    if cell.find(".//table") is not None or len(cell.text_content()) > _LONG_CELL:
+        return False
+    if any(_breaks(element) for element in cell.iterdescendants()):
+        links = [link.text_content() for link in cell.iter("a")]
+        lines = [line for line in map(" ".join, map(str.split, _lines(cell))) if line]
+        if len(links) > 1 and sum(map(len, links)) > 0.8 * sum(map(len, lines)):
+            return True
+        _set_text(cell, "".join(line + (" " if _ENDED.search(line) else "; ") for line in lines))
+        cell.text = cell.text.rstrip("; ") if lines else ""
+    return True
+
+
+def _lines(element: "HtmlElement") -> list[str]:
+    lines = [""]
+    for event, node in iterwalk(element, events=("start", "end")):
+        if node is not element and _breaks(node):
+            lines.append("")
+        if event == "start":
+            lines[-1] += node.text or ""
+        elif node is not element:
+            lines[-1] += node.tail or ""
+    return lines
+
+
+def _wrap_text(holder: "HtmlElement") -> None:
+    """Make paragraphs of the text that stands between the blocks of an element."""
+    names = _names()
+    if holder.tag == "div" and not any(child.tag in names["blocks"] for child in holder):
+        aside = _ASIDE.search(" ".join(e.get("class", "") for e in (holder, holder.getparent())))
+        if _is_sentence(holder.text_content()) and not aside:
+            holder.tag = "p"
+        return
+    parts = [_line(holder.text)]
+    holder.text = None
+    for child in list(holder):
+        if child.tag in names["blocks"]:
+            parts += [child, _line(child.tail)]
+            child.tail = None
+        else:
+            parts[-1].append(child)
+    for part in parts:
+        if part.tag != "span":
+            holder.append(part)
+        elif text := part.text_content().strip():
+            part.tag = "p" if _is_prose(text) else "div"
+            holder.append(part)
+
+
+def _line(text: str | None) -> "HtmlElement":
+    line = Element("span")
+    line.text = text
+    return line
+
+
+def _name_line(line: "HtmlElement") -> None:
+    """Give a line the class of an element that has all of its text, which may be a caption."""
+    inner = line
+    while len(inner) == 1 and not f"{inner.text or ''}{inner[0].tail or ''}".strip():
+        inner = inner[0]
+        if _breaks(inner) or inner.tag == "a":
+            break
+        line.set("class", f"{line.get('class', '')} {inner.get('class', '')}".strip().lower())
+
+
+def _keep_notes(tree: "HtmlElement") -> None:
+    """Keep the sentences of captions, and of the head and foot of an article: its corrections."""
+    for part in list(tree.iter("header", "footer", "figure")):
+        outer = {str(element.tag) for element in part.iterancestors()}
+        if outer.isdisjoint(("article", "main")) or not outer.isdisjoint(("aside", "li")):
+            continue
+        if part.tag == "figure" and part.find(".//table") is not None:
+            continue
+        if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
+            continue
+        lines = [line for line in part.iter("p", "figcaption") if _is_note_text(line)]
+        for line in lines:
+            line.tag = "p"
+            line.attrib.clear()
+        del part[:]
+        part.text = None
+        part.extend(lines)
+        part.tag = "div"
+        part.attrib.clear()
+
+
+def _is_note_text(line: "HtmlElement") -> bool:
+    text = line.text_content()
+    if line.tag == "figcaption":
+        head = _CREDIT.split(text, maxsplit=1)[0].strip()
+        _set_text(line, head)
+        return _is_sentence(head) or (head == text.strip() and bool(_NUMBERED.search(head)))
+    if _DATELINE.search(text):
+        return False
+    linked = sum(len(link.text_content()) for link in line.iter("a"))
+    return _is_sentence(text) and linked * 2 < len(text)
+
+
+def _is_sentence(text: str) -> bool:
+    text = text.strip()
+    return len(text.split()) >= _FEW_WORDS and bool(_SENTENCE_END.search(text))
+
+
+def _is_prose(text: str) -> bool:
+    return len(text.split()) >= 3 and not text.startswith("http")
+
+
+def _names() -> dict[str, Any]:
+    return _tables()
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("elements.yaml").read_text("utf-8")
+    table = yaml.safe_load(text)
+    return {
+        key: value if isinstance(value, dict) else frozenset(value.split())
+        for key, value in table.items()
+    }
