@@ -19,6 +19,8 @@ from pypdf import PdfReader
 
 from ufo.schemas.text import REPLACEMENT, storable
 from ufo.transforms.sentences import Span, segment
+from ufo.transforms.sources.web.pdf import page_text
+from ufo.transforms.sources.web.superscripts import Superscripts, readable
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
 REFUSED_ADDRESS: Final = "refused_address"
@@ -164,7 +166,7 @@ def _of_pdf(page: FetchedPage) -> Document:
         reader = PdfReader(BytesIO(page.body))
         if reader.is_encrypted and not reader.decrypt(""):
             return Document(None, "", reason=UNREADABLE_PDF)
-        text = storable(_pages(reader))
+        text, left_out = readable(storable(_pages(reader)))
         information = reader.metadata
         stated = information.get("/Title") if information else None
         created = information.get("/CreationDate") if information else None
@@ -179,14 +181,15 @@ def _of_pdf(page: FetchedPage) -> Document:
     title = storable(str(stated)).strip()[:_MAX_TITLE] if stated else None
     if not text.strip():
         return Document(title or None, "", day, NO_TEXT)
-    return Document(title or None, text, day)
+    return Document(title or None, text, day, left_out=left_out)
 
 
 def _pages(reader: Any) -> str:
     texts: list[str] = []
     size = 0
+    superscripts = Superscripts()
     for page in reader.pages[:_MAX_PAGES]:
-        texts.append(_running(page.extract_text()))
+        texts.append(_running(page_text(page, superscripts)))
         size += len(texts[-1])
         if size > MAX_CHARACTERS:
             break

@@ -96,17 +96,17 @@ def lowered(before: str, text: str, after: str) -> str:
 
 def readable(text: str) -> tuple[str, int]:
     """Return a text without the sentences that have UNREADABLE, and how many these are."""
-    lines: list[str] = []
-    left_out = 0
-    for line in text.split("\n"):
-        if UNREADABLE in line:
-            sentences = [line[start:end] for start, end in segment(line)]
-            kept = [sentence for sentence in sentences if UNREADABLE not in sentence]
-            left_out += len(sentences) - len(kept)
-            lines += [" ".join(kept)] if kept else []
-        else:
-            lines.append(line)
-    return "\n".join(lines), left_out
+    if UNREADABLE not in text:
+        return text, 0
+    kept: list[str] = []
+    at = left_out = 0
+    for start, end in segment(text):
+        if UNREADABLE in text[start:end]:
+            kept.append(text[at:start].rstrip(" "))
+            at = end
+            left_out += 1
+    lines = "".join([*kept, text[at:]]).split("\n")
+    return "\n".join(line.strip() for line in lines if line.strip()), left_out
 
 
 def _written(says: str, before: str, raised: str, after: str, gives: str) -> str:
