@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ufo.transforms.sources.web.lines import breaks, names, text_after, text_before
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -20,9 +22,6 @@ _NO_TEXT = frozenset(  # not shown, or shown as something to use
     )
 )
 _STRUCK_OUT = frozenset(("del", "s", "strike"))
-_STRUCK_CLASSES = frozenset(
-    ("line-through", "strikethrough", "strike-through", "strike", "text-decoration-line-through")
-)
 _KEPT = frozenset(("html", "body", "main", "article"))  # hidden until a script has run, then shown
 _ZERO = r"(?:0*\.?0+)(?:px|em|rem|pt|%|v[wh])?(?![\d.])"
 _AWAY = r"-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|%)?"
@@ -73,22 +72,33 @@ def _is_hidden(element: "HtmlElement") -> bool:
     ):
         return False
     if tag in _NO_TEXT:
-        return not (tag == "dialog" and "open" in element.attrib)
+        open_dialog = tag == "dialog" and "open" in element.attrib
+        return not (open_dialog or (tag == "button" and _is_in_sentence(element)))
     attributes = element.attrib
     if tag in _STRUCK_OUT or attributes.get("role") == "deletion":
         return True
     if not attributes:
         return False
-    if not _STRUCK_CLASSES.isdisjoint(attributes.get("class", "").lower().split()):
+    classes = attributes.get("class", "").lower().split()
+    if not (names()["struck_out"] | names()["unseen"]).isdisjoint(classes):
         return True
     if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
         return True
     if attributes.get("aria-hidden", "").strip().lower() == "true" and tag not in _KEPT:
-        return True
+        is_picture = not names()["pictures"].isdisjoint(classes) or "math" in tag
+        if breaks(element) or is_picture or not _is_in_sentence(element):
+            return True
     if tag == "font" and _shade(attributes.get("color", "")) == "white":
         return True
     style = attributes.get("style")
     return bool(style) and tag not in _KEPT and hides(style)
+
+
+def _is_in_sentence(element: "HtmlElement") -> bool:
+    """Return whether a sentence begins before an element and goes on after it."""
+    before, after = text_before(element).strip(), text_after(element).strip()
+    begun = bool(before) and before[-1] not in ".!?:;…。！？"
+    return begun and bool(after) and not (after[0].isupper() and after[0].isascii())
 
 
 def hides(style: str) -> bool:

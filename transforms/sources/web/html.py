@@ -17,6 +17,7 @@ from trafilatura import extract, load_html
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
 from ufo.transforms.sources.web.hidden import drop, drop_hidden
+from ufo.transforms.sources.web.lines import lines_of
 from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
 from ufo.transforms.sources.web.superscripts import UNREADABLE, readable
 
@@ -109,7 +110,7 @@ def _main_text(tree: "HtmlElement") -> str:
 
 def _title(tree: "HtmlElement") -> str | None:
     """Return the title as the page shows it: its first heading, else the title in its head."""
-    shown = [_joined(heading.text_content()) for heading in tree.iter("h1")]
+    shown = [" ".join(lines_of(heading)) for heading in tree.iter("h1")]
     stated = [
         _joined(meta.get("content", ""))
         for meta in tree.iter("meta")

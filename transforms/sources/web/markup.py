@@ -6,21 +6,18 @@ read by `superscripts`. `elements.yaml` has the names.
 """
 
 import re
-from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import yaml
-from lxml.etree import iterwalk, strip_tags
+from lxml.etree import strip_tags
 from lxml.html import Element
 
 from ufo.transforms.sources.web.hidden import drop
-from ufo.transforms.sources.web.superscripts import CONTEXT, UNREADABLE, Superscripts, lowered
+from ufo.transforms.sources.web.lines import breaks, lines_of, names, text_after, text_before
+from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, lowered
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_STEPS = 40  # elements looked at for the text before or after another
 _LONG_CELL = 400  # characters; a longer cell is a part of the page, not of a table
 _NOTE = re.compile(
     r"foot-?note|end-?note|note-?(?:ref|link|mark|num)|fn-?ref|\bfn|\bcit(?:e|ation)|\breferences?\b"
@@ -28,8 +25,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
-_BLOCK_STYLE = re.compile(
-    r"display\s*:\s*(?:block|flex|grid|table|list-item|inline-(?:block|flex|table))", re.IGNORECASE
+_LINE_STYLE = re.compile(
+    r"(?<![-\w])display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
 )
 _OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
 _BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
@@ -43,6 +40,7 @@ _ASIDE = re.compile(
 )
 _COMMENTS = re.compile("comment", re.IGNORECASE)
 _DATELINE = re.compile(r"\b\d{1,2}:\d\d\b")
+_HOLDS_LINES = frozenset(("table", "pre", "blockquote"))
 _NUMBERED = re.compile(r"\d")
 _CREDIT = re.compile(
     r"[\[(|]?\s*(?:©|\b(?:[Ff]ile )?(?:[Pp]hotos?|[Pp]hotograph|[Ii]mages?|[Cc]redits?|[Pp]ictures?|Foto|Bild|Crédit|Source|FILE)"
@@ -53,7 +51,7 @@ _ENDED = re.compile(r"[.!?:;,…。！？]$")
 
 def read_marks(tree: "HtmlElement") -> None:
     """Read what is not running text: formulas, fractions, raised text, short quotations."""
-    for element in list(tree.iter(*_names()["beside"])):
+    for element in list(tree.iter(*names()["beside"])):
         drop(element)
     for formula in list(tree.iter("math")):
         _set_text(formula, _formula(formula).strip() or UNREADABLE)
@@ -62,7 +60,7 @@ def read_marks(tree: "HtmlElement") -> None:
             image.tag, image.text = "span", UNREADABLE
         else:
             drop(image)
-    _separate_blocks(tree)
+    _separate_lines(tree)
     _read_fractions(tree)
     _read_raised(tree)
     for quote in tree.iter("q"):
@@ -71,8 +69,8 @@ def read_marks(tree: "HtmlElement") -> None:
 
 def to_paragraphs(tree: "HtmlElement") -> None:
     """Leave blocks, links and line breaks in a tree, with each line of text in a block."""
-    names = _names()
-    for holder in list(tree.iter(*names["holders"])):
+    known = names()
+    for holder in list(tree.iter(*known["holders"])):
         if holder.getparent() is None:
             continue  # in a cell that is one line now
         if holder.tag in ("td", "th") and _join_lines(holder):
@@ -81,25 +79,25 @@ def to_paragraphs(tree: "HtmlElement") -> None:
     for line in tree.iter("p", "li"):
         _name_line(line)
     _keep_notes(tree)
-    kept = names["blocks"] | names["kept"]
+    kept = known["blocks"] | known["kept"]
     strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
-    for name, other in names["renamed"].items():
+    for name, other in known["renamed"].items():
         for element in tree.iter(name):
             element.tag = other
 
 
-def _separate_blocks(tree: "HtmlElement") -> None:
-    """Make blocks of inline elements that hold blocks, or that a style shows as blocks."""
-    blocks = _names()["blocks"]
-    for element in tree.iter("*"):
-        if element.tag not in blocks:
-            if not _BLOCK_STYLE.search(element.get("style", "")):
-                continue
-            element.tag = "div"
-        for outer in element.iterancestors():
-            if outer.tag in blocks or outer.tag == "a":
-                break
-            outer.tag = "div"
+def _separate_lines(tree: "HtmlElement") -> None:
+    """Make blocks of inline elements that hold blocks; break lines where a style does."""
+    blocks = names()["blocks"]
+    for element in list(tree.iter("*")):
+        if element.tag in blocks:
+            for outer in element.iterancestors():
+                if outer.tag in blocks or outer.tag == "a":
+                    break
+                outer.tag = "div"
+        elif _LINE_STYLE.search(element.get("style", "")) and element.getparent() is not None:
+            element.addprevious(Element("br"))
+            element.addnext(Element("br"))
 
 
 # --- raised and lowered text ---------------------------------------------------------------------
@@ -110,18 +108,23 @@ def _read_raised(tree: "HtmlElement") -> None:
     for element in list(tree.iter("sup", "sub", "a")):
         if element.getparent() is None:
             continue
+        following = element.getnext()
         if element.tag == "a":
             if _says_note(element) and _MARK.fullmatch(element.text_content().strip()):
                 _set_text(element, "")
         elif element.tag == "sub":
-            text = lowered(_before(element), element.text_content(), _after(element))
-            _set_text(element, text)
+            is_last = element.tail or following is None or following.tag != "sup"
+            after = text_after(element) if is_last else ""
+            _set_text(element, lowered(text_before(element), element.text_content(), after))
         else:
             is_note = _is_note(element)
             _merge_marks(element, is_note)
-            before, after = _before(element), _after(element)
+            before, after = text_before(element), text_after(element)
             text = reader.read(before, element.text_content(), after, is_note=is_note)
             _set_text(element, text)
+    for link in tree.iter("a"):
+        if not link.text_content().strip():
+            link.tag = "span"  # a paragraph with an empty link would be taken for a menu
 
 
 def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
@@ -157,25 +160,25 @@ def _leads_within(link: "HtmlElement") -> bool:
 
 
 def _read_fractions(tree: "HtmlElement") -> None:
-    names = _names()
+    known = names()
     for raised in tree.iter("sup"):
         following = raised.getnext()
         if raised.tail and following is not None and following.tag == "sub":
             raised.tail = _OVER.sub("/", raised.tail, count=1)
     for element in list(tree.iter("span")):
-        if names["fractions"].isdisjoint(_classes(element)):
+        if known["fractions"].isdisjoint(_classes(element)):
             continue
         above, below = _part(element, "numerators"), _part(element, "denominators")
         if above is not None and below is not None:
             whole = (element.text or "").strip()
-            space = " " if (whole or _before(element))[-1:].isdigit() else ""
+            space = " " if (whole or text_before(element))[-1:].isdigit() else ""
             over = f"{above.text_content().strip()}/{below.text_content().strip()}"
             _set_text(element, f"{whole}{space}{over}")
 
 
 def _part(fraction: "HtmlElement", kind: str) -> "HtmlElement | None":
-    names = _names()[kind]
-    return next((e for e in fraction.iter("*") if not names.isdisjoint(_classes(e))), None)
+    known = names()[kind]
+    return next((e for e in fraction.iter("*") if not known.isdisjoint(_classes(e))), None)
 
 
 def _classes(element: "HtmlElement") -> list[str]:
@@ -199,55 +202,6 @@ def _formula(element: "HtmlElement") -> str:
     return UNREADABLE
 
 
-def _before(element: "HtmlElement") -> str:
-    """Return the text before an element on its line, from its end."""
-    pieces: list[str] = []
-    node = element
-    for _ in range(_STEPS):
-        previous = node.getprevious()
-        if previous is not None:
-            node = previous
-            pieces.append(node.tail or "")
-            if _breaks(node):
-                break
-            pieces.append(node.text_content())
-        else:
-            node = node.getparent()
-            if node is None:
-                break
-            pieces.append(node.text or "")
-            if _breaks(node):
-                break
-        if sum(map(len, pieces)) >= CONTEXT:
-            break
-    return "".join(reversed(pieces))[-CONTEXT:]
-
-
-def _after(element: "HtmlElement") -> str:
-    """Return the text after an element on its line."""
-    pieces = [element.tail or ""]
-    node = element
-    for _ in range(_STEPS):
-        following = node.getnext()
-        if following is not None:
-            if _breaks(following):
-                break
-            node = following
-            pieces += [node.text_content(), node.tail or ""]
-        else:
-            node = node.getparent()
-            if node is None or _breaks(node):
-                break
-            pieces.append(node.tail or "")
-        if sum(map(len, pieces)) >= CONTEXT:
-            break
-    return "".join(pieces)[:CONTEXT]
-
-
-def _breaks(element: "HtmlElement") -> bool:
-    return element.tag == "br" or element.tag in _names()["blocks"]
-
-
 def _set_text(element: "HtmlElement", text: str) -> None:
     del element[:]
     element.text = text
@@ -260,9 +214,9 @@ def _join_lines(cell: "HtmlElement") -> bool:
     """Make one line of a cell with several; return whether the cell is a small one of a table."""
     if cell.find(".//table") is not None or len(cell.text_content()) > _LONG_CELL:
         return False
-    if any(_breaks(element) for element in cell.iterdescendants()):
+    if any(breaks(element) for element in cell.iterdescendants()):
         links = [link.text_content() for link in cell.iter("a")]
-        lines = [line for line in map(" ".join, map(str.split, _lines(cell))) if line]
+        lines = lines_of(cell)
         if len(links) > 1 and sum(map(len, links)) > 0.8 * sum(map(len, lines)):
             return True
         _set_text(cell, "".join(line + (" " if _ENDED.search(line) else "; ") for line in lines))
@@ -270,30 +224,18 @@ def _join_lines(cell: "HtmlElement") -> bool:
     return True
 
 
-def _lines(element: "HtmlElement") -> list[str]:
-    lines = [""]
-    for event, node in iterwalk(element, events=("start", "end")):
-        if node is not element and _breaks(node):
-            lines.append("")
-        if event == "start":
-            lines[-1] += node.text or ""
-        elif node is not element:
-            lines[-1] += node.tail or ""
-    return lines
-
-
 def _wrap_text(holder: "HtmlElement") -> None:
     """Make paragraphs of the text that stands between the blocks of an element."""
-    names = _names()
-    if holder.tag == "div" and not any(child.tag in names["blocks"] for child in holder):
+    known = names()
+    if holder.tag == "div" and not any(child.tag in known["blocks"] for child in holder):
         aside = _ASIDE.search(" ".join(e.get("class", "") for e in (holder, holder.getparent())))
-        if _is_sentence(holder.text_content()) and not aside:
+        if _is_fact(holder) and not aside:
             holder.tag = "p"
         return
     parts = [_line(holder.text)]
     holder.text = None
     for child in list(holder):
-        if child.tag in names["blocks"]:
+        if child.tag in known["blocks"]:
             parts += [child, _line(child.tail)]
             child.tail = None
         else:
@@ -317,7 +259,7 @@ def _name_line(line: "HtmlElement") -> None:
     inner = line
     while len(inner) == 1 and not f"{inner.text or ''}{inner[0].tail or ''}".strip():
         inner = inner[0]
-        if _breaks(inner) or inner.tag == "a":
+        if breaks(inner) or inner.tag == "a":
             break
         line.set("class", f"{line.get('class', '')} {inner.get('class', '')}".strip().lower())
 
@@ -328,17 +270,19 @@ def _keep_notes(tree: "HtmlElement") -> None:
         outer = {str(element.tag) for element in part.iterancestors()}
         if outer.isdisjoint(("article", "main")) or not outer.isdisjoint(("aside", "li")):
             continue
-        if part.tag == "figure" and part.find(".//table") is not None:
-            continue
         if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
             continue
-        lines = [line for line in part.iter("p", "figcaption") if _is_note_text(line)]
+        lines = [
+            line
+            for line in part.iter("p", "figcaption", "table", "pre", "blockquote")
+            if not _HOLDS_LINES.intersection(e.tag for e in line.iterancestors())
+            if line.tag in _HOLDS_LINES or _is_note_text(line)
+        ]
         for line in lines:
-            line.tag = "p"
+            line.tag = "p" if line.tag == "figcaption" else line.tag
             line.attrib.clear()
-        del part[:]
         part.text = None
-        part.extend(lines)
+        part[:] = lines
         part.tag = "div"
         part.attrib.clear()
 
@@ -360,19 +304,11 @@ def _is_sentence(text: str) -> bool:
     return len(text.split()) >= _FEW_WORDS and bool(_SENTENCE_END.search(text))
 
 
+def _is_fact(line: "HtmlElement") -> bool:
+    text = line.text_content()
+    numbered = len(text.split()) > 1 and bool(_NUMBERED.search(text)) and not _DATELINE.search(text)
+    return _is_sentence(text) or (numbered and line.find(".//a") is None)
+
+
 def _is_prose(text: str) -> bool:
     return len(text.split()) >= 3 and not text.startswith("http")
-
-
-def _names() -> dict[str, Any]:
-    return _tables()
-
-
-@cache
-def _tables() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("elements.yaml").read_text("utf-8")
-    table = yaml.safe_load(text)
-    return {
-        key: value if isinstance(value, dict) else frozenset(value.split())
-        for key, value in table.items()
-    }
