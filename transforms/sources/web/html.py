@@ -198,6 +198,7 @@ _HEAD = 4  # lines checked at the beginning
 _BLOCKS = ("p", "li", "h2", "h3", "h4", "h5", "div", "span", "section", "aside", "ul", "ol")
 _INLINE = ("p", "span", "a", "em", "strong")
 _LINKED = 0.9  # share of link text from which an element counts as links
+_LONGEST_BOX = 1000  # characters of a form to subscribe
 _PROSE = 12  # words of a paragraph that belongs to the text
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _HEADLINE = 20  # characters: shorter link texts may be names in a list of the article
@@ -207,6 +208,10 @@ def drop_links_out(tree: "HtmlElement") -> None:
     """Remove links to other pages: "Related: …", lists of headlines, cards of links."""
     for element in list(tree.iter("nav")):
         drop(element)
+    for element in list(tree.iter("div", "section", "form")):
+        is_box = "newsletter" in element.get("class", "").lower()
+        if is_box and len(element.text_content()) < _LONGEST_BOX:
+            drop(element)
     _keep_lists(tree)
     for element in list(tree.iter(*_BLOCKS)):
         parent = element.getparent()

@@ -78,6 +78,8 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         _wrap_text(holder)
     for line in tree.iter("p", "li"):
         _name_line(line)
+        if _is_note_text(line) and next(line.iterancestors("li"), None) is None:
+            strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
     _keep_notes(tree)
     kept = known["blocks"] | known["kept"]
     strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))

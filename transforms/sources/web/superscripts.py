@@ -69,7 +69,9 @@ class Superscripts:
         if says == "mark":
             self._note(raised)
             return ""
-        return _written(says, before, raised, after, rule.gives)
+        written = _written(says, before, raised, after, rule.gives)
+        joins = _digits_meet(before, written) or _digits_meet(written, after)
+        return UNREADABLE if joins else written
 
     def _in_series(self, says: str, raised: str) -> str:
         number = int(raised) if _NUMBER.fullmatch(raised) else -1
@@ -86,11 +88,15 @@ class Superscripts:
             self._last = number
 
 
+def _digits_meet(before: str, after: str) -> bool:
+    return before[-1:].isdigit() and after[:1].isdigit()
+
+
 def lowered(before: str, text: str, after: str) -> str:
     """Return what stands in a text for a lowered `text`; it never joins digits: H2O, log10 100."""
     text = " ".join(text.split())
-    starts = "_" if before[-1:].isdigit() and text[:1].isdigit() else ""
-    ends = " " if text[-1:].isdigit() and after[:1].isdigit() else ""
+    starts = "_" if _digits_meet(before, text) else ""
+    ends = " " if _digits_meet(text, after) else ""
     return f"{starts}{text}{ends}"
 
 
