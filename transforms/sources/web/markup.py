@@ -28,6 +28,7 @@ _MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
 _LINE_STYLE = re.compile(
     r"(?<![-\w])display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
 )
+_RAISING = re.compile(r"(?<![-\w])vertical-align\s*:\s*(?:text-)?(su[pb])", re.IGNORECASE)
 _OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
 _BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
 _MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
@@ -40,6 +41,7 @@ _ASIDE = re.compile(
 )
 _COMMENTS = re.compile("comment", re.IGNORECASE)
 _DATELINE = re.compile(r"\b\d{1,2}:\d\d\b")
+_ASIDES = frozenset(("aside", "li", "nav"))
 _HOLDS_LINES = frozenset(("table", "pre", "blockquote"))
 _NUMBERED = re.compile(r"\d")
 _CREDIT = re.compile(
@@ -61,6 +63,7 @@ def read_marks(tree: "HtmlElement") -> None:
         else:
             drop(image)
     _separate_lines(tree)
+    _name_raised(tree)
     _read_fractions(tree)
     _read_raised(tree)
     for quote in tree.iter("q"):
@@ -78,7 +81,7 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         _wrap_text(holder)
     for line in tree.iter("p", "li"):
         _name_line(line)
-        if _is_note_text(line) and next(line.iterancestors("li"), None) is None:
+        if line.tag == "p" and _is_note_text(line):
             strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
     _keep_notes(tree)
     kept = known["blocks"] | known["kept"]
@@ -105,28 +108,52 @@ def _separate_lines(tree: "HtmlElement") -> None:
 # --- raised and lowered text ---------------------------------------------------------------------
 
 
+def _name_raised(tree: "HtmlElement") -> None:
+    """Make `sup` and `sub` of other elements that a class or a style raises or lowers."""
+    for element in tree.iter("span", "small", "font", "b", "i", "em", "strong"):
+        style = _RAISING.search(element.get("style", ""))
+        for tag in ("sup", "sub"):
+            if not names()[tag].isdisjoint(_classes(element)) or (style and style[1] == tag):
+                element.tag = tag
+        # Small digits right after others are none of their number.
+        if element.tag == "small" and element.text_content().strip().isdigit():
+            if text_before(element)[-1:].isdigit():
+                element.tag = "sup"
+
+
 def _read_raised(tree: "HtmlElement") -> None:
     reader = Superscripts(tree.get("lang", ""))
     for element in list(tree.iter("sup", "sub", "a")):
         if element.getparent() is None:
             continue
-        following = element.getnext()
         if element.tag == "a":
-            if _says_note(element) and _MARK.fullmatch(element.text_content().strip()):
+            if _is_mark(element):
                 _set_text(element, "")
-        elif element.tag == "sub":
-            is_last = element.tail or following is None or following.tag != "sup"
-            after = text_after(element) if is_last else ""
-            _set_text(element, lowered(text_before(element), element.text_content(), after))
-        else:
-            is_note = _is_note(element)
+            continue
+        is_note = element.tag == "sup" and _is_note(element)
+        if element.tag == "sup":
             _merge_marks(element, is_note)
-            before, after = text_before(element), text_after(element)
-            text = reader.read(before, element.text_content(), after, is_note=is_note)
-            _set_text(element, text)
+        following = element.getnext()
+        stacked = not element.tail and following is not None and following.tag == "sup"
+        before, after = text_before(element), "" if stacked else text_after(element)
+        text = element.text_content()
+        if element.tag == "sub":
+            _set_text(element, lowered(before, text, after))
+        else:
+            _set_text(element, reader.read(before, text, after, is_note=is_note))
     for link in tree.iter("a"):
         if not link.text_content().strip():
             link.tag = "span"  # a paragraph with an empty link would be taken for a menu
+
+
+def _is_mark(link: "HtmlElement") -> bool:
+    """Return whether a link on the line is the mark of a note, without brackets around it."""
+    text = link.text_content().strip()
+    before = text_before(link)
+    if not _MARK.fullmatch(text) or before.endswith(("[", "(")):
+        return False
+    joined = not before[-1:].isspace() and bool(before)
+    return _says_note(link) or (_leads_within(link) and (joined or text.startswith(("[", "("))))
 
 
 def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
@@ -268,9 +295,11 @@ def _name_line(line: "HtmlElement") -> None:
 
 def _keep_notes(tree: "HtmlElement") -> None:
     """Keep the sentences of captions, and of the head and foot of an article: its corrections."""
+    marked = next(tree.iter("article", "main"), None) is not None
     for part in list(tree.iter("header", "footer", "figure")):
         outer = {str(element.tag) for element in part.iterancestors()}
-        if outer.isdisjoint(("article", "main")) or not outer.isdisjoint(("aside", "li")):
+        within = not outer.isdisjoint(("article", "main"))
+        if not (within or (part.tag == "figure" and not marked)) or outer & _ASIDES:
             continue
         if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
             continue
