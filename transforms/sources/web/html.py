@@ -178,7 +178,7 @@ _CALL = re.compile(
     rf"|subject to copyright|delivered (?:to|through) your|may be reached at|full coverage of)"
     rf"|^\W*(?:copyright\b|©|\d* ?comments?\W*$|tags?\s*:|topics?\s*:|image credits?\s*:"
     rf"|photo(?:s| credits?)?\s*(?:by\b|:)|updated (?:at|on)\b|last updated|originally published"
-    rf"|follow (?:us|me|him|her|them|@)|share on\b|source\s*:)",
+    rf"|citation\s*:|follow (?:us|me|him|her|them|@)|share on\b|source\s*:)",
     re.IGNORECASE,
 )
 _DATED = re.compile(
@@ -242,7 +242,7 @@ def _keep_lists(tree: "HtmlElement") -> None:
 
 def _has_heading(items: "HtmlElement") -> bool:
     heading = items.getprevious()
-    if heading is None:
+    if heading is None or len(items.findall("li")) < 2:
         return False
     text = _text(heading)
     leads_in = heading.tag in _HEADINGS or text.endswith((":", "："))

@@ -40,13 +40,14 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _COMMENTS = re.compile("comment", re.IGNORECASE)
-_DATELINE = re.compile(r"\b\d{1,2}:\d\d\b")
+_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
 _ASIDES = frozenset(("aside", "li", "nav"))
 _HOLDS_LINES = frozenset(("table", "pre", "blockquote"))
 _NUMBERED = re.compile(r"\d")
 _CREDIT = re.compile(
-    r"[\[(|]?\s*(?:©|\b(?:[Ff]ile )?(?:[Pp]hotos?|[Pp]hotograph|[Ii]mages?|[Cc]redits?|[Pp]ictures?|Foto|Bild|Crédit|Source|FILE)"
-    r"(?: illustration)?(?: credits?)?\s?(?:by\b|:|/)|(?:\w+ )?\w*(?:Getty|Reuters|AFP|AP\b|Shutterstock))"
+    r"[\[(|]?\s?(?:©|(?:\b(?:photo(?:graph)?s?|images?|pictures?|foto|bild|source)|credits?)"
+    r"(?: illustration)?(?: credits?)?\s?(?:by\b|:|/)|\b(?:getty|reuters|afp|shutterstock)\b)",
+    re.IGNORECASE,
 )
 _ENDED = re.compile(r"[.!?:;,…。！？]$")
 
@@ -116,9 +117,9 @@ def _name_raised(tree: "HtmlElement") -> None:
             if not names()[tag].isdisjoint(_classes(element)) or (style and style[1] == tag):
                 element.tag = tag
         # Small digits right after others are none of their number.
-        if element.tag == "small" and element.text_content().strip().isdigit():
-            if text_before(element)[-1:].isdigit():
-                element.tag = "sup"
+        is_number = element.tag == "small" and element.text_content().strip().isdigit()
+        if is_number and text_before(element)[-1:].isdigit():
+            element.tag = "sup"
 
 
 def _read_raised(tree: "HtmlElement") -> None:
@@ -319,25 +320,23 @@ def _keep_notes(tree: "HtmlElement") -> None:
 
 
 def _is_note_text(line: "HtmlElement") -> bool:
-    text = line.text_content()
+    """Return whether a line is a sentence, or a caption with a number, without its credit."""
+    text = " ".join(lines_of(line))
     if line.tag == "figcaption":
-        head = _CREDIT.split(text, maxsplit=1)[0].strip()
-        _set_text(line, head)
-        return _is_sentence(head) or (head == text.strip() and bool(_NUMBERED.search(head)))
-    if _DATELINE.search(text):
-        return False
+        caption = _CREDIT.split(text, maxsplit=1)[0].strip()
+        _set_text(line, caption)
+        return _is_sentence(caption) or (caption == text and bool(_NUMBERED.search(caption)))
     linked = sum(len(link.text_content()) for link in line.iter("a"))
-    return _is_sentence(text) and linked * 2 < len(text)
+    return _is_sentence(text) and not _CLOCK.search(text) and linked * 2 < len(text)
 
 
 def _is_sentence(text: str) -> bool:
-    text = text.strip()
-    return len(text.split()) >= _FEW_WORDS and bool(_SENTENCE_END.search(text))
+    return len(text.split()) >= _FEW_WORDS and bool(_SENTENCE_END.search(text.strip()))
 
 
 def _is_fact(line: "HtmlElement") -> bool:
     text = line.text_content()
-    numbered = len(text.split()) > 1 and bool(_NUMBERED.search(text)) and not _DATELINE.search(text)
+    numbered = len(text.split()) > 1 and bool(_NUMBERED.search(text)) and not _CLOCK.search(text)
     return _is_sentence(text) or (numbered and line.find(".//a") is None)
 
 
