@@ -13,7 +13,7 @@ from lxml.etree import iterwalk
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_STEPS: Final = 40  # elements looked at for the text before or after another
+_STEPS: Final = 12  # elements looked at for the text before or after another
 _CONTEXT: Final = 60  # characters
 
 

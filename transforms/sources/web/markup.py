@@ -87,6 +87,8 @@ def to_paragraphs(tree: "HtmlElement") -> None:
     _keep_notes(tree)
     kept = known["blocks"] | known["kept"]
     strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
+    for element in tree.iter("*"):  # one text each: reading many takes quadratic time
+        element.text, element.tail = element.text, element.tail
     for name, other in known["renamed"].items():
         for element in tree.iter(name):
             element.tag = other
@@ -285,11 +287,11 @@ def _line(text: str | None) -> "HtmlElement":
 
 
 def _name_line(line: "HtmlElement") -> None:
-    """Give a line the class of an element that has all of its text, which may be a caption."""
+    """Give a line the class of a `span` that has all of its text, which may be a caption."""
     inner = line
     while len(inner) == 1 and not f"{inner.text or ''}{inner[0].tail or ''}".strip():
         inner = inner[0]
-        if breaks(inner) or inner.tag == "a":
+        if inner.tag != "span":
             break
         line.set("class", f"{line.get('class', '')} {inner.get('class', '')}".strip().lower())
 
