@@ -17,7 +17,7 @@ from trafilatura import extract, load_html
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
 from ufo.transforms.sources.web.hidden import drop, drop_hidden
-from ufo.transforms.sources.web.lines import lines_of
+from ufo.transforms.sources.web.lines import boilerplate, lines_of, phrases
 from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
 from ufo.transforms.sources.web.superscripts import UNREADABLE, readable
 
@@ -37,21 +37,8 @@ them."""
 _STARTS = re.compile("<[a-zA-Z]")
 _FEW_CHARACTERS = 250  # with no more, the precision mode may have missed the article
 _MAX_TITLE = 300
-_PAYWALL = re.compile(
-    r"paywall|metered|regwall|isAccessibleForFree[\"']?\s*:\s*[\"']?false"
-    r"|\b(?:subscribe|sign in|log in|register) (?:now )?(?:to|and) (?:continue|keep|read|unlock)"
-    r"|\b(?:subscribers?|members?)[- ]only\b|for subscribers only"
-    r"|\balready a (?:subscriber|member)\b|to (?:continue|keep) reading"
-    r"|\bexclusive to (?:subscribers|members)\b|free articles? (?:left|remaining)",
-    re.IGNORECASE,
-)
-_NEEDS_SCRIPT = re.compile(
-    r"(?:enable|activate|turn on|requires?|need(?:s)?) (?:\w+ ){0,3}javascript"
-    r"|javascript (?:\w+ ){0,3}(?:is|must be|has been) (?:\w+ )?(?:disabled|enabled|required)"
-    r"|without javascript",
-    re.IGNORECASE,
-)
-_MOUNTS = ("root", "app", "__next", "__nuxt", "main-app", "svelte", "ember-app", "react-root")
+_PAYWALL = phrases("paywall")
+_NEEDS_SCRIPT = phrases("needs_script")
 _SEARCHED = 200_000
 
 # They log on single pages; a document's `reason` has the same.
@@ -142,7 +129,7 @@ def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
 def _is_mounted(tree: "HtmlElement") -> bool:
     """Return whether the page is an empty element for a script to fill."""
     return any(
-        element.get("id") in _MOUNTS and not "".join(element.itertext()).strip()
+        element.get("id") in boilerplate()["mounts"] and not "".join(element.itertext()).strip()
         for element in tree.iter("div", "main")
     )
 
@@ -154,38 +141,11 @@ def _is_mounted(tree: "HtmlElement") -> bool:
 # the extracted lines. The rules depend on form (share of link text, place, a few standing phrases),
 # never on a site.
 
-_LEAD_IN = (
-    r"(?:related(?: (?:stories|articles|content|links|coverage|posts|news))?|read more|read also"
-    r"|also read|read next|up next|see also|see more|more on this|more from \w+|don['’]t miss"
-    r"|must read|recommended|you may (?:also )?(?:like|be interested)|you might also like"
-    r"|keep reading|continue reading|trending|in case you missed it|watch(?: now)?"
-    r"|what to read next|lesen sie auch|mehr zum thema|lire aussi|à lire aussi"
-    r"|leia também|lea también|leggi anche)"
-)
-_LINK_OUT = re.compile(rf"\W*{_LEAD_IN}\b", re.IGNORECASE)
-_LINK_OUT_LINE = re.compile(
-    rf"\W*{_LEAD_IN}\s*(?:[:|»>›\W]\s*\S.*|\W*)$", re.IGNORECASE | re.DOTALL
-)
-_SITE = r"(?:twitter|facebook|instagram|youtube|linkedin|tiktok|telegram|whatsapp|snapchat|x\.com)"
-_CALL = re.compile(
-    rf"\b(?:subscribe (?:to|now|today|here)|sign up (?:for|to|here|now)|newsletters?\b"
-    rf"|(?:follow|like|join|find) (?:\S+ ){{1,6}}on (?:\S+ )?{_SITE}|to your inbox|in your inbox"
-    rf"|have a tip\b|all rights reserved|click here (?:to|for)|tell us what you think"
-    rf"|leave a comment|join the conversation|share this (?:article|story|post)|filed under"
-    rf"|contact the (?:author|writer|reporter)|listen live|download (?:the|our) (?:\S+ )?app"
-    rf"|get access to|become a (?:member|subscriber)|support our journalism|advertisement"
-    rf"|no paywall|terms of (?:use|service)|privacy policy|this material may not be published"
-    rf"|subject to copyright|delivered (?:to|through) your|may be reached at|full coverage of)"
-    rf"|^\W*(?:copyright\b|©|\d* ?comments?\W*$|tags?\s*:|topics?\s*:|image credits?\s*:"
-    rf"|photo(?:s| credits?)?\s*(?:by\b|:)|updated (?:at|on)\b|last updated|originally published"
-    rf"|citation\s*:|follow (?:us|me|him|her|them|@)|share on\b|source\s*:)",
-    re.IGNORECASE,
-)
-_DATED = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d+[ -]min(?:ute)?s?\b"
-    r"|\breading time\b|\btempo de leitura\b|\blesezeit\b",
-    re.IGNORECASE,
-)
+_LINK_OUT = phrases("lead_in", r"\W*", r"\b")
+_LINK_OUT_LINE = phrases("lead_in", r"\W*", r"\s*(?:[:|»>›\W]\s*\S.*|\W*)$")
+_CALL = phrases("calls", r"\b")
+_CALL_AT_START = phrases("calls_at_start", r"^\W*")
+_DATED = phrases("dated")
 # Not the words that an editor puts in a quotation: "[our]".
 _SHORTCODE = re.compile(
     r"\[(?:/[a-z][\w-]*|[a-z][\w-]*\s+[\w-]+\s*=\s*[\"'”″“][^\]\n]{0,300}/?|[a-z][\w-]*/"
@@ -312,7 +272,8 @@ def _without_tail(lines: list[str]) -> list[str]:
     for at in range(len(lines) - 1, max(0, len(lines) - 1 - _TAIL), -1):
         line = lines[at]
         heads = at == end - 1 and end < len(lines) and _is_heading(line)
-        if (len(line) < _LONG and _CALL.search(line)) or heads:
+        calls = _CALL.search(line) or _CALL_AT_START.search(line)
+        if (len(line) < _LONG and calls) or heads:
             end = at
         else:
             break

@@ -1,8 +1,10 @@
 """Tell which elements of a page share a line, and what is before and after an element on it.
 
-`elements.yaml` has the names of elements and classes that the modules beside this one use.
+`elements.yaml` has the names of elements and classes that the modules beside this one use, and
+`boilerplate.yaml` the phrases.
 """
 
+import re
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +17,20 @@ if TYPE_CHECKING:
 
 _STEPS: Final = 12  # elements looked at for the text before or after another
 _CONTEXT: Final = 60  # characters
+
+
+@cache
+def boilerplate() -> dict[str, list[str]]:
+    """Return the phrases of `boilerplate.yaml`."""
+    text = resources.files(__package__).joinpath("boilerplate.yaml").read_text("utf-8")
+    table: dict[str, list[str]] = yaml.safe_load(text)
+    return table
+
+
+def phrases(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    """Return a pattern of any phrase of a kind, between two other patterns."""
+    pattern = f"{before}(?:{'|'.join(boilerplate()[kind])}){after}"
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
 @cache

@@ -6,24 +6,28 @@ read by `superscripts`. `elements.yaml` has the names.
 """
 
 import re
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from lxml.etree import strip_tags
 from lxml.html import Element
 
 from ufo.transforms.sources.web.hidden import drop
-from ufo.transforms.sources.web.lines import breaks, lines_of, names, text_after, text_before
+from ufo.transforms.sources.web.lines import (
+    breaks,
+    lines_of,
+    names,
+    phrases,
+    text_after,
+    text_before,
+)
 from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, lowered
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _LONG_CELL = 400  # characters; a longer cell is a part of the page, not of a table
-_NOTE = re.compile(
-    r"foot-?note|end-?note|note-?(?:ref|link|mark|num)|fn-?ref|\bfn|\bcit(?:e|ation)|\breferences?\b"
-    r"|biblioref|inline-template|\b(?:ref|xref|reflink)\b",
-    re.IGNORECASE,
-)
+_NOTE = phrases("note")
 _MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
 _LINE_STYLE = re.compile(
     r"(?<![-\w])display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
@@ -34,21 +38,13 @@ _BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
 _MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
 _FEW_WORDS = 4
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
-_ASIDE = re.compile(
-    r"promo|teaser|caption|credit|newsletter|advert|related|subscri|byline|author|share|copyright"
-    r"|disclaimer|quote|cookie|consent|comment",
-    re.IGNORECASE,
-)
+_ASIDE = phrases("aside")
 _COMMENTS = re.compile("comment", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
 _ASIDES = frozenset(("aside", "li", "nav"))
 _HOLDS_LINES = frozenset(("table", "pre", "blockquote"))
 _NUMBERED = re.compile(r"\d")
-_CREDIT = re.compile(
-    r"[\[(|]?\s?(?:©|(?:\b(?:photo(?:graph)?s?|images?|pictures?|foto|bild|source)|credits?)"
-    r"(?: illustration)?(?: credits?)?\s?(?:by\b|:|/)|\b(?:getty|reuters|afp|shutterstock)\b)",
-    re.IGNORECASE,
-)
+_CREDIT = phrases("credit", r"[\[(|]?\s?")
 _ENDED = re.compile(r"[.!?:;,…。！？]$")
 
 
@@ -67,7 +63,7 @@ def read_marks(tree: "HtmlElement") -> None:
     _name_raised(tree)
     _read_fractions(tree)
     _read_raised(tree)
-    for quote in tree.iter("q"):
+    for quote in list(tree.iter("q")):
         _set_text(quote, f"“{quote.text_content()}”")
 
 
@@ -80,7 +76,7 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         if holder.tag in ("td", "th") and _join_lines(holder):
             continue
         _wrap_text(holder)
-    for line in tree.iter("p", "li"):
+    for line in list(tree.iter("p", "li")):
         _name_line(line)
         if line.tag == "p" and _is_note_text(line):
             strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
@@ -116,7 +112,9 @@ def _name_raised(tree: "HtmlElement") -> None:
     for element in tree.iter("span", "small", "font", "b", "i", "em", "strong"):
         style = _RAISING.search(element.get("style", ""))
         for tag in ("sup", "sub"):
-            if not names()[tag].isdisjoint(_classes(element)) or (style and style[1] == tag):
+            if not names()[tag].isdisjoint(_classes(element)) or (
+                style and style[1].lower() == tag
+            ):
                 element.tag = tag
         # Small digits right after others are none of their number.
         is_number = element.tag == "small" and element.text_content().strip().isdigit()
@@ -226,12 +224,16 @@ def _formula(element: "HtmlElement") -> str:
     if element.tag == "mspace":
         return " "
     if element.tag in ("math", "mrow", "mstyle", "semantics", "mpadded"):
-        return "".join(parts)
+        return reduce(_beside, parts, "")
     if element.tag in ("msup", "msub", "mfrac") and len(parts) == 2:
         sign = {"msup": "^", "msub": "_", "mfrac": "/"}[element.tag]
         first, second = (p if re.fullmatch(r"[-−]?\w*", p) else f"({p})" for p in parts)
-        return f"{first}{sign}{second}"
+        return f"{first}{sign}{second}".replace("−", "-")
     return UNREADABLE
+
+
+def _beside(before: str, part: str) -> str:
+    return before + (" " if before[-1:].isdigit() and part[:1].isdigit() else "") + part
 
 
 def _set_text(element: "HtmlElement", text: str) -> None:
