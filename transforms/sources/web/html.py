@@ -34,6 +34,8 @@ MOST_ATTRIBUTES = 1_000
 """The most attributes of an element of a page that is read: libraries take quadratic time for
 them."""
 
+_DIGITS = re.compile(r"\d+")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # of no width
 _STARTS = re.compile("<[a-zA-Z]")
 _FEW_CHARACTERS = 250  # with no more, the precision mode may have missed the article
 _MAX_TITLE = 300
@@ -70,7 +72,8 @@ def article_of(page: FetchedPage, html: str) -> Document:
     drop_links_out(tree)
     show_quotes(tree)
     to_paragraphs(tree)
-    text, left_out = readable(clean(_main_text(tree), title))
+    shown = "\n".join(lines_of(tree))
+    text, left_out = readable(without_glued(clean(_main_text(tree), title), shown))
     if len(text.split()) < MIN_WORDS:
         seen, reason = html[:_SEARCHED], None if text else reasons.NO_TEXT
         if _PAYWALL.search(seen):
@@ -93,6 +96,15 @@ def _main_text(tree: "HtmlElement") -> str:
         other = extract(tree, include_comments=False) or ""
         return max(text, other, key=len)
     return text
+
+
+def without_glued(text: str, shown: str) -> str:
+    """Return a text with UNREADABLE for each number that is not on the page as `shown`.
+
+    Where lines are nested in unusual ways, the extraction joins the end of one to the next.
+    """
+    numbers = set(_DIGITS.findall(_UNSEEN.sub("", shown)))
+    return _DIGITS.sub(lambda match: match[0] if match[0] in numbers else UNREADABLE, text)
 
 
 def _title(tree: "HtmlElement") -> str | None:

@@ -83,8 +83,12 @@ def to_paragraphs(tree: "HtmlElement") -> None:
     _keep_notes(tree)
     kept = known["blocks"] | known["kept"]
     strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
-    for element in tree.iter("*"):  # one text each: reading many takes quadratic time
-        element.text, element.tail = element.text, element.tail
+    for element in tree.iter("*"):
+        # Lines may be joined later. To set the texts also makes one of many, which is faster.
+        space = " " if breaks(element) else ""
+        if element.text or len(element):
+            element.text = space + (element.text or "")
+        element.tail = space + (element.tail or "")
     for name, other in known["renamed"].items():
         for element in tree.iter(name):
             element.tag = other
@@ -261,15 +265,17 @@ def _join_lines(cell: "HtmlElement") -> bool:
 def _wrap_text(holder: "HtmlElement") -> None:
     """Make paragraphs of the text that stands between the blocks of an element."""
     known = names()
-    if holder.tag == "div" and not any(child.tag in known["blocks"] for child in holder):
-        aside = _ASIDE.search(" ".join(e.get("class", "") for e in (holder, holder.getparent())))
-        if _is_fact(holder) and not aside:
+    outer = holder.getparent()
+    in_item = not known["items"].isdisjoint((holder.tag, outer.tag))
+    if holder.tag in ("div", *known["items"]) and not any(map(_is_block, holder)):
+        aside = _ASIDE.search(f"{holder.get('class', '')} {outer.get('class', '')}")
+        if holder.tag == "div" and (in_item or (_is_fact(holder) and not aside)):
             holder.tag = "p"
         return
     parts = [_line(holder.text)]
     holder.text = None
     for child in list(holder):
-        if child.tag in known["blocks"]:
+        if _is_block(child):
             parts += [child, _line(child.tail)]
             child.tail = None
         else:
@@ -278,8 +284,12 @@ def _wrap_text(holder: "HtmlElement") -> None:
         if part.tag != "span":
             holder.append(part)
         elif text := part.text_content().strip():
-            part.tag = "p" if _is_prose(text) else "div"
+            part.tag = "p" if in_item or _is_prose(text) else "div"
             holder.append(part)
+
+
+def _is_block(element: "HtmlElement") -> bool:
+    return element.tag in names()["blocks"]
 
 
 def _line(text: str | None) -> "HtmlElement":

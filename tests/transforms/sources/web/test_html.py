@@ -6,7 +6,13 @@ from lxml.html import document_fromstring
 from tests.transforms.sources.web.pages import fetched
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import Document
-from ufo.transforms.sources.web.html import article_of, clean, drop_links_out, show_quotes
+from ufo.transforms.sources.web.html import (
+    article_of,
+    clean,
+    drop_links_out,
+    show_quotes,
+    without_glued,
+)
 
 FIRST = "The old bridge was closed in 1931."
 LAST = "The new one was opened a year later."
@@ -396,3 +402,16 @@ def test_a_form_to_subscribe_is_left_out() -> None:
     box = "<div class='Newsletter-box'><p>Get the news of all 45 bridges.</p></div>"
     page = f"<body><article><p>{PROSE}</p>{box}<p>{PROSE[:-1]}, too.</p></article></body>"
     assert "45" not in article(page).text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "left"),
+    [
+        ("It has 45 lanes.", "It has\n45 lanes.", "It has 45 lanes."),
+        ("It has 4512 lanes.", "It has 45\n12 lanes.", "It has \ufffc lanes."),
+        ("It has 45 lanes.", "It has 4\u200b5 lanes.", "It has 45 lanes."),
+        ("It has ٤٥ lanes.", "It has ٤\n٥ lanes.", "It has \ufffc lanes."),
+    ],
+)
+def test_a_number_that_the_page_does_not_show_is_none(text: str, shown: str, left: str) -> None:
+    assert without_glued(text, shown) == left
