@@ -180,7 +180,7 @@ def _of_pdf(page: FetchedPage) -> Document:
         day = None
     title = storable(str(stated)).strip()[:_MAX_TITLE] if stated else None
     if not text.strip():
-        return Document(title or None, "", day, NO_TEXT)
+        return Document(title or None, "", day, NO_TEXT, left_out=left_out)
     return Document(title or None, text, day, left_out=left_out)
 
 

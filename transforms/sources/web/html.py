@@ -81,7 +81,7 @@ def article_of(page: FetchedPage, html: str) -> Document:
         elif mounted or _NEEDS_SCRIPT.search(seen):
             reason = reasons.JAVASCRIPT_ONLY
         if reason:
-            return Document(title, "", published, reason)
+            return Document(title, "", published, reason, left_out=left_out)
     return Document(title, text[:MAX_CHARACTERS], published, left_out=left_out)
 
 
