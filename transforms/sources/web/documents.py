@@ -7,16 +7,20 @@ import codecs
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from io import BytesIO
 from typing import Any, Final
 
+import yaml
 from charset_normalizer import from_bytes
 from pypdf import PdfReader
 
-from ufo.schemas.text import storable
+from ufo.schemas.text import REPLACEMENT, storable
 from ufo.transforms.sentences import Span, segment
+from ufo.transforms.sources.web.pdf import page_text
+from ufo.transforms.sources.web.superscripts import Superscripts, readable
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
 REFUSED_ADDRESS: Final = "refused_address"
@@ -84,6 +88,8 @@ class Document:
 
     `published_at` is an ISO 8601 date or None. `spans` are its sentences. `canonical` is the
     address that the page states for itself; `moved_to` is the one that it sends its readers to.
+    `left_out` counts the sentences that are not in `text`, since a raised number or a formula in
+    them cannot be told.
 
     `reason` says why `text` is empty, and `detail` explains it to people. It is the reason of the
     fetch, an exceeded budget (`readers`), or one of these:
@@ -102,6 +108,7 @@ class Document:
     spans: Sequence[Span] = ()
     canonical: str | None = None
     moved_to: str | None = None
+    left_out: int = 0
 
 
 def sentences_of(text: str) -> list[Span]:
@@ -174,7 +181,7 @@ def _of_pdf(page: FetchedPage) -> Document:
         reader = PdfReader(BytesIO(page.body))
         if reader.is_encrypted and not reader.decrypt(""):
             return Document(None, "", reason=UNREADABLE_PDF)
-        text = storable(_pages(reader))
+        text, left_out = readable(storable(_pages(reader)))
         information = reader.metadata
         stated = information.get("/Title") if information else None
         created = information.get("/CreationDate") if information else None
@@ -188,15 +195,16 @@ def _of_pdf(page: FetchedPage) -> Document:
         day = None
     title = storable(str(stated)).strip()[:_MAX_TITLE] if stated else None
     if not text.strip():
-        return Document(title or None, "", day, NO_TEXT)
-    return Document(title or None, text, day)
+        return Document(title or None, "", day, NO_TEXT, left_out=left_out)
+    return Document(title or None, text, day, left_out=left_out)
 
 
 def _pages(reader: Any) -> str:
     texts: list[str] = []
     size = 0
+    superscripts = Superscripts()
     for page in reader.pages[:_MAX_PAGES]:
-        texts.append(_running(page.extract_text()))
+        texts.append(_running(page_text(page, superscripts)))
         size += len(texts[-1])
         if size > MAX_CHARACTERS:
             break
@@ -211,49 +219,84 @@ def _running(text: str) -> str:
 
 # --- bytes to text ------------------------------------------------------------------------------
 
-# The encodings that browsers use for these labels: supersets, and what mislabelled pages have.
-_READ_AS = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "euc_kr": "cp949",
-    "shift_jis": "cp932",
-}
-# A page in UTF-16 could not be searched for it, so a declared UTF-16 is wrong (WHATWG).
-_META = re.compile(
-    rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*(?!utf-16)([\w.:-]{2,40})", re.IGNORECASE
+_MARKS = (  # UTF-32's begins with UTF-16's
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# A page in UTF-16 could not be searched for it, so a UTF-16 that it states is wrong (WHATWG).
+_STATED = re.compile(
+    rb"<(?:meta[^>]{0,300}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*[\"']?\s*"
+    rb"(?!utf-?16)([\w.:-]{2,40})",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _SEARCHED = 4096  # the standard looks at 1024 bytes; pages put scripts first
 _SAMPLE = 50_000  # bytes; with more, detection would cost more than the rest of the extraction
+_FEW = 5  # so many bad bytes do not show that a declaration is wrong
+_CERTAIN = 10  # so many characters of UTF-8 for each bad byte do
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A text with U+FFFD for `bad` bytes, and how many characters beyond ASCII it has."""
+
+    text: str
+    bad: int
+    good: int
+
+    @property
+    def fails(self) -> bool:
+        return self.bad > max(self.good, _FEW)
 
 
 def text_of(body: bytes, declared: str | None = None) -> str:
     """Return the text of a body; invalid bytes become U+FFFD.
 
-    The encoding is UTF-8 if the bytes are valid UTF-8, since text in other encodings hardly ever
-    is. Else it is the one declared by the server (`declared`) or the page, if the bytes are valid
-    in it. Else charset-normalizer detects it.
+    A byte order mark decides the encoding. Else it is UTF-8 if the bytes beyond ASCII are, since
+    those of other encodings hardly ever look so. Else it is the one declared by the server
+    (`declared`), the one the page states, or UTF-8: the first in which most of these bytes are
+    valid. Else charset-normalizer detects it.
     """
-    utf8 = _is_utf8(body)
-    # ISO-2022 and UTF-16 use ASCII bytes, and a byte order mark overrides every declaration.
-    if body.isascii() or not (utf8 or body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))):
-        found = _META.search(body, 0, _SEARCHED)
-        for label in (declared, found[1].decode("ascii", "replace") if found else None):
-            with suppress(LookupError, ValueError):
-                name = codecs.lookup((label or "").strip(" \"'")).name
-                return body.decode(_READ_AS.get(name, name))
-    if utf8:
-        return body.decode("utf-8-sig", "replace")
+    for mark, encoding in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(encoding, "replace")
+    stated = _STATED.search(_COMMENT.sub(b"", body[:_SEARCHED]))
+    labels = declared, stated[1].decode("ascii", "replace") if stated else None
+    named = [name for label in labels if (name := _encoding(label, body))]
+    utf8 = _reading(body, "utf-8")
+    by_chance = utf8.good < _CERTAIN and any(name in _PAIRS for name in named)
+    if utf8.good > utf8.bad * _CERTAIN and not by_chance:
+        return utf8.text
+    for name in [*named, "utf-8"]:
+        reading = _reading(body, name)
+        if not reading.fails:
+            return reading.text
     best = from_bytes(body[:_SAMPLE]).best()
     return body.decode(best.encoding if best else "utf-8", "replace")
 
 
-def _is_utf8(body: bytes) -> bool:
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        # A body that was cut off may end inside a character.
-        return error.start >= len(body) - 3 and error.start > 0
-    return True
+# Two letters of these may be one of UTF-8.
+_PAIRS = ("gb18030", "big5hkscs", "euc_jp", "cp932", "cp949")
+
+
+def _encoding(label: str | None, body: bytes) -> str | None:
+    """Return the codec for a label; none for UTF-16 where no byte of the text is zero."""
+    name = _charsets().get((label or "").strip(" \t\r\n\f\"'").lower())
+    return None if name and name.startswith("utf-16") and b"\0" not in body else name
+
+
+def _reading(body: bytes, encoding: str) -> _Reading:
+    text = body.decode(encoding, "replace")
+    bad = text.count(REPLACEMENT) - body.count(REPLACEMENT.encode())
+    return _Reading(text, bad, len(text) - len(text.encode("ascii", "ignore")) - bad)
+
+
+@cache
+def _charsets() -> dict[str, str]:
+    """Return the codec of each label in `charsets.yaml`."""
+    text = resources.files(__package__).joinpath("charsets.yaml").read_text("utf-8")
+    table: dict[str, object] = yaml.safe_load(text)
+    return {label: name for name, labels in table.items() for label in str(labels).split()}

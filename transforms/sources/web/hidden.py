@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ufo.transforms.sources.web.lines import breaks, names, text_after, text_before
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -19,6 +21,7 @@ _NO_TEXT = frozenset(  # not shown, or shown as something to use
         *("button", "input", "dialog"),
     )
 )
+_STRUCK_OUT = frozenset(("del", "s", "strike"))
 _KEPT = frozenset(("html", "body", "main", "article"))  # hidden until a script has run, then shown
 _ZERO = r"(?:0*\.?0+)(?:px|em|rem|pt|%|v[wh])?(?![\d.])"
 _AWAY = r"-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|%)?"
@@ -26,6 +29,7 @@ _HIDING = re.compile(
     rf"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
     rf"|content-visibility\s*:\s*hidden|opacity\s*:\s*{_ZERO}|font-size\s*:\s*{_ZERO}"
     rf"|(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*{_AWAY}"
+    rf"|text-decoration(?:-line)?\s*:[^;]{{0,40}}line-through"
     rf"|color\s*:\s*transparent|clip\s*:\s*rect\(\s*[01](?:px)?[,\s]+[01](?:px)?\b"
     rf"|clip-path\s*:\s*inset\(\s*(?:50|100)%|transform\s*:\s*scale\(\s*0\s*\))",
     re.IGNORECASE,
@@ -44,7 +48,7 @@ _WHITE = ("#fff", "#ffffff", "white", "rgb(255,255,255)", "rgba(255,255,255,1)")
 
 
 def drop_hidden(tree: "HtmlElement") -> None:
-    """Remove all elements that a reader of the page does not see from the tree."""
+    """Remove all elements that a reader of the page does not see, and struck-out text."""
     classes, ids = _hidden_names(tree.iter("style"))
     for element in list(tree.iter("*")):
         parent = element.getparent()
@@ -68,18 +72,33 @@ def _is_hidden(element: "HtmlElement") -> bool:
     ):
         return False
     if tag in _NO_TEXT:
-        return not (tag == "dialog" and "open" in element.attrib)
+        open_dialog = tag == "dialog" and "open" in element.attrib
+        return not (open_dialog or (tag == "button" and _is_in_sentence(element)))
     attributes = element.attrib
+    if tag in _STRUCK_OUT or attributes.get("role") == "deletion":
+        return True
     if not attributes:
         return False
+    classes = attributes.get("class", "").lower().split()
+    if not (names()["struck_out"] | names()["unseen"]).isdisjoint(classes):
+        return True
     if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
         return True
     if attributes.get("aria-hidden", "").strip().lower() == "true" and tag not in _KEPT:
-        return True
+        is_picture = not names()["pictures"].isdisjoint(classes) or "math" in tag
+        if breaks(element) or is_picture or not _is_in_sentence(element):
+            return True
     if tag == "font" and _shade(attributes.get("color", "")) == "white":
         return True
     style = attributes.get("style")
     return bool(style) and tag not in _KEPT and hides(style)
+
+
+def _is_in_sentence(element: "HtmlElement") -> bool:
+    """Return whether a sentence begins before an element and goes on after it."""
+    before, after = text_before(element).strip(), text_after(element).strip()
+    begun = bool(before) and before[-1] not in ".!?:;…。！？"
+    return begun and bool(after) and not (after[0].isupper() and after[0].isascii())
 
 
 def hides(style: str) -> bool:

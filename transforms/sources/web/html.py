@@ -11,11 +11,15 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from htmldate import find_date
+from lxml.etree import strip_tags
 from trafilatura import extract, load_html
 
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
 from ufo.transforms.sources.web.hidden import drop, drop_hidden
+from ufo.transforms.sources.web.lines import boilerplate, lines_of, phrases
+from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
+from ufo.transforms.sources.web.superscripts import UNREADABLE, readable
 from ufo.transforms.sources.web.walls import canonical_of, refresh_of, shown_on, wall_in
 
 if TYPE_CHECKING:
@@ -31,24 +35,13 @@ MOST_ATTRIBUTES = 1_000
 """The most attributes of an element of a page that is read: libraries take quadratic time for
 them."""
 
+_DIGITS = re.compile(r"\d+")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # of no width
 _STARTS = re.compile("<[a-zA-Z]")
 _FEW_CHARACTERS = 250  # with no more, the precision mode may have missed the article
 _MAX_TITLE = 300
-_PAYWALL = re.compile(
-    r"paywall|metered|regwall|isAccessibleForFree[\"']?\s*:\s*[\"']?false"
-    r"|\b(?:subscribe|sign in|log in|register) (?:now )?(?:to|and) (?:continue|keep|read|unlock)"
-    r"|\b(?:subscribers?|members?)[- ]only\b|for subscribers only"
-    r"|\balready a (?:subscriber|member)\b|to (?:continue|keep) reading"
-    r"|\bexclusive to (?:subscribers|members)\b|free articles? (?:left|remaining)",
-    re.IGNORECASE,
-)
-_NEEDS_SCRIPT = re.compile(
-    r"(?:enable|activate|turn on|requires?|need(?:s)?) (?:\w+ ){0,3}javascript"
-    r"|javascript (?:\w+ ){0,3}(?:is|must be|has been) (?:\w+ )?(?:disabled|enabled|required)"
-    r"|without javascript",
-    re.IGNORECASE,
-)
-_MOUNTS = ("root", "app", "__next", "__nuxt", "main-app", "svelte", "ember-app", "react-root")
+_PAYWALL = phrases("paywall")
+_NEEDS_SCRIPT = phrases("needs_script")
 _SEARCHED = 200_000
 
 # They log on single pages; a document's `reason` has the same.
@@ -65,20 +58,25 @@ def article_of(page: FetchedPage, html: str) -> Document:
     """
     if sum(1 for _ in islice(_STARTS.finditer(html), MOST_ELEMENTS + 1)) > MOST_ELEMENTS:
         return _too_large(f"it has over {MOST_ELEMENTS:,} elements")
-    tree = load_html(html) if html.strip() else None
+    # trafilatura takes a page of one element for a text, unless it says that it is HTML.
+    whole = html if "html" in html[:50].lower() else f"<html>{html}"
+    tree = load_html(whole) if html.strip() else None
     if tree is None:
         return Document(None, "", reason=reasons.NO_TEXT)
     if tree.xpath(f"boolean(descendant-or-self::*[@*[{MOST_ATTRIBUTES + 1}]])"):
         return _too_large(f"an element has over {MOST_ATTRIBUTES:,} attributes")
-    title = _title(tree)
     published = _published(tree, page.final_url, page.retrieved_at)
     mounted = _is_mounted(tree)
     shown = shown_on(tree)
     canonical, there = (find(tree, page.final_url) for find in (canonical_of, refresh_of))
     drop_hidden(tree)
+    read_marks(tree)
+    title = _title(tree)
     drop_links_out(tree)
     show_quotes(tree)
-    text = clean(_main_text(tree), title)
+    to_paragraphs(tree)
+    lines = "\n".join(lines_of(tree))
+    text, left_out = readable(without_glued(clean(_main_text(tree), title), lines))
     if there is not None and len(text) < _FEW_CHARACTERS:
         detail = f"it sends its readers to {there}"
         return Document(title, "", published, reasons.MOVED, detail, moved_to=there)
@@ -93,8 +91,8 @@ def article_of(page: FetchedPage, html: str) -> Document:
         elif mounted or _NEEDS_SCRIPT.search(seen):
             reason = reasons.JAVASCRIPT_ONLY
         if reason:
-            return Document(title, "", published, reason)
-    return Document(title, text[:MAX_CHARACTERS], published, canonical=canonical)
+            return Document(title, "", published, reason, left_out=left_out)
+    return Document(title, text[:MAX_CHARACTERS], published, left_out=left_out, canonical=canonical)
 
 
 def _too_large(detail: str) -> Document:
@@ -110,9 +108,18 @@ def _main_text(tree: "HtmlElement") -> str:
     return text
 
 
+def without_glued(text: str, shown: str) -> str:
+    """Return a text with UNREADABLE for each number that is not on the page as `shown`.
+
+    Where lines are nested in unusual ways, the extraction joins the end of one to the next.
+    """
+    numbers = set(_DIGITS.findall(_UNSEEN.sub("", shown)))
+    return _DIGITS.sub(lambda match: match[0] if match[0] in numbers else UNREADABLE, text)
+
+
 def _title(tree: "HtmlElement") -> str | None:
     """Return the title as the page shows it: its first heading, else the title in its head."""
-    shown = [_joined(heading.text_content()) for heading in tree.iter("h1")]
+    shown = [" ".join(lines_of(heading)) for heading in tree.iter("h1")]
     stated = [
         _joined(meta.get("content", ""))
         for meta in tree.iter("meta")
@@ -123,7 +130,7 @@ def _title(tree: "HtmlElement") -> str | None:
     heads = stated or named
     best = [text for text in shown if any(text and head.startswith(text) for head in heads)]
     for text in best + stated + named + shown:
-        if text:
+        if text and UNREADABLE not in text:
             return text[:_MAX_TITLE]
     return None
 
@@ -144,7 +151,7 @@ def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
 def _is_mounted(tree: "HtmlElement") -> bool:
     """Return whether the page is an empty element for a script to fill."""
     return any(
-        element.get("id") in _MOUNTS and not "".join(element.itertext()).strip()
+        element.get("id") in boilerplate()["mounts"] and not "".join(element.itertext()).strip()
         for element in tree.iter("div", "main")
     )
 
@@ -156,39 +163,16 @@ def _is_mounted(tree: "HtmlElement") -> bool:
 # the extracted lines. The rules depend on form (share of link text, place, a few standing phrases),
 # never on a site.
 
-_LEAD_IN = (
-    r"(?:related(?: (?:stories|articles|content|links|coverage|posts|news))?|read more|read also"
-    r"|also read|read next|up next|see also|see more|more on this|more from \w+|don['’]t miss"
-    r"|must read|recommended|you may (?:also )?(?:like|be interested)|you might also like"
-    r"|keep reading|continue reading|trending|in case you missed it|watch(?: now)?"
-    r"|what to read next|lesen sie auch|mehr zum thema|lire aussi|à lire aussi"
-    r"|leia também|lea también|leggi anche)"
+_LINK_OUT = phrases("lead_in", r"\W*", r"\b")
+_LINK_OUT_LINE = phrases("lead_in", r"\W*", r"\s*(?:[:|»>›\W]\s*\S.*|\W*)$")
+_CALL = phrases("calls", r"\b")
+_CALL_AT_START = phrases("calls_at_start", r"^\W*")
+_DATED = phrases("dated")
+# Not the words that an editor puts in a quotation: "[our]".
+_SHORTCODE = re.compile(
+    r"\[(?:/[a-z][\w-]*|[a-z][\w-]*\s+[\w-]+\s*=\s*[\"'”″“][^\]\n]{0,300}/?|[a-z][\w-]*/"
+    r"|(?:gallery|caption|embed|audio|video|playlist))\]"
 )
-_LINK_OUT = re.compile(rf"\W*{_LEAD_IN}\b", re.IGNORECASE)
-_LINK_OUT_LINE = re.compile(
-    rf"\W*{_LEAD_IN}\s*(?:[:|»>›\W]\s*\S.*|\W*)$", re.IGNORECASE | re.DOTALL
-)
-_SITE = r"(?:twitter|facebook|instagram|youtube|linkedin|tiktok|telegram|whatsapp|snapchat|x\.com)"
-_CALL = re.compile(
-    rf"\b(?:subscribe (?:to|now|today|here)|sign up (?:for|to|here|now)|newsletters?\b"
-    rf"|(?:follow|like|join|find) (?:\S+ ){{1,6}}on (?:\S+ )?{_SITE}|to your inbox|in your inbox"
-    rf"|have a tip\b|all rights reserved|click here (?:to|for)|tell us what you think"
-    rf"|leave a comment|join the conversation|share this (?:article|story|post)|filed under"
-    rf"|contact the (?:author|writer|reporter)|listen live|download (?:the|our) (?:\S+ )?app"
-    rf"|get access to|become a (?:member|subscriber)|support our journalism|advertisement"
-    rf"|no paywall|terms of (?:use|service)|privacy policy|this material may not be published"
-    rf"|delivered (?:to|through) your|may be reached at|full coverage of)"
-    rf"|^\W*(?:copyright\b|©|\d* ?comments?\W*$|tags?\s*:|topics?\s*:|image credits?\s*:"
-    rf"|photo(?:s| credits?)?\s*(?:by\b|:)|updated (?:at|on)\b|last updated|originally published"
-    rf"|follow (?:us|me|him|her|them|@)|share on\b|source\s*:)",
-    re.IGNORECASE,
-)
-_DATED = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d+[ -]min(?:ute)?s?\b"
-    r"|\breading time\b|\btempo de leitura\b|\blesezeit\b",
-    re.IGNORECASE,
-)
-_SHORTCODE = re.compile(r"\[/?[a-z][\w-]*(?:\s+[\w-]+\s*=\s*[\"'”″“][^\]\n]{0,300})?/?\]")
 _SENTENCE_END = re.compile(r"[.!?…。！？:][\"'”’»)\]]*$")
 _TAIL = 8  # lines checked at the end
 _LONG = 500  # characters: a longer line is a paragraph, whatever it mentions
@@ -196,6 +180,9 @@ _HEAD = 4  # lines checked at the beginning
 _BLOCKS = ("p", "li", "h2", "h3", "h4", "h5", "div", "span", "section", "aside", "ul", "ol")
 _INLINE = ("p", "span", "a", "em", "strong")
 _LINKED = 0.9  # share of link text from which an element counts as links
+_LONGEST_BOX = 1000  # characters of a form to subscribe
+_PROSE = 12  # words of a paragraph that belongs to the text
+_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _HEADLINE = 20  # characters: shorter link texts may be names in a list of the article
 
 
@@ -203,6 +190,11 @@ def drop_links_out(tree: "HtmlElement") -> None:
     """Remove links to other pages: "Related: …", lists of headlines, cards of links."""
     for element in list(tree.iter("nav")):
         drop(element)
+    for element in list(tree.iter("div", "section", "form")):
+        is_box = "newsletter" in element.get("class", "").lower()
+        if is_box and len(element.text_content()) < _LONGEST_BOX:
+            drop(element)
+    _keep_lists(tree)
     for element in list(tree.iter(*_BLOCKS)):
         parent = element.getparent()
         if parent is None or element.find(".//a") is None:
@@ -215,6 +207,28 @@ def drop_links_out(tree: "HtmlElement") -> None:
             leads_out = bool(_LINK_OUT.match(_beginning(element))) and _linked(element) >= 0.5
         if leads_out:
             drop(element)
+
+
+def _keep_lists(tree: "HtmlElement") -> None:
+    """Make text of the links in a list with a heading that has prose of its article after it."""
+    for article in tree.iter("article", "main"):
+        lists: list[HtmlElement] = []
+        for element in article.iter("ul", "ol", "p"):
+            if element.tag != "p":
+                lists.append(element)
+            elif len(element.text_content().split()) >= _PROSE and _linked(element) < 0.5:
+                for items in filter(_has_heading, lists):
+                    strip_tags(items, "a")
+                lists = []
+
+
+def _has_heading(items: "HtmlElement") -> bool:
+    heading = items.getprevious()
+    if heading is None or len(items.findall("li")) < 2:
+        return False
+    text = _text(heading)
+    leads_in = heading.tag in _HEADINGS or text.endswith((":", "："))
+    return bool(text) and leads_in and not _LINK_OUT.match(text) and _linked(heading) < 0.5
 
 
 def show_quotes(tree: "HtmlElement") -> None:
@@ -280,7 +294,8 @@ def _without_tail(lines: list[str]) -> list[str]:
     for at in range(len(lines) - 1, max(0, len(lines) - 1 - _TAIL), -1):
         line = lines[at]
         heads = at == end - 1 and end < len(lines) and _is_heading(line)
-        if (len(line) < _LONG and _CALL.search(line)) or heads:
+        calls = _CALL.search(line) or _CALL_AT_START.search(line)
+        if (len(line) < _LONG and calls) or heads:
             end = at
         else:
             break

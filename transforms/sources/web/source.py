@@ -19,6 +19,7 @@ from ufo.indexes.embedders import ALLOWED, checked_name
 from ufo.schemas.errors import UsageError, ends_run, missing, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
+from ufo.schemas.text import quantity
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.request import VERIFIER, Request, together
 from ufo.transforms.llm.retry import Sleep
@@ -50,6 +51,7 @@ DENSE: Final = "dense"
 _RETRIEVERS: Final = (BM25, DENSE)
 _LEAST: Final = 10  # results requested, so that runs with other `pages` use the same search
 _PAGE: Final = "page"
+_LEFT_OUT: Final = "sentences_left_out"
 _UNSENT: Final = ("blocked_by_robots", "refused_address")
 
 
@@ -391,6 +393,12 @@ class Visit:
         if reason is not None:
             message = f"{reason}: {detail or 'nothing to read'}"
             self.failures[url] = Failure(_PAGE, url, reason, message)
+        elif read.document.left_out:
+            message = (
+                f"{quantity(read.document.left_out, 'sentence')} left out, since a raised number "
+                "may be a power or the mark of a note, or a formula has no text"
+            )
+            self.failures[url] = Failure(_PAGE, url, _LEFT_OUT, message)
         if read.page.reason in _UNSENT:
             return
         row = usage_row(_PAGE, self.source, None, self.response_id, read.request_id)

@@ -307,7 +307,60 @@ def test_a_pdf_is_no_older_than_1970_and_no_newer_than_its_retrieval(
     assert document_of(fetched(pdf("Lakes", [""], created=created), PDF)).published_at == day
 
 
-@pytest.mark.parametrize(("missing", "read"), [(3, True), (4, False)], ids=["three", "four"])
-def test_a_text_may_end_inside_a_character(missing: int, read: bool) -> None:
-    body = "ä ".encode() * 20 + b"\xf0\x9f\x98\x80"[:1] + b"aaa"[: missing - 1]
-    assert text_of(body, "iso-8859-1").startswith("ä") is read
+@pytest.mark.parametrize("tail", [b"\xf0", b"\xf0\x9f\x98", b"\xf0aaa"])
+def test_a_text_may_end_inside_a_character(tail: bytes) -> None:
+    assert text_of("ä ".encode() * 20 + tail, "iso-8859-1").startswith("ä ä ")
+
+
+ACCENTS = "Das Café „Grün“ – 45 € je Kopf – öffnete für Müllers Töchter."
+
+
+@pytest.mark.parametrize("declared", [None, "utf-8", "UTF8", "iso-8859-1", "windows-1251"])
+@pytest.mark.parametrize("page", ["@", "<meta charset=utf-8>@", "<meta charset='ascii'>@"])
+def test_a_bad_byte_in_utf_8_is_one_replacement(page: str, declared: str | None) -> None:
+    body = page.replace("@", ACCENTS).encode() + b" Caf\xe9."
+    assert text_of(body, declared) == page.replace("@", ACCENTS) + " Caf\ufffd."
+
+
+@pytest.mark.parametrize("before", ["", "<meta charset=utf-8>", "<!-- <meta charset=koi8-r> -->"])
+def test_few_bad_bytes_in_ascii_are_no_other_encoding(before: str) -> None:
+    body = f"{before}The caf".encode() + b"\xe9 of M\xfcller, 45 m."
+    assert text_of(body) == f"{before}The caf\ufffd of M\ufffdller, 45 m."
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "text"),
+    [
+        pytest.param("Größe 5".encode("cp1252"), "latin1", "Größe 5", id="the header decides"),
+        pytest.param("Цена".encode("koi8-r"), "koi8", "Цена", id="with few letters"),
+        pytest.param("联通".encode("gbk"), "gb2312", "联通", id="two letters that may be UTF-8"),
+        pytest.param("山 ①".encode("cp932"), "x-sjis", "山 ①", id="a label of old"),
+        pytest.param("山".encode("iso2022_jp"), "iso-2022-jp", "山", id="in ASCII bytes"),
+        pytest.param("a€".encode("utf-16-le"), "utf-16", "a€", id="UTF-16 of the header"),
+        pytest.param(b"<p>Ab", "utf-16", "<p>Ab", id="UTF-16 without a zero"),
+        pytest.param(b"a\x81b\x81 5", "cp1252", "a\ufffdb\ufffd 5", id="bad bytes in another"),
+        pytest.param(b"Caf\xc3\xa9", "rot13", "Café", id="no label"),
+        pytest.param(b"caf\\u00e9", "unicode_escape", "caf\\u00e9", id="a codec of Python"),
+    ],
+)
+def test_the_label_of_the_header_decides(body: bytes, declared: str, text: str) -> None:
+    assert text_of(body, declared) == text
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<meta charset="koi8-r">',
+        "<META CHARSET = koi8-r />",
+        '<meta http-equiv="Content-Type" content="text/html; charset=koi8-r">',
+        '<meta content="text/html;charset=KOI8-R" http-equiv=content-type>',
+        '<?xml version="1.0" encoding="koi8-r"?>',
+        f"<!--{'x' * 2000}--><meta charset=koi8-r>",
+        "<!-- <meta charset=windows-1251> --><meta charset=koi8-r>",
+        "<meta charset=utf-16><meta charset=koi8-r>",
+    ],
+    ids=lambda head: head[:40],
+)
+def test_the_page_states_its_encoding(head: str) -> None:
+    text = f"{head}<p>Цена 5 рублей"
+    assert text_of(text.encode("koi8-r")) == text

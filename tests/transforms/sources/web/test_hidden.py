@@ -205,3 +205,51 @@ def test_the_title_of_a_page_stays_and_a_hidden_description_of_it() -> None:
     drop_hidden(tree)
     assert [element.tag for element in tree.find("head")] == ["title", "meta", "link", "base"]
     assert tree.text_content() == "LakesA text."
+
+
+STRUCK_OUT = (
+    *("<del>@</del>", "<s>@</s>", "<strike>@</strike>", "<del><b>@</b></del>", "<b><s>@</s></b>"),
+    *("<span role='deletion'>@</span>", "<span style='text-decoration: line-through'>@</span>"),
+    *("<p style='text-decoration:underline line-through'>@</p>", "<b class='line-through'>@</b>"),
+    *("<i style='text-decoration-line:line-through'>@</i>", "<u class='x Strikethrough'>@</u>"),
+)
+
+
+@pytest.mark.parametrize("element", STRUCK_OUT)
+def test_text_that_is_struck_out_is_left_out(element: str) -> None:
+    assert shown(f"It is {element.replace('@', '40')} <ins>45</ins> m long,") == "It is 45 m long,"
+
+
+def test_a_rule_of_the_page_strikes_out() -> None:
+    sheet = "<style>.old { text-decoration: line-through red }</style>"
+    assert shown("<b class='old'>40</b> 45 m,", sheet) == "45 m,"
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<ins>45</ins>",
+        "<u>45</u>",
+        "<b style='text-decoration:underline'>45</b>",
+        "<b class=s>45</b>",
+    ],
+)
+def test_other_marks_of_an_edit_stay(element: str) -> None:
+    assert shown(f"It is {element} m long,") == "It is 45 m long,"
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("It is <b aria-hidden='true'>45</b> m long,", "It is 45 m long,"),
+        ("It is <b aria-hidden='true'>45</b><i class='sr-only'>one</i> m,", "It is 45 m,"),
+        ("It is <button>45</button> m long,", "It is 45 m long,"),
+        ("It is <i class='icon' aria-hidden='true'>x</i> long,", "It is long,"),
+        ("It is long. <b aria-hidden='true'>45</b> It is red,", "It is long. It is red,"),
+        ("<b aria-hidden='true'>45</b> it is red,", "it is red,"),
+        ("It is long. <button>Share</button> It is red,", "It is long. It is red,"),
+        ("It is <b class='visually-hidden'>x</b> long,", "It is long,"),
+    ],
+)
+def test_a_sentence_keeps_what_it_shows(body: str, left: str) -> None:
+    assert shown(body) == left

@@ -6,7 +6,13 @@ from lxml.html import document_fromstring
 from tests.transforms.sources.web.pages import fetched
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import Document
-from ufo.transforms.sources.web.html import article_of, clean, drop_links_out, show_quotes
+from ufo.transforms.sources.web.html import (
+    article_of,
+    clean,
+    drop_links_out,
+    show_quotes,
+    without_glued,
+)
 
 FIRST = "The old bridge was closed in 1931."
 LAST = "The new one was opened a year later."
@@ -333,3 +339,79 @@ def test_an_article_of_forty_words_is_whole(words: int, reason: str | None) -> N
     text = " ".join(PROSE.split()[-words:])
     shown = f"<body><p data-x='paywall'>{text}</p></body>"
     assert article(f"<html><head><title>Bridges</title></head>{shown}</html>").reason == reason
+
+
+@pytest.mark.parametrize(
+    "words", ["give[s] us", "[our] bridge", "[sic]", "[the mayor]", "it [he] is"]
+)
+def test_the_words_of_an_editor_in_a_quotation_stay(words: str) -> None:
+    assert clean(f"“It {words} 45.”", None) == f"“It {words} 45.”"
+
+
+@pytest.mark.parametrize("code", ["[gallery]", "[/caption]", '[embed width="5"]', "[more/]"])
+def test_the_codes_of_a_blog_are_left_out(code: str) -> None:
+    assert clean(f"{code}It is 45 m long.", None) == "It is 45 m long."
+
+
+LINKS = (
+    "<ul><li><a>The Bridge of Sighs (1932)</a></li><li><a>The River and Town (1935)</a></li></ul>"
+)
+
+
+@pytest.mark.parametrize(
+    ("heading", "after", "stays"),
+    [
+        pytest.param("<h2>Books</h2>", True, True, id="a heading and prose after it"),
+        pytest.param("<p>Her books are these:</p>", True, True, id="a sentence that announces it"),
+        pytest.param("<h2>Books</h2>", False, False, id="nothing after it"),
+        pytest.param("<h2>Related stories</h2>", True, False, id="a heading that leads out"),
+        pytest.param("<h2><a>More books here</a></h2>", True, False, id="a heading that is a link"),
+        pytest.param("<p>It is red.</p>", True, False, id="no heading"),
+        pytest.param("", True, False, id="nothing before it"),
+    ],
+)
+def test_a_list_of_links_within_the_text_stays(heading: str, after: bool, stays: bool) -> None:
+    end = f"<p>{PROSE}</p>" if after else ""
+    page = f"<body><article><p>{PROSE}</p>{heading}{LINKS}{end}</article></body>"
+    assert ("Bridge of Sighs (1932)" in article(page).text) is stays
+
+
+@pytest.mark.parametrize(
+    ("part", "stays"),
+    [
+        ("<figure><figcaption>The bridge in 1935, when it was red.</figcaption></figure>", True),
+        ("<figure><figcaption>The bridge in 1935</figcaption></figure>", True),
+        ("<figure><figcaption>In 1935. <i>Photo: A. Berg</i></figcaption></figure>", False),
+        ("<footer><p>Correction: it was opened in 1935, not in 1936.</p></footer>", True),
+        ("<footer>Berichtigung: Sie wurde 1935 eröffnet.</footer>", True),
+        ("<footer><a href='/1935'>Posts of the year 1935 are all here.</a></footer>", False),
+        ("<footer><p>Posted 12:30, May 5, 1935.</p></footer>", False),
+        ("<footer><div class='comments'><p>I was there in 1935, too.</p></div></footer>", False),
+        ("<header><p>A bridge of 1935 is closed at last.</p></header>", True),
+        ("<aside><footer><p>It was opened in 1935, not in 1936.</p></footer></aside>", False),
+        ("<details><summary>When?</summary>In the year 1935.</details>", True),
+        ("<table><caption>Bridges of 1935</caption><tr><td>Alma</td></tr></table>", True),
+    ],
+)
+def test_captions_and_corrections_of_an_article_stay(part: str, stays: bool) -> None:
+    page = f"<body><article><p>{PROSE}</p>{part}<p>{PROSE[:-1]}, too.</p></article></body>"
+    assert ("1935" in article(page).text) is stays
+
+
+def test_a_form_to_subscribe_is_left_out() -> None:
+    box = "<div class='Newsletter-box'><p>Get the news of all 45 bridges.</p></div>"
+    page = f"<body><article><p>{PROSE}</p>{box}<p>{PROSE[:-1]}, too.</p></article></body>"
+    assert "45" not in article(page).text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "left"),
+    [
+        ("It has 45 lanes.", "It has\n45 lanes.", "It has 45 lanes."),
+        ("It has 4512 lanes.", "It has 45\n12 lanes.", "It has \ufffc lanes."),
+        ("It has 45 lanes.", "It has 4\u200b5 lanes.", "It has 45 lanes."),
+        ("It has ٤٥ lanes.", "It has ٤\n٥ lanes.", "It has \ufffc lanes."),
+    ],
+)
+def test_a_number_that_the_page_does_not_show_is_none(text: str, shown: str, left: str) -> None:
+    assert without_glued(text, shown) == left

@@ -348,6 +348,18 @@ def test_a_page_that_is_none(engines: Engines, page: str, said: str, failures: l
         assert f"it sends its readers to {engines.web.url('/gone')}; answered" in failure.message
 
 
+def test_the_sentences_that_a_page_loses_are_counted(engines: Engines) -> None:
+    lines = ["The mole of Skarvik is old. It has steps.", "It cost 5<sup>99</sup> marks. It is long."]
+    body = "".join(f"<p>{line}</p>" for line in lines)
+    serve(engines, {"/mole": f"<html><body><main><h1>Mole</h1>{body}</main></body></html>"})
+    (found,) = look_up(listed(engines, "xyzzy mole", "/mole"), passages_per_page=9)
+    assert "marks" not in " ".join(texts(found))
+    (failure,) = found.failures
+    assert failure.key == engines.web.url("/mole")
+    assert failure.error_type == "sentences_left_out"
+    assert failure.message.startswith("1 sentence left out")
+
+
 def test_the_addresses_of_a_page_are_one_passage_and_one_place(engines: Engines) -> None:
     stated = f"<link rel=canonical href='{engines.web.url('/real')}'>"
     page = html("Mole", ["The mole has steps. It is old."] * 9, head=stated).decode()

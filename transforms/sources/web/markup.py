@@ -1,0 +1,358 @@
+"""Turn the inline markup of a page into plain text, and bare text into paragraphs.
+
+The search for the main text drops elements by their name and class. Within a sentence that would
+lose a date or a number, so before it starts each sentence is made one piece of text. Raised text is
+read by `superscripts`. `elements.yaml` has the names.
+"""
+
+import re
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from lxml.etree import strip_tags
+from lxml.html import Element
+
+from ufo.transforms.sources.web.hidden import drop
+from ufo.transforms.sources.web.lines import (
+    breaks,
+    lines_of,
+    names,
+    phrases,
+    text_after,
+    text_before,
+)
+from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, lowered
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_LONG_CELL = 400  # characters; a longer cell is a part of the page, not of a table
+_NOTE = phrases("note")
+_MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
+_LINE_STYLE = re.compile(
+    r"(?<![-\w])display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
+)
+_RAISING = re.compile(r"(?<![-\w])vertical-align\s*:\s*(?:text-)?(su[pb])", re.IGNORECASE)
+_OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
+_BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
+_MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
+_FEW_WORDS = 4
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+_ASIDE = phrases("aside")
+_COMMENTS = re.compile("comment", re.IGNORECASE)
+_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
+_ASIDES = frozenset(("aside", "li", "nav"))
+_HOLDS_LINES = frozenset(("table", "pre", "blockquote"))
+_NUMBERED = re.compile(r"\d")
+_CREDIT = phrases("credit", r"[\[(|]?\s?")
+_ENDED = re.compile(r"[.!?:;,…。！？]$")
+
+
+def read_marks(tree: "HtmlElement") -> None:
+    """Read what is not running text: formulas, fractions, raised text, short quotations."""
+    for element in list(tree.iter(*names()["beside"])):
+        drop(element)
+    for formula in list(tree.iter("math")):
+        _set_text(formula, _formula(formula).strip() or UNREADABLE)
+    for image in list(tree.iter("img")):
+        if _MATH_IMAGE.search(image.get("class", "")):
+            image.tag, image.text = "span", UNREADABLE
+        else:
+            drop(image)
+    _separate_lines(tree)
+    _name_raised(tree)
+    _read_fractions(tree)
+    _read_raised(tree)
+    for quote in list(tree.iter("q")):
+        _set_text(quote, f"“{quote.text_content()}”")
+
+
+def to_paragraphs(tree: "HtmlElement") -> None:
+    """Leave blocks, links and line breaks in a tree, with each line of text in a block."""
+    known = names()
+    for holder in list(tree.iter(*known["holders"])):
+        if holder.getparent() is None:
+            continue  # in a cell that is one line now
+        if holder.tag in ("td", "th") and _join_lines(holder):
+            continue
+        _wrap_text(holder)
+    for line in list(tree.iter("p", "li")):
+        _name_line(line)
+        if line.tag == "p" and _is_note_text(line):
+            strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
+    _keep_notes(tree)
+    kept = known["blocks"] | known["kept"]
+    strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
+    for element in tree.iter("*"):
+        # Lines may be joined later. To set the texts also makes one of many, which is faster.
+        space = " " if breaks(element) else ""
+        if element.text or len(element):
+            element.text = space + (element.text or "")
+        element.tail = space + (element.tail or "")
+    for name, other in known["renamed"].items():
+        for element in tree.iter(name):
+            element.tag = other
+
+
+def _separate_lines(tree: "HtmlElement") -> None:
+    """Make blocks of inline elements that hold blocks; break lines where a style does."""
+    blocks = names()["blocks"]
+    for element in list(tree.iter("*")):
+        if element.tag in blocks:
+            for outer in element.iterancestors():
+                if outer.tag in blocks or outer.tag == "a":
+                    break
+                outer.tag = "div"
+        elif _LINE_STYLE.search(element.get("style", "")) and element.getparent() is not None:
+            element.addprevious(Element("br"))
+            element.addnext(Element("br"))
+
+
+# --- raised and lowered text ---------------------------------------------------------------------
+
+
+def _name_raised(tree: "HtmlElement") -> None:
+    """Make `sup` and `sub` of other elements that a class or a style raises or lowers."""
+    for element in tree.iter("span", "small", "font", "b", "i", "em", "strong"):
+        style = _RAISING.search(element.get("style", ""))
+        for tag in ("sup", "sub"):
+            if not names()[tag].isdisjoint(_classes(element)) or (
+                style and style[1].lower() == tag
+            ):
+                element.tag = tag
+        # Small digits right after others are none of their number.
+        is_number = element.tag == "small" and element.text_content().strip().isdigit()
+        if is_number and text_before(element)[-1:].isdigit():
+            element.tag = "sup"
+
+
+def _read_raised(tree: "HtmlElement") -> None:
+    reader = Superscripts(tree.get("lang", ""))
+    for element in list(tree.iter("sup", "sub", "a")):
+        if element.getparent() is None:
+            continue
+        if element.tag == "a":
+            if _is_mark(element):
+                _set_text(element, "")
+            continue
+        is_note = element.tag == "sup" and _is_note(element)
+        if element.tag == "sup":
+            _merge_marks(element, is_note)
+        following = element.getnext()
+        stacked = not element.tail and following is not None and following.tag == "sup"
+        before, after = text_before(element), "" if stacked else text_after(element)
+        text = element.text_content()
+        if element.tag == "sub":
+            _set_text(element, lowered(before, text, after))
+        else:
+            _set_text(element, reader.read(before, text, after, is_note=is_note))
+    for link in tree.iter("a"):
+        if not link.text_content().strip():
+            link.tag = "span"  # a paragraph with an empty link would be taken for a menu
+
+
+def _is_mark(link: "HtmlElement") -> bool:
+    """Return whether a link on the line is the mark of a note, without brackets around it."""
+    text = link.text_content().strip()
+    before = text_before(link)
+    if not _MARK.fullmatch(text) or before.endswith(("[", "(")):
+        return False
+    joined = not before[-1:].isspace() and bool(before)
+    return _says_note(link) or (_leads_within(link) and (joined or text.startswith(("[", "("))))
+
+
+def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
+    """Join raised text with what is raised right after it: the marks of several notes."""
+    following = raised.getnext()
+    while (
+        following is not None
+        and following.tag == "sup"
+        and _BETWEEN_MARKS.fullmatch(raised.tail or "")
+        and not following.text_content().strip().startswith(("[", "("))
+        and _is_note(following) == is_note
+    ):
+        _set_text(raised, raised.text_content() + (raised.tail or "") + following.text_content())
+        raised.tail = following.tail
+        raised.getparent().remove(following)
+        following = raised.getnext()
+
+
+def _is_note(raised: "HtmlElement") -> bool:
+    """Return whether the markup of raised text makes it the mark of a note."""
+    links = [*raised.iter("a"), *raised.iterancestors("a")]
+    return any(_says_note(part) or _leads_within(part) for part in (raised, *links))
+
+
+def _says_note(element: "HtmlElement") -> bool:
+    values = (element.get(name, "") for name in ("class", "role", "epub:type", "id", "rel"))
+    return bool(_NOTE.search(" ".join(values)))
+
+
+def _leads_within(link: "HtmlElement") -> bool:
+    page, _, place = link.get("href", "").partition("#")
+    return bool(place) and (not page or bool(_NOTE.search(place)))
+
+
+def _read_fractions(tree: "HtmlElement") -> None:
+    known = names()
+    for raised in tree.iter("sup"):
+        following = raised.getnext()
+        if raised.tail and following is not None and following.tag == "sub":
+            raised.tail = _OVER.sub("/", raised.tail, count=1)
+    for element in list(tree.iter("span")):
+        if known["fractions"].isdisjoint(_classes(element)):
+            continue
+        above, below = _part(element, "numerators"), _part(element, "denominators")
+        if above is not None and below is not None:
+            whole = (element.text or "").strip()
+            space = " " if (whole or text_before(element))[-1:].isdigit() else ""
+            over = f"{above.text_content().strip()}/{below.text_content().strip()}"
+            _set_text(element, f"{whole}{space}{over}")
+
+
+def _part(fraction: "HtmlElement", kind: str) -> "HtmlElement | None":
+    known = names()[kind]
+    return next((e for e in fraction.iter("*") if not known.isdisjoint(_classes(e))), None)
+
+
+def _classes(element: "HtmlElement") -> list[str]:
+    classes: list[str] = element.get("class", "").split()
+    return classes
+
+
+def _formula(element: "HtmlElement") -> str:
+    """Return MathML as text; UNREADABLE for a part that one line cannot show."""
+    parts = [_formula(child).strip() for child in element]
+    if element.tag in ("mi", "mn", "mo", "mtext", "ms"):
+        return str(element.text_content())
+    if element.tag == "mspace":
+        return " "
+    if element.tag in ("math", "mrow", "mstyle", "semantics", "mpadded"):
+        return reduce(_beside, parts, "")
+    if element.tag in ("msup", "msub", "mfrac") and len(parts) == 2:
+        sign = {"msup": "^", "msub": "_", "mfrac": "/"}[element.tag]
+        first, second = (p if re.fullmatch(r"[-−]?\w*", p) else f"({p})" for p in parts)
+        return f"{first}{sign}{second}".replace("−", "-")
+    return UNREADABLE
+
+
+def _beside(before: str, part: str) -> str:
+    return before + (" " if before[-1:].isdigit() and part[:1].isdigit() else "") + part
+
+
+def _set_text(element: "HtmlElement", text: str) -> None:
+    del element[:]
+    element.text = text
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+
+def _join_lines(cell: "HtmlElement") -> bool:
+    """Make one line of a cell with several; return whether the cell is a small one of a table."""
+    if cell.find(".//table") is not None or len(cell.text_content()) > _LONG_CELL:
+        return False
+    if any(breaks(element) for element in cell.iterdescendants()):
+        links = [link.text_content() for link in cell.iter("a")]
+        lines = lines_of(cell)
+        if len(links) > 1 and sum(map(len, links)) > 0.8 * sum(map(len, lines)):
+            return True
+        _set_text(cell, "".join(line + (" " if _ENDED.search(line) else "; ") for line in lines))
+        cell.text = cell.text.rstrip("; ") if lines else ""
+    return True
+
+
+def _wrap_text(holder: "HtmlElement") -> None:
+    """Make paragraphs of the text that stands between the blocks of an element."""
+    known = names()
+    outer = holder.getparent()
+    in_item = not known["items"].isdisjoint((holder.tag, outer.tag))
+    if holder.tag in ("div", *known["items"]) and not any(map(_is_block, holder)):
+        aside = _ASIDE.search(f"{holder.get('class', '')} {outer.get('class', '')}")
+        if holder.tag == "div" and (in_item or (_is_fact(holder) and not aside)):
+            holder.tag = "p"
+        return
+    parts = [_line(holder.text)]
+    holder.text = None
+    for child in list(holder):
+        if _is_block(child):
+            parts += [child, _line(child.tail)]
+            child.tail = None
+        else:
+            parts[-1].append(child)
+    for part in parts:
+        if part.tag != "span":
+            holder.append(part)
+        elif text := part.text_content().strip():
+            part.tag = "p" if in_item or _is_prose(text) else "div"
+            holder.append(part)
+
+
+def _is_block(element: "HtmlElement") -> bool:
+    return element.tag in names()["blocks"]
+
+
+def _line(text: str | None) -> "HtmlElement":
+    line = Element("span")
+    line.text = text
+    return line
+
+
+def _name_line(line: "HtmlElement") -> None:
+    """Give a line the class of a `span` that has all of its text, which may be a caption."""
+    inner = line
+    while len(inner) == 1 and not f"{inner.text or ''}{inner[0].tail or ''}".strip():
+        inner = inner[0]
+        if inner.tag != "span":
+            break
+        line.set("class", f"{line.get('class', '')} {inner.get('class', '')}".strip().lower())
+
+
+def _keep_notes(tree: "HtmlElement") -> None:
+    """Keep the sentences of captions, and of the head and foot of an article: its corrections."""
+    marked = next(tree.iter("article", "main"), None) is not None
+    for part in list(tree.iter("header", "footer", "figure")):
+        outer = {str(element.tag) for element in part.iterancestors()}
+        within = not outer.isdisjoint(("article", "main"))
+        if not (within or (part.tag == "figure" and not marked)) or outer & _ASIDES:
+            continue
+        if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
+            continue
+        lines = [
+            line
+            for line in part.iter("p", "figcaption", "table", "pre", "blockquote")
+            if not _HOLDS_LINES.intersection(e.tag for e in line.iterancestors())
+            if line.tag in _HOLDS_LINES or _is_note_text(line)
+        ]
+        for line in lines:
+            line.tag = "p" if line.tag == "figcaption" else line.tag
+            line.attrib.clear()
+        part.text = None
+        part[:] = lines
+        part.tag = "div"
+        part.attrib.clear()
+
+
+def _is_note_text(line: "HtmlElement") -> bool:
+    """Return whether a line is a sentence, or a caption with a number, without its credit."""
+    text = " ".join(lines_of(line))
+    if line.tag == "figcaption":
+        caption = _CREDIT.split(text, maxsplit=1)[0].strip()
+        _set_text(line, caption)
+        return _is_sentence(caption) or (caption == text and bool(_NUMBERED.search(caption)))
+    linked = sum(len(link.text_content()) for link in line.iter("a"))
+    return _is_sentence(text) and not _CLOCK.search(text) and linked * 2 < len(text)
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text.split()) >= _FEW_WORDS and bool(_SENTENCE_END.search(text.strip()))
+
+
+def _is_fact(line: "HtmlElement") -> bool:
+    text = line.text_content()
+    numbered = len(text.split()) > 1 and bool(_NUMBERED.search(text)) and not _CLOCK.search(text)
+    return _is_sentence(text) or (numbered and line.find(".//a") is None)
+
+
+def _is_prose(text: str) -> bool:
+    return len(text.split()) >= 3 and not text.startswith("http")

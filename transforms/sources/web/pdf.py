@@ -1,0 +1,150 @@
+"""Read the text of a PDF's pages, with superscripts as `superscripts` reads them.
+
+A PDF has no superscripts, only smaller characters above the line. pypdf tells position and size of
+each piece of text between two changes of the font; so that a piece never has text of two heights,
+the font is set again before each move.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import hypot
+from typing import Any
+
+from pypdf.generic import NameObject
+
+from ufo.transforms.sources.web.superscripts import Superscripts, lowered
+
+_SMALLER = 0.85  # of the size of the text before
+_OFF_LINE = 0.1  # of the same: how far above or below its line
+_LONGEST = 20  # characters; longer small text is a line of its own
+_NEAR = 20  # pieces looked at for the rest of a line
+_SLASH = re.compile("(?<=[0-9])[⁄∕](?=[0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece of text, with the height of its line and its size in units of the page."""
+
+    text: str
+    height: float
+    size: float
+    rises: bool
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """Collects the pieces of a page while pypdf reads it."""
+
+    pieces: list[_Piece] = field(default_factory=list)
+    rise: float = 0.0
+    saved: list[float] = field(default_factory=list)
+
+    def operator(self, operator: bytes, operands: Any, _matrix: Any, _text_matrix: Any) -> None:
+        """Note the text rise, which pypdf leaves aside."""
+        if operator == b"Ts" and operands and isinstance(operands[0], int | float):
+            self.rise = float(operands[0])
+        elif operator == b"q":
+            self.saved.append(self.rise)
+        elif operator == b"Q" and self.saved:
+            self.rise = self.saved.pop()
+
+    def text(self, text: str, matrix: Any, text_matrix: Any, _font: Any, size: float) -> None:
+        """Note a piece of text."""
+        if text:
+            _, _, c, d, e, f = text_matrix
+            scale = hypot(c * matrix[0] + d * matrix[2], c * matrix[1] + d * matrix[3])
+            height = e * matrix[1] + f * matrix[3] + matrix[5] + self.rise * scale
+            self.pieces.append(_Piece(text, height, size * scale, bool(self.rise)))
+
+
+def page_text(page: Any, reader: Superscripts) -> str:
+    """Return the text of a page; `reader` is the document's."""
+    contents = page.get_contents()
+    if contents is None:
+        return ""
+    contents.operations = list(_with_fonts(contents.operations))
+    page[NameObject("/Contents")] = contents
+    found = _Pieces()
+    page.extract_text(visitor_operand_before=found.operator, visitor_text=found.text)
+    return _SLASH.sub("/", "".join(_read(found.pieces, reader)))
+
+
+def _with_fonts(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
+    """Set the font again before text moves, so that pypdf ends a piece there."""
+    font: Any = None
+    saved: list[Any] = []
+    for operands, operator in operations:
+        if operator == b"Tf":
+            font = operands
+        elif operator == b"q":
+            saved.append(font)
+        elif operator == b"Q" and saved:
+            font = saved.pop()
+        elif operator in (b"Td", b"TD", b"Tm", b"Ts") and font is not None:
+            yield font, b"Tf"
+        yield operands, operator
+
+
+def _read(pieces: Sequence[_Piece], reader: Superscripts) -> Iterator[str]:
+    """Yield the text of the pieces, with what is above or below its line as it is read."""
+    written = ""  # of the line
+    line: _Piece | None = None
+    at = 0
+    while at < len(pieces):
+        piece = pieces[at]
+        text = piece.text
+        at += 1
+        direction = _direction(piece, line or _next_on_line(pieces, at))
+        if direction:
+            base = line or _next_on_line(pieces, at)
+            while (
+                at < len(pieces) and "\n" not in text and _direction(pieces[at], base) == direction
+            ):
+                text += pieces[at].text
+                at += 1
+            text = _off_line(written, text, _rest_of_line(pieces, at), direction, reader)
+        elif text.strip():
+            line = piece
+        yield text
+        written = (written + text).rpartition("\n")[2]
+        if "\n" in text:
+            line = None
+
+
+def _direction(piece: _Piece, line: _Piece | None) -> int:
+    """Return 1 for text above a line, -1 for text below it, else 0."""
+    text = piece.text.strip()
+    if line is None or not text or len(text) > _LONGEST:
+        return 0
+    off = piece.height - line.height
+    smaller = piece.size <= line.size * _SMALLER or (piece.rises and piece.size <= line.size)
+    if not smaller or not line.size * _OFF_LINE < abs(off) < line.size:
+        return 0
+    return 1 if off > 0 else -1
+
+
+def _off_line(before: str, text: str, after: str, direction: int, reader: Superscripts) -> str:
+    stripped = text.strip()
+    read = reader.read if direction > 0 else lowered
+    end = text[len(text.rstrip()) :]
+    return read(before.rstrip(), stripped, end + after) + end
+
+
+def _next_on_line(pieces: Sequence[_Piece], at: int) -> _Piece | None:
+    """Return the next piece with a text before the line ends."""
+    if at and "\n" in pieces[at - 1].text:
+        return None
+    for piece in islice(pieces, at, at + _NEAR):
+        if piece.text.strip():
+            return piece
+        if "\n" in piece.text:
+            break
+    return None
+
+
+def _rest_of_line(pieces: Sequence[_Piece], at: int) -> str:
+    if at and "\n" in pieces[at - 1].text:
+        return ""
+    return "".join(piece.text for piece in islice(pieces, at, at + _NEAR)).partition("\n")[0]
