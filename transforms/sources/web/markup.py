@@ -314,7 +314,8 @@ def _keep_notes(tree: "HtmlElement") -> None:
     for part in list(tree.iter("header", "footer", "figure")):
         outer = {str(element.tag) for element in part.iterancestors()}
         within = not outer.isdisjoint(("article", "main"))
-        if not (within or (part.tag == "figure" and not marked)) or outer & _ASIDES:
+        beside_text = part.tag == "figure" or len(part.getparent().findall("p")) > 1
+        if not (within or (beside_text and not marked)) or outer & _ASIDES:
             continue
         if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
             continue

@@ -398,6 +398,19 @@ def test_captions_and_corrections_of_an_article_stay(part: str, stays: bool) -> 
     assert ("1935" in article(page).text) is stays
 
 
+@pytest.mark.parametrize("outer", ["<div id=content>", "<section>", "<div><div class=text>"])
+def test_a_correction_beside_the_paragraphs_of_an_unmarked_article_stays(outer: str) -> None:
+    part = "<footer><p>Correction: it was opened in 1935, not in 1936.</p></footer>"
+    page = f"<body>{outer}<p>{PROSE}</p><p>{PROSE[:-1]}, too.</p>{part}</body>"
+    assert "1935" in article(page).text
+
+
+def test_the_foot_of_a_page_is_left_out() -> None:
+    foot = "<footer><p>We use cookies since the year 1935.</p></footer>"
+    page = f"<body><div><p>{PROSE}</p><p>{PROSE[:-1]}, too.</p></div>{foot}</body>"
+    assert "1935" not in article(page).text
+
+
 def test_a_form_to_subscribe_is_left_out() -> None:
     box = "<div class='Newsletter-box'><p>Get the news of all 45 bridges.</p></div>"
     page = f"<body><article><p>{PROSE}</p>{box}<p>{PROSE[:-1]}, too.</p></article></body>"
