@@ -78,7 +78,10 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         _wrap_text(holder)
     for line in list(tree.iter("p", "li")):
         _name_line(line)
-        if line.tag == "p" and _is_note_text(line):
+        if line.tag == "p" and "caption" in line.get("class", "").lower():
+            if _is_caption(line):
+                line.attrib.clear()
+        elif line.tag == "p" and _is_note_text(line):
             strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
     _keep_notes(tree)
     kept = known["blocks"] | known["kept"]
@@ -334,13 +337,18 @@ def _keep_notes(tree: "HtmlElement") -> None:
         part.attrib.clear()
 
 
-def _is_note_text(line: "HtmlElement") -> bool:
-    """Return whether a line is a sentence, or a caption with a number, without its credit."""
+def _is_caption(line: "HtmlElement") -> bool:
+    """Cut off the credit of a caption; return whether it is a sentence, or has a number."""
     text = " ".join(lines_of(line))
+    caption = _CREDIT.split(text, maxsplit=1)[0].strip()
+    _set_text(line, caption)
+    return _is_sentence(caption) or (caption == text and bool(_NUMBERED.search(caption)))
+
+
+def _is_note_text(line: "HtmlElement") -> bool:
     if line.tag == "figcaption":
-        caption = _CREDIT.split(text, maxsplit=1)[0].strip()
-        _set_text(line, caption)
-        return _is_sentence(caption) or (caption == text and bool(_NUMBERED.search(caption)))
+        return _is_caption(line)
+    text = " ".join(lines_of(line))
     linked = sum(len(link.text_content()) for link in line.iter("a"))
     return _is_sentence(text) and not _CLOCK.search(text) and linked * 2 < len(text)
 

@@ -382,6 +382,8 @@ def test_a_list_of_links_within_the_text_stays(heading: str, after: bool, stays:
         ("<figure><figcaption>The bridge in 1935, when it was red.</figcaption></figure>", True),
         ("<figure><figcaption>The bridge in 1935</figcaption></figure>", True),
         ("<figure><figcaption>In 1935. <i>Photo: A. Berg</i></figcaption></figure>", False),
+        ("<div class=wp-caption><p class=wp-caption-text>It stood in 1935.</p></div>", True),
+        ("<p class=Caption>In 1935. Photo: A. Berg</p>", False),
         ("<footer><p>Correction: it was opened in 1935, not in 1936.</p></footer>", True),
         ("<footer>Berichtigung: Sie wurde 1935 eröffnet.</footer>", True),
         ("<footer><a href='/1935'>Posts of the year 1935 are all here.</a></footer>", False),
