@@ -78,9 +78,13 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         _wrap_text(holder)
     for line in list(tree.iter("p", "li")):
         _name_line(line)
-        if line.tag == "p" and "caption" in line.get("class", "").lower():
-            if _is_caption(line):
-                line.attrib.clear()
+        if line.tag == "p" and _named_caption(line):
+            if not _is_caption(line):
+                drop(line)
+                continue
+            for element in (line, line.getparent()):
+                if _named_caption(element):
+                    element.attrib.clear()
         elif line.tag == "p" and _is_note_text(line):
             strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
     _keep_notes(tree)
@@ -335,6 +339,10 @@ def _keep_notes(tree: "HtmlElement") -> None:
         part[:] = lines
         part.tag = "div"
         part.attrib.clear()
+
+
+def _named_caption(element: "HtmlElement") -> bool:
+    return "caption" in element.get("class", "").lower()
 
 
 def _is_caption(line: "HtmlElement") -> bool:
