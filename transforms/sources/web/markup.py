@@ -321,8 +321,7 @@ def _keep_notes(tree: "HtmlElement") -> None:
     for part in list(tree.iter("header", "footer", "figure")):
         outer = {str(element.tag) for element in part.iterancestors()}
         within = not outer.isdisjoint(("article", "main"))
-        beside_text = part.tag == "figure" or len(part.getparent().findall("p")) > 1
-        if not (within or (beside_text and not marked)) or outer & _ASIDES:
+        if not (within or (not marked and _is_beside_text(part))) or outer & _ASIDES:
             continue
         if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
             continue
@@ -339,6 +338,15 @@ def _keep_notes(tree: "HtmlElement") -> None:
         part[:] = lines
         part.tag = "div"
         part.attrib.clear()
+
+
+def _is_beside_text(part: "HtmlElement") -> bool:
+    """Return whether a part is a figure, or next to a paragraph and not the page's head or foot."""
+    outer = part.getparent()
+    if outer is None or outer.tag == "body":
+        return part.tag == "figure"
+    beside = part.getnext() if part.tag == "header" else part.getprevious()
+    return part.tag == "figure" or (beside is not None and beside.tag == "p")
 
 
 def _named_caption(element: "HtmlElement") -> bool:

@@ -407,6 +407,12 @@ def test_a_correction_beside_the_paragraphs_of_an_unmarked_article_stays(outer: 
     assert "1935" in article(page).text
 
 
+def test_parts_within_parts_are_read() -> None:
+    part = "<header><header><p>It was opened in 1935, not in 1936.</p></header></header>"
+    page = f"<body><div><p>{PROSE}</p>{part}<p>{PROSE[:-1]}, too.</p></div></body>"
+    assert "1931" in article(page).text
+
+
 def test_the_foot_of_a_page_is_left_out() -> None:
     foot = "<footer><p>We use cookies since the year 1935.</p></footer>"
     page = f"<body><div><p>{PROSE}</p><p>{PROSE[:-1]}, too.</p></div>{foot}</body>"
