@@ -344,13 +344,14 @@ def _is_beside_text(part: "HtmlElement") -> bool:
     """Return whether a part is a figure, or next to a paragraph and not the page's head or foot."""
     outer = part.getparent()
     if outer is None or outer.tag == "body":
-        return part.tag == "figure"
+        return bool(part.tag == "figure")
     beside = part.getnext() if part.tag == "header" else part.getprevious()
     return part.tag == "figure" or (beside is not None and beside.tag == "p")
 
 
 def _named_caption(element: "HtmlElement") -> bool:
-    return "caption" in element.get("class", "").lower()
+    classes: str = element.get("class", "")
+    return "caption" in classes.lower()
 
 
 def _is_caption(line: "HtmlElement") -> bool:
