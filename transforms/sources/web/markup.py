@@ -78,7 +78,14 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         _wrap_text(holder)
     for line in list(tree.iter("p", "li")):
         _name_line(line)
-        if line.tag == "p" and _is_note_text(line):
+        if line.tag == "p" and _named_caption(line):
+            if not _is_caption(line):
+                drop(line)
+                continue
+            for element in (line, line.getparent()):
+                if _named_caption(element):
+                    element.attrib.clear()
+        elif line.tag == "p" and _is_note_text(line):
             strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
     _keep_notes(tree)
     kept = known["blocks"] | known["kept"]
@@ -314,7 +321,7 @@ def _keep_notes(tree: "HtmlElement") -> None:
     for part in list(tree.iter("header", "footer", "figure")):
         outer = {str(element.tag) for element in part.iterancestors()}
         within = not outer.isdisjoint(("article", "main"))
-        if not (within or (part.tag == "figure" and not marked)) or outer & _ASIDES:
+        if not (within or (not marked and _is_beside_text(part))) or outer & _ASIDES:
             continue
         if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
             continue
@@ -333,13 +340,32 @@ def _keep_notes(tree: "HtmlElement") -> None:
         part.attrib.clear()
 
 
-def _is_note_text(line: "HtmlElement") -> bool:
-    """Return whether a line is a sentence, or a caption with a number, without its credit."""
+def _is_beside_text(part: "HtmlElement") -> bool:
+    """Return whether a part is a figure, or next to a paragraph and not the page's head or foot."""
+    outer = part.getparent()
+    if outer is None or outer.tag == "body":
+        return bool(part.tag == "figure")
+    beside = part.getnext() if part.tag == "header" else part.getprevious()
+    return part.tag == "figure" or (beside is not None and beside.tag == "p")
+
+
+def _named_caption(element: "HtmlElement") -> bool:
+    classes: str = element.get("class", "")
+    return "caption" in classes.lower()
+
+
+def _is_caption(line: "HtmlElement") -> bool:
+    """Cut off the credit of a caption; return whether it is a sentence, or has a number."""
     text = " ".join(lines_of(line))
+    caption = _CREDIT.split(text, maxsplit=1)[0].strip()
+    _set_text(line, caption)
+    return _is_sentence(caption) or (caption == text and bool(_NUMBERED.search(caption)))
+
+
+def _is_note_text(line: "HtmlElement") -> bool:
     if line.tag == "figcaption":
-        caption = _CREDIT.split(text, maxsplit=1)[0].strip()
-        _set_text(line, caption)
-        return _is_sentence(caption) or (caption == text and bool(_NUMBERED.search(caption)))
+        return _is_caption(line)
+    text = " ".join(lines_of(line))
     linked = sum(len(link.text_content()) for link in line.iter("a"))
     return _is_sentence(text) and not _CLOCK.search(text) and linked * 2 < len(text)
 

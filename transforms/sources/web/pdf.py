@@ -12,7 +12,7 @@ from itertools import islice
 from math import hypot
 from typing import Any
 
-from pypdf.generic import NameObject
+from pypdf.generic import ContentStream, NameObject
 
 from ufo.transforms.sources.web.superscripts import Superscripts, lowered
 
@@ -61,9 +61,10 @@ class _Pieces:
 
 def page_text(page: Any, reader: Superscripts) -> str:
     """Return the text of a page; `reader` is the document's."""
-    contents = page.get_contents()
-    if contents is None:
+    if page.get("/Contents") is None:
         return ""
+    # "bytes" as in extract_text: a font, and not the file, says which letters they are.
+    contents = ContentStream(page["/Contents"].get_object(), page.pdf, "bytes")
     contents.operations = list(_with_fonts(contents.operations))
     page[NameObject("/Contents")] = contents
     found = _Pieces()

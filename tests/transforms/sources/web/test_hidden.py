@@ -208,10 +208,17 @@ def test_the_title_of_a_page_stays_and_a_hidden_description_of_it() -> None:
 
 
 STRUCK_OUT = (
-    *("<del>@</del>", "<s>@</s>", "<strike>@</strike>", "<del><b>@</b></del>", "<b><s>@</s></b>"),
-    *("<span role='deletion'>@</span>", "<span style='text-decoration: line-through'>@</span>"),
-    *("<p style='text-decoration:underline line-through'>@</p>", "<b class='line-through'>@</b>"),
-    *("<i style='text-decoration-line:line-through'>@</i>", "<u class='x Strikethrough'>@</u>"),
+    "<del>@</del>",
+    "<s>@</s>",
+    "<strike>@</strike>",
+    "<del><b>@</b></del>",
+    "<b><s>@</s></b>",
+    "<span role='deletion'>@</span>",
+    "<span style='text-decoration: line-through'>@</span>",
+    "<p style='text-decoration:underline line-through'>@</p>",
+    "<i style='text-decoration-line:line-through'>@</i>",
+    "<b class='line-through'>@</b>",
+    "<u class='x Strikethrough'>@</u>",
 )
 
 

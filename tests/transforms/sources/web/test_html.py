@@ -382,6 +382,8 @@ def test_a_list_of_links_within_the_text_stays(heading: str, after: bool, stays:
         ("<figure><figcaption>The bridge in 1935, when it was red.</figcaption></figure>", True),
         ("<figure><figcaption>The bridge in 1935</figcaption></figure>", True),
         ("<figure><figcaption>In 1935. <i>Photo: A. Berg</i></figcaption></figure>", False),
+        ("<div class=wp-caption><p class=wp-caption-text>It stood in 1935.</p></div>", True),
+        ("<p class=Caption>In 1935. Photo: A. Berg</p>", False),
         ("<footer><p>Correction: it was opened in 1935, not in 1936.</p></footer>", True),
         ("<footer>Berichtigung: Sie wurde 1935 eröffnet.</footer>", True),
         ("<footer><a href='/1935'>Posts of the year 1935 are all here.</a></footer>", False),
@@ -396,6 +398,25 @@ def test_a_list_of_links_within_the_text_stays(heading: str, after: bool, stays:
 def test_captions_and_corrections_of_an_article_stay(part: str, stays: bool) -> None:
     page = f"<body><article><p>{PROSE}</p>{part}<p>{PROSE[:-1]}, too.</p></article></body>"
     assert ("1935" in article(page).text) is stays
+
+
+@pytest.mark.parametrize("outer", ["<div id=content>", "<section>", "<div><div class=text>"])
+def test_a_correction_beside_the_paragraphs_of_an_unmarked_article_stays(outer: str) -> None:
+    part = "<footer><p>Correction: it was opened in 1935, not in 1936.</p></footer>"
+    page = f"<body>{outer}<p>{PROSE}</p><p>{PROSE[:-1]}, too.</p>{part}</body>"
+    assert "1935" in article(page).text
+
+
+def test_parts_within_parts_are_read() -> None:
+    part = "<header><header><p>It was opened in 1935, not in 1936.</p></header></header>"
+    page = f"<body><div><p>{PROSE}</p>{part}<p>{PROSE[:-1]}, too.</p></div></body>"
+    assert "1931" in article(page).text
+
+
+def test_the_foot_of_a_page_is_left_out() -> None:
+    foot = "<footer><p>We use cookies since the year 1935.</p></footer>"
+    page = f"<body><div><p>{PROSE}</p><p>{PROSE[:-1]}, too.</p></div>{foot}</body>"
+    assert "1935" not in article(page).text
 
 
 def test_a_form_to_subscribe_is_left_out() -> None:

@@ -101,3 +101,13 @@ def test_marks_go_on_from_page_to_page() -> None:
     )
     file = written([first.encode(), second.encode()])
     assert document_of(fetched(file, "application/pdf")).text == "The marks\n\nOf these 12 fell."
+
+
+def test_the_font_says_which_letters_bytes_are() -> None:
+    found = read(r"BT /F1 12 Tf 72 700 Td (It is \223Gr\374n\224 \226 5 \200.) Tj ET")
+    assert found.text == "It is “Grün” – 5 €."
+
+
+def test_a_page_without_contents_has_no_text() -> None:
+    file = written([b""]).replace(b"/Contents 6 0 R", b"/Nothing 6 0 R ")
+    assert document_of(fetched(file, "application/pdf")).reason == "no_text"
