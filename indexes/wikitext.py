@@ -321,7 +321,7 @@ def _with_raised(text: str) -> str:
     for match in _RAISED.finditer(text):
         between = text[at : match.start()]
         before = between.rstrip(GAP)[-1:] or before
-        shown = _raised(match[1].lower(), match[2].strip(), before)
+        shown = _raised(match[1].lower(), match[2], before)
         out += (between, shown + GAP)
         before = shown[-1:] or before
         at = match.end()
@@ -329,17 +329,18 @@ def _with_raised(text: str) -> str:
 
 
 def _raised(tag: str, content: str, before: str) -> str:
-    content = content.replace("&minus;", "−").replace("&ndash;", "–").replace("&nbsp;", " ")
+    content = html.unescape(content).strip()
     if not any(map(str.isalnum, content)) or not (before.isalnum() or before in _CLOSING):
         return content
     if tag == "sub":
-        return f"_{content}" if before.isdigit() and content[0].isdigit() else content
+        joined = before.isdigit() and (content[0].isdigit() or content[0] in ".,")
+        return f"_{content}" if joined else content
     if before.isalpha():
         if content in SUPERSCRIPTS or not any(map(str.isdigit, content)):
             return SUPERSCRIPTS.get(content, content)
     elif _ORDINAL.fullmatch(content):
         return content
-    if not (content[0].isalnum() or content[0] in "-−–+"):
+    if not (content[0].isalnum() or content[0] in "-−–+±.,"):
         return content
     return f"^{content if _SIGNED.fullmatch(content) else f'({content})'}"
 
