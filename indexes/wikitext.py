@@ -490,7 +490,9 @@ def _plain(line: str) -> str:
         line = _BEFORE_CLOSING.sub(")", line)
     if " ," in line or " ;" in line or " ." in line:
         line = _BEFORE_STOP.sub("", line)
-    return _DOUBLED.sub(r"\1", line).strip()
+    if ";" in line or ",," in line or ", ," in line:
+        line = _DOUBLED.sub(r"\1", line)
+    return line.strip()
 
 
 _ROUND = re.compile(r"([()（）])")
