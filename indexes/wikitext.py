@@ -40,6 +40,7 @@ class _Marks:
 
     def mark(self, name: str, aside: bool = False) -> str:
         """Return the mark to put into the text."""
+        name = _MARKS.sub("…", name) or "{{}}"  # a name may be made by another template
         if name not in self._numbers and len(self._names) < _MOST_NAMES:
             self._numbers[name] = len(self._names)
             self._names.append(name)

@@ -61,6 +61,11 @@ def test_sentences_that_were_left_out_are_counted_by_what_took_them() -> None:
     assert article_of("A.") == Article((PageSection("", ("A.",)),))
 
 
+def test_a_name_that_another_template_makes_is_printable() -> None:
+    article = article_of("It is {{a {{b}}|5}}. It was {{}}. So it is.")
+    assert article.by_name == {"a …": 1, "{{}}": 1}
+
+
 def test_a_long_page_has_a_mark_for_each_template() -> None:
     names = [f"t{number}" for number in range(5_000)]
     article = article_of("\n".join(f"A {{{{{name}}}}} b.\n" for name in names))
