@@ -152,8 +152,10 @@ def test_two_hundred_brackets_are_open_at_most() -> None:
 
 PIECES = """
     {{ }} [[ ]] | {| |} == ''' <ref> </ref> <!-- --> File:x <br> &amp; * word 1,000 <nowiki>
-    </nowiki> é {{!}} {{nowrap| <math> __TOC__ [http://x.org
+    </nowiki> é {{!}} {{nowrap| <math> __TOC__ [http://x.org {{x}} {{IPA|x}} ( ) {{efn}} <sup> </sup>
+    {{frac|1|2}} -{ }- \x01 \x02 \x03
 """
+CONTROLS = re.compile("[\x01-\x03]")  # of marks
 MARKUP = st.sampled_from([*PIECES.split(), " ", "\n"])
 
 
@@ -162,6 +164,7 @@ def test_any_input_gives_clean_lines(wikitext: str) -> None:
     for line in text_of(wikitext).split("\n") if text_of(wikitext) else ():
         assert line == line.strip() != ""
         assert any(map(str.isalnum, line))
+        assert not CONTROLS.search(line)
         assert "<ref>" not in line or "nowiki" in wikitext or "&" in wikitext
 
 
