@@ -152,8 +152,8 @@ def test_two_hundred_brackets_are_open_at_most() -> None:
 
 PIECES = """
     {{ }} [[ ]] | {| |} == ''' <ref> </ref> <!-- --> File:x <br> &amp; * word 1,000 <nowiki>
-    </nowiki> é {{!}} {{nowrap| <math> __TOC__ [http://x.org {{x}} {{IPA|x}} ( ) {{efn}} <sup> </sup>
-    {{frac|1|2}} -{ }- \x01 \x02 \x03
+    </nowiki> é {{!}} {{nowrap| <math> __TOC__ [http://x.org {{x}} {{IPA|x}} ( ) {{efn}}
+    <sup> </sup> {{frac|1|2}} -{ }- \x01 \x02 \x03
 """
 CONTROLS = re.compile("[\x01-\x03]")  # of marks
 MARKUP = st.sampled_from([*PIECES.split(), " ", "\n"])
