@@ -285,12 +285,17 @@ def _chemical(arguments: Arguments) -> str | None:
 
 
 SUPERSCRIPTS = {"2": "²", "3": "³"}
-_UNIT_POWER = re.compile(r"(?<=[A-Za-z])(?:([23])|([-−]\d))(?!\d)")
+# Not any letters: CO2 is no power.
+_UNIT_POWER = re.compile(
+    r"\b([kcdmnμµ]?m|k?g|m?s|h|K|mol|in|ft|yd|mi|[AVWJNL])(?:([23])|([-−]\d))(?![\d\w])"
+)
 
 
 def _unit_symbol(unit: str) -> str:
     """Return a unit with its powers: "m3" is "m³", "m s-1" is "m s^-1"."""
-    return _UNIT_POWER.sub(lambda match: SUPERSCRIPTS.get(match[1]) or f"^{match[2]}", unit)
+    return _UNIT_POWER.sub(
+        lambda match: match[1] + (SUPERSCRIPTS.get(match[2]) or f"^{match[3]}"), unit
+    )
 
 
 _VALUE_NAMES = frozenset(("1", "2", "3", "e", "u", "ul", "up", "upl", "p", "pl", "s", "fmt", "end"))

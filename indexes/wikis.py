@@ -6,7 +6,7 @@ what is then not recognised.
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -70,20 +70,24 @@ def redirect_target(wikitext: str) -> str | None:
     return match[1].strip() if match else None
 
 
-_TEMPLATE_NAME = re.compile(r"\{\{\s*+([^\s{}|<][^{}|\n<]{0,60}?)\s*+(?:[|}]|<!--)")
+_TEMPLATE_NAME = re.compile(r"\{\{\s*+([^{}|\n<]{1,60}+)")
 
 
 def is_disambiguation(wikitext: str, language: str = "en") -> bool:
     """Return whether a page is marked as a disambiguation page by template or magic word."""
     if any(word in wikitext for word in _MAGIC_WORDS):
         return True
-    names = _disambiguations(language_of(language))
-    for match in _TEMPLATE_NAME.finditer(wikitext):
-        name = " ".join(match[1].replace("_", " ").lower().split())
-        name = name.rpartition(":")[2].strip()
-        if name in names or name.removesuffix(" cleanup").endswith(_DISAMBIGUATION_ENDS):
-            return True
-    return False
+    key = language_of(language)
+    return any(_is_mark(match[1], key) for match in _TEMPLATE_NAME.finditer(wikitext))
+
+
+@lru_cache(maxsize=10_000)
+def _is_mark(written: str, language: str) -> bool:
+    """Return whether the template of this name marks a disambiguation page."""
+    name = " ".join(written.replace("_", " ").lower().split()).rpartition(":")[2].strip()
+    if name.removesuffix(" cleanup").endswith(_DISAMBIGUATION_ENDS):
+        return True
+    return name in _disambiguations(language)
 
 
 _MAGIC_WORDS = tuple(_DATA["disambiguation_words"])

@@ -40,6 +40,7 @@ class _Marks:
 
     def mark(self, name: str, aside: bool = False) -> str:
         """Return the mark to put into the text."""
+        name = _MARKS.sub("…", name) or "{{}}"  # a name may be made by another template
         if name not in self._numbers and len(self._names) < _MOST_NAMES:
             self._numbers[name] = len(self._names)
             self._names.append(name)
@@ -321,7 +322,7 @@ def _with_raised(text: str) -> str:
     for match in _RAISED.finditer(text):
         between = text[at : match.start()]
         before = between.rstrip(GAP)[-1:] or before
-        shown = _raised(match[1].lower(), match[2].strip(), before)
+        shown = _raised(match[1].lower(), match[2], before)
         out += (between, shown + GAP)
         before = shown[-1:] or before
         at = match.end()
@@ -329,17 +330,18 @@ def _with_raised(text: str) -> str:
 
 
 def _raised(tag: str, content: str, before: str) -> str:
-    content = content.replace("&minus;", "−").replace("&ndash;", "–").replace("&nbsp;", " ")
+    content = html.unescape(content).strip()
     if not any(map(str.isalnum, content)) or not (before.isalnum() or before in _CLOSING):
         return content
     if tag == "sub":
-        return f"_{content}" if before.isdigit() and content[0].isdigit() else content
+        joined = before.isdigit() and (content[0].isdigit() or content[0] in ".,")
+        return f"_{content}" if joined else content
     if before.isalpha():
         if content in SUPERSCRIPTS or not any(map(str.isdigit, content)):
             return SUPERSCRIPTS.get(content, content)
     elif _ORDINAL.fullmatch(content):
         return content
-    if not (content[0].isalnum() or content[0] in "-−–+"):
+    if not (content[0].isalnum() or content[0] in "-−–+±.,"):
         return content
     return f"^{content if _SIGNED.fullmatch(content) else f'({content})'}"
 
@@ -489,7 +491,9 @@ def _plain(line: str) -> str:
         line = _BEFORE_CLOSING.sub(")", line)
     if " ," in line or " ;" in line or " ." in line:
         line = _BEFORE_STOP.sub("", line)
-    return _DOUBLED.sub(r"\1", line).strip()
+    if ";" in line or ",," in line or ", ," in line:
+        line = _DOUBLED.sub(r"\1", line)
+    return line.strip()
 
 
 _ROUND = re.compile(r"([()（）])")

@@ -61,6 +61,11 @@ def test_sentences_that_were_left_out_are_counted_by_what_took_them() -> None:
     assert article_of("A.") == Article((PageSection("", ("A.",)),))
 
 
+def test_a_name_that_another_template_makes_is_printable() -> None:
+    article = article_of("It is {{a {{b}}|5}}. It was {{}}. So it is.")
+    assert article.by_name == {"a …": 1, "{{}}": 1}
+
+
 def test_a_long_page_has_a_mark_for_each_template() -> None:
     names = [f"t{number}" for number in range(5_000)]
     article = article_of("\n".join(f"A {{{{{name}}}}} b.\n" for name in names))
@@ -147,8 +152,10 @@ def test_two_hundred_brackets_are_open_at_most() -> None:
 
 PIECES = """
     {{ }} [[ ]] | {| |} == ''' <ref> </ref> <!-- --> File:x <br> &amp; * word 1,000 <nowiki>
-    </nowiki> é {{!}} {{nowrap| <math> __TOC__ [http://x.org
+    </nowiki> é {{!}} {{nowrap| <math> __TOC__ [http://x.org {{x}} {{IPA|x}} ( ) {{efn}}
+    <sup> </sup> {{frac|1|2}} -{ }- \x01 \x02 \x03
 """
+CONTROLS = re.compile("[\x01-\x03]")  # of marks
 MARKUP = st.sampled_from([*PIECES.split(), " ", "\n"])
 
 
@@ -157,6 +164,7 @@ def test_any_input_gives_clean_lines(wikitext: str) -> None:
     for line in text_of(wikitext).split("\n") if text_of(wikitext) else ():
         assert line == line.strip() != ""
         assert any(map(str.isalnum, line))
+        assert not CONTROLS.search(line)
         assert "<ref>" not in line or "nowiki" in wikitext or "&" in wikitext
 
 
