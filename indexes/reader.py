@@ -17,7 +17,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
@@ -406,20 +406,18 @@ def read_blocks(
         yield Block(file, number, first, name, site, date, tuple(items))
 
 
-def _is_dump(path: Path) -> bool:
-    """Return whether a file is XML, and not of documents."""
-    try:
-        head = next(filter(bytes.strip, read_chunks(path)), b"")
-    except InputDamaged:
-        return False
-    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    # A dump may lack its beginning.
-    return head.startswith(b"<") or (not head.startswith((b"{", b"[")) and _OPEN in head)
-
-
 def _read(path: Path, part: Slice, columns: Columns) -> Iterator[Wiki | RawPage | RawDocument]:
     if path.is_dir() or is_text_file(path):
         return documents_in(path)
-    # Only dumps are sliced at streams.
-    is_dump = part.header > 0 or _is_dump(path)
-    return read_pages(slice_chunks(part)) if is_dump else read_rows(path, columns)
+    if part.header:  # only dumps are sliced at streams
+        return read_pages(slice_chunks(part))
+    chunks = slice_chunks(part)
+    try:
+        head = next(filter(bytes.strip, chunks), b"")
+    except InputDamaged as error:
+        return iter((RawDocument(problem=f"{error}; nothing could be read"),))
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    # A dump may lack its beginning.
+    if text.startswith(b"<") or (not text.startswith((b"{", b"[")) and _OPEN in text):
+        return read_pages(chain([head], chunks))
+    return read_rows(path, columns)

@@ -11,6 +11,7 @@ are written onto them.
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 
 import tantivy
@@ -44,10 +45,14 @@ _IN_NUMBER = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # "1,400" is one term, "14
 _POINT = re.compile(r"\.(?!(?<=\d\.)\d)")  # all but that of "3.5", which is one term
 _UNIT = re.compile(r"[0-9](?<![a-z0-9.].)[0-9.]*(?=[a-z])")  # "5km" is "5" and "km"
 # An exponent, a fraction or a number in a circle is not a part of the number before it.
-_SMALL_NUMBER = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u24ff](?<=\\d.)")
+_SMALL = "[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u24ff]"
+_SMALL_NUMBER = re.compile(_SMALL)
+_SMALL_BEHIND_DIGIT = re.compile(rf"{_SMALL}(?<=\d.)")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 _LONGEST_TERM = 240  # bytes
+_SHORT_RUN = 8  # characters beyond ASCII whose folded form is kept
+_KEPT_RUNS = 1 << 14
 
 _FUNCTION_WORDS = """
     a about above after again against all also am an and any are as at be because been before
@@ -85,18 +90,34 @@ class _Letters(dict[int, str | None]):
         return folded
 
 
-_letters = _Letters({ord("."): "."})
+_letters = _Letters({ord("."): ".", ord("’"): "'"})
 
 
 def prepared(text: str) -> str:
     """Return the words of `text` as an analyzer of `analyzer` splits them: folded, with spaces."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", _SMALL_NUMBER.sub(_apart, text)).replace("’", "'")
         # Text of Latin letters is ASCII from here on, which is translated several times faster.
         text = _BEYOND_ASCII.sub(_folded, text)
     text = _IN_NUMBER.sub("", _POSSESSIVE.sub(" ", text))
     text = _UNIT.sub(_followed, _POINT.sub(" ", text.translate(_letters)))
     return text if text.isascii() else _RUN.sub(_pairs, text)
+
+
+def _folded(found: re.Match[str]) -> str:
+    """Return the folded form of the characters beyond ASCII that stand together."""
+    run = found[0]
+    folded = _kept_fold(run) if len(run) <= _SHORT_RUN else _fold(run)
+    before = (
+        found.string[max(0, found.start() - 1) : found.start()] if _SMALL_NUMBER.match(run) else ""
+    )
+    return f" {folded}" if before.isdigit() else folded
+
+
+def _fold(run: str) -> str:
+    return unicodedata.normalize("NFKC", _SMALL_BEHIND_DIGIT.sub(_apart, run)).translate(_letters)
+
+
+_kept_fold = lru_cache(_KEPT_RUNS)(_fold)
 
 
 def _apart(found: re.Match[str]) -> str:
@@ -105,10 +126,6 @@ def _apart(found: re.Match[str]) -> str:
 
 def _followed(found: re.Match[str]) -> str:
     return f"{found[0]} "
-
-
-def _folded(found: re.Match[str]) -> str:
-    return found[0].translate(_letters)
 
 
 def _pairs(run: re.Match[str]) -> str:

@@ -34,11 +34,10 @@ from ufo.indexes.wikis import missing_tables
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.pipelines.text_files import TextFiles, check_installed
-from ufo.schemas.compression import InputDamaged
 from ufo.schemas.documents import Columns, is_text_file, text_files
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
-from ufo.schemas.rows import format_inside
+from ufo.schemas.rows import HEAD_BYTES, format_of
 from ufo.schemas.text import quantity
 
 _PROGRESS_SECONDS = 2.0
@@ -247,9 +246,8 @@ def _of_folder(folder: Path) -> tuple[list[Path], list[str]]:
 
 def _refuse_other_formats(path: Path) -> None:
     try:
-        format_inside(path)
-    except InputDamaged:
-        pass  # is a failure of the build, which says where
+        with path.open("rb") as stream:
+            format_of(stream.read(HEAD_BYTES))
     except (OSError, ValueError) as error:
         raise UsageError(f"--input {path} cannot be read: {error}; {_READ}") from error
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Container, Generator, Iterator
 from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
-from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO, cast
 
 import pyarrow as pa
@@ -299,23 +298,6 @@ def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         raise InputDamaged(f"damaged {UTF_16} text: {error.reason}") from None
-
-
-def format_inside(path: str | Path) -> str:
-    """Return the format of a file, or of the file in it if it is compressed or UTF-16.
-
-    Raises:
-        ValueError: as `format_of`, or the file is damaged at its beginning.
-    """
-    with open(path, "rb") as stream:
-        form = format_of(stream.read(HEAD_BYTES))
-        stream.seek(0)
-        plain: BinaryIO = stream
-        while form in WRAPPED:
-            inner = unwrapped(form, plain)
-            form = format_of(inner.peek(HEAD_BYTES))
-            plain = cast(BinaryIO, inner)
-        return form
 
 
 def as_json_lines(

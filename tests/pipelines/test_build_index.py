@@ -318,7 +318,6 @@ def test_a_file_of_text_is_a_document(tmp_path: Path) -> None:
     ("content", "says"),
     [
         pytest.param(b"PK\x03\x04 and more", "a ZIP archive.*unpack it", id="ZIP"),
-        pytest.param(gzip.compress(b"PK\x03\x04 and more"), "a ZIP archive", id="ZIP, gzip"),
         pytest.param(b"SQLite format 3\0 and more", "an SQLite database", id="SQLite"),
         pytest.param(b"{\0}\0{\0}\0", "UTF-16 without a byte order mark", id="UTF-16"),
     ],
@@ -329,6 +328,12 @@ def test_another_format_is_refused_with_those_that_are_read(
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(UsageError, match=f"{says}.*an index is made from a MediaWiki"):
         build(tmp_path / "x", tmp_path / "index")
+
+
+def test_another_format_in_a_compressed_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(gzip.compress(b"PK\x03\x04 and more"))
+    with pytest.raises(RunError, match=r"first failure: it is a ZIP archive.*an index is made"):
+        build(tmp_path / "x.gz", tmp_path / "index")
 
 
 def test_streams_that_end_in_the_middle_of_a_page_are_one_dump(tmp_path: Path) -> None:

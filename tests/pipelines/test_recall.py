@@ -320,7 +320,7 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
     assert [row["message"].split(",")[0] for row in found] == [
         "the row has more cells than the header has columns",
         "there is no ground truth to take facts from: give `ground_truth` (or `answer`)",
-        "not UTF-8: byte 40 of the record is invalid",
+        "not UTF-8: byte 40 of the record is invalid; convert a file in another encoding",
         "not CSV: line 6: '",
         "not CSV: line 7: unexpected end of data",
     ]
