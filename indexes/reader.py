@@ -25,13 +25,7 @@ from urllib.parse import quote
 
 from ufo.indexes.wikis import names_without_text, redirect_target
 from ufo.schemas.compression import InputDamaged, compression_of, decompressed
-from ufo.schemas.documents import (
-    Columns,
-    RawDocument,
-    documents_in,
-    is_text_file,
-    read_rows,
-)
+from ufo.schemas.documents import Columns, RawDocument, documents_in, is_text_file, read_rows
 from ufo.schemas.text import without_nul
 
 # --- slices of files -----------------------------------------------------------------------------

@@ -45,10 +45,8 @@ _IN_NUMBER = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # "1,400" is one term, "14
 _POINT = re.compile(r"\.(?!(?<=\d\.)\d)")  # all but that of "3.5", which is one term
 _UNIT = re.compile(r"[0-9](?<![a-z0-9.].)[0-9.]*(?=[a-z])")  # "5km" is "5" and "km"
 # An exponent, a fraction or a number in a circle is not a part of the number before it.
-_SMALL = "[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u24ff]"
-_SMALL_NUMBER = re.compile(_SMALL)
-_SMALL_BEHIND_DIGIT = re.compile(rf"{_SMALL}(?<=\d.)")
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_SMALL_NUMBERS = "\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u24ff"
+_BEYOND_ASCII = re.compile(rf"([^\x00-\x7f{_SMALL_NUMBERS}]+)|[{_SMALL_NUMBERS}]")
 
 _LONGEST_TERM = 240  # bytes
 _SHORT_RUN = 8  # characters beyond ASCII whose folded form is kept
@@ -104,24 +102,18 @@ def prepared(text: str) -> str:
 
 
 def _folded(found: re.Match[str]) -> str:
-    """Return the folded form of the characters beyond ASCII that stand together."""
-    run = found[0]
+    """Return the folded form of a small number, or of characters that stand together."""
+    run, start = found[0], found.start()
     folded = _kept_fold(run) if len(run) <= _SHORT_RUN else _fold(run)
-    before = (
-        found.string[max(0, found.start() - 1) : found.start()] if _SMALL_NUMBER.match(run) else ""
-    )
-    return f" {folded}" if before.isdigit() else folded
+    behind_digit = start > 0 and found.string[start - 1].isdigit()
+    return f" {folded}" if found[1] is None and behind_digit else folded
 
 
 def _fold(run: str) -> str:
-    return unicodedata.normalize("NFKC", _SMALL_BEHIND_DIGIT.sub(_apart, run)).translate(_letters)
+    return unicodedata.normalize("NFKC", run).translate(_letters)
 
 
 _kept_fold = lru_cache(_KEPT_RUNS)(_fold)
-
-
-def _apart(found: re.Match[str]) -> str:
-    return f" {found[0]}"
 
 
 def _followed(found: re.Match[str]) -> str:
