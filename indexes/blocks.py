@@ -13,14 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pyarrow as pa
-import sentencex
 
 from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
 from ufo.indexes.tokens import word_count
 from ufo.indexes.wikis import is_disambiguation
-from ufo.indexes.wikitext import PageSection, article_of
+from ufo.indexes.wikitext import PageSection, article_of, sentences_of
 from ufo.schemas.documents import Columns, RawDocument, ReadFile, Section, document_of
 from ufo.schemas.records import Failure
 
@@ -45,7 +44,7 @@ def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) 
     sentences = [
         (piece, n_words, number)
         for number, line in enumerate(lines)
-        for sentence in sentencex.segment(language, line.strip())
+        for sentence in sentences_of(line.strip(), language)
         for piece, n_words in _cut(sentence, words)
     ]
     total = sum(n_words for _, n_words, _ in sentences)

@@ -423,6 +423,7 @@ _COMPUTED: dict[str, Field] = {
 
 _COMMAND = re.compile(r"\\(?:[A-Za-z]+|[,;:! ])")
 _BRACED = re.compile(r"(?<=[\^_])\{([-−+]?\w+)\}(?!\w)")
+_UNBRACED = re.compile(r"[\^_](?:\d\d|[-−+]\s*\w)")  # 10^12 is shown as 10 to the power of 1, and 2
 _PLAIN = re.compile(r"[^\\{}&~$%<>|]*")
 
 
@@ -430,7 +431,7 @@ def formula(content: str) -> str | None:
     """Return the text of a `<math>` element, None where it has more than plain signs."""
     shown = _COMMAND.sub(lambda match: _COMMANDS.get(match[0], match[0]), content)
     shown = " ".join(_BRACED.sub(r"\1", shown).split())
-    return shown if _PLAIN.fullmatch(shown) else None
+    return None if _UNBRACED.search(content) or not _PLAIN.fullmatch(shown) else shown
 
 
 # --- tables --------------------------------------------------------------------------------------

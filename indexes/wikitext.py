@@ -13,12 +13,14 @@ brackets.
 import html
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 import sentencex
 
 from ufo.indexes.templates import GAP, SUPERSCRIPTS, Unrendered, formula, render
-from ufo.indexes.wikis import has_variants
+from ufo.indexes.wikis import ABBREVIATIONS, has_variants
 
 # --- marks ---------------------------------------------------------------------------------------
 
@@ -70,12 +72,13 @@ _MAX_DEPTH = 200  # of nested templates, links, tables and brackets with asides;
 
 # --- before the scan ----------------------------------------------------------------------------
 
-# Elements without prose, and those whose text is lost: a sentence with one is left out.
+# Elements without prose or not shown, and those whose text is lost or struck out: a sentence with
+# one of these is left out.
 _DROPPED = (
     "ref|references|gallery|timeline|imagemap|templatestyles|indicator|mapframe|maplink"
-    "|categorytree|section|inputbox"
+    "|categorytree|section|inputbox|del|includeonly|rp"
 )
-_LOST = "score|graph|hiero|source|syntaxhighlight"
+_LOST = "score|graph|hiero|source|syntaxhighlight|s|strike"
 _ELEMENT = re.compile(
     rf"<!--|<(nowiki|pre|math|chem|ce|{_DROPPED}|{_LOST})\b([^<>]*)>", re.IGNORECASE
 )
@@ -96,18 +99,22 @@ def _without_elements(text: str, marks: _Marks) -> str:
             kept.append("" if tag == "nowiki" else GAP)
             continue
         lowered = lowered or _lowered(text)
-        end = -1 if tag in unclosed else lowered.find(f"</{tag}" if tag else "-->", at)
-        if end < 0:
+        end = None if tag in unclosed else _end_of(tag).search(lowered, at)
+        if end is None:
             unclosed.add(tag)
             # An unclosed comment hides the rest of the page; an unclosed element hides nothing.
             if not tag:
                 return "".join(kept)
             continue
-        kept.append(_literal(tag, text[at:end], marks))
-        close = text.find(">", end)
-        at = len(text) if close < 0 else close + 1
+        kept.append(_literal(tag, text[at : end.start()], marks))
+        at = end.end()
     kept.append(text[at:])
     return "".join(kept)
+
+
+@cache
+def _end_of(tag: str) -> re.Pattern[str]:
+    return re.compile(rf"</{tag}\b[^>]*+>?" if tag else "-->")
 
 
 def _lowered(text: str) -> str:
@@ -222,7 +229,7 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
 # --- after the scan -----------------------------------------------------------------------------
 
 _EXTERNAL = re.compile(
-    r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\[\]]++(?:[^\S\n]*+([^\[\]\n]*+)\])?"
+    r"\[(?:(?:(?:https?|ftp|irc):)?//|mailto:|news:)[^\s\[\]]++(?:[^\S\n]*+([^\[\]\n]*+)\])?"
 )
 _RAISED = re.compile(r"<(su[pb])\b[^<>]{0,1000}>([^<>\n]{0,200})</\1>", re.IGNORECASE)
 _UNPAIRED = re.compile(r"</?su[pb]\b[^<>]{0,1000}>", re.IGNORECASE)
@@ -238,6 +245,12 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?(?!su[pb]\b)[A-Za-z][^<>]{0,1000}>", re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"<(span|div)\b[^<>]{0,1000}\b(?:display\s*:\s*none|visibility\s*:\s*hidden)[^<>]{0,1000}>"
+    r"[^<>]*+</\1>",
+    re.IGNORECASE,
+)
+_READING = re.compile(r"<(/?)rt\b[^<>]{0,1000}>", re.IGNORECASE)  # above characters
 _QUOTES = re.compile(r"''+")
 _MAGIC = re.compile(r"__[^\W\da-z_](?:[^\W\da-z_]|_(?!_)){2,40}__")
 _HEADING = re.compile(r"(={1,6})(.+?)\1$")
@@ -299,6 +312,8 @@ def article_of(
         text = _ASIDES.sub(_unless_after_name, text)
     text = _QUOTES.sub("", text)
     if "<" in text:
+        text = _HIDDEN.sub(GAP, text)
+        text = _READING.sub(lambda match: ")" if match[1] else " (", text)
         text = _TAG.sub("", _BREAK.sub("\n", text))
         text = _VULGAR.sub(rf"{GAP}\1/\2", text)
         text = _UNPAIRED.sub(GAP, _with_raised(text))
@@ -377,7 +392,38 @@ def _variant(content: str) -> str:
 _ENDS = ".!?:;…。！？：；।؟"
 _AFTER_END = "\"'”’»)]」』）"
 _CJK_ENDS = re.compile(r"(?<=[。！？])(?![”’」』）])")
-_ABBREVIATED = re.compile(r"(?:^|\s)\w{1,2}\.\s*$")
+_ABBREVIATED = re.compile(rf"(?:^|\s)(?:\w{{1,2}}|{'|'.join(ABBREVIATIONS)})\.\s*$", re.IGNORECASE)
+
+
+def sentences_of(line: str, language: str) -> list[str]:
+    """Return the sentences of a line, each with the white space after it.
+
+    A stop before a hyphen or a small letter ends none: "52 av. J.-C. il vint".
+    """
+    sentences: list[str] = []
+    for piece in sentencex.segment(language, line):
+        goes_on = piece[0] in "-,;'’" or piece[0].islower()
+        if goes_on and sentences and sentences[-1].rstrip().endswith("."):
+            sentences[-1] += piece
+        else:
+            sentences += filter(None, _CJK_ENDS.split(piece))
+    return sentences
+
+
+def _with_whole_brackets(sentences: Iterable[str]) -> Iterator[str]:
+    """Yield sentences, those that stand together in brackets with the one around them."""
+    whole = ""
+    depth = 0
+    for sentence in sentences:
+        # "「…。」と": the quotation ends, the sentence goes on.
+        if whole and not depth and not (whole[-1] in "」』" and "ぁ" <= sentence[0] <= "ゟ"):
+            yield whole
+            whole = ""
+        whole += sentence
+        depth += sum(map(sentence.count, "(（「『")) - sum(map(sentence.count, ")）」』"))
+        depth = max(0, depth)
+    if whole:
+        yield whole
 
 
 class _LineReader:
@@ -402,7 +448,10 @@ class _LineReader:
             level = len(heading[1])
             self._path = [above for above in self._path if above[0] < level]
             title = _plain(heading[2])
-            self._path.append((level, "" if _has_mark(title) else title))
+            if _has_mark(title):
+                self._count(title)
+                title = ""
+            self._path.append((level, title))
             self._open = False
         else:
             self._add_text(line)
@@ -441,14 +490,15 @@ class _LineReader:
         if not _has_mark(line):
             return line
         kept: list[str] = []
-        for sentence in sentencex.segment(self._language, line):
-            for part in _CJK_ENDS.split(sentence):
-                if not _has_mark(part):
-                    kept.append(part)
-                    continue
-                if kept and part[0] in (_MARK, _ASIDE) and _ABBREVIATED.search(kept[-1]):
-                    kept.pop()  # "c. {{…}}": no sentence ended there
-                self._count(part)
+        for sentence in _with_whole_brackets(sentences_of(line, self._language)):
+            if not _has_mark(sentence):
+                kept.append(sentence)
+                continue
+            if kept and sentence[0] in (_MARK, _ASIDE) and _ABBREVIATED.search(kept[-1]):
+                kept.pop()  # "c. {{…}}": no sentence ended there
+            if kept and kept[-1][-1] in ".!?":
+                kept.append(" ")
+            self._count(sentence)
         text = "".join(kept).strip()
         return text if any(map(str.isalnum, text)) else ""
 

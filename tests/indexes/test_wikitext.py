@@ -55,8 +55,8 @@ def test_sentences_that_were_left_out_are_counted_by_what_took_them() -> None:
         "It {{x|1}} was {{x|2}}. He {{x}} {{y}}. So it is.\n* {{y}} was. So.\n\n{{box}}\n"
         "== A {{z}} ==\nSo it was. <math>\\frac</math> is."
     )
-    assert article.left_out == 4
-    assert article.by_name == {"x": 2, "y": 2, "<math>": 1}
+    assert article.left_out == 5
+    assert article.by_name == {"x": 2, "y": 2, "z": 1, "<math>": 1}
     assert article.sections == (PageSection("", ("So it is.",)), PageSection("", ("So it was.",)))
     assert article_of("A.") == Article((PageSection("", ("A.",)),))
 
@@ -92,6 +92,20 @@ def test_an_input_cannot_have_marks_of_its_own(mark: str) -> None:
 )
 def test_sentences_of_a_script_without_spaces_go_by_themselves(language: str, text: str) -> None:
     assert text_of(text, language) == "上海有5人。"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "kept"),
+    [
+        ("fr", "En 52 av. J.-C. il vint, {{x}}. Fin.", "Fin."),
+        ("es", "Tiene aprox. {{x}} m. Fin.", "Fin."),
+        ("ja", "彼は「東。」と{{x}}言った。終。", "終。"),
+        ("ja", "彼は「{{x}}。」と言った。「終。」完。", "「終。」完。"),
+        ("zh", "他是。（他。{{x}}）好。完。", "他是。完。"),
+    ],
+)
+def test_no_part_of_a_sentence_stays(language: str, text: str, kept: str) -> None:
+    assert text_of(text, language) == kept
 
 
 @pytest.mark.parametrize("tag", ["File", "image", "MEDIA", "category"])
