@@ -99,7 +99,7 @@ def prepared(text: str) -> str:
         # Text of Latin letters is ASCII from here on, which is translated several times faster.
         text = _BEYOND_ASCII.sub(_folded, text)
     text = _IN_NUMBER.sub("", _POSSESSIVE.sub(" ", text))
-    text = _UNIT.sub(_followed, _POINT.sub(" ", text.translate(_letters)))
+    text = _UNIT.sub(r"\g<0> ", _POINT.sub(" ", text.translate(_letters)))
     return text if text.isascii() else _RUN.sub(_pairs, text)
 
 
@@ -114,18 +114,12 @@ def _folded(found: re.Match[str]) -> str:
 
 
 def _fold(run: str) -> str:
-    return unicodedata.normalize("NFKC", _SMALL_BEHIND_DIGIT.sub(_apart, run)).translate(_letters)
+    return unicodedata.normalize("NFKC", _SMALL_BEHIND_DIGIT.sub(r" \g<0>", run)).translate(
+        _letters
+    )
 
 
 _kept_fold = lru_cache(_KEPT_RUNS)(_fold)
-
-
-def _apart(found: re.Match[str]) -> str:
-    return f" {found[0]}"
-
-
-def _followed(found: re.Match[str]) -> str:
-    return f"{found[0]} "
 
 
 def _pairs(run: re.Match[str]) -> str:

@@ -21,6 +21,7 @@ import sentencex
 
 from ufo.indexes.templates import GAP, SUPERSCRIPTS, Unrendered, formula, render
 from ufo.indexes.wikis import ABBREVIATIONS, has_variants
+from ufo.schemas.documents import Section
 
 # --- marks ---------------------------------------------------------------------------------------
 
@@ -89,7 +90,6 @@ def _without_elements(text: str, marks: _Marks) -> str:
     """Remove comments and elements without prose; escape elements that are literal text."""
     kept: list[str] = []
     at = 0
-    lowered = ""
     unclosed: set[str] = set()  # tags without a further end tag, so it is not searched again
     while match := _ELEMENT.search(text, at):
         kept.append(text[at : match.start()])
@@ -98,8 +98,7 @@ def _without_elements(text: str, marks: _Marks) -> str:
         if tag and match[2].endswith("/"):
             kept.append("" if tag == "nowiki" else GAP)
             continue
-        lowered = lowered or _lowered(text)
-        end = None if tag in unclosed else _end_of(tag).search(lowered, at)
+        end = None if tag in unclosed else _end_of(tag).search(text, at)
         if end is None:
             unclosed.add(tag)
             # An unclosed comment hides the rest of the page; an unclosed element hides nothing.
@@ -114,14 +113,7 @@ def _without_elements(text: str, marks: _Marks) -> str:
 
 @cache
 def _end_of(tag: str) -> re.Pattern[str]:
-    return re.compile(rf"</{tag}\b[^>]*+>?" if tag else "-->")
-
-
-def _lowered(text: str) -> str:
-    """Return `text` in lower case, with equal offsets of all letters."""
-    lowered = text.lower()
-    # "İ" is the only letter whose lower case is longer.
-    return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
+    return re.compile(rf"</{tag}\b[^>]*+>?" if tag else "-->", re.IGNORECASE)
 
 
 _CHEMICAL = re.compile(r"[A-Za-z0-9()\[\]]*")
@@ -268,26 +260,14 @@ _DOUBLED = re.compile(r"([,;])(?: ?[,;])+")
 
 
 @dataclass(frozen=True, slots=True)
-class PageSection:
-    """A section of an article; `heading` is "" for the lead section.
-
-    The headings of the sections around it come first, joined by " > ". Each line is a paragraph or
-    a list item.
-    """
-
-    heading: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Article:
-    """The sections of an article that have any text, in order.
+    """The sections of an article that have any text, in order; a line is a paragraph or an item.
 
     `left_out` counts sentences that have a template or element without a known text, `by_name`
     those of each such name.
     """
 
-    sections: tuple[PageSection, ...]
+    sections: tuple[Section, ...]
     left_out: int = 0
     by_name: Counter[str] = field(default_factory=Counter)
 
@@ -432,7 +412,7 @@ class _LineReader:
     def __init__(self, language: str, marks: _Marks) -> None:
         self._language = language
         self._marks = marks
-        self._sections: list[PageSection] = []
+        self._sections: list[Section] = []
         self._path: list[tuple[int, str]] = []
         self._lines: list[str] = []
         self._open = False  # the line before is of a paragraph, which may go on in the next
@@ -482,7 +462,7 @@ class _LineReader:
         lines = [kept for line in self._lines if (kept := self._without_marked(line))]
         if lines:
             heading = " > ".join(title for _, title in self._path if title)
-            self._sections.append(PageSection(heading, tuple(lines)))
+            self._sections.append(Section(heading, tuple(lines)))
         self._lines.clear()
 
     def _without_marked(self, line: str) -> str:

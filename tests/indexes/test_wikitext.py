@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.indexes.wikitext import Article, PageSection, article_of
+from ufo.indexes.wikitext import Article, article_of
+from ufo.schemas.documents import Section
 
 HERE = Path(__file__).parent
 
@@ -57,8 +58,8 @@ def test_sentences_that_were_left_out_are_counted_by_what_took_them() -> None:
     )
     assert article.left_out == 5
     assert article.by_name == {"x": 2, "y": 2, "z": 1, "<math>": 1}
-    assert article.sections == (PageSection("", ("So it is.",)), PageSection("", ("So it was.",)))
-    assert article_of("A.") == Article((PageSection("", ("A.",)),))
+    assert article.sections == (Section("", ("So it is.",)), Section("", ("So it was.",)))
+    assert article_of("A.") == Article((Section("", ("A.",)),))
 
 
 def test_a_name_that_another_template_makes_is_printable() -> None:
