@@ -299,8 +299,9 @@ def _value(arguments: Arguments) -> str | None:
 
 
 def _unit_of(named: dict[str, str]) -> str:
-    unit = named.get("u") or named.get("ul") or ""
-    per = named.get("up") or named.get("upl") or ""
+    unit = named.get("u") or named.get("ul", "")
+    per = named.get("up") or named.get("upl", "")
+    unit, per = _VALUE_UNITS.get(unit, unit), _VALUE_UNITS.get(per, per)
     if unit:
         unit = unit if unit[0] in "%‰°'″′" and unit not in ("°C", "°F") else f" {unit}"
     text = _unit_symbol(unit.replace(".", "·")) + (f"/{_unit_symbol(per)}" if per else "")
@@ -352,7 +353,7 @@ _IN_WORDS = re.compile(r"[|]| [a-z]")  # English ones, of units and between valu
 def _convert(arguments: Arguments) -> str | None:
     """Return the original measure, without the converted one."""
     texts, named = arguments.numbered(), arguments.texts
-    if named.get("disp", "") in _CONVERTED_ONLY or named.get("adj", "") in ("mid", "pre"):
+    if named.get("disp", "") in _CONVERTED_ONLY or named.get("adj", "on") not in ("on", "off"):
         return None
     english = arguments.language == "en"
     shown = ""
@@ -448,6 +449,7 @@ _TEMPLATE_SPACES = frozenset(_names(_DATA["template_spaces"]))
 _COMMANDS: dict[str, str] = _DATA["formulas"]
 _NOT_SHOWN = frozenset(_names(_DATA["not_shown"]))
 _UNITS: dict[str, str] = _DATA["units"]
+_VALUE_UNITS: dict[str, str] = _DATA["value_units"]
 _SCALES: dict[str, str] = _DATA["scales"]
 _BETWEEN: dict[str, str] = _DATA["between"]
 _SMALLER: dict[str, str] = _DATA["smaller"]

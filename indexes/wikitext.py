@@ -32,6 +32,7 @@ _DIGITS = "\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18"
 _MOST_NAMES = 16**3
 _MARKS = re.compile(rf"[{_MARK}{_ASIDE}]([{_DIGITS}]{{3}})")
 _MARK_VALUES = str.maketrans(_DIGITS, "0123456789abcdef")
+_OF_THE_INPUT = re.compile(f"[{_MARK}{_ASIDE}{GAP}]")
 
 
 class _Marks:
@@ -61,14 +62,6 @@ def _has_mark(text: str) -> bool:
     return _MARK in text or _ASIDE in text
 
 
-def _unmarked(text: str) -> str:
-    """Return an input without the characters that marks are made of."""
-    for character in (_MARK, _ASIDE, GAP):
-        if character in text:
-            text = text.replace(character, "")
-    return text
-
-
 _MAX_DEPTH = 200  # of nested templates, links, tables and brackets with asides; others are text
 
 # --- before the scan ----------------------------------------------------------------------------
@@ -79,10 +72,8 @@ _DROPPED = (
     "ref|references|gallery|timeline|imagemap|templatestyles|indicator|mapframe|maplink"
     "|categorytree|section|inputbox|del|includeonly|rp"
 )
-_LOST = "score|graph|hiero|source|syntaxhighlight|s|strike"
-_ELEMENT = re.compile(
-    rf"<!--|<(nowiki|pre|math|chem|ce|{_DROPPED}|{_LOST})\b([^<>]*)>", re.IGNORECASE
-)
+_LOST = "score|graph|hiero|source|syntaxhighlight|chem|ce|s|strike"
+_ELEMENT = re.compile(rf"<!--|<(nowiki|pre|math|{_DROPPED}|{_LOST})\b([^<>]*)>", re.IGNORECASE)
 _SPECIAL = re.compile(r"[\[\]{}|<>'=*#:;_]")
 
 
@@ -116,22 +107,17 @@ def _end_of(tag: str) -> re.Pattern[str]:
     return re.compile(rf"</{tag}\b[^>]*+>?" if tag else "-->", re.IGNORECASE)
 
 
-_CHEMICAL = re.compile(r"[A-Za-z0-9()\[\]]*")
-
-
 def _literal(tag: str, content: str, marks: _Marks) -> str:
     """Return the text of an element, with markup as entities so that it is not parsed."""
     if tag in ("nowiki", "pre"):
         return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", content)
     shown = formula(content) if tag == "math" else None
-    if tag in ("chem", "ce") and _CHEMICAL.fullmatch(content.strip()):
-        shown = content.strip()
     if shown is None and tag in _WITH_TEXT:
         return marks.mark(f"<{tag}>")
     return shown or (GAP if tag else "")
 
 
-_WITH_TEXT = frozenset(("math", "chem", "ce", *_LOST.split("|")))
+_WITH_TEXT = frozenset(("math", *_LOST.split("|")))
 
 
 # --- the scan -----------------------------------------------------------------------------------
@@ -280,7 +266,7 @@ def article_of(
     `dropped_links` are the namespaces, in lower case, whose links have no text.
     """
     marks = _Marks()
-    text = _without_elements(_unmarked(wikitext), marks)
+    text = _without_elements(_OF_THE_INPUT.sub("", wikitext), marks)
     variants = "-{" in text and has_variants(language)
     if variants:
         text = _one_variant(text)
@@ -447,7 +433,7 @@ class _LineReader:
         is_item = line[0] in "*#;"
         if not plain:
             if marked and self._open:  # a formula or the like within a paragraph's sentence
-                self._lines[-1] += f" {_only_marks(line)}"
+                self._lines[-1] += " " + "".join(mark[0] for mark in _MARKS.finditer(line))
         elif marked and is_item:
             self._count(plain)
             self._open = False
@@ -485,10 +471,6 @@ class _LineReader:
     def _count(self, sentence: str) -> None:
         self._left_out += 1
         self._by_name.update(self._marks.names_in(sentence))
-
-
-def _only_marks(text: str) -> str:
-    return "".join(match[0] for match in _MARKS.finditer(text))
 
 
 def _line(line: str) -> str:
