@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,8 +28,8 @@ WORDS = 100
 # A longer "sentence" is a list without full stops, or a script without spaces: cut by length.
 _LONG_WORDS = 150
 _LONG_CHARACTERS = 2_000
-# White space is inside of no piece, and the end of none is between the digits of a number.
-_PIECE = re.compile(r"\S{1,500}(?!(?<=[\d.,])[\d.,])|\S{1,500}")
+# A piece is a word with the white space around it; it ends within no number.
+_PIECE = re.compile(r"\s*(?:\S{1,500}(?!(?<=[\d.,])[\d.,])|\S{1,500})\s*")
 
 
 def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) -> list[str]:
@@ -84,19 +83,15 @@ def _cut(sentence: str, words: int) -> list[tuple[str, int]]:
         return []
     if count <= _LONG_WORDS and len(sentence.strip()) < _LONG_CHARACTERS:
         return [(sentence, count)]
-    starts, counts = [0], [0]
-    size = 0
-    for piece in _PIECE.finditer(sentence):
-        n_words = word_count(piece[0])
-        full = counts[-1] + n_words > words or size + len(piece[0]) > _LONG_CHARACTERS
-        if counts[-1] and full:
-            starts.append(piece.start())
-            counts.append(0)
-            size = 0
-        counts[-1] += n_words
-        size += len(piece[0]) + 1
-    parts = (sentence[start:end] for start, end in pairwise([*starts, len(sentence)]))
-    return list(zip(parts, counts, strict=True))
+    parts = [("", 0)]
+    for piece in _PIECE.findall(sentence):
+        n_words = word_count(piece)
+        part, filled = parts[-1]
+        if filled and (filled + n_words > words or len(part) + len(piece) >= _LONG_CHARACTERS):
+            parts.append((piece, n_words))
+        else:
+            parts[-1] = (part + piece, filled + n_words)
+    return parts
 
 
 STEP = "index"
@@ -177,8 +172,7 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> No
     else:
         result.counts["pages"] -= 1
         date = _DATE.match(page.timestamp or "")
-        dropped = frozenset(block.site.dropped_links)
-        article = article_of(page.text, dropped, block.site.language)
+        article = article_of(page.text, block.site.dropped_links, block.site.language)
         result.counts["sentences_left_out"] += article.left_out
         result.left_out.update(article.by_name)
         url = block.site.url_of(page.title)

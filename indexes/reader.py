@@ -181,7 +181,7 @@ class Wiki:
     """The wiki of a dump: its base URL, its language, and the link namespaces without text."""
 
     base_url: str = DEFAULT_BASE
-    dropped_links: tuple[str, ...] = ("category", "file", "image", "media")
+    dropped_links: frozenset[str] = frozenset(("category", "file", "image", "media"))
     language: str = "en"
 
     def url_of(self, title: str) -> str:
@@ -269,11 +269,11 @@ def _site(header: bytes) -> Wiki:
     except ET.ParseError:
         return Wiki(language=language)
     base = (info.findtext("base") or "").rpartition("/")[0]
-    dropped = {*Wiki().dropped_links, *names_without_text(language)}
+    dropped = set(Wiki().dropped_links | names_without_text(language))
     for namespace in info.iter("namespace"):
         if namespace.get("key") in (_FILE, _CATEGORY, _MEDIA) and namespace.text:
             dropped.add(namespace.text.strip().lower())
-    return Wiki(f"{base}/" if base else DEFAULT_BASE, tuple(sorted(dropped)), language)
+    return Wiki(f"{base}/" if base else DEFAULT_BASE, frozenset(dropped), language)
 
 
 def title_in(xml: bytes) -> str:

@@ -123,10 +123,6 @@ _ARGUMENT = re.compile(r"(\w+)(?:([~!:])(.+))?")
 _SOLE_ARGUMENT = re.compile(r"\{[^@{}]*\}…?")
 
 
-class _Unfit(Exception):
-    """The arguments are others than an alternative of a rule needs."""
-
-
 def _filled(alternative: str, arguments: Arguments) -> str | None:
     """Return the text of one alternative, or None where the arguments do not fit it."""
     if alternative == "{1}…":
@@ -135,10 +131,12 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
     if keys is not None and not _NOT_SHOWN.union(keys).issuperset(arguments.given()):
         return None
     pattern = alternative.removesuffix("…")
-    try:
-        text = _FIELD.sub(lambda match: _shown(match[1], arguments), pattern)
-    except _Unfit:
-        return None
+    text = ""
+    for number, piece in enumerate(_FIELD.split(pattern)):
+        shown = _shown(piece, arguments) if number % 2 else piece
+        if shown is None:
+            return None
+        text += shown
     return text if _SOLE_ARGUMENT.fullmatch(pattern) else text + GAP  # {{e|8}}5 is not 85
 
 
@@ -150,15 +148,11 @@ def _keys(alternative: str) -> frozenset[str] | None:
     return frozenset(re.findall(r"[{|](\w+)", alternative))
 
 
-def _shown(field: str, arguments: Arguments) -> str:
+def _shown(field: str, arguments: Arguments) -> str | None:
     if field.startswith("@"):
-        text = _COMPUTED[field[1:]](arguments)
-    else:
-        texts = (_argument(option, arguments) for option in field.split("|"))
-        text = next((text for text in texts if text is not None), None)
-    if text is None:
-        raise _Unfit
-    return text
+        return _COMPUTED[field[1:]](arguments)
+    texts = (_argument(option, arguments) for option in field.split("|"))
+    return next((text for text in texts if text is not None), None)
 
 
 def _argument(option: str, arguments: Arguments) -> str | None:
