@@ -280,6 +280,8 @@ def _value(arguments: Arguments) -> str | None:
         _IS_NUMBER.fullmatch(text) or _UNCERTAINTY.fullmatch(text) for text in texts[1:]
     ):
         return None
+    if named.get("e") and number[2]:
+        return None
     shown = number[1] + (number[3] or "")
     power = named.get("e") or number[2]
     if len(texts) == 2:

@@ -41,7 +41,7 @@ def test_a_passage_knows_where_it_is_from() -> None:
     # One without a date has that of the dump, and names and language are the wiki's own.
     text = b"<text>[[Datei:x.jpg|y]]b</text>"
     raw = RawPage(b"<page><title>A</title><revision>" + text + b"</revision></page>")
-    site = Wiki("https://de.example.org/wiki/", ("datei",), "de")
+    site = Wiki("https://de.example.org/wiki/", frozenset(("datei",)), "de")
     [passage] = process_block(Block(0, 0, 0, "f", site, "2024-01-01", (raw,))).passages
     assert passage.url == "https://de.example.org/wiki/A"
     assert passage.text == "b"

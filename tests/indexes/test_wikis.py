@@ -34,6 +34,8 @@ REDIRECTS = {  # of the largest Wikipedias
     "id": "#ALIH [[Ulm]]",
     "no": "#OMDIRIGER [[Ulm]]",
     "cs": "#PŘESMĚRUJ [[Ulm]]",
+    "hi": "#पुनर्प्रेषित [[Ulm]]",
+    "th": "#เปลี่ยนทาง [[Ulm]]",
 }
 
 
@@ -185,7 +187,8 @@ def test_a_language_may_have_the_tables_of_another(code: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "name"), [("de", "bild"), ("fr", "image"), ("es", "imagen"), ("ru", "изображение")]
+    ("language", "name"),
+    [("de", "bild"), ("fr", "image"), ("es", "imagen"), ("ru", "изображение"), ("zh", "分类")],
 )
 def test_files_go_by_old_names_too(language: str, name: str) -> None:
     assert name in names_without_text(language)
