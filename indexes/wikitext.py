@@ -192,9 +192,9 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
         space = prefix.strip().lower()
         if space in dropped:
             # A file link that contains a heading lacks its own closing bracket.
-            return content if _HEADING_INSIDE.search(content) else ""
+            return content if _HEADING_INSIDE.search(content) else GAP
         if not bar and _LANGUAGE.fullmatch(space):
-            return ""
+            return GAP
         if not space:
             target = rest
     if bar and _HEADING_INSIDE.search(target):
@@ -219,7 +219,7 @@ _ORDINAL = re.compile(
 )
 _CLOSING = (")", "]", "}", "|")
 _BREAK = re.compile(
-    r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
+    r"</?(?:br|hr|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?(?!su[pb]\b)[A-Za-z][^<>]{0,1000}>", re.IGNORECASE)
@@ -292,7 +292,7 @@ def article_of(
 
 
 # It begins with a plain character, for which the engine searches fast.
-_BETWEEN_DIGITS = re.compile(rf"{GAP}(?<=\d{GAP}){GAP}*+(?=\d)")
+_BETWEEN_DIGITS = re.compile(rf"{GAP}(?<=[\d.,]{GAP}){GAP}*+(?=[.,]?\d)")
 
 
 def _with_raised(text: str) -> str:
