@@ -367,13 +367,26 @@ def sentences_of(line: str, language: str) -> list[str]:
     A stop before a hyphen or a small letter ends none: "52 av. J.-C. il vint".
     """
     sentences: list[str] = []
-    for piece in sentencex.segment(language, line):
+    for piece in _segments(line, language):
         goes_on = piece[0] in "-,;'’" or piece[0].islower()
         if goes_on and sentences and sentences[-1].rstrip().endswith("."):
             sentences[-1] += piece
         else:
             sentences += filter(None, _CJK_ENDS.split(piece))
     return sentences
+
+
+_WINDOW = 10_000  # sentencex takes quadratic time for quotation marks
+
+
+def _segments(line: str, language: str) -> Iterator[str]:
+    start = 0
+    while start < len(line):
+        pieces = list(sentencex.segment(language, line[start : start + _WINDOW]))
+        if start + _WINDOW < len(line) and len(pieces) > 1:
+            pieces.pop()  # the window may end within it
+        yield from pieces
+        start += sum(map(len, pieces))
 
 
 def _with_whole_brackets(sentences: Iterable[str]) -> Iterator[str]:

@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+import sentencex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.indexes.wikitext import Article, article_of
+from ufo.indexes.wikitext import Article, article_of, sentences_of
 from ufo.schemas.documents import Section
 
 HERE = Path(__file__).parent
@@ -65,6 +66,12 @@ def test_sentences_that_were_left_out_are_counted_by_what_took_them() -> None:
 def test_a_name_that_another_template_makes_is_printable() -> None:
     article = article_of("It is {{a {{b}}|5}}. It was {{}}. So it is.")
     assert article.by_name == {"a …": 1, "{{}}": 1}
+
+
+def test_a_long_line_has_the_same_sentences() -> None:
+    line = "So it is, and “that is all” there is. " * 1_000
+    assert sentences_of(line, "en") == list(sentencex.segment("en", line))
+    assert "".join(sentences_of("「a。x" * 10_000, "ja")) == "「a。x" * 10_000
 
 
 def test_a_long_page_has_a_mark_for_each_template() -> None:
