@@ -32,7 +32,6 @@ _DIGITS = "\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18"
 _MOST_NAMES = 16**3
 _MARKS = re.compile(rf"[{_MARK}{_ASIDE}]([{_DIGITS}]{{3}})")
 _MARK_VALUES = str.maketrans(_DIGITS, "0123456789abcdef")
-_OF_THE_INPUT = re.compile(f"[{_MARK}{_ASIDE}{GAP}]")
 
 
 class _Marks:
@@ -266,7 +265,10 @@ def article_of(
     `dropped_links` are the namespaces, in lower case, whose links have no text.
     """
     marks = _Marks()
-    text = _without_elements(_OF_THE_INPUT.sub("", wikitext), marks)
+    for character in (_MARK, _ASIDE, GAP):
+        if character in wikitext:
+            wikitext = wikitext.replace(character, "")
+    text = _without_elements(wikitext, marks)
     variants = "-{" in text and has_variants(language)
     if variants:
         text = _one_variant(text)
@@ -371,6 +373,8 @@ def sentences_of(line: str, language: str) -> list[str]:
         goes_on = piece[0] in "-,;'’" or piece[0].islower()
         if goes_on and sentences and sentences[-1].rstrip().endswith("."):
             sentences[-1] += piece
+        elif piece.isascii():  # faster
+            sentences.append(piece)
         else:
             sentences += filter(None, _CJK_ENDS.split(piece))
     return sentences
