@@ -12,7 +12,7 @@ REPOSITORY = os.environ.get("UFO_REPOSITORY", "").rstrip("/")
 VERSION = re.search(r'VERSION = "(.+)"', (HERE / "ufo/pipelines/version.py").read_text())[1]
 PACKAGE_DATA = {
     "ufo": ["py.typed"],
-    "ufo.indexes": ["*.toml"],
+    "ufo.indexes": ["*.toml", "*.txt"],
     "ufo.schemas": ["*.txt"],
     "ufo.schemas.views": ["*.sql"],
     "ufo.pipelines.reports": ["templates/*"],

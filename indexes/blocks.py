@@ -8,20 +8,19 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
-import sentencex
 
 from ufo.indexes.names import normal_name
 from ufo.indexes.reader import Block, PageBroken, RawPage, parse_page, title_in
 from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
 from ufo.indexes.tokens import word_count
 from ufo.indexes.wikis import is_disambiguation
-from ufo.indexes.wikitext import PageSection, article_of
-from ufo.schemas.documents import Columns, RawDocument, ReadFile, Section, document_of
+from ufo.indexes.wikitext import article_of, sentences_of
+from ufo.schemas.documents import Columns, Document, RawDocument, ReadFile, document_of
 from ufo.schemas.records import Failure
 
 WORDS = 100
@@ -29,8 +28,8 @@ WORDS = 100
 # A longer "sentence" is a list without full stops, or a script without spaces: cut by length.
 _LONG_WORDS = 150
 _LONG_CHARACTERS = 2_000
-# White space is inside of no piece, and the end of none is between the digits of a number.
-_PIECE = re.compile(r"\S{1,500}(?!(?<=[\d.,])[\d.,])|\S{1,500}")
+# A piece is a word with the white space around it; it ends within no number.
+_PIECE = re.compile(r"\s*(?:\S{1,500}(?!(?<=[\d.,])[\d.,])|\S{1,500})\s*")
 
 
 def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) -> list[str]:
@@ -45,7 +44,7 @@ def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) 
     sentences = [
         (piece, n_words, number)
         for number, line in enumerate(lines)
-        for sentence in sentencex.segment(language, line.strip())
+        for sentence in sentences_of(line.strip(), language)
         for piece, n_words in _cut(sentence, words)
     ]
     total = sum(n_words for _, n_words, _ in sentences)
@@ -84,33 +83,23 @@ def _cut(sentence: str, words: int) -> list[tuple[str, int]]:
         return []
     if count <= _LONG_WORDS and len(sentence.strip()) < _LONG_CHARACTERS:
         return [(sentence, count)]
-    starts, counts = [0], [0]
-    size = 0
-    for piece in _PIECE.finditer(sentence):
-        n_words = word_count(piece[0])
-        full = counts[-1] + n_words > words or size + len(piece[0]) > _LONG_CHARACTERS
-        if counts[-1] and full:
-            starts.append(piece.start())
-            counts.append(0)
-            size = 0
-        counts[-1] += n_words
-        size += len(piece[0]) + 1
-    parts = (sentence[start:end] for start, end in pairwise([*starts, len(sentence)]))
-    return list(zip(parts, counts, strict=True))
+    parts = [("", 0)]
+    for piece in _PIECE.findall(sentence):
+        n_words = word_count(piece)
+        part, filled = parts[-1]
+        if filled and (filled + n_words > words or len(part) + len(piece) >= _LONG_CHARACTERS):
+            parts.append((piece, n_words))
+        else:
+            parts[-1] = (part + piece, filled + n_words)
+    return parts
 
 
 STEP = "index"
-COUNTS = (
-    "pages",
-    "articles",
-    "redirects",
-    "disambiguations",
-    "other_namespaces",
-    "failures",
-    "empty_articles",
-    "other_namespace_redirects",
-    "sentences_left_out",
-)
+_COUNTED = """
+    pages articles redirects disambiguations other_namespaces failures empty_articles
+    other_namespace_redirects sentences_left_out
+"""
+COUNTS = _COUNTED.split()
 
 _MAX_INPUT = 4096
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -160,8 +149,7 @@ def process_block(
                     document = read_file(item.path, item.name)
                 else:
                     document = document_of(item.json, columns)
-                place = (document.title, document.sections, document.url, document.page_id)
-                _add_article(result, block, words, *place)
+                _add_article(result, block, words, document)
         except Exception as error:  # one page must not fail the build
             result.failures.append(_failure(error, item, block, position))
     result.counts["failures"] = len(result.failures)
@@ -184,33 +172,31 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> No
     else:
         result.counts["pages"] -= 1
         date = _DATE.match(page.timestamp or "")
-        place = (block.site.url_of(page.title), page.page_id, page.revision_id)
-        dropped = frozenset(block.site.dropped_links)
-        article = article_of(page.text, dropped, block.site.language)
+        article = article_of(page.text, block.site.dropped_links, block.site.language)
         result.counts["sentences_left_out"] += article.left_out
         result.left_out.update(article.by_name)
+        url = block.site.url_of(page.title)
+        document = Document(page.title, article.sections, url, page.page_id)
         published = date[0] if date else block.date
-        _add_article(result, block, words, page.title, article.sections, *place, published)
+        _add_article(result, block, words, document, page.revision_id, published)
 
 
 def _add_article(
     result: BlockResult,
     block: Block,
     words: int,
-    title: str,
-    sections: Sequence[PageSection | Section],
-    url: str | None,
-    page_id: int | None = None,
+    document: Document,
     revision_id: int | None = None,
     published_at: str | None = None,
 ) -> None:
     texts = [
         (section.heading, text)
-        for section in sections
+        for section in document.sections
         for text in passages_of(section.lines, block.site.language, words)
     ]
+    title, url, number = document.title, document.url, document.page_id
     result.passages.extend(
-        StoredPassage(title, heading, url, page_id, revision_id, published_at, text, ordinal)
+        StoredPassage(title, heading, url, number, revision_id, published_at, text, ordinal)
         for ordinal, (heading, text) in enumerate(texts)
     )
     result.pages.append((title, len(texts)))
@@ -240,13 +226,7 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
     columns = {name: [getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names}
     with pa.ipc.new_file(folder / f"{stem}.arrow", PASSAGE_SCHEMA) as writer:
         writer.write_table(pa.Table.from_pydict(columns, PASSAGE_SCHEMA))
-    rest = {
-        "pages": result.pages,
-        "redirects": result.redirects,
-        "failures": [asdict(failure) for failure in result.failures],
-        "counts": result.counts,
-        "latest": result.latest,
-        "left_out": result.left_out,
-        "language": result.language,
-    }
+    names = ("pages", "redirects", "counts", "latest", "left_out", "language")
+    rest: dict[str, Any] = {name: getattr(result, name) for name in names}
+    rest["failures"] = [asdict(failure) for failure in result.failures]
     (folder / f"{stem}.json").write_text(json.dumps(rest))

@@ -122,23 +122,17 @@ def slice_chunks(part: Slice) -> Iterator[bytes]:
         yield b"</mediawiki>"
 
 
-def _stream_offsets(path: Path) -> list[int]:
-    """Return the offsets of the bzip2 streams of a file, ascending; none for other files."""
-    with path.open("rb") as stream:
-        if not _STREAM.match(stream.read(10)):
-            return []
-    with (
-        path.open("rb") as stream,
-        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
-    ):
-        # The probability of these 10 bytes elsewhere in compressed data is 10^-15 for each GB.
-        return [match.start() for match in _STREAM.finditer(data)]
-
-
 def _page_streams(path: Path) -> list[int]:
     """Return the offsets of the streams of whole pages in a multistream dump, ascending; none for
     another file, also where a program has compressed it in streams that end anywhere."""
-    offsets = [] if path.is_dir() else _stream_offsets(path)[1:]
+    if path.is_dir():
+        return []
+    with path.open("rb") as stream:
+        if not _STREAM.match(stream.read(10)):
+            return []
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            # The probability of these bytes elsewhere in compressed data is 10^-15 for each GB.
+            offsets = [match.start() for match in _STREAM.finditer(data)][1:]
     for start, end in islice(pairwise(offsets), _STREAMS_TRIED):
         with suppress(InputDamaged):
             if next(read_chunks(path, start, end), b"").lstrip().startswith(_OPEN):
@@ -181,7 +175,7 @@ class Wiki:
     """The wiki of a dump: its base URL, its language, and the link namespaces without text."""
 
     base_url: str = DEFAULT_BASE
-    dropped_links: tuple[str, ...] = ("category", "file", "image", "media")
+    dropped_links: frozenset[str] = frozenset(("category", "file", "image", "media"))
     language: str = "en"
 
     def url_of(self, title: str) -> str:
@@ -269,11 +263,11 @@ def _site(header: bytes) -> Wiki:
     except ET.ParseError:
         return Wiki(language=language)
     base = (info.findtext("base") or "").rpartition("/")[0]
-    dropped = {*Wiki().dropped_links, *names_without_text(language)}
+    dropped = set(Wiki().dropped_links | names_without_text(language))
     for namespace in info.iter("namespace"):
         if namespace.get("key") in (_FILE, _CATEGORY, _MEDIA) and namespace.text:
             dropped.add(namespace.text.strip().lower())
-    return Wiki(f"{base}/" if base else DEFAULT_BASE, tuple(sorted(dropped)), language)
+    return Wiki(f"{base}/" if base else DEFAULT_BASE, frozenset(dropped), language)
 
 
 def title_in(xml: bytes) -> str:

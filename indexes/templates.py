@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -93,24 +93,13 @@ def _plain_name(written: str) -> str:
     return rest.strip() if colon and prefix in _TEMPLATE_SPACES else name
 
 
-_FUNCTIONS: dict[str, Callable[[str], str]] = {
-    "lc": str.lower,
-    "uc": str.upper,
-    "ucfirst": lambda text: text[:1].upper() + text[1:],
-    "lcfirst": lambda text: text[:1].lower() + text[1:],
-}
-
-
 def _function(name: str, written: str, language: str) -> str | Unrendered:
     """Return the value of a parser function: {{formatnum:1234}}."""
     function = name.partition(":")[0]
     if function in _SILENT_FUNCTIONS or name.startswith("#tag:ref"):
         return ""
-    value = written.partition(":")[2].strip()
     if function == "formatnum":
-        return written_number(value, language)
-    if function in _FUNCTIONS:
-        return _FUNCTIONS[function](value)
+        return written_number(written.partition(":")[2].strip(), language)
     return Unrendered(name if function == "#tag" else f"{function}:")
 
 
@@ -130,18 +119,8 @@ def _arguments(rest: str, language: str) -> Arguments:
 # --- rules ---------------------------------------------------------------------------------------
 
 _FIELD = re.compile(r"\{([^{}]+)\}")
-_ARGUMENT = re.compile(r"(\w+)([#!~:]?)(.*)")
+_ARGUMENT = re.compile(r"(\w+)(?:([~!:])(.+))?")
 _SOLE_ARGUMENT = re.compile(r"\{[^@{}]*\}…?")
-_KINDS = {
-    "code": re.compile(r"[a-z]{2,3}(?:-[a-z]+)?"),
-    "word": re.compile(r"\w+"),
-    "mm": re.compile(r"\d+ ?mm"),
-    "#": _IS_NUMBER,
-}
-
-
-class _Unfit(Exception):
-    """The arguments are others than an alternative of a rule needs."""
 
 
 def _filled(alternative: str, arguments: Arguments) -> str | None:
@@ -152,10 +131,12 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
     if keys is not None and not _NOT_SHOWN.union(keys).issuperset(arguments.given()):
         return None
     pattern = alternative.removesuffix("…")
-    try:
-        text = _FIELD.sub(lambda match: _shown(match[1], arguments), pattern)
-    except _Unfit:
-        return None
+    text = ""
+    for number, piece in enumerate(_FIELD.split(pattern)):
+        shown = _shown(piece, arguments) if number % 2 else piece
+        if shown is None:
+            return None
+        text += shown
     return text if _SOLE_ARGUMENT.fullmatch(pattern) else text + GAP  # {{e|8}}5 is not 85
 
 
@@ -167,15 +148,11 @@ def _keys(alternative: str) -> frozenset[str] | None:
     return frozenset(re.findall(r"[{|](\w+)", alternative))
 
 
-def _shown(field: str, arguments: Arguments) -> str:
+def _shown(field: str, arguments: Arguments) -> str | None:
     if field.startswith("@"):
-        text = _COMPUTED[field[1:]](arguments)
-    else:
-        texts = (_argument(option, arguments) for option in field.split("|"))
-        text = next((text for text in texts if text is not None), None)
-    if text is None:
-        raise _Unfit
-    return text
+        return _COMPUTED[field[1:]](arguments)
+    texts = (_argument(option, arguments) for option in field.split("|"))
+    return next((text for text in texts if text is not None), None)
 
 
 def _argument(option: str, arguments: Arguments) -> str | None:
@@ -184,10 +161,9 @@ def _argument(option: str, arguments: Arguments) -> str | None:
         raise ValueError(f"templates.toml has a field that is none: {option}")
     key, sign, value = match.groups()
     text = arguments.get(key)
-    kind = _KINDS.get(value if sign == "~" else sign)
-    if not text or (kind and not kind.fullmatch(text)) or (sign == ":" and text.lower() != value):
+    if not text or (sign in ("~", "!") and not re.fullmatch(value, text)):
         return None
-    if sign in ("!", ":") or value == "code":
+    if sign == "!":
         return ""
     if value == "number":
         return written_number(text, arguments.language)
@@ -210,36 +186,32 @@ _DAY = re.compile(r"0?[1-9]|1er|[12]\d|3[01]")
 _MONTH = re.compile(r"0?[1-9]|1[0-2]")
 
 
-def _date(order: str, limit: int) -> Field:
-    """Return a field that shows year, month and day, which stand in this order if all are numbers.
+def _date(order: str, limit: int, arguments: Arguments) -> str | None:
+    """Return year, month and day, which stand in this order if all are numbers.
 
     There may be `limit` arguments: a second date or a subject follows the first in some templates.
     A month by name may stand anywhere, since it tells the others apart: the year has more digits
     than the day.
     """
-
-    def shown(arguments: Arguments) -> str | None:
-        texts = arguments.numbered()
-        style = date_style(arguments.language)
-        if len(texts) == 1 and not texts[0].isdecimal():
-            return texts[0]  # a date as it is written: {{dts|9 May 1932}}
-        if style is None or not texts or len(texts) > limit:
+    texts = arguments.numbered()
+    style = date_style(arguments.language)
+    if len(texts) == 1 and not texts[0].isdecimal():
+        return texts[0]  # a date as it is written: {{dts|9 May 1932}}
+    if style is None or not texts or len(texts) > limit:
+        return None
+    given = dict(zip(order, texts, strict=False))
+    if named := [text for text in texts[:3] if text.lower() in style.months]:
+        others = [text for text in texts[:3] if text and text not in named]
+        given = {"y" if _YEAR.fullmatch(text) else "d": text for text in others}
+        given["m"] = str(style.months[named[0].lower()])
+        if len(given) != len(others) + len(named):
             return None
-        given = dict(zip(order, texts, strict=False))
-        if named := [text for text in texts[:3] if text.lower() in style.months]:
-            others = [text for text in texts[:3] if text and text not in named]
-            given = {"y" if _YEAR.fullmatch(text) else "d": text for text in others}
-            given["m"] = str(style.months[named[0].lower()])
-            if len(given) != len(others) + len(named):
-                return None
-        year, month, day = (given.get(part, "") for part in "ymd")
-        if not (_YEAR.fullmatch(year) or (named and day and not year)) or (day and not month):
-            return None
-        if (month and not _MONTH.fullmatch(month)) or (day and not _DAY.fullmatch(day)):
-            return None
-        return _written_date(year, month, day.removesuffix("er").lstrip("0"), style.patterns)
-
-    return shown
+    year, month, day = (given.get(part, "") for part in "ymd")
+    if not (_YEAR.fullmatch(year) or (named and day and not year)) or (day and not month):
+        return None
+    if (month and not _MONTH.fullmatch(month)) or (day and not _DAY.fullmatch(day)):
+        return None
+    return _written_date(year, month, day.removesuffix("er").lstrip("0"), style.patterns)
 
 
 def _written_date(year: str, month: str, day: str, patterns: dict[str, Any]) -> str | None:
@@ -264,23 +236,18 @@ def _fraction(arguments: Arguments) -> str | None:
     return f"{GAP}{whole}{' ' * bool(whole)}{'/'.join(parts)}"
 
 
-_ION = re.compile(r"\d*[+−–-]")
-_ATOMS = re.compile(r"(?:\d+|\d*[a-z])(?:[+−–-]\d*[a-z]?)*")
-_ELEMENT_END = re.compile(r"[A-Za-z)\]]$")
-_FORMULA = re.compile(r"[A-Za-z()\[\]][A-Za-z0-9()\[\]]*")
+_CHARGE = re.compile(r"\d*[+−–-]")
 
 
 def _chemical(arguments: Arguments) -> str | None:
-    """Return a formula of elements, numbers of atoms and charges: SO, 4, 2- is "SO4^2-"."""
+    """Return a formula with raised charges and lowered numbers."""
     shown = ""
     for text in arguments.numbered():
         part = text.replace("''", "")
-        if _ION.fullmatch(part):
-            shown += f"^{part}" if part[0].isdecimal() else part
-        elif _FORMULA.fullmatch(part) or (_ATOMS.fullmatch(part) and _ELEMENT_END.search(shown)):
-            shown += part
-        elif part:
-            return None
+        if _CHARGE.fullmatch(part):
+            shown += f"<sup>{part}</sup>"
+        else:
+            shown += f"<sub>{part}</sub>" if part[:1].isdecimal() else part
     return shown or None
 
 
@@ -313,6 +280,8 @@ def _value(arguments: Arguments) -> str | None:
         _IS_NUMBER.fullmatch(text) or _UNCERTAINTY.fullmatch(text) for text in texts[1:]
     ):
         return None
+    if named.get("e") and number[2]:
+        return None
     shown = number[1] + (number[3] or "")
     power = named.get("e") or number[2]
     if len(texts) == 2:
@@ -326,8 +295,9 @@ def _value(arguments: Arguments) -> str | None:
 
 
 def _unit_of(named: dict[str, str]) -> str:
-    unit = named.get("u") or named.get("ul") or ""
-    per = named.get("up") or named.get("upl") or ""
+    unit = named.get("u") or named.get("ul", "")
+    per = named.get("up") or named.get("upl", "")
+    unit, per = _VALUE_UNITS.get(unit, unit), _VALUE_UNITS.get(per, per)
     if unit:
         unit = unit if unit[0] in "%‰°'″′" and unit not in ("°C", "°F") else f" {unit}"
     text = _unit_symbol(unit.replace(".", "·")) + (f"/{_unit_symbol(per)}" if per else "")
@@ -379,7 +349,7 @@ _IN_WORDS = re.compile(r"[|]| [a-z]")  # English ones, of units and between valu
 def _convert(arguments: Arguments) -> str | None:
     """Return the original measure, without the converted one."""
     texts, named = arguments.numbered(), arguments.texts
-    if named.get("disp", "") in _CONVERTED_ONLY or named.get("adj", "") in ("mid", "pre"):
+    if named.get("disp", "") in _CONVERTED_ONLY or named.get("adj", "on") not in ("on", "off"):
         return None
     english = arguments.language == "en"
     shown = ""
@@ -408,10 +378,10 @@ def _convert(arguments: Arguments) -> str | None:
 _COMPUTED: dict[str, Field] = {
     "joined": _joined,
     "lines": _lines,
-    "ymd": _date("ymd", 3),
-    "dmy": _date("dmy", 3),
-    "ymd, ymd": _date("ymd", 6),
-    "dmy, dmy": _date("dmy", 6),
+    "ymd": partial(_date, "ymd", 3),
+    "dmy": partial(_date, "dmy", 3),
+    "ymd, ymd": partial(_date, "ymd", 6),
+    "dmy, dmy": partial(_date, "dmy", 6),
     "fraction": _fraction,
     "chemical": _chemical,
     "value": _value,
@@ -423,6 +393,7 @@ _COMPUTED: dict[str, Field] = {
 
 _COMMAND = re.compile(r"\\(?:[A-Za-z]+|[,;:! ])")
 _BRACED = re.compile(r"(?<=[\^_])\{([-−+]?\w+)\}(?!\w)")
+_UNBRACED = re.compile(r"[\^_](?:\d\d|[-−+]\s*\w)")  # 10^12 is shown as 10 to the power of 1, and 2
 _PLAIN = re.compile(r"[^\\{}&~$%<>|]*")
 
 
@@ -430,7 +401,7 @@ def formula(content: str) -> str | None:
     """Return the text of a `<math>` element, None where it has more than plain signs."""
     shown = _COMMAND.sub(lambda match: _COMMANDS.get(match[0], match[0]), content)
     shown = " ".join(_BRACED.sub(r"\1", shown).split())
-    return shown if _PLAIN.fullmatch(shown) else None
+    return None if _UNBRACED.search(content) or not _PLAIN.fullmatch(shown) else shown
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -474,6 +445,7 @@ _TEMPLATE_SPACES = frozenset(_names(_DATA["template_spaces"]))
 _COMMANDS: dict[str, str] = _DATA["formulas"]
 _NOT_SHOWN = frozenset(_names(_DATA["not_shown"]))
 _UNITS: dict[str, str] = _DATA["units"]
+_VALUE_UNITS: dict[str, str] = _DATA["value_units"]
 _SCALES: dict[str, str] = _DATA["scales"]
 _BETWEEN: dict[str, str] = _DATA["between"]
 _SMALLER: dict[str, str] = _DATA["smaller"]

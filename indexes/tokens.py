@@ -12,6 +12,7 @@ are written onto them.
 import re
 import unicodedata
 from functools import lru_cache
+from importlib import resources
 from itertools import pairwise
 
 import tantivy
@@ -52,17 +53,8 @@ _LONGEST_TERM = 240  # bytes
 _SHORT_RUN = 8  # characters beyond ASCII whose folded form is kept
 _KEPT_RUNS = 1 << 14
 
-_FUNCTION_WORDS = """
-    a about above after again against all also am an and any are as at be because been before
-    being below between both but by can could did do does doing done down during each either else
-    ever for from further had has have having he her here hers herself him himself his how however i
-    if in into is it its itself just may me might more most must my myself neither no nor not of off
-    on once one only or other our ours out over own per same shall she should since so some such
-    than that the their theirs them themselves then there these they this those though through thus
-    to too under until up upon us very was we were what whatever when where whether which while who
-    whom whose why will with within without would yet you your yours
-"""
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+_FUNCTION_WORDS = resources.files(__package__).joinpath("function_words.txt")
+STOP_WORDS = frozenset(_FUNCTION_WORDS.read_text("utf-8").split())
 
 
 class _Letters(dict[int, str | None]):
@@ -97,7 +89,7 @@ def prepared(text: str) -> str:
         # Text of Latin letters is ASCII from here on, which is translated several times faster.
         text = _BEYOND_ASCII.sub(_folded, text)
     text = _IN_NUMBER.sub("", _POSSESSIVE.sub(" ", text))
-    text = _UNIT.sub(_followed, _POINT.sub(" ", text.translate(_letters)))
+    text = _UNIT.sub(r"\g<0> ", _POINT.sub(" ", text.translate(_letters)))
     return text if text.isascii() else _RUN.sub(_pairs, text)
 
 
@@ -114,10 +106,6 @@ def _fold(run: str) -> str:
 
 
 _kept_fold = lru_cache(_KEPT_RUNS)(_fold)
-
-
-def _followed(found: re.Match[str]) -> str:
-    return f"{found[0]} "
 
 
 def _pairs(run: re.Match[str]) -> str:

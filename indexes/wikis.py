@@ -105,6 +105,10 @@ NOT_RANKED = _names(";".join(_DATA["not_ranked"].values()))
 the page's subject better than its prose but contain no facts."""
 
 
+ABBREVIATIONS = sorted(_names(_DATA["abbreviations"]))
+"""Words that often end in a full stop before a number, which ends no sentence."""
+
+
 def has_variants(language: str) -> bool:
     """Return whether a wiki converts between variants of its language: `-{zh-hans:…}-`."""
     return language_of(language) in _DATA["variants"]

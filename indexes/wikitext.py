@@ -13,12 +13,15 @@ brackets.
 import html
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 import sentencex
 
 from ufo.indexes.templates import GAP, SUPERSCRIPTS, Unrendered, formula, render
-from ufo.indexes.wikis import has_variants
+from ufo.indexes.wikis import ABBREVIATIONS, has_variants
+from ufo.schemas.documents import Section
 
 # --- marks ---------------------------------------------------------------------------------------
 
@@ -58,27 +61,18 @@ def _has_mark(text: str) -> bool:
     return _MARK in text or _ASIDE in text
 
 
-def _unmarked(text: str) -> str:
-    """Return an input without the characters that marks are made of."""
-    for character in (_MARK, _ASIDE, GAP):
-        if character in text:
-            text = text.replace(character, "")
-    return text
-
-
 _MAX_DEPTH = 200  # of nested templates, links, tables and brackets with asides; others are text
 
 # --- before the scan ----------------------------------------------------------------------------
 
-# Elements without prose, and those whose text is lost: a sentence with one is left out.
+# Elements without prose or not shown, and those whose text is lost or struck out: a sentence with
+# one of these is left out.
 _DROPPED = (
     "ref|references|gallery|timeline|imagemap|templatestyles|indicator|mapframe|maplink"
-    "|categorytree|section|inputbox"
+    "|categorytree|section|inputbox|del|includeonly|rp"
 )
-_LOST = "score|graph|hiero|source|syntaxhighlight"
-_ELEMENT = re.compile(
-    rf"<!--|<(nowiki|pre|math|chem|ce|{_DROPPED}|{_LOST})\b([^<>]*)>", re.IGNORECASE
-)
+_LOST = "score|graph|hiero|source|syntaxhighlight|chem|ce|s|strike"
+_ELEMENT = re.compile(rf"<!--|<(nowiki|pre|math|{_DROPPED}|{_LOST})\b([^<>]*)>", re.IGNORECASE)
 _SPECIAL = re.compile(r"[\[\]{}|<>'=*#:;_]")
 
 
@@ -86,7 +80,6 @@ def _without_elements(text: str, marks: _Marks) -> str:
     """Remove comments and elements without prose; escape elements that are literal text."""
     kept: list[str] = []
     at = 0
-    lowered = ""
     unclosed: set[str] = set()  # tags without a further end tag, so it is not searched again
     while match := _ELEMENT.search(text, at):
         kept.append(text[at : match.start()])
@@ -95,29 +88,22 @@ def _without_elements(text: str, marks: _Marks) -> str:
         if tag and match[2].endswith("/"):
             kept.append("" if tag == "nowiki" else GAP)
             continue
-        lowered = lowered or _lowered(text)
-        end = -1 if tag in unclosed else lowered.find(f"</{tag}" if tag else "-->", at)
-        if end < 0:
+        end = None if tag in unclosed else _end_of(tag).search(text, at)
+        if end is None:
             unclosed.add(tag)
             # An unclosed comment hides the rest of the page; an unclosed element hides nothing.
             if not tag:
                 return "".join(kept)
             continue
-        kept.append(_literal(tag, text[at:end], marks))
-        close = text.find(">", end)
-        at = len(text) if close < 0 else close + 1
+        kept.append(_literal(tag, text[at : end.start()], marks))
+        at = end.end()
     kept.append(text[at:])
     return "".join(kept)
 
 
-def _lowered(text: str) -> str:
-    """Return `text` in lower case, with equal offsets of all letters."""
-    lowered = text.lower()
-    # "İ" is the only letter whose lower case is longer.
-    return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
-
-
-_CHEMICAL = re.compile(r"[A-Za-z0-9()\[\]]*")
+@cache
+def _end_of(tag: str) -> re.Pattern[str]:
+    return re.compile(rf"</{tag}\b[^>]*+>?" if tag else "-->", re.IGNORECASE)
 
 
 def _literal(tag: str, content: str, marks: _Marks) -> str:
@@ -125,14 +111,12 @@ def _literal(tag: str, content: str, marks: _Marks) -> str:
     if tag in ("nowiki", "pre"):
         return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", content)
     shown = formula(content) if tag == "math" else None
-    if tag in ("chem", "ce") and _CHEMICAL.fullmatch(content.strip()):
-        shown = content.strip()
     if shown is None and tag in _WITH_TEXT:
         return marks.mark(f"<{tag}>")
     return shown or (GAP if tag else "")
 
 
-_WITH_TEXT = frozenset(("math", "chem", "ce", *_LOST.split("|")))
+_WITH_TEXT = frozenset(("math", *_LOST.split("|")))
 
 
 # --- the scan -----------------------------------------------------------------------------------
@@ -207,9 +191,9 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
         space = prefix.strip().lower()
         if space in dropped:
             # A file link that contains a heading lacks its own closing bracket.
-            return content if _HEADING_INSIDE.search(content) else ""
+            return content if _HEADING_INSIDE.search(content) else GAP
         if not bar and _LANGUAGE.fullmatch(space):
-            return ""
+            return GAP
         if not space:
             target = rest
     if bar and _HEADING_INSIDE.search(target):
@@ -222,7 +206,7 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
 # --- after the scan -----------------------------------------------------------------------------
 
 _EXTERNAL = re.compile(
-    r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\[\]]++(?:[^\S\n]*+([^\[\]\n]*+)\])?"
+    r"\[(?:(?:(?:https?|ftp|irc):)?//|mailto:|news:)[^\s\[\]]++(?:[^\S\n]*+([^\[\]\n]*+)\])?"
 )
 _RAISED = re.compile(r"<(su[pb])\b[^<>]{0,1000}>([^<>\n]{0,200})</\1>", re.IGNORECASE)
 _UNPAIRED = re.compile(r"</?su[pb]\b[^<>]{0,1000}>", re.IGNORECASE)
@@ -234,10 +218,16 @@ _ORDINAL = re.compile(
 )
 _CLOSING = (")", "]", "}", "|")
 _BREAK = re.compile(
-    r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
+    r"</?(?:br|hr|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?(?!su[pb]\b)[A-Za-z][^<>]{0,1000}>", re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"<(span|div)\b[^<>]{0,1000}\b(?:display\s*:\s*none|visibility\s*:\s*hidden)[^<>]{0,1000}>"
+    r"[^<>]*+</\1>",
+    re.IGNORECASE,
+)
+_READING = re.compile(r"<(/?)rt\b[^<>]{0,1000}>", re.IGNORECASE)  # above characters
 _QUOTES = re.compile(r"''+")
 _MAGIC = re.compile(r"__[^\W\da-z_](?:[^\W\da-z_]|_(?!_)){2,40}__")
 _HEADING = re.compile(r"(={1,6})(.+?)\1$")
@@ -255,26 +245,14 @@ _DOUBLED = re.compile(r"([,;])(?: ?[,;])+")
 
 
 @dataclass(frozen=True, slots=True)
-class PageSection:
-    """A section of an article; `heading` is "" for the lead section.
-
-    The headings of the sections around it come first, joined by " > ". Each line is a paragraph or
-    a list item.
-    """
-
-    heading: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Article:
-    """The sections of an article that have any text, in order.
+    """The sections of an article that have any text, in order; a line is a paragraph or an item.
 
     `left_out` counts sentences that have a template or element without a known text, `by_name`
     those of each such name.
     """
 
-    sections: tuple[PageSection, ...]
+    sections: tuple[Section, ...]
     left_out: int = 0
     by_name: Counter[str] = field(default_factory=Counter)
 
@@ -287,7 +265,10 @@ def article_of(
     `dropped_links` are the namespaces, in lower case, whose links have no text.
     """
     marks = _Marks()
-    text = _without_elements(_unmarked(wikitext), marks)
+    for character in (_MARK, _ASIDE, GAP):
+        if character in wikitext:
+            wikitext = wikitext.replace(character, "")
+    text = _without_elements(wikitext, marks)
     variants = "-{" in text and has_variants(language)
     if variants:
         text = _one_variant(text)
@@ -299,6 +280,8 @@ def article_of(
         text = _ASIDES.sub(_unless_after_name, text)
     text = _QUOTES.sub("", text)
     if "<" in text:
+        text = _HIDDEN.sub(GAP, text)
+        text = _READING.sub(lambda match: ")" if match[1] else " (", text)
         text = _TAG.sub("", _BREAK.sub("\n", text))
         text = _VULGAR.sub(rf"{GAP}\1/\2", text)
         text = _UNPAIRED.sub(GAP, _with_raised(text))
@@ -311,7 +294,7 @@ def article_of(
 
 
 # It begins with a plain character, for which the engine searches fast.
-_BETWEEN_DIGITS = re.compile(rf"{GAP}(?<=\d{GAP}){GAP}*+(?=\d)")
+_BETWEEN_DIGITS = re.compile(rf"{GAP}(?<=[\d.,]{GAP}){GAP}*+(?=[.,]?\d)")
 
 
 def _with_raised(text: str) -> str:
@@ -377,7 +360,53 @@ def _variant(content: str) -> str:
 _ENDS = ".!?:;…。！？：；।؟"
 _AFTER_END = "\"'”’»)]」』）"
 _CJK_ENDS = re.compile(r"(?<=[。！？])(?![”’」』）])")
-_ABBREVIATED = re.compile(r"(?:^|\s)\w{1,2}\.\s*$")
+_ABBREVIATED = re.compile(rf"(?:^|\s)(?:\w{{1,2}}|{'|'.join(ABBREVIATIONS)})\.\s*$", re.IGNORECASE)
+
+
+def sentences_of(line: str, language: str) -> list[str]:
+    """Return the sentences of a line, each with the white space after it.
+
+    A stop before a hyphen or a small letter ends none: "52 av. J.-C. il vint".
+    """
+    sentences: list[str] = []
+    for piece in _segments(line, language):
+        goes_on = piece[0] in "-,;'’" or piece[0].islower()
+        if goes_on and sentences and sentences[-1].rstrip().endswith("."):
+            sentences[-1] += piece
+        elif piece.isascii():  # faster
+            sentences.append(piece)
+        else:
+            sentences += filter(None, _CJK_ENDS.split(piece))
+    return sentences
+
+
+_WINDOW = 10_000  # sentencex takes quadratic time for quotation marks
+
+
+def _segments(line: str, language: str) -> Iterator[str]:
+    start = 0
+    while start < len(line):
+        pieces = list(sentencex.segment(language, line[start : start + _WINDOW]))
+        if start + _WINDOW < len(line) and len(pieces) > 1:
+            pieces.pop()  # the window may end within it
+        yield from pieces
+        start += sum(map(len, pieces))
+
+
+def _with_whole_brackets(sentences: Iterable[str]) -> Iterator[str]:
+    """Yield sentences, those that stand together in brackets with the one around them."""
+    whole = ""
+    depth = 0
+    for sentence in sentences:
+        # "「…。」と": the quotation ends, the sentence goes on.
+        if whole and not depth and not (whole[-1] in "」』" and "ぁ" <= sentence[0] <= "ゟ"):
+            yield whole
+            whole = ""
+        whole += sentence
+        depth += sum(map(sentence.count, "(（「『")) - sum(map(sentence.count, ")）」』"))
+        depth = max(0, depth)
+    if whole:
+        yield whole
 
 
 class _LineReader:
@@ -386,7 +415,7 @@ class _LineReader:
     def __init__(self, language: str, marks: _Marks) -> None:
         self._language = language
         self._marks = marks
-        self._sections: list[PageSection] = []
+        self._sections: list[Section] = []
         self._path: list[tuple[int, str]] = []
         self._lines: list[str] = []
         self._open = False  # the line before is of a paragraph, which may go on in the next
@@ -402,7 +431,10 @@ class _LineReader:
             level = len(heading[1])
             self._path = [above for above in self._path if above[0] < level]
             title = _plain(heading[2])
-            self._path.append((level, "" if _has_mark(title) else title))
+            if _has_mark(title):
+                self._count(title)
+                title = ""
+            self._path.append((level, title))
             self._open = False
         else:
             self._add_text(line)
@@ -418,7 +450,7 @@ class _LineReader:
         is_item = line[0] in "*#;"
         if not plain:
             if marked and self._open:  # a formula or the like within a paragraph's sentence
-                self._lines[-1] += f" {_only_marks(line)}"
+                self._lines[-1] += " " + "".join(mark[0] for mark in _MARKS.finditer(line))
         elif marked and is_item:
             self._count(plain)
             self._open = False
@@ -433,7 +465,7 @@ class _LineReader:
         lines = [kept for line in self._lines if (kept := self._without_marked(line))]
         if lines:
             heading = " > ".join(title for _, title in self._path if title)
-            self._sections.append(PageSection(heading, tuple(lines)))
+            self._sections.append(Section(heading, tuple(lines)))
         self._lines.clear()
 
     def _without_marked(self, line: str) -> str:
@@ -441,24 +473,21 @@ class _LineReader:
         if not _has_mark(line):
             return line
         kept: list[str] = []
-        for sentence in sentencex.segment(self._language, line):
-            for part in _CJK_ENDS.split(sentence):
-                if not _has_mark(part):
-                    kept.append(part)
-                    continue
-                if kept and part[0] in (_MARK, _ASIDE) and _ABBREVIATED.search(kept[-1]):
-                    kept.pop()  # "c. {{…}}": no sentence ended there
-                self._count(part)
+        for sentence in _with_whole_brackets(sentences_of(line, self._language)):
+            if not _has_mark(sentence):
+                kept.append(sentence)
+                continue
+            if kept and sentence[0] in (_MARK, _ASIDE) and _ABBREVIATED.search(kept[-1]):
+                kept.pop()  # "c. {{…}}": no sentence ended there
+            if kept and kept[-1][-1] in ".!?":
+                kept.append(" ")
+            self._count(sentence)
         text = "".join(kept).strip()
         return text if any(map(str.isalnum, text)) else ""
 
     def _count(self, sentence: str) -> None:
         self._left_out += 1
         self._by_name.update(self._marks.names_in(sentence))
-
-
-def _only_marks(text: str) -> str:
-    return "".join(match[0] for match in _MARKS.finditer(text))
 
 
 def _line(line: str) -> str:

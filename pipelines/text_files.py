@@ -117,10 +117,11 @@ _HIDDEN_BLOCK: Final = re.compile(r"\s*<(?:script|style|template)\b", re.IGNOREC
 _LEFT_OUT: Final = "\0"  # stands where something was, so that numbers around it stay two
 _BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)\0+(?=\d)")
 _STRUCK: Final = ("s", "del", "strike")
-_WITHIN_WORDS: Final = (
-    *("a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "dfn", "em", "font", "i"),
-    *("ins", "kbd", "mark", "q", "samp", "small", "span", "strong", "time", "tt", "u", "var"),
-)
+_INLINE: Final = """
+    a abbr b bdi bdo big cite code data dfn em font i ins kbd mark q samp small span strong time tt
+    u var
+"""
+_WITHIN_WORDS: Final = _INLINE.split()
 """Elements of HTML before and after which a word goes on."""
 _PARSER: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

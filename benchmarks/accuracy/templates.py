@@ -47,8 +47,7 @@ def articles_of(paths: Sequence[Path]) -> Iterator[tuple[Page, Article]]:
                 for page in pages:
                     leads = page.redirect is not None or is_disambiguation(page.text, site.language)
                     if page.namespace == 0 and not leads:
-                        dropped = frozenset(site.dropped_links)
-                        yield page, article_of(page.text, dropped, site.language)
+                        yield page, article_of(page.text, site.dropped_links, site.language)
 
 
 def allowed_numbers(wikitext: str) -> set[str]:

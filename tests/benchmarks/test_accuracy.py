@@ -10,7 +10,8 @@ from benchmarks.accuracy.injection import Attack, Judged
 from benchmarks.accuracy.intervals import Tally, cases
 from benchmarks.accuracy.templates import violations
 from ufo.indexes.reader import Page
-from ufo.indexes.wikitext import Article, PageSection
+from ufo.indexes.wikitext import Article
+from ufo.schemas.documents import Section
 from ufo.transforms.verifiers.verifier import Probabilities
 
 
@@ -64,7 +65,7 @@ def test_a_number_must_stand_in_the_wikitext_or_follow_from_a_rule(
     wikitext: str, text: str, wrong: list[str]
 ) -> None:
     page = Page("A", 0, None, None, None, None, wikitext)
-    found = violations(page, Article((PageSection("", (text,)),)))
+    found = violations(page, Article((Section("", (text,)),)))
     assert [line.split()[1] for line in found] == wrong
 
 

@@ -67,8 +67,8 @@ def test_site_and_pages() -> None:
 
 
 ENGLISH = "https://en.wikipedia.org/wiki/"
-GERMAN = ("bild", "category", "datei", "file", "image", "kategorie", "media", "medium")
-USUAL = ("category", "file", "image", "media")
+GERMAN = frozenset(("bild", "category", "datei", "file", "image", "kategorie", "media", "medium"))
+USUAL = frozenset(("category", "file", "image", "media"))
 BASE = "<base>https://de.example.org/wiki/Hauptseite</base>"
 
 

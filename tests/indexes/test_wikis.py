@@ -49,6 +49,8 @@ def test_a_redirect_begins_with_the_word_of_its_language(text: str) -> None:
         ("\n # REDIRECT: [[ Ulm#History|label]] {{R from x}}", "Ulm#History"),
         ("#REDIRECT [[:Category:Ulm]]", "Category:Ulm"),
         ("#REDIRECT[[Ulm]]", "Ulm"),
+        ("#पुनर्प्रेषित [[Ulm]]", "Ulm"),
+        ("#เปลี่ยนทาง [[Ulm]]", "Ulm"),
         ("Ulm #REDIRECT [[Ulm]]", None),
         ("#REDIRECT Ulm", None),
         ("#REDIRECTED [[Ulm]]", None),
@@ -185,7 +187,8 @@ def test_a_language_may_have_the_tables_of_another(code: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "name"), [("de", "bild"), ("fr", "image"), ("es", "imagen"), ("ru", "изображение")]
+    ("language", "name"),
+    [("de", "bild"), ("fr", "image"), ("es", "imagen"), ("ru", "изображение"), ("zh", "分类")],
 )
 def test_files_go_by_old_names_too(language: str, name: str) -> None:
     assert name in names_without_text(language)

@@ -4,11 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+import sentencex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.indexes.wikitext import Article, PageSection, article_of
+from ufo.indexes.wikitext import Article, article_of, sentences_of
+from ufo.schemas.documents import Section
 
 HERE = Path(__file__).parent
 
@@ -55,15 +57,21 @@ def test_sentences_that_were_left_out_are_counted_by_what_took_them() -> None:
         "It {{x|1}} was {{x|2}}. He {{x}} {{y}}. So it is.\n* {{y}} was. So.\n\n{{box}}\n"
         "== A {{z}} ==\nSo it was. <math>\\frac</math> is."
     )
-    assert article.left_out == 4
-    assert article.by_name == {"x": 2, "y": 2, "<math>": 1}
-    assert article.sections == (PageSection("", ("So it is.",)), PageSection("", ("So it was.",)))
-    assert article_of("A.") == Article((PageSection("", ("A.",)),))
+    assert article.left_out == 5
+    assert article.by_name == {"x": 2, "y": 2, "z": 1, "<math>": 1}
+    assert article.sections == (Section("", ("So it is.",)), Section("", ("So it was.",)))
+    assert article_of("A.") == Article((Section("", ("A.",)),))
 
 
 def test_a_name_that_another_template_makes_is_printable() -> None:
     article = article_of("It is {{a {{b}}|5}}. It was {{}}. So it is.")
     assert article.by_name == {"a …": 1, "{{}}": 1}
+
+
+def test_a_long_line_has_the_same_sentences() -> None:
+    line = "So it is, and “that is all” there is. " * 1_000
+    assert sentences_of(line, "en") == list(sentencex.segment("en", line))
+    assert "".join(sentences_of("「a。x" * 10_000, "ja")) == "「a。x" * 10_000
 
 
 def test_a_long_page_has_a_mark_for_each_template() -> None:
@@ -92,6 +100,20 @@ def test_an_input_cannot_have_marks_of_its_own(mark: str) -> None:
 )
 def test_sentences_of_a_script_without_spaces_go_by_themselves(language: str, text: str) -> None:
     assert text_of(text, language) == "上海有5人。"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "kept"),
+    [
+        ("fr", "En 52 av. J.-C. il vint, {{x}}. Fin.", "Fin."),
+        ("es", "Tiene aprox. {{x}} m. Fin.", "Fin."),
+        ("ja", "彼は「東。」と{{x}}言った。終。", "終。"),
+        ("ja", "彼は「{{x}}。」と言った。「終。」完。", "「終。」完。"),
+        ("zh", "他是。（他。{{x}}）好。完。", "他是。完。"),
+    ],
+)
+def test_no_part_of_a_sentence_stays(language: str, text: str, kept: str) -> None:
+    assert text_of(text, language) == kept
 
 
 @pytest.mark.parametrize("tag", ["File", "image", "MEDIA", "category"])
