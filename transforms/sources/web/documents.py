@@ -9,11 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from io import BytesIO
 from typing import Any, Final
 
-import yaml
 from charset_normalizer import from_bytes
 from pypdf import PdfReader
 
@@ -21,6 +19,7 @@ from ufo.schemas.text import REPLACEMENT, storable
 from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.web.pdf import page_text
 from ufo.transforms.sources.web.superscripts import Superscripts, readable
+from ufo.transforms.sources.web.tables import table
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
 REFUSED_ADDRESS: Final = "refused_address"
@@ -297,6 +296,5 @@ def _reading(body: bytes, encoding: str) -> _Reading:
 @cache
 def _charsets() -> dict[str, str]:
     """Return the codec of each label in `charsets.yaml`."""
-    text = resources.files(__package__).joinpath("charsets.yaml").read_text("utf-8")
-    table: dict[str, object] = yaml.safe_load(text)
-    return {label: name for name, labels in table.items() for label in str(labels).split()}
+    rows = table("charsets.yaml").items()
+    return {label: name for name, labels in rows for label in str(labels).split()}

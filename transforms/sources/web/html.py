@@ -16,10 +16,11 @@ from trafilatura import extract, load_html
 
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
-from ufo.transforms.sources.web.hidden import drop, drop_hidden
-from ufo.transforms.sources.web.lines import boilerplate, lines_of, phrases
+from ufo.transforms.sources.web.lines import lines_of, phrases
 from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
+from ufo.transforms.sources.web.styles import apply_styles, drop
 from ufo.transforms.sources.web.superscripts import UNREADABLE, readable
+from ufo.transforms.sources.web.tables import table
 from ufo.transforms.sources.web.walls import canonical_of, refresh_of, shown_on, wall_in
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def article_of(page: FetchedPage, html: str) -> Document:
     mounted = _is_mounted(tree)
     shown = shown_on(tree)
     canonical, there = (find(tree, page.final_url) for find in (canonical_of, refresh_of))
-    drop_hidden(tree)
+    apply_styles(tree)
     read_marks(tree)
     title = _title(tree)
     drop_links_out(tree)
@@ -151,7 +152,8 @@ def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
 def _is_mounted(tree: "HtmlElement") -> bool:
     """Return whether the page is an empty element for a script to fill."""
     return any(
-        element.get("id") in boilerplate()["mounts"] and not "".join(element.itertext()).strip()
+        element.get("id") in table("boilerplate.yaml")["mounts"]
+        and not "".join(element.itertext()).strip()
         for element in tree.iter("div", "main")
     )
 

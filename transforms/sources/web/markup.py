@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lxml.etree import strip_tags
 from lxml.html import Element
 
-from ufo.transforms.sources.web.hidden import drop
 from ufo.transforms.sources.web.lines import (
     breaks,
     lines_of,
@@ -21,7 +20,8 @@ from ufo.transforms.sources.web.lines import (
     text_after,
     text_before,
 )
-from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, lowered
+from ufo.transforms.sources.web.styles import drop
+from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, apart, lowered
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 _LONG_CELL = 400  # characters; a longer cell is a part of the page, not of a table
 _NOTE = phrases("note")
 _MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
-_LINE_STYLE = re.compile(
-    r"(?<![-\w])display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
-)
-_RAISING = re.compile(r"(?<![-\w])vertical-align\s*:\s*(?:text-)?(su[pb])", re.IGNORECASE)
 _OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
 _BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
 _MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
@@ -53,14 +49,13 @@ def read_marks(tree: "HtmlElement") -> None:
     for element in list(tree.iter(*names()["beside"])):
         drop(element)
     for formula in list(tree.iter("math")):
-        _set_text(formula, _formula(formula).strip() or UNREADABLE)
+        _set_apart(formula, _formula(formula).strip() or UNREADABLE)
     for image in list(tree.iter("img")):
         if _MATH_IMAGE.search(image.get("class", "")):
             image.tag, image.text = "span", UNREADABLE
         else:
             drop(image)
     _separate_lines(tree)
-    _name_raised(tree)
     _read_fractions(tree)
     _read_raised(tree)
     for quote in list(tree.iter("q")):
@@ -102,60 +97,58 @@ def to_paragraphs(tree: "HtmlElement") -> None:
 
 
 def _separate_lines(tree: "HtmlElement") -> None:
-    """Make blocks of inline elements that hold blocks; break lines where a style does."""
+    """Make blocks of paragraphs and of elements of a line that hold blocks."""
     blocks = names()["blocks"]
-    for element in list(tree.iter("*")):
-        if element.tag in blocks:
-            for outer in element.iterancestors():
-                if outer.tag in blocks or outer.tag == "a":
-                    break
-                outer.tag = "div"
-        elif _LINE_STYLE.search(element.get("style", "")) and element.getparent() is not None:
-            element.addprevious(Element("br"))
-            element.addnext(Element("br"))
+    for element in list(tree.iter(*blocks)):
+        for outer in element.iterancestors():
+            if outer.tag == "a" or (outer.tag in blocks and outer.tag != "p"):
+                break
+            outer.tag = "div"
 
 
 # --- raised and lowered text ---------------------------------------------------------------------
 
 
-def _name_raised(tree: "HtmlElement") -> None:
-    """Make `sup` and `sub` of other elements that a class or a style raises or lowers."""
-    for element in tree.iter("span", "small", "font", "b", "i", "em", "strong"):
-        style = _RAISING.search(element.get("style", ""))
-        for tag in ("sup", "sub"):
-            if not names()[tag].isdisjoint(_classes(element)) or (
-                style and style[1].lower() == tag
-            ):
-                element.tag = tag
-        # Small digits right after others are none of their number.
-        is_number = element.tag == "small" and element.text_content().strip().isdigit()
-        if is_number and text_before(element)[-1:].isdigit():
-            element.tag = "sup"
-
-
 def _read_raised(tree: "HtmlElement") -> None:
     reader = Superscripts(tree.get("lang", ""))
-    for element in list(tree.iter("sup", "sub", "a")):
+    for element in list(tree.iter("sup", "sub", "a", "small")):
         if element.getparent() is None:
             continue
         if element.tag == "a":
             if _is_mark(element):
                 _set_text(element, "")
-            continue
-        is_note = element.tag == "sup" and _is_note(element)
-        if element.tag == "sup":
-            _merge_marks(element, is_note)
-        following = element.getnext()
-        stacked = not element.tail and following is not None and following.tag == "sup"
-        before, after = text_before(element), "" if stacked else text_after(element)
-        text = element.text_content()
-        if element.tag == "sub":
-            _set_text(element, lowered(before, text, after))
-        else:
-            _set_text(element, reader.read(before, text, after, is_note=is_note))
+        elif element.tag != "small" or _is_small_number(element):
+            _set_text(element, _read(element, reader))
     for link in tree.iter("a"):
         if not link.text_content().strip():
             link.tag = "span"  # a paragraph with an empty link would be taken for a menu
+
+
+def _read(element: "HtmlElement", reader: Superscripts) -> str:
+    """Return what a raised or lowered element says."""
+    is_note = element.tag != "sub" and _is_note(element)
+    if element.tag != "sub":
+        _merge_marks(element, is_note)
+    following = element.getnext()
+    stacked = not element.tail and following is not None and following.tag == "sup"
+    before, after = text_before(element), "" if stacked else text_after(element)
+    text = _raised_text(element)
+    if element.tag == "sub":
+        return lowered(before, text, after)
+    return reader.read(before, text, after, is_note=is_note)
+
+
+def _raised_text(raised: "HtmlElement") -> str:
+    """Return the text of a raised or lowered element; UNREADABLE if a part of it is so again."""
+    text: str = raised.text_content()
+    again = (part.text_content().strip() for part in raised.iterdescendants("sup", "sub"))
+    return text if next(filter(None, again), text.strip()) == text.strip() else UNREADABLE
+
+
+def _is_small_number(element: "HtmlElement") -> bool:
+    """Return whether small digits stand right after others, and are none of their number."""
+    is_number = element.text_content().strip().isdigit()
+    return is_number and text_before(element)[-1:].isdigit()
 
 
 def _is_mark(link: "HtmlElement") -> bool:
@@ -211,10 +204,10 @@ def _read_fractions(tree: "HtmlElement") -> None:
             continue
         above, below = _part(element, "numerators"), _part(element, "denominators")
         if above is not None and below is not None:
-            whole = (element.text or "").strip()
-            space = " " if (whole or text_before(element))[-1:].isdigit() else ""
             over = f"{above.text_content().strip()}/{below.text_content().strip()}"
-            _set_text(element, f"{whole}{space}{over}")
+            _set_apart(element, f"{element.text or ''} {over}".strip())
+        elif not len(element):
+            _set_apart(element, element.text or "")
 
 
 def _part(fraction: "HtmlElement", kind: str) -> "HtmlElement | None":
@@ -235,7 +228,7 @@ def _formula(element: "HtmlElement") -> str:
     if element.tag == "mspace":
         return " "
     if element.tag in ("math", "mrow", "mstyle", "semantics", "mpadded"):
-        return reduce(_beside, parts, "")
+        return reduce(lambda text, part: text + apart(text, part, ""), parts, "")
     if element.tag in ("msup", "msub", "mfrac") and len(parts) == 2:
         sign = {"msup": "^", "msub": "_", "mfrac": "/"}[element.tag]
         first, second = (p if re.fullmatch(r"[-−]?\w*", p) else f"({p})" for p in parts)
@@ -243,8 +236,8 @@ def _formula(element: "HtmlElement") -> str:
     return UNREADABLE
 
 
-def _beside(before: str, part: str) -> str:
-    return before + (" " if before[-1:].isdigit() and part[:1].isdigit() else "") + part
+def _set_apart(element: "HtmlElement", text: str) -> None:
+    _set_text(element, apart(text_before(element), text, text_after(element)))
 
 
 def _set_text(element: "HtmlElement", text: str) -> None:

@@ -10,14 +10,12 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urldefrag, urljoin
 
-import yaml
-
 from ufo.transforms.sources.web import documents as reasons
+from ufo.transforms.sources.web.tables import table
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -58,8 +56,6 @@ class Phrases:
 
 @cache
 def _phrases() -> dict[str, Phrases]:
-    text = resources.files(__package__).joinpath("walls.yaml").read_text("utf-8")
-    kinds: Any = yaml.safe_load(text)
     return {
         kind: Phrases(
             frozenset(map(_plain, lists["whole"])),
@@ -67,7 +63,7 @@ def _phrases() -> dict[str, Phrases]:
             frozenset(map(_plain, lists.get("buttons", ()))),
             tuple(map(_plain, lists.get("terms", ()))),
         )
-        for kind, lists in kinds.items()
+        for kind, lists in table("walls.yaml").items()
     }
 
 
