@@ -15,6 +15,7 @@ from typing import Any, Final
 from charset_normalizer import from_bytes
 from pypdf import PdfReader
 
+from ufo.schemas.row import marked_encoding
 from ufo.schemas.text import REPLACEMENT, storable
 from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.web.pdf import page_text
@@ -218,13 +219,6 @@ def _running(text: str) -> str:
 
 # --- bytes to text ------------------------------------------------------------------------------
 
-_MARKS = (  # UTF-32's begins with UTF-16's
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 # A page in UTF-16 could not be searched for it, so a UTF-16 that it states is wrong (WHATWG).
 _STATED = re.compile(
     rb"<(?:meta[^>]{0,300}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*[\"']?\s*"
@@ -259,9 +253,9 @@ def text_of(body: bytes, declared: str | None = None) -> str:
     (`declared`), the one the page states, or UTF-8: the first in which most of these bytes are
     valid. Else charset-normalizer detects it.
     """
-    for mark, encoding in _MARKS:
-        if body.startswith(mark):
-            return body[len(mark) :].decode(encoding, "replace")
+    marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else marked_encoding(body)
+    if marked:
+        return body.decode(marked, "replace")
     stated = _STATED.search(_COMMENT.sub(b"", body[:_SEARCHED]))
     labels = declared, stated[1].decode("ascii", "replace") if stated else None
     named = [name for label in labels if (name := _encoding(label, body))]

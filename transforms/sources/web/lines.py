@@ -17,6 +17,7 @@ from ufo.transforms.sources.web.tables import table
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+SENTENCE_END: Final = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _PIECES: Final = 24  # of text that are looked at before or after an element
 
 

@@ -13,6 +13,7 @@ from lxml.etree import strip_tags
 from lxml.html import Element
 
 from ufo.transforms.sources.web.lines import (
+    SENTENCE_END,
     breaks,
     lines_of,
     names,
@@ -33,7 +34,6 @@ _OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
 _BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
 _MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
 _FEW_WORDS = 4
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _ASIDE = phrases("aside")
 _COMMENTS = re.compile("comment", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
@@ -364,7 +364,7 @@ def _is_note_text(line: "HtmlElement") -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    return len(text.split()) >= _FEW_WORDS and bool(_SENTENCE_END.search(text.strip()))
+    return len(text.split()) >= _FEW_WORDS and bool(SENTENCE_END.search(text.strip()))
 
 
 def _is_fact(line: "HtmlElement") -> bool:

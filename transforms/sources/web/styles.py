@@ -36,7 +36,10 @@ _BACKGROUND = re.compile(
 )
 # An unclosed comment ends with the sheet, as in a browser; this also keeps reading fast.
 _NO_RULE = re.compile(r"/\*.*?(?:\*/|\Z)|@(?:import|charset|namespace)[^;{}]*;?", re.DOTALL)
+# With the rules in it, if there is no condition in it.
+_CONDITION = re.compile(r"@[^@{};]*\{(?:[^@{}]|\{[^{}]*\})*+(?:\}|\Z)")
 _SIMPLE = re.compile(r"(?:[a-z][a-z0-9]*)?([.#][\w-]+)$", re.IGNORECASE)
+_DEPTH = 4  # of conditions in conditions
 _MAX_SHEET = 200_000
 _WHITE = ("#fff", "#ffffff", "white", "rgb(255,255,255)", "rgba(255,255,255,1)")
 _OWN_LINE = re.compile(
@@ -167,28 +170,12 @@ def _rules_of(sheets: Iterable["HtmlElement"]) -> defaultdict[str, frozenset[str
         if sheet.get("media", "all").strip().lower() not in ("", "all", "screen"):
             continue
         text = _NO_RULE.sub("", (sheet.text or "")[:_MAX_SHEET])
-        for rule in _without_conditions(text).split("}"):
+        for _ in range(_DEPTH):
+            text = _CONDITION.sub("", text)
+        for rule in text.split("}")[:-1]:
             selectors, _, body = rule.partition("{")
             looks = looks_of(body)
             for selector in selectors.split(",") if looks else ():
                 if simple := _SIMPLE.match(selector.strip()):
                     rules[simple[1]] |= looks
     return rules
-
-
-def _without_conditions(sheet: str) -> str:
-    """Return a style sheet without its `@media {…}` and other nested blocks."""
-    kept: list[str] = []
-    depth = start = 0
-    conditional = -1
-    for match in re.finditer(r"[{}]", sheet):
-        if match[0] == "{":
-            if depth == 0 and "@" in sheet[start : match.start()]:
-                conditional = sheet.index("@", start)
-            depth += 1
-            continue
-        depth = max(0, depth - 1)
-        if depth == 0:
-            kept.append(sheet[start : conditional if conditional >= 0 else match.end()])
-            start, conditional = match.end(), -1
-    return "".join(kept)
