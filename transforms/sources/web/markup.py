@@ -33,7 +33,8 @@ _MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
 _OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
 _BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
 _MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
-_FEW_WORDS = 4
+_FEW_WORDS = 4  # of the shortest sentence that is kept in a caption or a footer
+_SOME_WORDS = 3  # of the shortest text between blocks that is kept
 _ASIDE = phrases("aside")
 _COMMENTS = re.compile("comment", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
@@ -73,16 +74,18 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         _wrap_text(holder)
     for line in list(tree.iter("p", "li")):
         _name_line(line)
-        if line.tag == "p" and _named_caption(line):
-            if not _is_caption(line):
-                drop(line)
-                continue
-            for element in (line, line.getparent()):
-                if _named_caption(element):
-                    element.attrib.clear()
-        elif line.tag == "p" and _is_note_text(line):
+    for line in list(tree.iter("p")):
+        if _named_caption(line):
+            _read_caption(line)
+        elif _is_note_text(line):
             strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
     _keep_notes(tree)
+    _leave_blocks(tree)
+
+
+def _leave_blocks(tree: "HtmlElement") -> None:
+    """Leave nothing but blocks, links and line breaks."""
+    known = names()
     kept = known["blocks"] | known["kept"]
     strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
     for element in tree.iter("*"):
@@ -253,12 +256,8 @@ def _join_lines(cell: "HtmlElement") -> bool:
     if cell.find(".//table") is not None or len(cell.text_content()) > _LONG_CELL:
         return False
     if any(breaks(element) for element in cell.iterdescendants()):
-        links = [link.text_content() for link in cell.iter("a")]
-        lines = lines_of(cell)
-        if len(links) > 1 and sum(map(len, links)) > 0.8 * sum(map(len, lines)):
-            return True
-        _set_text(cell, "".join(line + (" " if _ENDED.search(line) else "; ") for line in lines))
-        cell.text = cell.text.rstrip("; ") if lines else ""
+        lines = (line + (" " if _ENDED.search(line) else "; ") for line in lines_of(cell))
+        _set_text(cell, "".join(lines).rstrip("; "))
     return True
 
 
@@ -284,7 +283,8 @@ def _wrap_text(holder: "HtmlElement") -> None:
         if part.tag != "span":
             holder.append(part)
         elif text := part.text_content().strip():
-            part.tag = "p" if in_item or _is_prose(text) else "div"
+            is_text = len(text.split()) >= _SOME_WORDS and not text.startswith("http")
+            part.tag = "p" if in_item or is_text else "div"
             holder.append(part)
 
 
@@ -335,16 +335,24 @@ def _keep_notes(tree: "HtmlElement") -> None:
 
 def _is_beside_text(part: "HtmlElement") -> bool:
     """Return whether a part is a figure, or next to a paragraph and not the page's head or foot."""
-    outer = part.getparent()
-    if outer is None or outer.tag == "body":
-        return bool(part.tag == "figure")
     beside = part.getnext() if part.tag == "header" else part.getprevious()
-    return part.tag == "figure" or (beside is not None and beside.tag == "p")
+    in_body = beside is not None and beside.getparent().tag == "body"
+    return part.tag == "figure" or (beside is not None and beside.tag == "p" and not in_body)
 
 
 def _named_caption(element: "HtmlElement") -> bool:
     classes: str = element.get("class", "")
     return "caption" in classes.lower()
+
+
+def _read_caption(line: "HtmlElement") -> None:
+    """Drop a caption without a sentence or number; else take the names by which it is dropped."""
+    outer = line.getparent()
+    if not _is_caption(line):
+        drop(line)
+        return
+    for element in filter(_named_caption, (line, outer)):
+        element.attrib.clear()
 
 
 def _is_caption(line: "HtmlElement") -> bool:
@@ -371,7 +379,3 @@ def _is_fact(line: "HtmlElement") -> bool:
     text = line.text_content()
     numbered = len(text.split()) > 1 and bool(_NUMBERED.search(text)) and not _CLOCK.search(text)
     return _is_sentence(text) or (numbered and line.find(".//a") is None)
-
-
-def _is_prose(text: str) -> bool:
-    return len(text.split()) >= 3 and not text.startswith("http")
