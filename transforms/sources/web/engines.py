@@ -238,7 +238,7 @@ def variable(name: str | None) -> str:
 
 
 def _items(reply: Any, path: str) -> Iterator[Any]:
-    """Yield the parts of a reply at a path; one that is no list is the only part."""
+    """Yield the parts of a reply at a path: the items of a list, or an object by itself."""
     for name in path.split("."):
         reply = reply.get(name) if isinstance(reply, dict) else None
     yield from reply if isinstance(reply, list) else [reply]

@@ -19,7 +19,6 @@ from ufo.transforms.sources.web.tables import table
 if TYPE_CHECKING:
     from ufo.transforms.sources.web.pages import ReadPage
 
-_AMP_PARAMETERS: Final = {"amp": None, "outputtype": "amp", "output": "amp", "view": "amp"}
 _VERSIONS: Final = ("amp", "m", "mobile", "www")  # labels of hosts with the same pages
 _AMP_PATH: Final = re.compile(r"^/amp(?=/.)|/amp(?=/?$)|\.amp(?=(?:\.html?)?$)")
 _AMP_CACHE: Final = re.compile(r"/(?:amp|[cv])(?:/s)?/([^/]+\.[^/]+)(/.*)?$")
@@ -49,19 +48,16 @@ def page_key(url: str) -> str:
     parameters = sorted(
         (name, value)
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
-        if not (_tracking().fullmatch(name) or _is_amp(name.lower(), value.lower()))
+        if not _beside_page().fullmatch(f"{name}={value}")
     )
     shown_port = "" if port in (None, 80, 443) else f":{port}"
     return f"{'.'.join(labels)}{shown_port}{path}?{urlencode(parameters)}"
 
 
 @cache
-def _tracking() -> re.Pattern[str]:
-    return re.compile("|".join(table("tracking.yaml")), re.IGNORECASE)
-
-
-def _is_amp(name: str, value: str) -> bool:
-    return name in _AMP_PARAMETERS and _AMP_PARAMETERS[name] in (None, value)
+def _beside_page() -> re.Pattern[str]:
+    """Return the pattern of parameters that do not tell pages apart."""
+    return re.compile("|".join(table("parameters.yaml")), re.IGNORECASE | re.DOTALL)
 
 
 def page_keys(urls: Iterable[str], canonical: str | None = None, text: str = "") -> frozenset[str]:

@@ -78,7 +78,7 @@ def apply_styles(tree: "HtmlElement") -> None:
             drop(element)
             continue
         for tag in (SUP, SUB):
-            if element.tag in known["phrases"] and (
+            if element.tag in known["raisable"] and (
                 tag in looks or not known[tag].isdisjoint(classes)
             ):
                 element.tag = tag
