@@ -232,19 +232,6 @@ _FEW = 5  # so many bad bytes do not show that a declaration is wrong
 _CERTAIN = 10  # so many characters of UTF-8 for each bad byte do
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A text with U+FFFD for `bad` bytes, and how many characters beyond ASCII it has."""
-
-    text: str
-    bad: int
-    good: int
-
-    @property
-    def fails(self) -> bool:
-        return self.bad > max(self.good, _FEW)
-
-
 def text_of(body: bytes, declared: str | None = None) -> str:
     """Return the text of a body; invalid bytes become U+FFFD.
 
@@ -259,14 +246,14 @@ def text_of(body: bytes, declared: str | None = None) -> str:
     stated = _STATED.search(_COMMENT.sub(b"", body[:_SEARCHED]))
     labels = declared, stated[1].decode("ascii", "replace") if stated else None
     named = [name for label in labels if (name := _encoding(label, body))]
-    utf8 = _reading(body, "utf-8")
-    by_chance = utf8.good < _CERTAIN and any(name in _PAIRS for name in named)
-    if utf8.good > utf8.bad * _CERTAIN and not by_chance:
-        return utf8.text
+    text, good, bad = _decoded(body, "utf-8")
+    by_chance = good < _CERTAIN and any(name in _PAIRS for name in named)
+    if good > bad * _CERTAIN and not by_chance:
+        return text
     for name in [*named, "utf-8"]:
-        reading = _reading(body, name)
-        if not reading.fails:
-            return reading.text
+        text, good, bad = _decoded(body, name)
+        if bad <= max(good, _FEW):
+            return text
     best = from_bytes(body[:_SAMPLE]).best()
     return body.decode(best.encoding if best else "utf-8", "replace")
 
@@ -281,10 +268,12 @@ def _encoding(label: str | None, body: bytes) -> str | None:
     return None if name and name.startswith("utf-16") and b"\0" not in body else name
 
 
-def _reading(body: bytes, encoding: str) -> _Reading:
+def _decoded(body: bytes, encoding: str) -> tuple[str, int, int]:
+    """Return a text with U+FFFD for bad bytes, how many characters beyond ASCII it has, and how
+    many bad bytes."""
     text = body.decode(encoding, "replace")
     bad = text.count(REPLACEMENT) - body.count(REPLACEMENT.encode())
-    return _Reading(text, bad, len(text) - len(text.encode("ascii", "ignore")) - bad)
+    return text, len(text) - len(text.encode("ascii", "ignore")) - bad, bad
 
 
 @cache

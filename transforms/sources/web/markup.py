@@ -134,11 +134,12 @@ def _read(element: "HtmlElement", reader: Superscripts) -> str:
         _merge_marks(element, is_note)
     following = element.getnext()
     stacked = not element.tail and following is not None and following.tag == "sup"
-    before, after = text_before(element), "" if stacked else text_after(element)
     text = _raised_text(element)
+    space = " " if text[-1:].isspace() else ""
+    before, after = text_before(element), "" if stacked else space + text_after(element)
     if element.tag == "sub":
-        return lowered(before, text, after)
-    return reader.read(before, text, after, is_note=is_note)
+        return lowered(before, text, after) + space
+    return reader.read(before, text, after, is_note=is_note) + space
 
 
 def _raised_text(raised: "HtmlElement") -> str:
