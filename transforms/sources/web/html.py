@@ -85,19 +85,23 @@ def article_of(page: FetchedPage, html: str) -> Document:
     if wall is not None:
         kind, words = wall
         return Document(title, "", published, kind, f"the site shows {words!r} in place of a page")
-    if len(text.split()) < MIN_WORDS:
-        seen, reason = html[:_SEARCHED], None if text else reasons.NO_TEXT
-        if _PAYWALL.search(seen):
-            reason = reasons.PAYWALL
-        elif mounted or _NEEDS_SCRIPT.search(seen):
-            reason = reasons.JAVASCRIPT_ONLY
-        if reason:
-            return Document(title, "", published, reason, left_out=left_out)
+    reason = _stub_reason(html, text, mounted) if len(text.split()) < MIN_WORDS else None
+    if reason:
+        return Document(title, "", published, reason, left_out=left_out)
     return Document(title, text[:MAX_CHARACTERS], published, left_out=left_out, canonical=canonical)
 
 
 def _too_large(detail: str) -> Document:
     return Document(None, "", reason=reasons.TOO_MANY_ELEMENTS, detail=detail)
+
+
+def _stub_reason(html: str, text: str, mounted: bool) -> str | None:
+    """Return why a page has only a few lines, None where they may be all of it."""
+    if _PAYWALL.search(html, 0, _SEARCHED):
+        return reasons.PAYWALL
+    if mounted or _NEEDS_SCRIPT.search(html, 0, _SEARCHED):
+        return reasons.JAVASCRIPT_ONLY
+    return None if text else reasons.NO_TEXT
 
 
 def _main_text(tree: "HtmlElement") -> str:

@@ -8,7 +8,8 @@ people also ask) are passages of the page that they name.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, compress
@@ -244,31 +245,22 @@ class WebSource(FactSource):
         url = listing.result.url
         if url is None or not self.passages_per_page:
             return
-        try:
+        with visit.recorded(url):
             page, waited = await self._pages.read(url)
-        except Exception as error:
-            if ends_run(error):
-                raise
-            visit.failed(url, error)
-            return
-        visit.took(page, waited)
-        document = page.document
-        if document.reason is None:
-            urls = url, page.page.final_url
-            listing.page = page
-            listing.keys = page_keys(urls, document.canonical, document.text)
+            visit.took(page, waited)
+            document = page.document
+            if document.reason is None:
+                urls = url, page.page.final_url
+                listing.page = page
+                listing.keys = page_keys(urls, document.canonical, document.text)
 
     async def _of_page(
         self, query: str, listing: Listing, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
         """Return the passages of a page; its errors do not affect other pages."""
-        try:
+        with visit.recorded(listing.result.url or "?"):
             return await self._passages(query, listing, searched_at, visit)
-        except Exception as error:
-            if ends_run(error):
-                raise
-            visit.failed(listing.result.url or "?", error)
-            return []
+        return []
 
     async def _passages(
         self, query: str, listing: Listing, searched_at: str, visit: "Visit"
@@ -357,9 +349,15 @@ class Visit:
             self._kinds[host] = asyncio.ensure_future(kind_of(host, self.asker))
         return await self._kinds[host]
 
-    def failed(self, key: str, error: Exception) -> None:
-        """Record an error of a library on a page."""
-        self.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
+    @contextmanager
+    def recorded(self, key: str) -> Iterator[None]:
+        """Record an error of a library on a page, and go on after the block."""
+        try:
+            yield
+        except Exception as error:
+            if ends_run(error):
+                raise
+            self.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
 
     def took(self, read: "ReadPage", waited: bool) -> None:
         """Record a page; `waited` says that it was fetched for another response or query."""
