@@ -102,7 +102,7 @@ def _leave_blocks(tree: "HtmlElement") -> None:
 def _separate_lines(tree: "HtmlElement") -> None:
     """Make blocks of paragraphs and of elements of a line that hold blocks."""
     blocks = names()["blocks"]
-    for element in list(tree.iter(*blocks)):
+    for element in list(tree.iter(*(blocks - {"meta", "script"}))):
         for outer in element.iterancestors():
             if outer.tag == "a" or (outer.tag in blocks and outer.tag != "p"):
                 break
@@ -204,7 +204,7 @@ def _read_fractions(tree: "HtmlElement") -> None:
         if raised.tail and following is not None and following.tag == "sub":
             raised.tail = _OVER.sub("/", raised.tail, count=1)
     for element in list(tree.iter("span")):
-        if known["fractions"].isdisjoint(_classes(element)):
+        if known["fractions"].isdisjoint(element.get("class", "").split()):
             continue
         above, below = _part(element, "numerators"), _part(element, "denominators")
         if above is not None and below is not None:
@@ -216,12 +216,8 @@ def _read_fractions(tree: "HtmlElement") -> None:
 
 def _part(fraction: "HtmlElement", kind: str) -> "HtmlElement | None":
     known = names()[kind]
-    return next((e for e in fraction.iter("*") if not known.isdisjoint(_classes(e))), None)
-
-
-def _classes(element: "HtmlElement") -> list[str]:
-    classes: list[str] = element.get("class", "").split()
-    return classes
+    parts = (e for e in fraction.iter("*") if not known.isdisjoint(e.get("class", "").split()))
+    return next(parts, None)
 
 
 def _formula(element: "HtmlElement") -> str:
@@ -317,7 +313,7 @@ def _keep_notes(tree: "HtmlElement") -> None:
         within = not outer.isdisjoint(("article", "main"))
         if not (within or (not marked and _is_beside_text(part))) or outer & _ASIDES:
             continue
-        if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
+        if any(_COMMENTS.search(f"{e.get('class')} {e.get('id')}") for e in part.iter("*")):
             continue
         lines = [
             line

@@ -73,7 +73,7 @@ def apply_styles(tree: "HtmlElement") -> None:
             continue  # a page's head has its title and dates, and no text
         classes = element.get("class", "").split()
         selectors = (f"#{element.get('id')}", *(f".{name}" for name in classes))
-        looks = looks_of(element.get("style", "")).union(*(rules[one] for one in selectors))
+        looks = looks_of(element.get("style", "")).union(*(rules.get(one, ()) for one in selectors))
         if _is_hidden(element) or (HIDDEN in looks and element.tag not in known["always_shown"]):
             drop(element)
             continue
