@@ -56,6 +56,8 @@ def read_marks(tree: "HtmlElement") -> None:
             image.tag, image.text = "span", UNREADABLE
         else:
             drop(image)
+    for box in list(tree.iter("button", "output", "meter", "progress")):
+        _set_apart(box, box.text_content())
     _separate_lines(tree)
     _read_fractions(tree)
     _read_raised(tree)
