@@ -169,6 +169,7 @@ def _is_mark(link: "HtmlElement") -> bool:
 
 def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
     """Join raised text with what is raised right after it: the marks of several notes."""
+    texts = [_raised_text(raised)]
     following = raised.getnext()
     while (
         following is not None
@@ -177,10 +178,12 @@ def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
         and not following.text_content().strip().startswith(("[", "("))
         and _is_note(following) == is_note
     ):
-        _set_text(raised, raised.text_content() + (raised.tail or "") + following.text_content())
+        texts += [raised.tail or "", _raised_text(following)]
         raised.tail = following.tail
         raised.getparent().remove(following)
         following = raised.getnext()
+    if len(texts) > 1:
+        _set_text(raised, "".join(texts))
 
 
 def _is_note(raised: "HtmlElement") -> bool:
