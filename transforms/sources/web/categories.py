@@ -14,15 +14,13 @@ Task: hostname_category, role verifier, step category; text: one of the kinds::
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING
-
-import yaml
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import CATEGORIES
 from ufo.schemas.text import host_named, host_of
 from ufo.transforms.scores import OTHER, Selection
+from ufo.transforms.sources.web.tables import table
 
 if TYPE_CHECKING:
     from ufo.transforms.judges.llm.asking import Asker
@@ -36,8 +34,7 @@ _SECOND_LEVELS = ("ac", "co", "com", "edu", "gov", "ne", "net", "or", "org")  # 
 def _rules() -> dict[str, dict[str, str]]:
     """Return the category of each entry of `categories.yaml`, by the kind of its list."""
     rules: dict[str, dict[str, str]] = {"domains": {}, "suffixes": {}, "subdomains": {}}
-    text = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
-    for category, lists in yaml.safe_load(text).items():
+    for category, lists in table("categories.yaml").items():
         for shape, entries in lists.items():
             rules[shape] |= dict.fromkeys(entries, category)
     return rules

@@ -9,18 +9,18 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from io import BytesIO
 from typing import Any, Final
 
-import yaml
 from charset_normalizer import from_bytes
 from pypdf import PdfReader
 
+from ufo.schemas.row import marked_encoding
 from ufo.schemas.text import REPLACEMENT, storable
 from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.web.pdf import page_text
 from ufo.transforms.sources.web.superscripts import Superscripts, readable
+from ufo.transforms.sources.web.tables import table
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
 REFUSED_ADDRESS: Final = "refused_address"
@@ -219,13 +219,6 @@ def _running(text: str) -> str:
 
 # --- bytes to text ------------------------------------------------------------------------------
 
-_MARKS = (  # UTF-32's begins with UTF-16's
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 # A page in UTF-16 could not be searched for it, so a UTF-16 that it states is wrong (WHATWG).
 _STATED = re.compile(
     rb"<(?:meta[^>]{0,300}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*[\"']?\s*"
@@ -239,19 +232,6 @@ _FEW = 5  # so many bad bytes do not show that a declaration is wrong
 _CERTAIN = 10  # so many characters of UTF-8 for each bad byte do
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A text with U+FFFD for `bad` bytes, and how many characters beyond ASCII it has."""
-
-    text: str
-    bad: int
-    good: int
-
-    @property
-    def fails(self) -> bool:
-        return self.bad > max(self.good, _FEW)
-
-
 def text_of(body: bytes, declared: str | None = None) -> str:
     """Return the text of a body; invalid bytes become U+FFFD.
 
@@ -260,20 +240,20 @@ def text_of(body: bytes, declared: str | None = None) -> str:
     (`declared`), the one the page states, or UTF-8: the first in which most of these bytes are
     valid. Else charset-normalizer detects it.
     """
-    for mark, encoding in _MARKS:
-        if body.startswith(mark):
-            return body[len(mark) :].decode(encoding, "replace")
+    marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else marked_encoding(body)
+    if marked:
+        return body.decode(marked, "replace")
     stated = _STATED.search(_COMMENT.sub(b"", body[:_SEARCHED]))
     labels = declared, stated[1].decode("ascii", "replace") if stated else None
     named = [name for label in labels if (name := _encoding(label, body))]
-    utf8 = _reading(body, "utf-8")
-    by_chance = utf8.good < _CERTAIN and any(name in _PAIRS for name in named)
-    if utf8.good > utf8.bad * _CERTAIN and not by_chance:
-        return utf8.text
+    text, good, bad = _decoded(body, "utf-8")
+    by_chance = good < _CERTAIN and any(name in _PAIRS for name in named)
+    if good > bad * _CERTAIN and not by_chance:
+        return text
     for name in [*named, "utf-8"]:
-        reading = _reading(body, name)
-        if not reading.fails:
-            return reading.text
+        text, good, bad = _decoded(body, name)
+        if bad <= max(good, _FEW):
+            return text
     best = from_bytes(body[:_SAMPLE]).best()
     return body.decode(best.encoding if best else "utf-8", "replace")
 
@@ -288,15 +268,16 @@ def _encoding(label: str | None, body: bytes) -> str | None:
     return None if name and name.startswith("utf-16") and b"\0" not in body else name
 
 
-def _reading(body: bytes, encoding: str) -> _Reading:
+def _decoded(body: bytes, encoding: str) -> tuple[str, int, int]:
+    """Return a text with U+FFFD for bad bytes, how many characters beyond ASCII it has, and how
+    many bad bytes."""
     text = body.decode(encoding, "replace")
     bad = text.count(REPLACEMENT) - body.count(REPLACEMENT.encode())
-    return _Reading(text, bad, len(text) - len(text.encode("ascii", "ignore")) - bad)
+    return text, len(text) - len(text.encode("ascii", "ignore")) - bad, bad
 
 
 @cache
 def _charsets() -> dict[str, str]:
     """Return the codec of each label in `charsets.yaml`."""
-    text = resources.files(__package__).joinpath("charsets.yaml").read_text("utf-8")
-    table: dict[str, object] = yaml.safe_load(text)
-    return {label: name for name, labels in table.items() for label in str(labels).split()}
+    rows = table("charsets.yaml").items()
+    return {label: name for name, labels in rows for label in str(labels).split()}

@@ -1,8 +1,8 @@
 """Describe the APIs of search engines: the requests, and the meaning of the replies.
 
 A class knows only its API. Sending, limits, retries, the cache and the sharing of equal queries are
-the same for all (`ufo.transforms.sources.web.searching`). To add an engine, write a subclass of
-`SearchApi` and add it to `APIS`.
+the same for all (`ufo.transforms.sources.web.searching`). Where the results are in a reply is in
+`engines.yaml`. To add an engine, write a subclass of `SearchApi` and add it to both.
 """
 
 import os
@@ -16,6 +16,7 @@ from typing import Any
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.text import storable
 from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
+from ufo.transforms.sources.web.tables import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,13 @@ class SearchApi:
         raise NotImplementedError
 
     def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield the results, best first; missing fields and wrong types are left out."""
-        raise NotImplementedError
+        """Yield the engine's own statements and the results, best first.
+
+        Where they are in a reply is in `engines.yaml`; missing fields and wrong types are left out.
+        """
+        for part in table("engines.yaml")[self.name]:
+            for item in _items(reply, part["at"]):
+                yield from _result(item, part)
 
     def refused(self, status: int, text: str, url: str) -> str:
         """Return the meaning of a status by which this API refuses every search, else ""."""
@@ -125,31 +131,6 @@ class Serper(SearchApi):
         parts = ("organic", "answerBox", "knowledgeGraph", "peopleAlsoAsk", "searchParameters")
         return isinstance(reply, dict) and any(part in reply for part in parts)
 
-    def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield what Google itself says (answer box, knowledge graph, "people also ask"), and the
-        organic results."""
-        parts = _object(reply)
-        box = _object(parts.get("answerBox"))
-        yield from _statement(
-            _text(box, "answer", "snippet"),
-            _text(box, "link"),
-            _text(box, "title"),
-            _day(_text(box, "date")),
-        )
-        graph = _object(parts.get("knowledgeGraph"))
-        title = _text(graph, "title")
-        attributes = _object(graph.get("attributes")).items()
-        yield from _statement(
-            _entry(title, _text(graph, "type"), _text(graph, "description"), attributes),
-            _text(graph, "descriptionLink", "website"),
-            title,
-        )
-        for item in _objects(parts.get("peopleAlsoAsk")):
-            title = _text(item, "title", "question")
-            yield from _statement(_text(item, "snippet"), _text(item, "link"), title)
-        for item in _objects(parts.get("organic")):
-            yield _result(item, "link", "snippet", "date")
-
     def refused(self, status: int, text: str, url: str) -> str:
         """Tell when the credits are spent."""
         if status == 402 or (status == 400 and "credits" in text.lower()):
@@ -182,25 +163,6 @@ class Searxng(SearchApi):
             return False
         shown = reply["results"] or reply.get("answers") or reply.get("infoboxes")
         return bool(shown or not reply.get("unresponsive_engines"))
-
-    def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield the answers, the infoboxes, and the results in the instance's order."""
-        parts = _object(reply)
-        for answer in _list(parts.get("answers")):
-            # Versions before 2025 have texts, later ones objects.
-            item = {"answer": answer} if isinstance(answer, str) else _object(answer)
-            yield from _statement(_text(item, "answer"), _text(item, "url"), None)
-        for box in _objects(parts.get("infoboxes")):
-            title = _text(box, "infobox")
-            attributes = [
-                (one.get("label"), one.get("value")) for one in _objects(box.get("attributes"))
-            ]
-            links = [_text(link, "url") for link in _objects(box.get("urls"))]
-            url = _text(box, "id", "url") or next(filter(None, links), None)
-            entry = _entry(title, None, _text(box, "content"), attributes)
-            yield from _statement(entry, url, title)
-        for item in _objects(parts.get("results")):
-            yield _result(item, "url", "content", "publishedDate", "pubdate")
 
     def refused(self, status: int, text: str, url: str) -> str:
         """Explain how to enable the JSON format."""
@@ -241,27 +203,6 @@ class Brave(SearchApi):
         """Return whether it is a reply to a search; one without results has no part `web`."""
         return isinstance(reply, dict) and (reply.get("type") == "search" or "web" in reply)
 
-    def results(self, reply: Any) -> Iterator[SearchResult]:
-        """Yield the infobox, the questions and answers, and the web results; the extra snippets of
-        a page follow its description."""
-        parts = _object(reply)
-        boxes = _object(parts.get("infobox")).get("results")
-        for box in [_object(boxes)] if isinstance(boxes, dict) else _objects(boxes):
-            title = _shown(box, "title")
-            pairs = map(_list, _list(box.get("attributes")))
-            attributes = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
-            entry = _entry(title, None, _shown(box, "long_desc", "description"), attributes)
-            yield from _statement(entry, _text(box, "url", "website_url"), title)
-        for item in _objects(_object(parts.get("faq")).get("results")):
-            title = _shown(item, "title", "question")
-            yield from _statement(_shown(item, "answer"), _text(item, "url"), title)
-        for item in _objects(_object(parts.get("web")).get("results")):
-            snippets = [item.get("description"), *_list(item.get("extra_snippets"))]
-            texts = [_shown({"": snippet}, "") for snippet in snippets]
-            said = " ".join(filter(None, texts))
-            day = _day(_text(item, "page_age"))
-            yield SearchResult(_text(item, "url"), _shown(item, "title"), said or None, day)
-
     def refused(self, status: int, text: str, url: str) -> str:
         """Explain a key that Brave does not recognise (422), and a plan that is used up."""
         if status == 422 and "SUBSCRIPTION_TOKEN_INVALID" in text:
@@ -296,63 +237,74 @@ def variable(name: str | None) -> str:
 # --- what replies are read with -----------------------------------------------------------------
 
 
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _items(reply: Any, path: str) -> Iterator[Any]:
+    """Yield the parts of a reply at a path: the items of a list, or an object by itself."""
+    for name in path.split("."):
+        reply = reply.get(name) if isinstance(reply, dict) else None
+    yield from reply if isinstance(reply, list) else [reply]
+
+
+def _result(item: Any, part: Mapping[str, Any]) -> Iterator[SearchResult]:
+    """Yield what a part of a reply says; nothing where it is a statement without a text."""
+    if isinstance(item, str) and "bare" in part:
+        item = {part["bare"]: item}
+    if not isinstance(item, dict):
+        return
+    url, title, day = (_text(item, part.get(name, ())) for name in ("url", "title", "day"))
+    links = (link.get("url") for link in _dicts(item.get(part.get("links"))))
+    url = url or next(_texts(links), None)
+    texts = [*_texts([_text(item, part["text"])]), *_texts(_list(item.get(part.get("more"))))]
+    if part.get("marked"):
+        title, texts = title and _plain(title), list(map(_plain, texts))
+    text = " ".join(texts)
+    if "attributes" in part:
+        text = _entry(title, _text(item, part.get("kind", ())), text, item.get(part["attributes"]))
+    alone = part.get("stands_alone", False)
+    if text or not alone:
+        yield SearchResult(url, title, text or None, _day(day), alone)
+
+
+def _text(item: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """Return the first of these fields with a text; characters unfit for tables are replaced."""
+    return next(_texts(map(item.get, names)), None)
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str) and value.strip():
+            yield storable(value.strip())
 
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    return map(_object, _list(value))
+def _dicts(value: object) -> Iterator[dict[str, Any]]:
+    return (one for one in _list(value) if isinstance(one, dict))
 
 
-def _text(item: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first of these fields with a text; characters unfit for tables are replaced."""
-    for name in names:
-        value = item.get(name)
-        if isinstance(value, str) and value.strip():
-            return storable(value.strip())
-    return None
-
-
-def _result(item: Mapping[str, Any], url: str, text: str, *dates: str) -> SearchResult:
-    """Return a result from the fields of these names."""
-    day = _day(_text(item, *dates))
-    return SearchResult(_text(item, url), _text(item, "title"), _text(item, text), day)
-
-
-def _statement(
-    text: str | None, url: str | None, title: str | None, day: str | None = None
-) -> Iterator[SearchResult]:
-    """Yield what an engine itself says, if it says anything."""
-    if text:
-        yield SearchResult(url, title, text, day, stands_alone=True)
-
-
-def _entry(
-    title: str | None,
-    kind: str | None,
-    description: str | None,
-    attributes: Iterable[tuple[object, object]],
-) -> str | None:
-    """Return an entry of a knowledge graph as sentences about its title; None without a title."""
+def _entry(title: str | None, kind: str | None, description: str, attributes: object) -> str:
+    """Return an entry of a knowledge graph as sentences about its title; "" without a title."""
     if title is None:
-        return None
+        return ""
     sentences = [f"{title}: {kind}."] if kind else []
     if description:
         sentences.append(description)
-    for name, value in attributes:
+    for name, value in _pairs(attributes):
         if isinstance(name, str) and isinstance(value, str) and value.strip():
             sentences.append(storable(f"{_plain(name)}: {_plain(value.strip())}."))
     return " ".join(sentences)
 
 
-def _shown(item: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first of these fields with a text, without the marks of searched words."""
-    text = _text(item, *names)
-    return text and _plain(text)
+def _pairs(attributes: object) -> Iterator[tuple[object, object]]:
+    """Yield names and values of an object, of a list of pairs, or of one of labelled values."""
+    if isinstance(attributes, dict):
+        yield from attributes.items()
+    for one in _list(attributes):
+        if isinstance(one, dict):
+            yield one.get("label"), one.get("value")
+        elif isinstance(one, list) and len(one) == 2:
+            yield one[0], one[1]
 
 
 def _plain(text: str) -> str:

@@ -16,10 +16,11 @@ from trafilatura import extract, load_html
 
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, FetchedPage
-from ufo.transforms.sources.web.hidden import drop, drop_hidden
-from ufo.transforms.sources.web.lines import boilerplate, lines_of, phrases
+from ufo.transforms.sources.web.lines import SENTENCE_END, lines_of, phrases
 from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
+from ufo.transforms.sources.web.styles import apply_styles, drop
 from ufo.transforms.sources.web.superscripts import UNREADABLE, readable
+from ufo.transforms.sources.web.tables import table
 from ufo.transforms.sources.web.walls import canonical_of, refresh_of, shown_on, wall_in
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def article_of(page: FetchedPage, html: str) -> Document:
     mounted = _is_mounted(tree)
     shown = shown_on(tree)
     canonical, there = (find(tree, page.final_url) for find in (canonical_of, refresh_of))
-    drop_hidden(tree)
+    apply_styles(tree)
     read_marks(tree)
     title = _title(tree)
     drop_links_out(tree)
@@ -84,19 +85,23 @@ def article_of(page: FetchedPage, html: str) -> Document:
     if wall is not None:
         kind, words = wall
         return Document(title, "", published, kind, f"the site shows {words!r} in place of a page")
-    if len(text.split()) < MIN_WORDS:
-        seen, reason = html[:_SEARCHED], None if text else reasons.NO_TEXT
-        if _PAYWALL.search(seen):
-            reason = reasons.PAYWALL
-        elif mounted or _NEEDS_SCRIPT.search(seen):
-            reason = reasons.JAVASCRIPT_ONLY
-        if reason:
-            return Document(title, "", published, reason, left_out=left_out)
+    reason = _stub_reason(html, text, mounted) if len(text.split()) < MIN_WORDS else None
+    if reason:
+        return Document(title, "", published, reason, left_out=left_out)
     return Document(title, text[:MAX_CHARACTERS], published, left_out=left_out, canonical=canonical)
 
 
 def _too_large(detail: str) -> Document:
     return Document(None, "", reason=reasons.TOO_MANY_ELEMENTS, detail=detail)
+
+
+def _stub_reason(html: str, text: str, mounted: bool) -> str | None:
+    """Return why a page has only a few lines, None where they may be all of it."""
+    if _PAYWALL.search(html, 0, _SEARCHED):
+        return reasons.PAYWALL
+    if mounted or _NEEDS_SCRIPT.search(html, 0, _SEARCHED):
+        return reasons.JAVASCRIPT_ONLY
+    return None if text else reasons.NO_TEXT
 
 
 def _main_text(tree: "HtmlElement") -> str:
@@ -151,7 +156,8 @@ def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
 def _is_mounted(tree: "HtmlElement") -> bool:
     """Return whether the page is an empty element for a script to fill."""
     return any(
-        element.get("id") in boilerplate()["mounts"] and not "".join(element.itertext()).strip()
+        element.get("id") in table("boilerplate.yaml")["mounts"]
+        and not "".join(element.itertext()).strip()
         for element in tree.iter("div", "main")
     )
 
@@ -173,7 +179,6 @@ _SHORTCODE = re.compile(
     r"\[(?:/[a-z][\w-]*|[a-z][\w-]*\s+[\w-]+\s*=\s*[\"'”″“][^\]\n]{0,300}/?|[a-z][\w-]*/"
     r"|(?:gallery|caption|embed|audio|video|playlist))\]"
 )
-_SENTENCE_END = re.compile(r"[.!?…。！？:][\"'”’»)\]]*$")
 _TAIL = 8  # lines checked at the end
 _LONG = 500  # characters: a longer line is a paragraph, whatever it mentions
 _HEAD = 4  # lines checked at the beginning
@@ -188,11 +193,9 @@ _HEADLINE = 20  # characters: shorter link texts may be names in a list of the a
 
 def drop_links_out(tree: "HtmlElement") -> None:
     """Remove links to other pages: "Related: …", lists of headlines, cards of links."""
-    for element in list(tree.iter("nav")):
-        drop(element)
-    for element in list(tree.iter("div", "section", "form")):
+    for element in list(tree.iter("nav", "div", "section", "form")):
         is_box = "newsletter" in element.get("class", "").lower()
-        if is_box and len(element.text_content()) < _LONGEST_BOX:
+        if element.tag == "nav" or (is_box and len(element.text_content()) < _LONGEST_BOX):
             drop(element)
     _keep_lists(tree)
     for element in list(tree.iter(*_BLOCKS)):
@@ -262,7 +265,7 @@ def clean(text: str, title: str | None) -> str:
     """Return a text without the lines that do not belong to the article.
 
     At the beginning the title is left out, since a passage has it beside its text, and a date or a
-    reading time. At the end calls to subscribe and the like are left out, with their headings.
+    reading time. At the end calls to subscribe and the like are left out.
     """
     lines = [line.strip() for line in _SHORTCODE.sub("", text).split("\n")]
     lines = [line for line in lines if line and not _leads_out(line)]
@@ -272,38 +275,35 @@ def clean(text: str, title: str | None) -> str:
 
 def _leads_out(line: str) -> bool:
     long = len(line.split()) > 8 and not line.endswith(":")
-    is_sentence = long and bool(_SENTENCE_END.search(line))
+    is_sentence = long and bool(SENTENCE_END.search(line))
     return len(line) < 200 and bool(_LINK_OUT_LINE.match(line)) and not is_sentence
 
 
 def _without_head(lines: list[str], title: str | None) -> list[str]:
     named = _letters(title or "")
-    kept = lines[:_HEAD]
-    for line in lines[:_HEAD]:
-        letters = _letters(line)
-        is_title = bool(letters) and len(letters) > 8 and named.startswith(letters)
-        is_dated = len(line.split()) < 12 and not _SENTENCE_END.search(line) and _DATED.search(line)
-        if not (is_title or is_dated):
-            break
-        kept = kept[1:]
-    return kept + lines[_HEAD:]
+    start = 0
+    while start < min(_HEAD, len(lines)) and _is_head(lines[start], named):
+        start += 1
+    return lines[start:]
+
+
+def _is_head(line: str, named: str) -> bool:
+    """Return whether a line is the beginning of the title, a date or a time of reading."""
+    letters = _letters(line)
+    is_title = len(letters) > 8 and named.startswith(letters)
+    is_short = len(line.split()) < 12 and not SENTENCE_END.search(line)
+    return is_title or (is_short and bool(_DATED.search(line)))
 
 
 def _without_tail(lines: list[str]) -> list[str]:
     end = len(lines)
-    for at in range(len(lines) - 1, max(0, len(lines) - 1 - _TAIL), -1):
-        line = lines[at]
-        heads = at == end - 1 and end < len(lines) and _is_heading(line)
-        calls = _CALL.search(line) or _CALL_AT_START.search(line)
-        if (len(line) < _LONG and calls) or heads:
-            end = at
-        else:
-            break
+    while end > max(1, len(lines) - _TAIL) and _is_call(lines[end - 1]):
+        end -= 1
     return lines[:end]
 
 
-def _is_heading(line: str) -> bool:
-    return len(line.split()) <= 6 and not _SENTENCE_END.search(line)
+def _is_call(line: str) -> bool:
+    return len(line) < _LONG and bool(_CALL.search(line) or _CALL_AT_START.search(line))
 
 
 def _letters(text: str) -> str:

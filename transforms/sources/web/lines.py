@@ -5,42 +5,40 @@
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-import yaml
 from lxml.etree import iterwalk
+
+from ufo.transforms.sources.web.superscripts import CONTEXT
+from ufo.transforms.sources.web.tables import table
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_STEPS: Final = 12  # elements looked at for the text before or after another
-_CONTEXT: Final = 60  # characters
-
-
-@cache
-def boilerplate() -> dict[str, list[str]]:
-    """Return the phrases of `boilerplate.yaml`."""
-    text = resources.files(__package__).joinpath("boilerplate.yaml").read_text("utf-8")
-    table: dict[str, list[str]] = yaml.safe_load(text)
-    return table
+SENTENCE_END: Final = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+_PIECES: Final = 24  # of text that are looked at before or after an element
 
 
 def phrases(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
     """Return a pattern of any phrase of a kind, between two other patterns."""
-    pattern = f"{before}(?:{'|'.join(boilerplate()[kind])}){after}"
+    pattern = f"{before}(?:{'|'.join(table('boilerplate.yaml')[kind])}){after}"
     return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
 @cache
 def names() -> dict[str, Any]:
     """Return the tables of `elements.yaml`, words as sets."""
-    text = resources.files(__package__).joinpath("elements.yaml").read_text("utf-8")
     return {
         key: value if isinstance(value, dict) else frozenset(value.split())
-        for key, value in yaml.safe_load(text).items()
+        for key, value in table("elements.yaml").items()
     }
+
+
+def breaks(element: "HtmlElement") -> bool:
+    """Return whether an element ends the line before it."""
+    return element.tag == "br" or element.tag in names()["blocks"]
 
 
 def lines_of(element: "HtmlElement") -> list[str]:
@@ -56,50 +54,44 @@ def lines_of(element: "HtmlElement") -> list[str]:
 
 
 def text_before(element: "HtmlElement") -> str:
-    """Return the text before an element on its line, from its end."""
-    pieces: list[str] = []
-    node = element
-    for _ in range(_STEPS):
-        previous = node.getprevious()
-        if previous is not None:
-            node = previous
-            pieces.append(node.tail or "")
-            if breaks(node):
-                break
-            pieces.append(node.text_content())
-        else:
-            node = node.getparent()
-            if node is None:
-                break
-            pieces.append(node.text or "")
-            if breaks(node):
-                break
-        if sum(map(len, pieces)) >= _CONTEXT:
-            break
-    return "".join(reversed(pieces))[-_CONTEXT:]
+    """Return the end of the text before an element on its line."""
+    return "".join(reversed(_enough(_backwards(element))))[-CONTEXT:]
 
 
 def text_after(element: "HtmlElement") -> str:
-    """Return the text after an element on its line."""
-    pieces = [element.tail or ""]
-    node = element
-    for _ in range(_STEPS):
-        following = node.getnext()
-        if following is not None:
-            if breaks(following):
-                break
-            node = following
-            pieces += [node.text_content(), node.tail or ""]
-        else:
-            node = node.getparent()
-            if node is None or breaks(node):
-                break
-            pieces.append(node.tail or "")
-        if sum(map(len, pieces)) >= _CONTEXT:
+    """Return the beginning of the text after an element on its line."""
+    return "".join(_enough(_forwards(element)))[:CONTEXT]
+
+
+def _enough(pieces: Iterable[str | None]) -> list[str]:
+    taken: list[str] = []
+    for _, piece in zip(range(_PIECES), pieces, strict=False):
+        taken.append(piece or "")
+        if sum(map(len, taken)) >= CONTEXT:
             break
-    return "".join(pieces)[:_CONTEXT]
+    return taken
 
 
-def breaks(element: "HtmlElement") -> bool:
-    """Return whether an element ends the line before it."""
-    return element.tag == "br" or element.tag in names()["blocks"]
+def _backwards(node: "HtmlElement") -> Iterator[str | None]:
+    while True:
+        before, outer = node.getprevious(), node.getparent()
+        if before is not None:
+            yield before.tail
+        elif outer is not None:
+            yield outer.text
+        node = outer if before is None else before
+        if node is None or breaks(node):
+            return
+        if before is not None:
+            yield node.text_content()
+
+
+def _forwards(node: "HtmlElement") -> Iterator[str | None]:
+    while True:
+        yield node.tail
+        after = node.getnext()
+        node = node.getparent() if after is None else after
+        if node is None or breaks(node):
+            return
+        if after is not None:
+            yield node.text_content()

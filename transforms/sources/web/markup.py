@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from lxml.etree import strip_tags
 from lxml.html import Element
 
-from ufo.transforms.sources.web.hidden import drop
 from ufo.transforms.sources.web.lines import (
+    SENTENCE_END,
     breaks,
     lines_of,
     names,
@@ -21,7 +21,8 @@ from ufo.transforms.sources.web.lines import (
     text_after,
     text_before,
 )
-from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, lowered
+from ufo.transforms.sources.web.styles import drop
+from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, apart, lowered
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -29,15 +30,11 @@ if TYPE_CHECKING:
 _LONG_CELL = 400  # characters; a longer cell is a part of the page, not of a table
 _NOTE = phrases("note")
 _MARK = re.compile(r"[\[(]?(?:[0-9]{1,3}|[a-z]|[*†‡§¶‖#]+)[\])]?")
-_LINE_STYLE = re.compile(
-    r"(?<![-\w])display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
-)
-_RAISING = re.compile(r"(?<![-\w])vertical-align\s*:\s*(?:text-)?(su[pb])", re.IGNORECASE)
 _OVER = re.compile(r"\s?[/⁄∕]\s?(?=[0-9]|$)")
 _BETWEEN_MARKS = re.compile(r"\s*[,;–-]?\s*")
 _MATH_IMAGE = re.compile(r"math|latex|katex|\btex\b|formula|equation", re.IGNORECASE)
-_FEW_WORDS = 4
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+_FEW_WORDS = 4  # of the shortest sentence that is kept in a caption or a footer
+_SOME_WORDS = 3  # of the shortest text between blocks that is kept
 _ASIDE = phrases("aside")
 _COMMENTS = re.compile("comment", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
@@ -53,14 +50,15 @@ def read_marks(tree: "HtmlElement") -> None:
     for element in list(tree.iter(*names()["beside"])):
         drop(element)
     for formula in list(tree.iter("math")):
-        _set_text(formula, _formula(formula).strip() or UNREADABLE)
+        _set_apart(formula, _formula(formula).strip() or UNREADABLE)
     for image in list(tree.iter("img")):
         if _MATH_IMAGE.search(image.get("class", "")):
             image.tag, image.text = "span", UNREADABLE
         else:
             drop(image)
+    for box in list(tree.iter("button", "output", "meter", "progress")):
+        _set_apart(box, box.text_content())
     _separate_lines(tree)
-    _name_raised(tree)
     _read_fractions(tree)
     _read_raised(tree)
     for quote in list(tree.iter("q")):
@@ -78,16 +76,18 @@ def to_paragraphs(tree: "HtmlElement") -> None:
         _wrap_text(holder)
     for line in list(tree.iter("p", "li")):
         _name_line(line)
-        if line.tag == "p" and _named_caption(line):
-            if not _is_caption(line):
-                drop(line)
-                continue
-            for element in (line, line.getparent()):
-                if _named_caption(element):
-                    element.attrib.clear()
-        elif line.tag == "p" and _is_note_text(line):
+    for line in list(tree.iter("p")):
+        if _named_caption(line):
+            _read_caption(line)
+        elif _is_note_text(line):
             strip_tags(line, "a")  # a short part of a page with a link would be taken for a menu
     _keep_notes(tree)
+    _leave_blocks(tree)
+
+
+def _leave_blocks(tree: "HtmlElement") -> None:
+    """Leave nothing but blocks, links and line breaks."""
+    known = names()
     kept = known["blocks"] | known["kept"]
     strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
     for element in tree.iter("*"):
@@ -102,60 +102,59 @@ def to_paragraphs(tree: "HtmlElement") -> None:
 
 
 def _separate_lines(tree: "HtmlElement") -> None:
-    """Make blocks of inline elements that hold blocks; break lines where a style does."""
+    """Make blocks of paragraphs and of elements of a line that hold blocks."""
     blocks = names()["blocks"]
-    for element in list(tree.iter("*")):
-        if element.tag in blocks:
-            for outer in element.iterancestors():
-                if outer.tag in blocks or outer.tag == "a":
-                    break
-                outer.tag = "div"
-        elif _LINE_STYLE.search(element.get("style", "")) and element.getparent() is not None:
-            element.addprevious(Element("br"))
-            element.addnext(Element("br"))
+    for element in list(tree.iter(*(blocks - {"meta", "script"}))):
+        for outer in element.iterancestors():
+            if outer.tag == "a" or (outer.tag in blocks and outer.tag != "p"):
+                break
+            outer.tag = "div"
 
 
 # --- raised and lowered text ---------------------------------------------------------------------
 
 
-def _name_raised(tree: "HtmlElement") -> None:
-    """Make `sup` and `sub` of other elements that a class or a style raises or lowers."""
-    for element in tree.iter("span", "small", "font", "b", "i", "em", "strong"):
-        style = _RAISING.search(element.get("style", ""))
-        for tag in ("sup", "sub"):
-            if not names()[tag].isdisjoint(_classes(element)) or (
-                style and style[1].lower() == tag
-            ):
-                element.tag = tag
-        # Small digits right after others are none of their number.
-        is_number = element.tag == "small" and element.text_content().strip().isdigit()
-        if is_number and text_before(element)[-1:].isdigit():
-            element.tag = "sup"
-
-
 def _read_raised(tree: "HtmlElement") -> None:
     reader = Superscripts(tree.get("lang", ""))
-    for element in list(tree.iter("sup", "sub", "a")):
+    for element in list(tree.iter("sup", "sub", "a", "small")):
         if element.getparent() is None:
             continue
         if element.tag == "a":
             if _is_mark(element):
                 _set_text(element, "")
-            continue
-        is_note = element.tag == "sup" and _is_note(element)
-        if element.tag == "sup":
-            _merge_marks(element, is_note)
-        following = element.getnext()
-        stacked = not element.tail and following is not None and following.tag == "sup"
-        before, after = text_before(element), "" if stacked else text_after(element)
-        text = element.text_content()
-        if element.tag == "sub":
-            _set_text(element, lowered(before, text, after))
-        else:
-            _set_text(element, reader.read(before, text, after, is_note=is_note))
+        elif element.tag != "small" or _is_small_number(element):
+            _set_text(element, _read(element, reader))
     for link in tree.iter("a"):
         if not link.text_content().strip():
             link.tag = "span"  # a paragraph with an empty link would be taken for a menu
+
+
+def _read(element: "HtmlElement", reader: Superscripts) -> str:
+    """Return what a raised or lowered element says."""
+    is_note = element.tag != "sub" and _is_note(element)
+    if element.tag != "sub":
+        _merge_marks(element, is_note)
+    following = element.getnext()
+    stacked = not element.tail and following is not None and following.tag == "sup"
+    text = _raised_text(element)
+    space = " " if text[-1:].isspace() else ""
+    before, after = text_before(element), "" if stacked else space + text_after(element)
+    if element.tag == "sub":
+        return lowered(before, text, after) + space
+    return reader.read(before, text, after, is_note=is_note) + space
+
+
+def _raised_text(raised: "HtmlElement") -> str:
+    """Return the text of a raised or lowered element; UNREADABLE if a part of it is so again."""
+    text: str = raised.text_content()
+    again = (part.text_content().strip() for part in raised.iterdescendants("sup", "sub"))
+    return text if next(filter(None, again), text.strip()) == text.strip() else UNREADABLE
+
+
+def _is_small_number(element: "HtmlElement") -> bool:
+    """Return whether small digits stand right after others, and are none of their number."""
+    is_number = element.text_content().strip().isdigit()
+    return is_number and text_before(element)[-1:].isdigit()
 
 
 def _is_mark(link: "HtmlElement") -> bool:
@@ -170,6 +169,7 @@ def _is_mark(link: "HtmlElement") -> bool:
 
 def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
     """Join raised text with what is raised right after it: the marks of several notes."""
+    texts = [_raised_text(raised)]
     following = raised.getnext()
     while (
         following is not None
@@ -178,10 +178,12 @@ def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
         and not following.text_content().strip().startswith(("[", "("))
         and _is_note(following) == is_note
     ):
-        _set_text(raised, raised.text_content() + (raised.tail or "") + following.text_content())
+        texts += [raised.tail or "", _raised_text(following)]
         raised.tail = following.tail
         raised.getparent().remove(following)
         following = raised.getnext()
+    if len(texts) > 1:
+        _set_text(raised, "".join(texts))
 
 
 def _is_note(raised: "HtmlElement") -> bool:
@@ -207,24 +209,20 @@ def _read_fractions(tree: "HtmlElement") -> None:
         if raised.tail and following is not None and following.tag == "sub":
             raised.tail = _OVER.sub("/", raised.tail, count=1)
     for element in list(tree.iter("span")):
-        if known["fractions"].isdisjoint(_classes(element)):
+        if known["fractions"].isdisjoint(element.get("class", "").split()):
             continue
         above, below = _part(element, "numerators"), _part(element, "denominators")
         if above is not None and below is not None:
-            whole = (element.text or "").strip()
-            space = " " if (whole or text_before(element))[-1:].isdigit() else ""
             over = f"{above.text_content().strip()}/{below.text_content().strip()}"
-            _set_text(element, f"{whole}{space}{over}")
+            _set_apart(element, f"{element.text or ''} {over}".strip())
+        elif not len(element):
+            _set_apart(element, element.text or "")
 
 
 def _part(fraction: "HtmlElement", kind: str) -> "HtmlElement | None":
     known = names()[kind]
-    return next((e for e in fraction.iter("*") if not known.isdisjoint(_classes(e))), None)
-
-
-def _classes(element: "HtmlElement") -> list[str]:
-    classes: list[str] = element.get("class", "").split()
-    return classes
+    parts = (e for e in fraction.iter("*") if not known.isdisjoint(e.get("class", "").split()))
+    return next(parts, None)
 
 
 def _formula(element: "HtmlElement") -> str:
@@ -235,7 +233,7 @@ def _formula(element: "HtmlElement") -> str:
     if element.tag == "mspace":
         return " "
     if element.tag in ("math", "mrow", "mstyle", "semantics", "mpadded"):
-        return reduce(_beside, parts, "")
+        return reduce(lambda text, part: text + apart(text, part, ""), parts, "")
     if element.tag in ("msup", "msub", "mfrac") and len(parts) == 2:
         sign = {"msup": "^", "msub": "_", "mfrac": "/"}[element.tag]
         first, second = (p if re.fullmatch(r"[-−]?\w*", p) else f"({p})" for p in parts)
@@ -243,8 +241,8 @@ def _formula(element: "HtmlElement") -> str:
     return UNREADABLE
 
 
-def _beside(before: str, part: str) -> str:
-    return before + (" " if before[-1:].isdigit() and part[:1].isdigit() else "") + part
+def _set_apart(element: "HtmlElement", text: str) -> None:
+    _set_text(element, apart(text_before(element), text, text_after(element)))
 
 
 def _set_text(element: "HtmlElement", text: str) -> None:
@@ -260,12 +258,8 @@ def _join_lines(cell: "HtmlElement") -> bool:
     if cell.find(".//table") is not None or len(cell.text_content()) > _LONG_CELL:
         return False
     if any(breaks(element) for element in cell.iterdescendants()):
-        links = [link.text_content() for link in cell.iter("a")]
-        lines = lines_of(cell)
-        if len(links) > 1 and sum(map(len, links)) > 0.8 * sum(map(len, lines)):
-            return True
-        _set_text(cell, "".join(line + (" " if _ENDED.search(line) else "; ") for line in lines))
-        cell.text = cell.text.rstrip("; ") if lines else ""
+        lines = (line + (" " if _ENDED.search(line) else "; ") for line in lines_of(cell))
+        _set_text(cell, "".join(lines).rstrip("; "))
     return True
 
 
@@ -291,7 +285,8 @@ def _wrap_text(holder: "HtmlElement") -> None:
         if part.tag != "span":
             holder.append(part)
         elif text := part.text_content().strip():
-            part.tag = "p" if in_item or _is_prose(text) else "div"
+            is_text = len(text.split()) >= _SOME_WORDS and not text.startswith("http")
+            part.tag = "p" if in_item or is_text else "div"
             holder.append(part)
 
 
@@ -323,7 +318,7 @@ def _keep_notes(tree: "HtmlElement") -> None:
         within = not outer.isdisjoint(("article", "main"))
         if not (within or (not marked and _is_beside_text(part))) or outer & _ASIDES:
             continue
-        if any(_COMMENTS.search(f"{e.get('class', '')} {e.get('id', '')}") for e in part.iter("*")):
+        if any(_COMMENTS.search(f"{e.get('class')} {e.get('id')}") for e in part.iter("*")):
             continue
         lines = [
             line
@@ -342,16 +337,24 @@ def _keep_notes(tree: "HtmlElement") -> None:
 
 def _is_beside_text(part: "HtmlElement") -> bool:
     """Return whether a part is a figure, or next to a paragraph and not the page's head or foot."""
-    outer = part.getparent()
-    if outer is None or outer.tag == "body":
-        return bool(part.tag == "figure")
     beside = part.getnext() if part.tag == "header" else part.getprevious()
-    return part.tag == "figure" or (beside is not None and beside.tag == "p")
+    in_body = beside is not None and beside.getparent().tag == "body"
+    return part.tag == "figure" or (beside is not None and beside.tag == "p" and not in_body)
 
 
 def _named_caption(element: "HtmlElement") -> bool:
     classes: str = element.get("class", "")
     return "caption" in classes.lower()
+
+
+def _read_caption(line: "HtmlElement") -> None:
+    """Drop a caption without a sentence or number; else take the names by which it is dropped."""
+    outer = line.getparent()
+    if not _is_caption(line):
+        drop(line)
+        return
+    for element in filter(_named_caption, (line, outer)):
+        element.attrib.clear()
 
 
 def _is_caption(line: "HtmlElement") -> bool:
@@ -371,14 +374,10 @@ def _is_note_text(line: "HtmlElement") -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    return len(text.split()) >= _FEW_WORDS and bool(_SENTENCE_END.search(text.strip()))
+    return len(text.split()) >= _FEW_WORDS and bool(SENTENCE_END.search(text.strip()))
 
 
 def _is_fact(line: "HtmlElement") -> bool:
     text = line.text_content()
     numbered = len(text.split()) > 1 and bool(_NUMBERED.search(text)) and not _CLOCK.search(text)
     return _is_sentence(text) or (numbered and line.find(".//a") is None)
-
-
-def _is_prose(text: str) -> bool:
-    return len(text.split()) >= 3 and not text.startswith("http")

@@ -8,13 +8,12 @@ the font is set again before each move.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from math import hypot
 from typing import Any
 
 from pypdf.generic import ContentStream, NameObject
 
-from ufo.transforms.sources.web.superscripts import Superscripts, lowered
+from ufo.transforms.sources.web.superscripts import CONTEXT, Superscripts, lowered
 
 _SMALLER = 0.85  # of the size of the text before
 _OFF_LINE = 0.1  # of the same: how far above or below its line
@@ -69,7 +68,7 @@ def page_text(page: Any, reader: Superscripts) -> str:
     page[NameObject("/Contents")] = contents
     found = _Pieces()
     page.extract_text(visitor_operand_before=found.operator, visitor_text=found.text)
-    return _SLASH.sub("/", "".join(_read(found.pieces, reader)))
+    return _SLASH.sub("/", _read(found.pieces, reader))
 
 
 def _with_fonts(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
@@ -88,30 +87,36 @@ def _with_fonts(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, 
         yield operands, operator
 
 
-def _read(pieces: Sequence[_Piece], reader: Superscripts) -> Iterator[str]:
-    """Yield the text of the pieces, with what is above or below its line as it is read."""
-    written = ""  # of the line
-    line: _Piece | None = None
-    at = 0
-    while at < len(pieces):
-        piece = pieces[at]
-        text = piece.text
-        at += 1
-        direction = _direction(piece, line or _next_on_line(pieces, at))
-        if direction:
-            base = line or _next_on_line(pieces, at)
-            while (
-                at < len(pieces) and "\n" not in text and _direction(pieces[at], base) == direction
-            ):
-                text += pieces[at].text
+def _read(pieces: Sequence[_Piece], reader: Superscripts) -> str:
+    """Return the text of the pieces, with what is above or below its line as it is read."""
+    written = ""
+    texts: list[str] = []
+    for line in _lines(pieces):
+        base: _Piece | None = None
+        at = 0
+        while at < len(line):
+            start, at = at, at + 1
+            nearest = base or next((p for p in line[at : at + _NEAR] if p.text.strip()), None)
+            direction = _direction(line[start], nearest)
+            while direction and at < len(line) and _direction(line[at], nearest) == direction:
                 at += 1
-            text = _off_line(written, text, _rest_of_line(pieces, at), direction, reader)
-        elif text.strip():
-            line = piece
-        yield text
-        written = (written + text).rpartition("\n")[2]
-        if "\n" in text:
-            line = None
+            text = "".join(piece.text for piece in line[start:at])
+            if direction:
+                after = "".join(piece.text for piece in line[at : at + _NEAR])
+                text = _off_line(written, text, after.partition("\n")[0], direction, reader)
+            elif text.strip():
+                base = line[start]
+            texts.append(text)
+            written = (written + text).rpartition("\n")[2][-CONTEXT:]
+    return "".join(texts)
+
+
+def _lines(pieces: Sequence[_Piece]) -> Iterator[Sequence[_Piece]]:
+    start = 0
+    for end, piece in enumerate(pieces, 1):
+        if "\n" in piece.text or end == len(pieces):
+            yield pieces[start:end]
+            start = end
 
 
 def _direction(piece: _Piece, line: _Piece | None) -> int:
@@ -131,21 +136,3 @@ def _off_line(before: str, text: str, after: str, direction: int, reader: Supers
     read = reader.read if direction > 0 else lowered
     end = text[len(text.rstrip()) :]
     return read(before.rstrip(), stripped, end + after) + end
-
-
-def _next_on_line(pieces: Sequence[_Piece], at: int) -> _Piece | None:
-    """Return the next piece with a text before the line ends."""
-    if at and "\n" in pieces[at - 1].text:
-        return None
-    for piece in islice(pieces, at, at + _NEAR):
-        if piece.text.strip():
-            return piece
-        if "\n" in piece.text:
-            break
-    return None
-
-
-def _rest_of_line(pieces: Sequence[_Piece], at: int) -> str:
-    if at and "\n" in pieces[at - 1].text:
-        return ""
-    return "".join(piece.text for piece in islice(pieces, at, at + _NEAR)).partition("\n")[0]

@@ -8,20 +8,17 @@ read, by the canonical address that the page states.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from ufo.schemas.text import host_of
 from ufo.transforms.sources.web.engines import SearchResult
+from ufo.transforms.sources.web.tables import table
 
-_TRACKING: Final = re.compile(
-    r"utm_.*|amp_.*|hsa_.*|mc_[ce]id|pk_.*|mtm_.*|matomo_.*|piwik_.*|at_(?:medium|campaign|link|format)"
-    r"|[a-z]{1,2}clid|fbclid|gclsrc|gbraid|wbraid|msclkid|twclid|igsh(?:id)?|srsltid|yclid|ysclid"
-    r"|_ga|_gl|_hs(?:enc|mi)|mkt_tok|oly_(?:anon|enc)_id|vero_(?:id|conv)|wt_mc|cmpid|s?cmp"
-    r"|ito|ocid|smid|smtyp|spm|scm|ref_(?:src|url)|referrer|share(?:_?id)?|trk|trkinfo",
-    re.IGNORECASE,
-)
-_AMP_PARAMETERS: Final = {"amp": None, "outputtype": "amp", "output": "amp", "view": "amp"}
+if TYPE_CHECKING:
+    from ufo.transforms.sources.web.pages import ReadPage
+
 _VERSIONS: Final = ("amp", "m", "mobile", "www")  # labels of hosts with the same pages
 _AMP_PATH: Final = re.compile(r"^/amp(?=/.)|/amp(?=/?$)|\.amp(?=(?:\.html?)?$)")
 _AMP_CACHE: Final = re.compile(r"/(?:amp|[cv])(?:/s)?/([^/]+\.[^/]+)(/.*)?$")
@@ -51,14 +48,16 @@ def page_key(url: str) -> str:
     parameters = sorted(
         (name, value)
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
-        if not (_TRACKING.fullmatch(name) or _is_amp(name.lower(), value.lower()))
+        if not _beside_page().fullmatch(f"{name}={value}")
     )
     shown_port = "" if port in (None, 80, 443) else f":{port}"
     return f"{'.'.join(labels)}{shown_port}{path}?{urlencode(parameters)}"
 
 
-def _is_amp(name: str, value: str) -> bool:
-    return name in _AMP_PARAMETERS and _AMP_PARAMETERS[name] in (None, value)
+@cache
+def _beside_page() -> re.Pattern[str]:
+    """Return the pattern of parameters that do not tell pages apart."""
+    return re.compile("|".join(table("parameters.yaml")), re.IGNORECASE | re.DOTALL)
 
 
 def page_keys(urls: Iterable[str], canonical: str | None = None, text: str = "") -> frozenset[str]:
@@ -85,12 +84,15 @@ class Listing:
     """What a search says of one page, or of none (`url` None).
 
     `result` is the first result for it. `statements` are the engine's own about it, which are
-    passages. `snippets` are its excerpts, used if the page is not read.
+    passages. `snippets` are its excerpts, used if the page is not read. `keys` are those of its
+    known addresses, and `page` is what was read of it.
     """
 
     result: SearchResult
     statements: list[str]
     snippets: list[str]
+    keys: frozenset[str] = frozenset()
+    page: "ReadPage | None" = None
 
     def add(self, other: "Listing") -> None:
         """Add what another listing says of the same page."""
@@ -98,21 +100,28 @@ class Listing:
             self.result = other.result
         _add_new(self.statements, other.statements)
         _add_new(self.snippets, other.snippets)
+        self.keys |= other.keys
+        self.page = self.page or other.page
 
 
-def by_page(results: Iterable[SearchResult]) -> list[Listing]:
-    """Return what each page's results say, in the order of the first result for each page."""
-    listings: dict[str, Listing] = {}
-    for place, result in enumerate(results):
-        key = page_key(result.url) if result.url else f"none {place}"
-        text = [result.text] if result.text else []
-        alone = result.stands_alone
-        listing = Listing(result, text if alone else [], [] if alone else text)
-        if key in listings:
-            listings[key].add(listing)
+def listing_of(result: SearchResult) -> Listing:
+    """Return what one result says of its page."""
+    text = [result.text] if result.text else []
+    statements, snippets = (text, []) if result.stands_alone else ([], text)
+    return Listing(result, statements, snippets, page_keys([result.url] if result.url else []))
+
+
+def by_page(listings: Iterable[Listing]) -> list[Listing]:
+    """Return one listing for each page, in the order of the first; listings that share a key are of
+    one page."""
+    pages: list[Listing] = []
+    for listing in listings:
+        same = next((page for page in pages if page.keys & listing.keys), None)
+        if same is None:
+            pages.append(listing)
         else:
-            listings[key] = listing
-    return list(listings.values())
+            same.add(listing)
+    return pages
 
 
 def _add_new(texts: list[str], more: Iterable[str]) -> None:

@@ -8,7 +8,8 @@ people also ask) are passages of the page that they name.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, compress
@@ -37,7 +38,7 @@ from ufo.transforms.sources.fact_source import (
 )
 from ufo.transforms.sources.web.categories import hostname_of, hosts_chosen, kind_of
 from ufo.transforms.sources.web.engines import api_of
-from ufo.transforms.sources.web.same_page import Listing, by_page, page_keys
+from ufo.transforms.sources.web.same_page import Listing, by_page, listing_of, page_keys
 from ufo.transforms.sources.web.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class WebSource(FactSource):
         """Return what the engine lists, by page, without excluded hosts."""
         results = [result for result in self._api.results(reply) if result.url or result.text]
         admitted = await together(self._lets_in(result.url, visit) for result in results)
-        return by_page(compress(results, admitted))
+        return by_page(map(listing_of, compress(results, admitted)))
 
     async def _hits(
         self, query: str, listings: Sequence[Listing], searched_at: str, visit: "Visit"
@@ -227,62 +228,50 @@ class WebSource(FactSource):
         A page that turns out to be one of those before adds only what is said of it, and the next
         one takes its place.
         """
+        alone = [one for one in listings if one.result.stands_alone]
         waiting = deque(one for one in listings if not one.result.stands_alone)
-        pages: list[_Page] = []
+        pages: list[Listing] = []
         while waiting and len(pages) < self.pages:
             batch = [waiting.popleft() for _ in range(min(len(waiting), self.pages - len(pages)))]
-            for page in await together(self._page(listing, visit) for listing in batch):
-                _add(page, pages)
-        only_said: list[_Page] = []
-        for listing in listings:
-            if listing.result.stands_alone:
-                page = _Page(listing, keys=page_keys(filter(None, [listing.result.url])))
-                _add(page, pages, only_said)
-        pages = [*only_said, *pages]
+            await together(self._read(listing, visit) for listing in batch)
+            pages = by_page([*pages, *batch])
+        pages = by_page([*pages, *alone])
+        pages.sort(key=lambda listing: not listing.result.stands_alone)
         taken = await together(self._of_page(query, page, searched_at, visit) for page in pages)
         return list(chain.from_iterable(taken))
 
-    async def _page(self, listing: Listing, visit: "Visit") -> "_Page":
-        """Return the page of a listing, read if it can be."""
+    async def _read(self, listing: Listing, visit: "Visit") -> None:
+        """Read the page of a listing, if it can be."""
         url = listing.result.url
         if url is None or not self.passages_per_page:
-            return _Page(listing)
-        try:
-            read, waited = await self._pages.read(url)
-        except Exception as error:
-            if ends_run(error):
-                raise
-            visit.failed(url, error)
-            return _Page(listing)
-        visit.took(read, waited)
-        document = read.document
-        if document.reason is not None:
-            return _Page(listing, keys=page_keys([url]))
-        urls = url, read.page.final_url
-        return _Page(listing, read, page_keys(urls, document.canonical, document.text))
+            return
+        with visit.recorded(url):
+            page, waited = await self._pages.read(url)
+            visit.took(page, waited)
+            document = page.document
+            if document.reason is None:
+                urls = url, page.page.final_url
+                listing.page = page
+                listing.keys = page_keys(urls, document.canonical, document.text)
 
     async def _of_page(
-        self, query: str, page: "_Page", searched_at: str, visit: "Visit"
+        self, query: str, listing: Listing, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
         """Return the passages of a page; its errors do not affect other pages."""
-        try:
-            return await self._passages(query, page, searched_at, visit)
-        except Exception as error:
-            if ends_run(error):
-                raise
-            visit.failed(page.listing.result.url or "?", error)
-            return []
+        with visit.recorded(listing.result.url or "?"):
+            return await self._passages(query, listing, searched_at, visit)
+        return []
 
     async def _passages(
-        self, query: str, page: "_Page", searched_at: str, visit: "Visit"
+        self, query: str, listing: Listing, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
         """Return the best passages of a page, the engine's statements with the first.
 
         Where the page was not read, its snippet is the passage.
         """
-        result, statements, read = page.listing.result, page.listing.statements, page.read
+        result, statements, read = listing.result, listing.statements, listing.page
         shown = Passage(
-            "\n".join([*statements, *page.listing.snippets]),
+            "\n".join([*statements, *listing.snippets]),
             title=result.title,
             url=result.url,
             source_category=await visit.kind(result.url),
@@ -335,26 +324,6 @@ def _names(value: str | Iterable[str]) -> list[str]:
     return [item.strip() for item in items if item.strip()]
 
 
-@dataclass(slots=True)
-class _Page:
-    """A page that a search listed, by the `keys` of its addresses; `read` if it has a text."""
-
-    listing: Listing
-    read: "ReadPage | None" = None
-    keys: frozenset[str] = frozenset()
-
-
-def _add(page: _Page, pages: list[_Page], others: list[_Page] | None = None) -> None:
-    """Add a page to the one of `pages` that is the same, else to `others` (by default `pages`)."""
-    same = next((known for known in pages if known.keys & page.keys), None)
-    if same is None:
-        (pages if others is None else others).append(page)
-    else:
-        same.listing.add(page.listing)
-        same.keys |= page.keys
-        same.read = same.read or page.read
-
-
 @dataclass(frozen=True, slots=True)
 class Visit:
     """The requests for pages of one response, the failed ones by URL, and the categories of hosts.
@@ -380,9 +349,15 @@ class Visit:
             self._kinds[host] = asyncio.ensure_future(kind_of(host, self.asker))
         return await self._kinds[host]
 
-    def failed(self, key: str, error: Exception) -> None:
-        """Record an error of a library on a page."""
-        self.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
+    @contextmanager
+    def recorded(self, key: str) -> Iterator[None]:
+        """Record an error of a library on a page, and go on after the block."""
+        try:
+            yield
+        except Exception as error:
+            if ends_run(error):
+                raise
+            self.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
 
     def took(self, read: "ReadPage", waited: bool) -> None:
         """Record a page; `waited` says that it was fetched for another response or query."""

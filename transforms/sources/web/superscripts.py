@@ -9,12 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final
 
-import yaml
-
 from ufo.transforms.sentences import segment
+from ufo.transforms.sources.web.tables import table
 
 UNREADABLE: Final = "\ufffc"
 """Stands for what cannot be told (U+FFFC, the object replacement character)."""
@@ -63,41 +61,45 @@ class Superscripts:
         if len(raised) > _LONGEST:
             return f" {raised} "
         before, after = before[-CONTEXT:], after[:CONTEXT]
-        fitting = (r for r in _rules() if r.fits(before, raised, after, self._language))
-        rule = next(fitting)
+        rule = next(r for r in _rules() if r.fits(before, raised, after, self._language))
         says = self._in_series(rule.says, raised)
         if says == "mark":
-            self._note(raised)
+            for self._last in map(int, _NUMBER.findall(raised)):
+                self._marks.add(self._last)
             return ""
-        written = _written(says, before, raised, after, rule.gives)
-        joins = _digits_meet(before, written) or _digits_meet(written, after)
-        return UNREADABLE if joins else written
+        if says == "fraction":
+            return apart(before, raised, "")
+        if says == "apart":
+            return f" {raised}" + (" " if after[:1].isalnum() else "")
+        written = _written(says, raised, rule.gives)
+        return written if written == apart(before, written, after) else UNREADABLE
 
     def _in_series(self, says: str, raised: str) -> str:
         number = int(raised) if _NUMBER.fullmatch(raised) else -1
         if says == "serial":
-            goes_on = number == 1 or not self._marks.isdisjoint((number, number - 1))
+            goes_on = number == 1 or number in self._marks or number - 1 in self._marks
             return "mark" if goes_on else "unknown"
         if says == "unless_serial":
-            return "unknown" if number == self._last + 1 else "power"
+            return "unknown" if number - 1 == self._last else "power"
         return says
 
-    def _note(self, raised: str) -> None:
-        for number in map(int, _NUMBER.findall(raised)):
-            self._marks.add(number)
-            self._last = number
 
-
-def _digits_meet(before: str, after: str) -> bool:
-    return before[-1:].isdigit() and after[:1].isdigit()
+def apart(before: str, text: str, after: str) -> str:
+    """Return a text with a space on each side where it would join digits to others."""
+    start = " " if _digits_meet(before, text) else ""
+    end = " " if _digits_meet(text, after) else ""
+    return f"{start}{text}{end}"
 
 
 def lowered(before: str, text: str, after: str) -> str:
     """Return what stands in a text for a lowered `text`; it never joins digits: H2O, log10 100."""
     text = " ".join(text.split())
-    starts = "_" if _digits_meet(before, text) else ""
-    ends = " " if _digits_meet(text, after) else ""
-    return f"{starts}{text}{ends}"
+    start = "_" if _digits_meet(before, text) else ""
+    return start + apart("", text, after)
+
+
+def _digits_meet(before: str, after: str) -> bool:
+    return before[-1:].isdigit() and after[:1].isdigit()
 
 
 def readable(text: str) -> tuple[str, int]:
@@ -115,28 +117,21 @@ def readable(text: str) -> tuple[str, int]:
     return "\n".join(line.strip() for line in lines if line.strip()), left_out
 
 
-def _written(says: str, before: str, raised: str, after: str, gives: str) -> str:
+def _written(says: str, raised: str, gives: str) -> str:
     plain = raised.replace("−", "-").replace("–", "-").replace("- ", "-")
     if says == "square" and plain in _POWERS:
         return _POWERS[plain]
     if says in ("power", "square"):
         return f"^{plain}" if re.fullmatch(r"[-+]?\w+[-+]?", plain) else f"^({plain})"
-    if says == "plain":
-        return plain
-    if says == "fraction":
-        return f" {raised}" if before[-1:].isdigit() else raised
-    if says == "apart":
-        return f" {raised}" + (" " if after[:1].isalnum() else "")
-    return {"degree": "°", "other": gives}.get(says, UNREADABLE)
+    return {"plain": plain, "degree": "°", "other": gives}.get(says, UNREADABLE)
 
 
 @cache
 def _rules() -> Sequence[_Rule]:
-    text = resources.files(__package__).joinpath("superscripts.yaml").read_text("utf-8")
-    table = yaml.safe_load(text)
+    parts = table("superscripts.yaml")["parts"]
 
     def pattern(source: str, ending: str = "") -> re.Pattern[str]:
-        for name, part in table["parts"].items():
+        for name, part in parts.items():
             source = source.replace(f"{{{name}}}", part)
         return re.compile(f"(?:{source}){ending}")
 
@@ -149,5 +144,5 @@ def _rules() -> Sequence[_Rule]:
             row["says"],
             row.get("gives", ""),
         )
-        for row in table["rules"]
+        for row in table("superscripts.yaml")["rules"]
     ]

@@ -10,14 +10,12 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urldefrag, urljoin
 
-import yaml
-
 from ufo.transforms.sources.web import documents as reasons
+from ufo.transforms.sources.web.tables import table
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -46,28 +44,13 @@ _BUTTONS: Final = "//button | //*[@role='button'] | //a | //input[@type='submit'
 _MOST_BUTTONS: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Phrases:
-    """The phrases of one kind in `walls.yaml`, as `_plain` writes them."""
-
-    whole: frozenset[str]
-    within: tuple[str, ...]
-    buttons: frozenset[str]
-    terms: tuple[str, ...]
-
-
 @cache
-def _phrases() -> dict[str, Phrases]:
-    text = resources.files(__package__).joinpath("walls.yaml").read_text("utf-8")
-    kinds: Any = yaml.safe_load(text)
+def _phrases() -> dict[str, dict[str, list[str]]]:
+    """Return the lists of each kind in `walls.yaml`, with phrases as `_plain` writes them."""
+    kinds = table("walls.yaml").items()
     return {
-        kind: Phrases(
-            frozenset(map(_plain, lists["whole"])),
-            tuple(map(_plain, lists["within"])),
-            frozenset(map(_plain, lists.get("buttons", ()))),
-            tuple(map(_plain, lists.get("terms", ()))),
-        )
-        for kind, lists in kinds.items()
+        kind: {name: [_plain(phrase) for phrase in phrases] for name, phrases in lists.items()}
+        for kind, lists in kinds
     }
 
 
@@ -120,26 +103,23 @@ def wall_in(shown: Shown, text: str) -> tuple[str, str] | None:
 
 def _consent_in(shown: Shown, text: str) -> str:
     """Return the heading or button by which a page is a request for consent, else ""."""
+    buttons = _phrases()[reasons.CONSENT_WALL]["buttons"]
     title, heading = (
         _named(reasons.CONSENT_WALL, parts) for parts in (shown.titles, shown.headings)
     )
-    phrases = _phrases()[reasons.CONSENT_WALL]
-    button = next((button for button in shown.buttons if button in phrases.buttons), "")
-    clear = all(words and words not in phrases.whole for words in (title, heading))
-    if clear and len(text) <= _MOST_TEXT[2]:
-        return shown.headings[heading]
-    if len(text) > _MOST_CONSENT or not (title or heading or button):
+    named = title or heading  # any site with a banner has the button
+    words = named or next((button for button in shown.buttons if button in buttons), "")
+    if not words or len(text) > _MOST_CONSENT or not (text or named):
         return ""
-    named = bool(title or heading)  # any site with a banner has the button
     beside = _beside_consent(text, *((1, 2) if named else (3, 3)))
-    if beside > len(text) * _BESIDE or not (text or named):
+    if beside > len(text) * _BESIDE:
         return ""
-    return {**shown.buttons, **shown.headings, **shown.titles}[title or heading or button]
+    return {**shown.buttons, **shown.headings, **shown.titles}[words]
 
 
 def _is_weak(reason: str, words: str, shown: Shown) -> bool:
     """Return whether words may mean something else: "404" a year, "Log in" a link of any site."""
-    alone = words in _phrases()[reason].whole
+    alone = words in _phrases()[reason]["whole"]
     return alone and (words.isdigit() or (reason == reasons.LOGIN_WALL and not shown.form))
 
 
@@ -152,10 +132,10 @@ def _named(reason: str, parts: Iterable[str]) -> str:
     named = [
         part
         for part in parts
-        if part in phrases.whole
+        if part in phrases["whole"]
         or (
             len(part.split()) <= _MOST_WORDS
-            and any(_has(part, phrase) for phrase in phrases.within)
+            and any(_has(part, phrase) for phrase in phrases["within"])
         )
     ]
     return min(named, key=lambda part: (part.isdigit(), len(part)), default="")
@@ -164,7 +144,7 @@ def _named(reason: str, parts: Iterable[str]) -> str:
 def _beside_consent(text: str, short: int, long: int) -> int:
     """Return the characters of paragraphs that are not about consent: a `short` or `long` one has
     fewer than so many terms of such requests."""
-    terms = _phrases()[reasons.CONSENT_WALL].terms
+    terms = _phrases()[reasons.CONSENT_WALL]["terms"]
     beside = 0
     for line in text.splitlines():
         plain = _plain(line)

@@ -6,7 +6,6 @@ import pytest
 from lxml.html import HtmlElement, document_fromstring
 
 from ufo.transforms.sources.web.lines import (
-    boilerplate,
     breaks,
     lines_of,
     names,
@@ -14,6 +13,7 @@ from ufo.transforms.sources.web.lines import (
     text_after,
     text_before,
 )
+from ufo.transforms.sources.web.tables import table
 
 
 def body(markup: str) -> HtmlElement:
@@ -67,4 +67,4 @@ def test_phrases_are_found_between_two_patterns_in_any_case() -> None:
 def test_the_tables_are_words_and_patterns() -> None:
     assert {"p", "td"} <= names()["blocks"]
     assert names()["renamed"]["summary"] == "p"
-    assert all(re.compile(phrase) for kind in boilerplate().values() for phrase in kind)
+    assert all(re.compile(phrase) for kind in table("boilerplate.yaml").values() for phrase in kind)

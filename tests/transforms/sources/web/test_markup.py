@@ -50,6 +50,22 @@ def test_a_sentence_that_cannot_be_told_is_counted(body: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule", "lines"),
+    [
+        (".x { vertical-align: super }", "It cost 1,200 and 10^6 7 m."),
+        ("#y, span.x {position:relative; top:-0.4em}", "It cost 1,200 and 10^6 7 m."),
+        (".x{font-size:70%}.x{vertical-align:sub}", "It cost 1,200_3 and 10_6 7 m."),
+        (".x { display: block }", "It cost 1,200\n3\nand 10\n6\n7 m."),
+        (".x { text-decoration: line-through }", "It cost 1,200 and 10 7 m."),
+        (".x { color: red }", "It cost 1,2003 and 106 7 m."),
+    ],
+)
+def test_the_page_s_own_style_sheet_places_text(rule: str, lines: str) -> None:
+    markup = "<p>It cost 1,200<span class=x>3</span> and 10<span class='b x'>6</span> 7 m.</p>"
+    assert read(f"<style>{rule}</style>{markup}") == lines
+
+
+@pytest.mark.parametrize(
     ("heading", "title"),
     [
         ("Vara bridge<sup>3</sup>", "Vara bridge"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.sources.web.engines import SearchResult
-from ufo.transforms.sources.web.same_page import by_page, page_key, page_keys
+from ufo.transforms.sources.web.same_page import by_page, listing_of, page_key, page_keys
 
 PAGE = "https://herald.example/news/bridge"
 
@@ -116,17 +116,16 @@ def test_an_article_and_its_syndicated_copy_are_one() -> None:
 
 
 def test_what_is_listed_of_a_page_is_put_together() -> None:
-    listed = by_page(
-        [
-            SearchResult(f"{PAGE}#top", "Box", "In 1932.", None, True),
-            SearchResult("https://b.example", "B", "Of b."),
-            SearchResult(PAGE, "Bridge", "It was opened in 1932.", "2021-03-05"),
-            SearchResult(f"{PAGE}?utm_source=x", "Again", "opened in 1932."),
-            SearchResult(f"{PAGE}/amp", "More", "It is long."),
-            SearchResult(None, None, "From nowhere."),
-            SearchResult(None, None, "From nowhere."),
-        ]
-    )
+    results = [
+        SearchResult(f"{PAGE}#top", "Box", "In 1932.", None, True),
+        SearchResult("https://b.example", "B", "Of b."),
+        SearchResult(PAGE, "Bridge", "It was opened in 1932.", "2021-03-05"),
+        SearchResult(f"{PAGE}?utm_source=x", "Again", "opened in 1932."),
+        SearchResult(f"{PAGE}/amp", "More", "It is long."),
+        SearchResult(None, None, "From nowhere."),
+        SearchResult(None, None, "From nowhere."),
+    ]
+    listed = by_page(map(listing_of, results))
     bridge, other, *nowhere = listed
     assert bridge.result.title == "Bridge"
     assert bridge.result.published_at == "2021-03-05"

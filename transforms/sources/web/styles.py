@@ -1,28 +1,22 @@
-"""Remove the text that a browser would not show from the source of a page.
+"""Apply the styles of a page: remove the text that a browser would not show, mark raised text.
 
 Text that a reader never sees is not evidence, and may have instructions to a judge. The rules are
-from the HTML standard (section 15.3.1, hidden elements), with the usual ways to hide text by a
-style. Style sheets in other files are not fetched.
+from the HTML standard (section 15.3.1, hidden elements), with the usual ways to hide, strike out,
+raise or lower text by a style. Style sheets in other files are not fetched.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from lxml.html import Element
 
 from ufo.transforms.sources.web.lines import breaks, names, text_after, text_before
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_NO_TEXT = frozenset(  # not shown, or shown as something to use
-    (
-        *("script", "style", "template", "noscript", "head", "title", "svg", "object", "embed"),
-        *("iframe", "canvas", "audio", "video", "datalist", "select", "option", "textarea"),
-        *("button", "input", "dialog"),
-    )
-)
-_STRUCK_OUT = frozenset(("del", "s", "strike"))
-_KEPT = frozenset(("html", "body", "main", "article"))  # hidden until a script has run, then shown
 _ZERO = r"(?:0*\.?0+)(?:px|em|rem|pt|%|v[wh])?(?![\d.])"
 _AWAY = r"-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|%)?"
 _HIDING = re.compile(
@@ -42,21 +36,57 @@ _BACKGROUND = re.compile(
 )
 # An unclosed comment ends with the sheet, as in a browser; this also keeps reading fast.
 _NO_RULE = re.compile(r"/\*.*?(?:\*/|\Z)|@(?:import|charset|namespace)[^;{}]*;?", re.DOTALL)
-_SIMPLE = re.compile(r"(?:[a-z][a-z0-9]*)?([.#])([\w-]+)$", re.IGNORECASE)
+# With the rules in it, if there is no condition in it.
+_CONDITION = re.compile(r"@[^@{};]*\{(?:[^@{}]|\{[^{}]*\})*+(?:\}|\Z)")
+_SIMPLE = re.compile(r"(?:[a-z][a-z0-9]*)?([.#][\w-]+)$", re.IGNORECASE)
+_DEPTH = 4  # of conditions in conditions
 _MAX_SHEET = 200_000
 _WHITE = ("#fff", "#ffffff", "white", "rgb(255,255,255)", "rgba(255,255,255,1)")
+_OWN_LINE = re.compile(
+    r"(?<![-\w])display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
+)
+# Not by a pixel or two, as is done to icons and labels.
+_FAR = r"(?:0?\.[2-9]\d*r?em|[2-9]\d%|[3-9]px)"
+_RELATIVE = r"(?<![-\w])position\s*:\s*relative\b.{0,200}?(?<![-\w])"
+_RAISED, _LOWERED = (
+    re.compile(
+        rf"(?<![-\w])vertical-align\s*:\s*(?:{name}|{up}{_FAR})"
+        rf"|{_RELATIVE}(?:top\s*:\s*{down}|bottom\s*:\s*{up}){_FAR}",
+        re.IGNORECASE | re.DOTALL,
+    )
+    for name, up, down in (("super", "", "-"), ("sub", "-", ""))
+)
+
+HIDDEN, SUP, SUB, LINE = "hidden", "sup", "sub", "line"
 
 
-def drop_hidden(tree: "HtmlElement") -> None:
-    """Remove all elements that a reader of the page does not see, and struck-out text."""
-    classes, ids = _hidden_names(tree.iter("style"))
+def apply_styles(tree: "HtmlElement") -> None:
+    """Remove what a reader of the page does not see, and struck-out text; mark what a style does.
+
+    Raised and lowered parts of a line become `sup` and `sub`; one that has a line of its own gets
+    `br` around it.
+    """
+    known = names()
+    rules = _rules_of(tree.iter("style"))
     for element in list(tree.iter("*")):
-        parent = element.getparent()
-        if parent is None or element.tag in ("head", "title"):
+        if element.getparent() is None or element.tag in ("head", "title"):
             continue  # a page's head has its title and dates, and no text
-        named = element.get("id") in ids or not classes.isdisjoint(element.get("class", "").split())
-        if _is_hidden(element) or (named and element.tag not in _KEPT):
+        classes = element.get("class", "").split()
+        selectors = (f"#{element.get('id')}", *(f".{name}" for name in classes))
+        looks = looks_of(element.get("style", "")).union(*(rules.get(one, ()) for one in selectors))
+        if _is_hidden(element) or (HIDDEN in looks and element.tag not in known["always_shown"]):
             drop(element)
+            continue
+        for tag in (SUP, SUB):
+            if element.tag in known["raisable"] and (
+                tag in looks or not known[tag].isdisjoint(classes)
+            ):
+                element.tag = tag
+        if LINE in looks and not breaks(element):
+            after = Element("br")
+            after.tail, element.tail = element.tail, None
+            element.addprevious(Element("br"))
+            element.addnext(after)
 
 
 def drop(element: "HtmlElement") -> None:
@@ -71,11 +101,11 @@ def _is_hidden(element: "HtmlElement") -> bool:
         tag == "script" and "ld+json" in element.get("type", "")
     ):
         return False
-    if tag in _NO_TEXT:
+    if tag in names()["no_text"]:
         open_dialog = tag == "dialog" and "open" in element.attrib
         return not (open_dialog or (tag == "button" and _is_in_sentence(element)))
     attributes = element.attrib
-    if tag in _STRUCK_OUT or attributes.get("role") == "deletion":
+    if tag in ("del", "s", "strike") or attributes.get("role") == "deletion":
         return True
     if not attributes:
         return False
@@ -84,14 +114,12 @@ def _is_hidden(element: "HtmlElement") -> bool:
         return True
     if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
         return True
-    if attributes.get("aria-hidden", "").strip().lower() == "true" and tag not in _KEPT:
+    kept = tag in names()["always_shown"]
+    if not kept and attributes.get("aria-hidden", "").strip().lower() == "true":
         is_picture = not names()["pictures"].isdisjoint(classes) or "math" in tag
         if breaks(element) or is_picture or not _is_in_sentence(element):
             return True
-    if tag == "font" and _shade(attributes.get("color", "")) == "white":
-        return True
-    style = attributes.get("style")
-    return bool(style) and tag not in _KEPT and hides(style)
+    return tag == "font" and _shade(attributes.get("color", "")) == "white"
 
 
 def _is_in_sentence(element: "HtmlElement") -> bool:
@@ -99,6 +127,15 @@ def _is_in_sentence(element: "HtmlElement") -> bool:
     before, after = text_before(element).strip(), text_after(element).strip()
     begun = bool(before) and before[-1] not in ".!?:;…。！？"
     return begun and bool(after) and not (after[0].isupper() and after[0].isascii())
+
+
+def looks_of(style: str) -> frozenset[str]:
+    """Return what the declarations of a style make of an element: HIDDEN, SUP, SUB, LINE."""
+    if not style:
+        return frozenset()
+    patterns = (LINE, _OWN_LINE), (SUP, _RAISED), (SUB, _LOWERED)
+    looks = {look for look, pattern in patterns if pattern.search(style)}
+    return frozenset(looks | {HIDDEN} if hides(style) else looks)
 
 
 def hides(style: str) -> bool:
@@ -122,41 +159,23 @@ def _shade(colour: str) -> str:
     return "#" + "".join(c * 2 for c in plain[1:]) if re.fullmatch("#[0-9a-f]{3}", plain) else plain
 
 
-def _hidden_names(sheets: Iterable["HtmlElement"]) -> tuple[set[str], set[str]]:
-    """Return the classes and ids that a simple rule in the page's own style sheets hides.
+def _rules_of(sheets: Iterable["HtmlElement"]) -> defaultdict[str, frozenset[str]]:
+    """Return what the page's own style sheets make of classes and ids, by their selectors.
 
     Rules inside `@media` and the like, and selectors with several parts, do not always apply: they
     are ignored.
     """
-    names: dict[str, set[str]] = {".": set(), "#": set()}
+    rules: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
     for sheet in sheets:
         if sheet.get("media", "all").strip().lower() not in ("", "all", "screen"):
             continue
         text = _NO_RULE.sub("", (sheet.text or "")[:_MAX_SHEET])
-        for rule in _without_conditions(text).split("}"):
+        for _ in range(_DEPTH):
+            text = _CONDITION.sub("", text)
+        for rule in text.split("}")[:-1]:
             selectors, _, body = rule.partition("{")
-            if not hides(body):
-                continue
-            for selector in selectors.split(","):
-                simple = _SIMPLE.match(selector.strip())
-                if simple:
-                    names[simple[1]].add(simple[2])
-    return names["."], names["#"]
-
-
-def _without_conditions(sheet: str) -> str:
-    """Return a style sheet without its `@media {…}` and other nested blocks."""
-    kept: list[str] = []
-    depth = start = 0
-    conditional = -1
-    for match in re.finditer(r"[{}]", sheet):
-        if match[0] == "{":
-            if depth == 0 and "@" in sheet[start : match.start()]:
-                conditional = sheet.index("@", start)
-            depth += 1
-            continue
-        depth = max(0, depth - 1)
-        if depth == 0:
-            kept.append(sheet[start : conditional if conditional >= 0 else match.end()])
-            start, conditional = match.end(), -1
-    return "".join(kept)
+            looks = looks_of(body)
+            for selector in selectors.split(",") if looks else ():
+                if simple := _SIMPLE.match(selector.strip()):
+                    rules[simple[1]] |= looks
+    return rules

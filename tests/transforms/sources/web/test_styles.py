@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from lxml.html import document_fromstring
 
-from ufo.transforms.sources.web.hidden import drop_hidden, hides
+from ufo.transforms.sources.web.styles import apply_styles, hides
 
 
 def shown(body: str, head: str = "") -> str:
     """The text of a page that is left, its head included."""
     page = f"<html><head>{head}</head><body><div>{body} and the rest</div></body></html>"
     tree: Any = document_fromstring(page)
-    drop_hidden(tree)
+    apply_styles(tree)
     text = " ".join(str(tree.text_content()).split())
     assert text.endswith("and the rest")
     return text.removesuffix("and the rest").strip()
@@ -34,7 +34,7 @@ def test_the_text_of_an_element_that_is_no_text_is_left_out(tag: str) -> None:
 @pytest.mark.parametrize("tag", ["embed", "input"])
 def test_an_element_to_use_is_left_out(tag: str) -> None:
     tree: Any = document_fromstring(f"<body><p>Seen. <{tag} title='An order.'></p></body>")
-    drop_hidden(tree)
+    apply_styles(tree)
     assert list(tree.iter(tag)) == []
 
 
@@ -65,7 +65,7 @@ def test_a_whole_page_is_shown_once_its_script_has_run(tag: str) -> None:
     )
     style = document_fromstring("<style>.x{display:none}</style>").find(".//style")
     tree.append(style)
-    drop_hidden(tree)
+    apply_styles(tree)
     assert tree.text_content() == "A text."
 
 
@@ -202,7 +202,7 @@ def test_only_a_dialog_is_opened(tag: str) -> None:
 def test_the_title_of_a_page_stays_and_a_hidden_description_of_it() -> None:
     head = "<title>Lakes</title><meta name='a' hidden><link rel='b' hidden><base href='c' hidden>"
     tree: Any = document_fromstring(f"<html><head>{head}</head><body><p>A text.</p></body></html>")
-    drop_hidden(tree)
+    apply_styles(tree)
     assert [element.tag for element in tree.find("head")] == ["title", "meta", "link", "base"]
     assert tree.text_content() == "LakesA text."
 
