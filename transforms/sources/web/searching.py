@@ -275,27 +275,30 @@ class Searcher:
         """Return the error for a reply whose status is not 200."""
         words = _words(body, key)
         said = f"{status}: {words}" if words else str(status)
-        final = self.api.refused(status, body.decode(errors="replace"), self.url)
-        if final:
-            pass
-        elif 300 <= status < 400:
-            there = urlsplit(urljoin(self.url, headers.get("location", "")))
-            final = (
-                f"{self.url} redirects to {there.scheme}://{there.hostname}{there.path} "
-                f"({status}); set {self.api.url_variable} to the address of the API itself"
-            )
-        elif status in (401, 403, 407) or (status in (400, 422) and _ABOUT_KEYS.search(words)):
-            final = self._wants_key(said, key)
-        elif status in (404, 405):
-            final = f"there is no search at {self.url} ({said}); check {self.api.url_variable}"
-        if final:
-            return SendError(final, str(status), final=True)
+        own = self.api.refused(status, body.decode(errors="replace"), self.url)
+        message = own or self._for_good(status, headers, said, key)
+        if message:
+            return SendError(message, str(status), final=True)
         return SendError(
             f"{self.url} answered {said}",
             str(status),
             transient=status in (408, 425, 429) or status >= 500,
             retry_after=retry_after(headers, datetime.now(UTC).timestamp()),
         )
+
+    def _for_good(self, status: int, headers: Mapping[str, str], said: str, key: str) -> str:
+        """Return what to do about a status that every further search would get, else ""."""
+        if 300 <= status < 400:
+            there = urlsplit(urljoin(self.url, headers.get("location", "")))
+            return (
+                f"{self.url} redirects to {there.scheme}://{there.hostname}{there.path} "
+                f"({status}); set {self.api.url_variable} to the address of the API itself"
+            )
+        if status in (401, 403, 407) or (status in (400, 422) and _ABOUT_KEYS.search(said)):
+            return self._wants_key(said, key)
+        if status in (404, 405):
+            return f"there is no search at {self.url} ({said}); check {self.api.url_variable}"
+        return ""
 
 
 def _words(body: bytes, key: str) -> str:

@@ -111,7 +111,8 @@ def _consent_in(shown: Shown, text: str) -> str:
     words = named or next((button for button in shown.buttons if button in buttons), "")
     if not words or len(text) > _MOST_CONSENT or not (text or named):
         return ""
-    beside = _beside_consent(text, *((1, 2) if named else (3, 3)))
+    short, long = (1, 2) if named else (3, 3)
+    beside = _beside_consent(text, short, long)
     if beside > len(text) * _BESIDE:
         return ""
     return {**shown.buttons, **shown.headings, **shown.titles}[words]
