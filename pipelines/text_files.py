@@ -66,6 +66,7 @@ class TextFiles:
             self._readers.close()
 
     def _page(self, body: bytes, kind: str, path: Path, name: str) -> Document:
+        # These need the extra `web`; text and Markdown do not.
         from ufo.transforms.sources.web.documents import FetchedPage
         from ufo.transforms.sources.web.readers import Readers
 
