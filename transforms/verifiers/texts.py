@@ -7,11 +7,13 @@ match of the two, which features, rules and explanation need.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from functools import cached_property, lru_cache
+from typing import Final, NamedTuple
 
 import sentencex
 
+from ufo.transforms.english.clauses import clauses, without_contrast
+from ufo.transforms.english.frames import ASSERTED, DENIED, DOUBTED, REPORTED, framed
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, agree, quantities, read
 from ufo.transforms.verifiers.verifier import Pair
 
@@ -25,40 +27,102 @@ PRONOUNS: Final = frozenset(("he", "she", "it", "they"))
 POSSESSIVE: Final = ("'s", "’s")
 POSSESSIVES: Final = frozenset(("his", "her", "its", "their"))
 REFERRING: Final = PRONOUNS | POSSESSIVES
+NEGATIONS: Final = frozenset(word.key for word in read(" ".join(NEGATORS)))
+_OF_SUBJECTS: Final = frozenset(("no", "none", "neither", "nor", "nobody", "nothing"))
+_OF_OBJECTS: Final = frozenset(("without", "lack", "lacks", "lacked", "lacking"))
+_QUANTIFIERS: Final = frozenset(("all", "every", "each", "both", "always"))
+# The sentences of a passage that a claim is compared with, by how it puts its statement. One that
+# denies is compared with what asserts or denies the same.
+_COMPARED: Final = {
+    ASSERTED: (ASSERTED, DENIED),
+    DENIED: (ASSERTED, DENIED),
+    DOUBTED: (DOUBTED,),
+    REPORTED: (ASSERTED, REPORTED),
+}
 # A line is a sentence, unless the next line goes on in lower case: a heading, an item.
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
 
-class ReadClause:
-    """The words of a claim or of a sentence of a passage, with their `keys` and its `numbers`.
+class Part(NamedTuple):
+    """A clause of a sentence: the `keys` of its words and of the sentence's subject, and what it
+    denies, as the key of a denied word -> the negation."""
 
-    `has` is the set of the keys, and `names` has the places of names as (start, end). `verb` is the
-    place of the first word that can be the verb, or of the word after the first name.
+    keys: frozenset[str]
+    denied: dict[str, str]
+
+
+class ReadClause:
+    """A claim or a sentence of a passage, without the frame around it and what it denies by the way.
+
+    `words` are its words with their `keys` and its `numbers`; `has` is the set of the keys. `names`
+    has the places of names as (start, end). `verb` is the place of the first word that can be the
+    verb, or of the word after the first name. `excluded` has the keys of what the sentence names
+    only to deny it ("not in Paris"), and `stance` how it puts its statement
+    (`ufo.transforms.english.frames`).
     """
 
-    def __init__(self, words: list[Word]) -> None:
-        self.words = words
+    def __init__(self, text: str) -> None:
+        self.stance, statement = framed(text)
+        self._text = without_contrast(statement)
+        words = self.words = self._read(self._text)
         self.keys = [word.key for word in words]
         self.has = frozenset(self.keys)
+        self.excluded: frozenset[str] = frozenset()
+        if len(self._text) < len(statement):
+            others = frozenset(word.key for word in read(statement) if word.weight)
+            self.excluded = others - self.has
+        self.frame = ""
+        if len(statement) < len(text):
+            self.frame = " … ".join(filter(None, map(_bare, text.split(statement, 1))))
         self.numbers = quantities(words)
         self.names = _names(words)
         verbs = [at for at, word in enumerate(words) if word.finite and at]
         self.verb = verbs[0] if verbs else self.names[0][1] if self.names else len(words)
 
+    def _read(self, text: str) -> list[Word]:
+        return read(text)
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The clauses of the sentence. One in a frame that denies it is whole."""
+        pieces = clauses(self._text) if self.denies_something else [(self._text, 0)]
+        count = 1 + max(number for _, number in pieces)
+        words: list[list[Word]] = [[] for _ in range(count)]
+        for piece, number in pieces:
+            words[number] += self._read(piece)
+        subject = frozenset(word.key for word in self.subject())
+        found = [
+            Part(frozenset(word.key for word in part) | subject, _denied(part)) for part in words
+        ]
+        if self.stance != DENIED:
+            return found
+        inner = {key: negation for part in found for key, negation in part.denied.items()}
+        denied = {} if inner else dict.fromkeys(self._predicate_keys()[:1], self.frame)
+        return [Part(self.has, denied)]
+
+    @cached_property
+    def lows(self) -> list[str]:
+        """The words in lower case, as they are written."""
+        return [word.surface.lower() for word in self.words]
+
+    @property
+    def denies_something(self) -> bool:
+        """Whether it has a negation, or a frame that denies it."""
+        return self.stance == DENIED or not NEGATIONS.isdisjoint(self.has)
+
     def denied(self) -> dict[str, str]:
-        """Return the key of the first content word after each negation -> the negation."""
-        words, denied = self.words, dict[str, str]()
-        for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
-            word = words[place]
-            for other in words[place + 1 : place + 1 + _REACH]:
-                if other.lower in ("only", "but", "just"):
-                    break  # "not only" and "not sure, but" deny nothing.
-                if other.kind and word.lower == "no":
-                    break  # "No. 2"
-                if other.weight:
-                    denied.setdefault(other.key, word.lower)
-                    break
-        return denied
+        """Return the key of each denied word -> its negation, of all clauses."""
+        if not self.denies_something:
+            return {}
+        return {key: negation for part in self.parts for key, negation in part.denied.items()}
+
+    def part_of(self, key: str) -> Part:
+        """Return the clause with a word, the first one if it is in several."""
+        return next((part for part in self.parts if key in part.keys), self.parts[0])
+
+    def _predicate_keys(self) -> list[str]:
+        told = [word.key for word in self.words[self.verb :] if word.weight and not word.kind]
+        return told or [word.key for word in self.words if word.weight]
 
     def subject(self) -> list[Word]:
         """Return the content words before the verb, numbers left out."""
@@ -74,6 +138,35 @@ class ReadClause:
     def others(self, words: Sequence[Word]) -> bool:
         """Return whether none of the words is among these."""
         return not any(one.key in self.has for one in words)
+
+
+def _bare(text: str) -> str:
+    return text.strip(" ,;:.!?")
+
+
+def _denied(words: Sequence[Word]) -> dict[str, str]:
+    """Return the key of the first content word after each negation -> the negation.
+
+    A negation at the beginning ("Neither Ann nor Bob", "No member") denies the verb, and "not all"
+    denies "all".
+    """
+    denied = dict[str, str]()
+    verb = next((word for word in words if word.finite and word.weight), None)
+    for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
+        negation = words[place].lower
+        if negation in _OF_SUBJECTS and verb and place < _SUBJECT_WORDS:
+            if not any(word.finite for word in words[:place]):
+                denied.setdefault(verb.key, negation)
+                continue
+        for other in words[place + 1 : place + 1 + _REACH]:
+            if other.lower in ("only", "but", "just"):
+                break  # "not only" and "not sure, but" deny nothing.
+            if other.kind and negation == "no":
+                break  # "No. 2"
+            if other.weight or other.lower in _QUANTIFIERS:
+                denied.setdefault(other.key, negation)
+                break
+    return denied
 
 
 def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
@@ -107,7 +200,7 @@ class ReadClaim(ReadClause):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(read(text)[:_MAX_CLAIM_WORDS])
+        super().__init__(text)
         words = self.words
         taken = {place for q in self.numbers for place in range(q.start, q.end)}
         first = {one.key: at for at, one in reversed([*enumerate(words)]) if one.weight}
@@ -128,6 +221,20 @@ class ReadClaim(ReadClause):
         self.predicate = mask(told) or self.end
         self.named_subject = self.subject_names()
         self.about = _owned(self.named_subject) or _owned(self.subject())
+
+    def _read(self, text: str) -> list[Word]:
+        return read(text)[:_MAX_CLAIM_WORDS]
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether it denies its predicate ("was not born", "it is a myth that")."""
+        if not self.denies_something:
+            return False
+        predicate = self._predicate_keys()[:2]
+        return any(
+            negation not in _OF_OBJECTS and key in predicate
+            for key, negation in self.denied().items()
+        )
 
     def weight(self, parts: int) -> float:
         """Return the weight of the parts in a mask."""
@@ -159,9 +266,9 @@ class ReadPassage:
 
     def __init__(self, text: str, title: str = "") -> None:
         self.sentences = segment(text)
-        self.clauses = [ReadClause(read(sentence)) for sentence in self.sentences]
+        self.clauses = [ReadClause(sentence) for sentence in self.sentences]
         self.named = title
-        titled = ReadClause(read(title))
+        titled = ReadClause(title)
         self.title = frozenset(word.key for word in titled.words if word.weight)
         self.title_numbers = titled.numbers
         self.keys = set().union(*[clause.has for clause in self.clauses])
@@ -210,12 +317,15 @@ def match(pair: Pair) -> Match:
     if passage.title:
         titled = mask([k for k, item in enumerate(claim.items) if item.key in passage.title])
     said = [(k, item.key) for k, item in enumerate(claim.items) if item.key in passage.keys]
+    compared = _COMPARED[claim.stance]
     for number, clause in enumerate(passage.clauses):
+        if clause.stance not in compared:
+            continue
         there = clause.has
         masks[number] = sum([1 << k for k, key in said if key in there])
     for k, quantity in enumerate(claim.numbers, len(claim.items)):
         for number, other in passage.numbers:
-            if agree(quantity, other):
+            if passage.clauses[number].stance in compared and agree(quantity, other):
                 masks[number] |= 1 << k
         if any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k

@@ -17,7 +17,8 @@ from ufo.transforms.english.words import is_english
 from ufo.transforms.judges.judge import Judge, Judged, Judgement
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 from ufo.transforms.verifiers.by_name import opened, shown
-from ufo.transforms.verifiers.overlap import explain, ruled
+from ufo.transforms.verifiers.explaining import explain
+from ufo.transforms.verifiers.grounds import ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
