@@ -12,7 +12,7 @@ from ufo.schemas.records import REFUTED
 from ufo.transforms.english.frames import ASSERTED, DENIED
 from ufo.transforms.english.grammar import Lists
 from ufo.transforms.english.words import DAY, YEAR, agree, differ, read, said
-from ufo.transforms.verifiers.roles import exchanged
+from ufo.transforms.verifiers.roles import same_roles
 from ufo.transforms.verifiers.texts import (
     CACHED,
     POSSESSIVE,
@@ -38,6 +38,7 @@ _DEFINITE: Final = frozenset(("the", "this", "that"))
 _THING: Final = 2  # The most content words of a phrase for the subject: "the French company".
 UNSURE: Final = 0.49  # The highest probability of supported where a rule denies it.
 SURE: Final = 0.9  # The lowest where the passage says the claim word for word.
+_REST: Final = (1 - SURE) / 2
 _CONDITIONS: Final = frozenset(("if", "unless", "only", "would"))
 _ARTICLES: Final = frozenset(("the", "a", "an"))
 
@@ -131,8 +132,8 @@ def contradicted(found: Match) -> bool:
 
 
 def other_roles(found: Match) -> bool:
-    """Return whether the sentences with two names of the claim have them in exchanged roles."""
-    return exchanged(found.claim, found.passage.clauses)
+    """Return whether the passage has two names of the claim in exchanged roles."""
+    return same_roles(found.claim, found.passage.clauses) is False
 
 
 DENIALS: Final = (lacks_number, other_name, other_subject, of_relative, contradicted, other_roles)
@@ -146,8 +147,7 @@ def ruled(found: Match, three: Probabilities) -> Probabilities:
     the passage says against it, and what it only reports or doubts is never contradicted.
     """
     if word_for_word(found):
-        rest = (1 - max(SURE, three.supported)) / 2
-        return Probabilities(1 - 2 * rest, rest, rest)
+        return three if three.supported >= SURE else Probabilities(SURE, _REST, _REST)
     if found.claim.denies:
         three = _of_denial(found, three)
     elif three.supported >= SUPPORTED_FROM and any(rule(found) for rule in DENIALS):
@@ -169,10 +169,9 @@ def _of_denial(found: Match, three: Probabilities) -> Probabilities:
     or by a passage that denies the same; contradicted by one that says it."""
     against = grounds(found)
     if disproof(found):
-        return Probabilities(SURE, (1 - SURE) / 2, (1 - SURE) / 2)
+        return Probabilities(SURE, _REST, _REST)
     if any(ground.kind == "negation" and ground.sure for ground in against):
-        rest = 1 - SURE
-        return Probabilities(rest / 2, SURE, rest / 2)
+        return Probabilities(_REST, SURE, _REST)
     denies_too = found.best >= 0 and bool(_clause(found, True)[1].denied)
     if three.supported >= SUPPORTED_FROM and not (denies_too and not lacks_number(found)):
         return _unsupported(three)
@@ -380,6 +379,8 @@ def _excluded(found: Match) -> Iterator[Ground]:
 def _opposed(found: Match) -> Iterator[Ground]:
     """Yield the opposite of a word of the claim ("closed" for "open") where the word is not said."""
     claim = found.claim
+    if same_roles(claim, found.passage.clauses):
+        return  # "Ann is younger than Bob", "Bob is older than Ann"
     for k, item in enumerate(claim.items):
         opposites = _OPPOSITES.get(item.key)
         if not opposites or found.said >> k & 1 or opposites.isdisjoint(found.passage.keys):

@@ -5,9 +5,10 @@ Chile" exchanges them. A role is "subject", "object" or the preposition before t
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Final, NamedTuple
 
-from ufo.transforms.english.grammar import BE, PREPOSITIONS, Lists, word_set
+from ufo.transforms.english.grammar import BE, PREPOSITIONS, Lists, is_participle, word_set
 from ufo.transforms.english.words import read
 from ufo.transforms.verifiers.texts import POSSESSIVE, ReadClaim, ReadClause
 
@@ -16,6 +17,7 @@ OBJECT: Final = "object"
 _LISTS: Final = Lists("ufo.transforms.verifiers", "roles.toml")
 _REACH: Final = 14  # words between an event and a name that takes part in it
 _VOICE: Final = 3  # words between "was" and its participle
+_OBJECTS: Final = frozenset(("him", "her", "it", "them"))
 _PASSIVE: Final = BE | {"been", "being"}
 
 
@@ -47,36 +49,39 @@ _EVENTS: Final = _converses()
 Name = frozenset[str]
 
 
-def exchanged(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool:
-    """Return whether two names of the claim stand in exchanged roles around the same event.
+def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
+    """Return whether a sentence has two names of the claim in their roles around the same event.
 
-    They do if a sentence exchanges them and no other sentence has them in the claim's roles.
+    False: a sentence exchanges their roles, and no other has them as the claim does. None: no
+    sentence tells.
     """
-    names = [frozenset(_own(claim, *name)) for name in claim.names]
+    names = [frozenset(_own(claim, *name)) for name in _name_places(claim)]
     names = [name for name in names if name]
-    if len(names) < 2:
-        return False
-    told = next(_events(claim, names), None)
+    told = next(_events(claim, names), None) if len(names) > 1 else None
     if told is None:
-        return False
+        return None
     event, mine = told
-    differs = False
+    exchanged = False
     for clause in clauses:
         if sum(not name.isdisjoint(clause.has) for name in names) < 2:
             continue
         for other, theirs in _events(clause, names):
-            if other != event:
-                continue
-            pairs = [
-                (a, b)
-                for a in mine
-                for b in mine
-                if mine[a] != mine[b] and a in theirs and b in theirs
-            ]
-            if any(theirs[a] == mine[a] and theirs[b] == mine[b] for a, b in pairs):
-                return False
-            differs |= any(theirs[a] == mine[b] and theirs[b] == mine[a] for a, b in pairs)
-    return differs
+            known = [name for name in mine if name in theirs] if other == event else []
+            for a, b in combinations(known, 2):
+                if mine[a] == mine[b] or theirs[a] == theirs[b]:
+                    continue
+                if mine[a] == theirs[a] and mine[b] == theirs[b]:
+                    return True
+                exchanged |= _exchanged(mine[a], mine[b], theirs[a], theirs[b])
+    return False if exchanged else None
+
+
+def _exchanged(a: str, b: str, other_a: str, other_b: str) -> bool:
+    """Return whether the second pair of roles is the first one exchanged, or another name has become
+    the subject."""
+    if (a, b) == (other_b, other_a):
+        return True
+    return (a == SUBJECT, b == SUBJECT) == (other_b == SUBJECT, other_a == SUBJECT) != (False, False)
 
 
 def _own(clause: ReadClause, start: int, end: int) -> Iterator[str]:
@@ -91,7 +96,10 @@ def _events(clause: ReadClause, names: Sequence[Name]) -> Iterator[tuple[str, di
     places = _places(clause, names)
     if len(places) < 2:
         return
-    for at, word in enumerate(clause.words):
+    # What is told of the subject comes first: "the bell of Ulm is heavier", not "bell".
+    order = [*range(clause.verb, len(clause.words)), *range(clause.verb)]
+    for at in order:
+        word = clause.words[at]
         if not word.weight or word.named or word.kind or word.key in _SYMMETRIC:
             continue
         event = _EVENTS.get(word.key) or _Event(word.key, {})
@@ -100,10 +108,18 @@ def _events(clause: ReadClause, names: Sequence[Name]) -> Iterator[tuple[str, di
             yield event.name, {name: event.roles.get(role, role) for name, role in roles.items()}
 
 
+def _name_places(clause: ReadClause) -> list[tuple[int, int]]:
+    """Return the places of the names; a capital may open the sentence before any word."""
+    opens = clause.words[:1] and clause.words[0].named
+    if opens and not (clause.names and clause.names[0][0] == 0):
+        return [(0, 1), *clause.names]
+    return clause.names
+
+
 def _places(clause: ReadClause, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
     """Return where the names stand, as (start, end, name); a part of a name stands for it."""
     found = []
-    for start, end in clause.names:
+    for start, end in _name_places(clause):
         own = frozenset(_own(clause, start, end))
         fitting = [name for name in names if own and (own <= name or name <= own)]
         if len(fitting) == 1:
@@ -115,29 +131,51 @@ def _roles(
     clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]]
 ) -> dict[Name, str]:
     """Return the roles of the last name before the event at a place and of the names after it, up to
-    the next verb. A name with two roles has none."""
+    the next verb. A name on both sides has none."""
     words = clause.words
     verbs = (k for k in range(at + 2, len(words)) if words[k].finite and words[k].weight)
     stop = min(next(verbs, len(words)), at + _REACH)
-    found: list[tuple[Name, str]] = []
-    for start, end, name in [place for place in places if place[1] <= at][-1:]:
-        owns = words[end - 1].surface.endswith(POSSESSIVE)
-        opens = words[start - 1].lower if start else ""
-        found.append((name, "of" if owns else "by" if opens == "by" else SUBJECT))
+    verb = _is_verb(clause, at)
+    roles: dict[Name, str] = {}
     last = at + 1
     for start, end, name in [place for place in places if at < place[0] < stop]:
-        between = [word.lower for word in words[last:start]]
-        before = (low for low in reversed(between) if low in PREPOSITIONS or low == "than")
-        role = next(before, OBJECT)
-        if not BE.isdisjoint(between):
-            role = SUBJECT  # "the capital of Italy is Rome"
-        found.append((name, role))
+        role = _role([word.lower for word in words[last:start]], verb)
+        if role:
+            roles.setdefault(name, role)
         last = end
-    roles = dict(found)
-    if len(roles) < len(found):
-        roles = {name: role for name, role in found if sum(n == name for n, _ in found) == 1}
+    before = [place for place in places if place[1] <= at]
+    if not roles and len(before) > 1 and words[at + 1 : at + 2] and words[at + 1].lower in _OBJECTS:
+        roles[before[-2][2]] = OBJECT  # "when Ann fell ill, Bob nursed her"
+    for start, end, name in before[-1:]:
+        if name in roles:
+            del roles[name]
+            continue
+        owns = words[end - 1].surface.endswith(POSSESSIVE)
+        after_by = start > 0 and words[start - 1].lower == "by"
+        roles[name] = "of" if owns else "by" if after_by else SUBJECT
     voice = [word.lower for word in words[max(0, at - _VOICE) : at]]
-    if "by" in roles.values() and not _PASSIVE.isdisjoint(voice):
+    if (verb or "by" in roles.values()) and not _PASSIVE.isdisjoint(voice):
         exchange = {SUBJECT: OBJECT, "by": SUBJECT}
         roles = {name: exchange.get(role, role) for name, role in roles.items()}
     return {name: role for name, role in roles.items() if role not in _NEUTRAL}
+
+
+def _is_verb(clause: ReadClause, at: int) -> bool:
+    """Return whether the word at a place is a verb: by its form, its list, or right after a name."""
+    word = clause.words[at]
+    after_name = any(end == at for _, end in clause.names) or at == 1
+    owned = at > 0 and clause.words[at - 1].surface.endswith(POSSESSIVE)
+    known = word.finite or is_participle(word.lower) or word.lower.endswith("ed")
+    return known or word.key in _EVENTS or (after_name and not owned)
+
+
+def _role(between: Sequence[str], verb: bool) -> str:
+    """Return the role of a name by the words between it and the event, or the name before it; "" if
+    it has none. `verb` says whether the event is a verb, which has an object."""
+    if not BE.isdisjoint(between):
+        return "" if verb else SUBJECT  # "the capital of Italy is Rome"
+    for low in ("by", "than"):
+        if low in between:
+            return low  # "by the gang of Ann Lee"
+    before = (low for low in reversed(between) if low in PREPOSITIONS)
+    return next(before, OBJECT if verb else "")
