@@ -98,6 +98,7 @@ def _events(clause: ReadClause, names: Sequence[Name]) -> Iterator[tuple[str, di
         return
     # What is told of the subject comes first: "the bell of Ulm is heavier", not "bell".
     order = [*range(clause.verb, len(clause.words)), *range(clause.verb)]
+    order.sort(key=lambda at: clause.words[at].key not in _EVENTS)  # "lies south of"
     for at in order:
         word = clause.words[at]
         if not word.weight or word.named or word.kind or word.key in _SYMMETRIC:
@@ -161,12 +162,12 @@ def _roles(
 
 
 def _is_verb(clause: ReadClause, at: int) -> bool:
-    """Return whether the word at a place is a verb: by its form, its list, or right after a name."""
+    """Return whether the word at a place is a verb, by its form or since it follows a name."""
     word = clause.words[at]
     after_name = any(end == at for _, end in clause.names) or at == 1
     owned = at > 0 and clause.words[at - 1].surface.endswith(POSSESSIVE)
     known = word.finite or is_participle(word.lower) or word.lower.endswith("ed")
-    return known or word.key in _EVENTS or (after_name and not owned)
+    return known or (after_name and not owned)
 
 
 def _role(between: Sequence[str], verb: bool) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import sentencex
@@ -289,6 +290,12 @@ class Match:
     said: int
     masks: list[int]
     best: int
+
+    @property
+    def told(self) -> float:
+        """The largest share of the claim that two neighbouring sentences have."""
+        together = [one | other for one, other in pairwise(self.masks)] or [*self.masks, 0]
+        return max(self.claim.share(one, self.claim.everything) for one in together)
 
 
 def segment(text: str) -> list[str]:
