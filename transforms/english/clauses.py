@@ -16,7 +16,9 @@ from ufo.transforms.english.grammar import (
     word_set,
 )
 
-_CONTRAST: Final = re.compile(r"\bnot\b|n['’]t\b|\brather than\b|\binstead of\b|\bas opposed to\b", re.I)
+_CONTRAST: Final = re.compile(
+    r"\bnot\b|n['’]t\b|\brather than\b|\binstead of\b|\bas opposed to\b", re.I
+)
 _WORDS: Final = r"[^\s,;|()]+(?: [^\s,;|()]+)"  # more words follow with a quantifier
 _NOT_BUT: Final = re.compile(
     rf"(?P<auxiliary>\b\w+?)?(?:\bnot|n['’]t) (?P<denied>{_WORDS}{{0,8}}?),? but (?!also\b|not\b|never\b)"
@@ -31,9 +33,12 @@ _NOT_THIS: Final = re.compile(
     re.IGNORECASE,
 )
 _RATHER_THAN: Final = re.compile(
-    rf",? ?\b(?:rather than|instead of|as opposed to) {_WORDS}{{0,5}}?(?=[.,;:!?|)]|$)", re.IGNORECASE
+    rf",? ?\b(?:rather than|instead of|as opposed to) {_WORDS}{{0,5}}?(?=[.,;:!?|)]|$)",
+    re.IGNORECASE,
 )
-_OPENING: Final = re.compile(r"(?:rather than|instead of|as opposed to) [^,]{1,80}, ", re.IGNORECASE)
+_OPENING: Final = re.compile(
+    r"(?:rather than|instead of|as opposed to) [^,]{1,80}, ", re.IGNORECASE
+)
 _NOT_ONLY: Final = re.compile(r"\bnot (?:only|just|merely|simply) ", re.IGNORECASE)
 _NOT_UNTIL: Final = re.compile(r"(?: not|n['’]t)\b(?=[^,;.]* until\b)", re.IGNORECASE)
 
@@ -93,9 +98,12 @@ def clauses(sentence: str) -> list[tuple[str, int]]:
         starts = ends = False
         if resumed is not None and before.endswith(closing):
             ends = True
-        elif before[-1] == ";" or before in _DIVIDERS:
-            starts = True
-        elif low in _OPENERS or (low == "and" and _has_verb(words, at + 1)):
+        elif (
+            before[-1] == ";"
+            or before in _DIVIDERS
+            or low in _OPENERS
+            or (low == "and" and _has_verb(words, at + 1))
+        ):
             starts = True
         elif at and before[-1] == "," and core(words[0]) in _SUBORDINATE and not clause:
             starts = True  # "Although she was not French, Marie Curie"

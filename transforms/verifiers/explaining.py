@@ -81,5 +81,3 @@ def _parts(found: Match, *, said: bool) -> str:
     quoted = ", ".join([f'"{one}"' for one in listed[:_NAMED]])
     more = len(listed) - _NAMED
     return f"{quoted} and {more} more" if more > 0 else quoted
-
-

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ufo.schemas.records import REFUTED
-from ufo.transforms.english.frames import ASSERTED, DENIED
+from ufo.transforms.english.frames import DOUBTED
 from ufo.transforms.english.grammar import Lists
 from ufo.transforms.english.words import DAY, YEAR, agree, differ, read, said
 from ufo.transforms.verifiers.roles import same_roles
@@ -19,17 +19,18 @@ from ufo.transforms.verifiers.texts import (
     POSSESSIVES,
     PRONOUNS,
     REFERRING,
+    SETTLED,
     Match,
     Part,
     ReadClaim,
     ReadClause,
     mask,
-    match,
 )
 from ufo.transforms.verifiers.verifier import SUPPORTED_FROM, Probabilities
 
 _HALF: Final = 0.5  # A sentence with less of the rest of the claim is about something else.
 _MOST: Final = 0.75  # The same for a negation, which denies the whole sentence.
+_A_QUARTER: Final = 0.25  # A claim of which this much is left open is not supported.
 _REACH: Final = 12  # The most words between a word and the date or name that belongs to it.
 _NAME: Final = 4  # Words of a name at most; more are a heading or a list.
 _PLACED: Final = frozenset(("in", "from", "at", "of", "by", "near"))
@@ -43,18 +44,26 @@ _CONDITIONS: Final = frozenset(("if", "unless", "only", "would"))
 _ARTICLES: Final = frozenset(("the", "a", "an"))
 
 
-def _opposites() -> dict[str, frozenset[str]]:
+_LISTS: Final = Lists("ufo.transforms.verifiers", "opposites.toml")
+
+
+def _opposites(name: str) -> dict[str, frozenset[str]]:
     """Return the key of a word -> the keys of its opposites."""
     found: dict[str, set[str]] = {}
-    for line in Lists("ufo.transforms.verifiers", "opposites.toml").texts["pairs"].strip().split("\n"):
-        sides = [[word.key for word in read(side)] for side in line.split("=")]
+    for line in _LISTS.texts[name].strip().split("\n"):
+        sides = [_keys(side) for side in line.split("=")]
         for one, other in (sides, sides[::-1]):
             for key in one:
                 found.setdefault(key, set()).update(other)
     return {key: frozenset(keys) for key, keys in found.items()}
 
 
-_OPPOSITES: Final = _opposites()
+def _keys(text: str) -> list[str]:
+    return [word.key for word in read(text)]
+
+
+_OPPOSITES: Final = _opposites("pairs")
+_PREPOSITIONS: Final = _opposites("prepositions")
 
 
 class Ground(NamedTuple):
@@ -87,8 +96,14 @@ def grounds(found: Match) -> Sequence[Ground]:
         *_negations(found),
         *_excluded(found),
         *_opposed(found),
+        *_placed(found),
     )
-    about = [one for one in all_found if is_about(found, one.sentence)]
+    clauses = found.passage.clauses
+    about = [
+        one
+        for one in all_found
+        if is_about(found, one.sentence) and clauses[one.sentence].open.isdisjoint(_keys(one.said))
+    ]
     return sorted(about, key=lambda one: (not one.sure, -one.share))
 
 
@@ -136,7 +151,25 @@ def other_roles(found: Match) -> bool:
     return same_roles(found.claim, found.passage.clauses) is False
 
 
-DENIALS: Final = (lacks_number, other_name, other_subject, of_relative, contradicted, other_roles)
+def left_open(found: Match) -> bool:
+    """Return whether claim or passage doubts or only reports what the claim says."""
+    claim = found.claim
+    if claim.stance == DOUBTED:
+        return True
+    said_open = claim.share(found.open, claim.everything)
+    told_open = claim.share(found.open & claim.predicate, claim.predicate)
+    return claim.stance in SETTLED and (said_open >= _A_QUARTER or told_open >= _HALF)
+
+
+DENIALS: Final = (
+    left_open,
+    lacks_number,
+    other_name,
+    other_subject,
+    of_relative,
+    contradicted,
+    other_roles,
+)
 """The rules that keep a passage from supporting a claim."""
 
 
@@ -148,12 +181,12 @@ def ruled(found: Match, three: Probabilities) -> Probabilities:
     """
     if word_for_word(found):
         return three if three.supported >= SURE else Probabilities(SURE, _REST, _REST)
-    if found.claim.denies:
+    claim = found.claim
+    if claim.stance in SETTLED and claim.denies:
         three = _of_denial(found, three)
     elif three.supported >= SUPPORTED_FROM and any(rule(found) for rule in DENIALS):
         three = _unsupported(three)
-    settled = found.claim.stance in (ASSERTED, DENIED) and grounds(found)
-    if three.outcome == REFUTED and not settled:
+    if three.outcome == REFUTED and not (claim.stance in SETTLED and grounds(found)):
         half = (1 - three.supported) / 2
         return Probabilities(three.supported, half, half)  # A tie is no contradiction.
     return three
@@ -180,9 +213,10 @@ def _of_denial(found: Match, three: Probabilities) -> Probabilities:
 
 def disproof(found: Match) -> Ground | None:
     """Return the ground against what a claim denies: "born in Warsaw" for "not born in Paris"."""
-    if not found.claim.denies:
+    if not found.claim.denies or found.claim.stance not in SETTLED:
         return None
-    return next((one for one in grounds(found) if one.sure and one.kind != "negation"), None)
+    shown = (one for one in grounds(found) if one.kind != "negation" and one.share >= _MOST)
+    return next((one for one in shown if one.sure), None)
 
 
 def word_for_word(found: Match) -> bool:
@@ -391,6 +425,30 @@ def _opposed(found: Match) -> Iterator[Ground]:
                 yield _ground(found, "opposite", number, word.surface, item.surface, 1 << k)
 
 
+def _placed(found: Match) -> Iterator[Ground]:
+    """Yield the opposite of a preposition in front of the same word: "in Oslo" for "outside Oslo"."""
+    claim = found.claim
+    for low, word in _after_prepositions(claim):
+        for number, clause in enumerate(found.passage.clauses):
+            others = [other for other, same in _after_prepositions(clause) if same == word]
+            opposite = next((other for other in others if other in _PREPOSITIONS[low]), "")
+            if opposite and low not in others:
+                parts = mask(k for k, item in enumerate(claim.items) if item.key == low)
+                yield _ground(found, "opposite", number, opposite, low, parts)
+
+
+def _after_prepositions(clause: ReadClause) -> list[tuple[str, str]]:
+    """Return each preposition that has an opposite, with the key of the content word after it."""
+    found = []
+    for at, key in enumerate(clause.keys):
+        if key in _PREPOSITIONS:
+            after = (word for word in clause.words[at + 1 : at + 1 + _THING + 1] if word.weight)
+            word = next(after, None)
+            if word is not None and not word.kind:
+                found.append((key, word.key))
+    return found
+
+
 def _ground(
     found: Match, kind: str, number: int, other: str, claimed: str, left_out: int
 ) -> Ground:
@@ -400,10 +458,6 @@ def _ground(
         part.denied for part in clause.parts if not part.keys.isdisjoint(_keys(other))
     )
     return Ground(kind, number, other, claimed, share, share >= _HALF and not denied)
-
-
-def _keys(text: str) -> list[str]:
-    return [word.key for word in read(text)]
 
 
 def _share(found: Match, number: int, left_out: int) -> float:
@@ -437,5 +491,3 @@ def _follows(found: Match, clause: ReadClause, claimed: int, place: int) -> bool
     names = [name for name in clause.names if name[1] <= at]
     owner = [name for name in names if clause.keys[name[0] - 1] not in _PLACED or not name[0]][-1:]
     return not any(claim.others(clause.words[start:end]) for start, end in owner)
-
-

@@ -81,7 +81,9 @@ def _exchanged(a: str, b: str, other_a: str, other_b: str) -> bool:
     the subject."""
     if (a, b) == (other_b, other_a):
         return True
-    return (a == SUBJECT, b == SUBJECT) == (other_b == SUBJECT, other_a == SUBJECT) != (False, False)
+    return (
+        (a == SUBJECT, b == SUBJECT) == (other_b == SUBJECT, other_a == SUBJECT) != (False, False)
+    )
 
 
 def _own(clause: ReadClause, start: int, end: int) -> Iterator[str]:
@@ -128,9 +130,7 @@ def _places(clause: ReadClause, names: Sequence[Name]) -> list[tuple[int, int, N
     return found
 
 
-def _roles(
-    clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]]
-) -> dict[Name, str]:
+def _roles(clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]]) -> dict[Name, str]:
     """Return the roles of the last name before the event at a place and of the names after it, up to
     the next verb. A name on both sides has none."""
     words = clause.words

@@ -28,18 +28,12 @@ PRONOUNS: Final = frozenset(("he", "she", "it", "they"))
 POSSESSIVE: Final = ("'s", "’s")
 POSSESSIVES: Final = frozenset(("his", "her", "its", "their"))
 REFERRING: Final = PRONOUNS | POSSESSIVES
+SETTLED: Final = (ASSERTED, DENIED)
+"""The stances of a sentence that says whether its statement is true."""
 NEGATIONS: Final = frozenset(word.key for word in read(" ".join(NEGATORS)))
 _OF_SUBJECTS: Final = frozenset(("no", "none", "neither", "nor", "nobody", "nothing"))
 _OF_OBJECTS: Final = frozenset(("without", "lack", "lacks", "lacked", "lacking"))
 _QUANTIFIERS: Final = frozenset(("all", "every", "each", "both", "always"))
-# The sentences of a passage that a claim is compared with, by how it puts its statement. One that
-# denies is compared with what asserts or denies the same.
-_COMPARED: Final = {
-    ASSERTED: (ASSERTED, DENIED),
-    DENIED: (ASSERTED, DENIED),
-    DOUBTED: (DOUBTED,),
-    REPORTED: (ASSERTED, REPORTED),
-}
 # A line is a sentence, unless the next line goes on in lower case: a heading, an item.
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
@@ -58,8 +52,8 @@ class ReadClause:
     `words` are its words with their `keys` and its `numbers`; `has` is the set of the keys. `names`
     has the places of names as (start, end). `verb` is the place of the first word that can be the
     verb, or of the word after the first name. `excluded` has the keys of what the sentence names
-    only to deny it ("not in Paris"), and `stance` how it puts its statement
-    (`ufo.transforms.english.frames`).
+    only to deny it ("not in Paris"), `stance` how it puts its statement
+    (`ufo.transforms.english.frames`), and `open` the keys of what it does not settle.
     """
 
     def __init__(self, text: str) -> None:
@@ -72,6 +66,7 @@ class ReadClause:
         if len(self._text) < len(statement):
             others = frozenset(word.key for word in read(statement) if word.weight)
             self.excluded = others - self.has
+        self.open = frozenset[str]() if self.stance in SETTLED else self._left_open(statement)
         self.frame = ""
         if len(statement) < len(text):
             self.frame = " … ".join(filter(None, map(_bare, text.split(statement, 1))))
@@ -82,6 +77,15 @@ class ReadClause:
 
     def _read(self, text: str) -> list[Word]:
         return read(text)
+
+    def _left_open(self, statement: str) -> frozenset[str]:
+        """Return the keys that only clauses have that doubt or report: "Ann won, and Bob may have
+        lost" does not say that Bob lost."""
+        pieces = [piece for piece, _ in clauses(statement)]
+        certain = [piece for piece in pieces if framed(piece).stance == ASSERTED]
+        if self.stance != framed(statement).stance or len(certain) == len(pieces):
+            return self.has  # the frame stands around the whole statement
+        return self.has - {word.key for piece in certain for word in read(piece)}
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -148,17 +152,17 @@ def _bare(text: str) -> str:
 def _denied(words: Sequence[Word]) -> dict[str, str]:
     """Return the key of the first content word after each negation -> the negation.
 
-    A negation at the beginning ("Neither Ann nor Bob", "No member") denies the verb, and "not all"
-    denies "all".
+    A negation in front of the verb ("Neither Ann nor Bob", "No member") denies what is told, and
+    "not all" denies "all".
     """
     denied = dict[str, str]()
-    verb = next((word for word in words if word.finite and word.weight), None)
+    verb = next((at for at, word in enumerate(words) if word.finite), len(words))
+    told = next((word.key for word in words[verb:] if word.weight and not word.kind), "")
     for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
         negation = words[place].lower
-        if negation in _OF_SUBJECTS and verb and place < _SUBJECT_WORDS:
-            if not any(word.finite for word in words[:place]):
-                denied.setdefault(verb.key, negation)
-                continue
+        if negation in _OF_SUBJECTS and place < verb and told:
+            denied.setdefault(told, negation)
+            continue
         for other in words[place + 1 : place + 1 + _REACH]:
             if other.lower in ("only", "but", "just"):
                 break  # "not only" and "not sure, but" deny nothing.
@@ -292,6 +296,17 @@ class Match:
     best: int
 
     @property
+    def open(self) -> int:
+        """The parts of the claim that the passage says only where it doubts or reports them."""
+        if not any(clause.open for clause in self.passage.clauses):
+            return 0
+        claim, settled = self.claim, 0
+        for mask_, clause in zip(self.masks, self.passage.clauses, strict=True):
+            keys = (claim.words[place].key for place in claim.places)
+            settled |= mask_ & ~mask(k for k, key in enumerate(keys) if key in clause.open)
+        return self.said & ~settled
+
+    @property
     def told(self) -> float:
         """The largest share of the claim that two neighbouring sentences have."""
         together = [one | other for one, other in pairwise(self.masks)] or [*self.masks, 0]
@@ -324,15 +339,12 @@ def match(pair: Pair) -> Match:
     if passage.title:
         titled = mask([k for k, item in enumerate(claim.items) if item.key in passage.title])
     said = [(k, item.key) for k, item in enumerate(claim.items) if item.key in passage.keys]
-    compared = _COMPARED[claim.stance]
     for number, clause in enumerate(passage.clauses):
-        if clause.stance not in compared:
-            continue
         there = clause.has
         masks[number] = sum([1 << k for k, key in said if key in there])
     for k, quantity in enumerate(claim.numbers, len(claim.items)):
         for number, other in passage.numbers:
-            if passage.clauses[number].stance in compared and agree(quantity, other):
+            if agree(quantity, other):
                 masks[number] |= 1 << k
         if any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k

@@ -66,7 +66,9 @@ class OfflineJudge(Judge):
                 pairs = [_pair(unit, hit) for hit in answer.passages]
                 judgements = [_judgement(pair, chances[pair]) for pair in pairs]
                 _unite([hit.document for hit in answer.passages], pairs, judgements)
-            for rank, (hit, judgement) in enumerate(zip(answer.passages, judgements, strict=True), 1):
+            for rank, (hit, judgement) in enumerate(
+                zip(answer.passages, judgements, strict=True), 1
+            ):
                 rows.append(self.row(unit, source, rank, hit, judgement))
         if known:
             return Judged(rows)
@@ -125,9 +127,7 @@ def _judgement(pair: Pair, predicted: Probabilities | Exception) -> Judgement:
         return Judgement(ERROR, rationale=f"{type(error).__name__}: {message_of(error)}")
 
 
-def _unite(
-    documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Judgement]
-) -> None:
+def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Judgement]) -> None:
     """Let one passage of each document vote: of those that decide, the one that says most of the
     claim. The others are set to `noans`, since the document was cut only to be searched."""
     for document in set(documents) - {""}:
