@@ -10,42 +10,29 @@ from typing import Final
 from ufo.transforms.english.grammar import (
     AUXILIARIES,
     SUBJECT_PRONOUNS,
+    Lists,
     core,
     is_capital,
     is_finite,
-    word_set,
 )
 
-_CONTRAST: Final = re.compile(
-    r"\bnot\b|n['’]t\b|\brather than\b|\binstead of\b|\bas opposed to\b", re.I
-)
-_WORDS: Final = r"[^\s,;|()]+(?: [^\s,;|()]+)"  # more words follow with a quantifier
-_NOT_BUT: Final = re.compile(
-    rf"(?P<auxiliary>\b\w+?)?(?:\bnot|n['’]t) (?P<denied>{_WORDS}{{0,8}}?),? but (?!also\b|not\b|never\b)"
-    r"(?:rather |instead )?(?P<said>\S+)",
-    re.IGNORECASE,
-)
-# ", not in Paris" to the end of the phrase; "not yet", "not far from" and the like say something.
-_NOT_THIS: Final = re.compile(
-    r"(?:,|\s[-–—]|\s?\() ?(?:and |but )?not "
-    r"(?!only|just|merely|until|unlike|far|all|every|least|surpris|necessar|yet|to mention|long|even)"
-    rf"{_WORDS}{{0,5}}\)?(?=[.,;:!?|)]|$)",
-    re.IGNORECASE,
-)
-_RATHER_THAN: Final = re.compile(
-    rf",? ?\b(?:rather than|instead of|as opposed to) {_WORDS}{{0,5}}?(?=[.,;:!?|)]|$)",
-    re.IGNORECASE,
-)
-_OPENING: Final = re.compile(
-    r"(?:rather than|instead of|as opposed to) [^,]{1,80}, ", re.IGNORECASE
-)
-_NOT_ONLY: Final = re.compile(r"\bnot (?:only|just|merely|simply) ", re.IGNORECASE)
-_NOT_UNTIL: Final = re.compile(r"(?: not|n['’]t)\b(?=[^,;.]* until\b)", re.IGNORECASE)
+_LISTS: Final = Lists("ufo.transforms.english", "clauses.toml")
+_OPENERS: Final = _LISTS.words("openers")
+_RELATIVES: Final = _LISTS.words("relatives")
+_DIVIDERS: Final = _LISTS.words("dividers")
+_SUBORDINATE: Final = _LISTS.words("subordinate")
 
-_OPENERS: Final = word_set("but however although though whereas while because unless except yet")
-_RELATIVES: Final = word_set("who which whom whose where")
-_DIVIDERS: Final = word_set("| – — -")
-_SUBORDINATE: Final = word_set("although though while whereas because since when if unless as")
+
+def _contrasts() -> dict[str, re.Pattern[str]]:
+    patterns = _LISTS.tables["contrasts"]
+    words = patterns["words"]
+    return {
+        name: re.compile(pattern.replace("{words}", words), re.IGNORECASE)
+        for name, pattern in patterns.items()
+    }
+
+
+_CONTRASTS: Final = _contrasts()
 
 
 def without_contrast(sentence: str) -> str:
@@ -55,13 +42,14 @@ def without_contrast(sentence: str) -> str:
     give "in Warsaw". "Not only a poet" gives "a poet", and "did not open until 1995" gives "did
     open until 1995".
     """
-    if not _CONTRAST.search(sentence):
+    if not _CONTRASTS["any"].search(sentence):
         return sentence
-    sentence = _NOT_ONLY.sub("", sentence)
-    sentence = _NOT_UNTIL.sub("", sentence)
-    sentence = _NOT_BUT.sub(_what_is_said, sentence)
-    sentence = _OPENING.sub("", sentence)
-    return _RATHER_THAN.sub("", _NOT_THIS.sub("", sentence))
+    for name in ("not_only", "not_until"):
+        sentence = _CONTRASTS[name].sub("", sentence)
+    sentence = _CONTRASTS["not_but"].sub(_what_is_said, sentence)
+    for name in ("opening", "not_this", "rather_than"):
+        sentence = _CONTRASTS[name].sub("", sentence)
+    return sentence
 
 
 def _what_is_said(found: re.Match[str]) -> str:
@@ -83,48 +71,48 @@ def _what_is_said(found: re.Match[str]) -> str:
 def clauses(sentence: str) -> list[tuple[str, int]]:
     """Return the pieces of a sentence in their order, each with the number of its clause.
 
-    A relative clause or a bracket interrupts its clause, which goes on with the same number. Clauses
-    end at ";", "|", a dash, "but", "however" and the like, and before an "and" with a verb of its
-    own.
+    A relative clause or a bracket interrupts its clause, which goes on with the same number.
+    Clauses end at ";", "|", a dash, "but", "however" and the like, and before an "and" with a verb
+    of its own.
     """
     words = sentence.split()
     pieces: list[tuple[str, int]] = []
     begin = clause = last = 0
-    resumed: int | None = None  # the clause that goes on after a relative clause, with its ending
-    closing = ","
+    interrupted: int | None = None  # the clause that goes on after the current one
+    closing = ""  # the sign at the end of what interrupts it
     for at in range(1, len(words)):
         before, word = words[at - 1], words[at]
-        low = core(word)
-        starts = ends = False
-        if resumed is not None and before.endswith(closing):
-            ends = True
-        elif (
-            before[-1] == ";"
-            or before in _DIVIDERS
-            or low in _OPENERS
-            or (low == "and" and _has_verb(words, at + 1))
-        ):
-            starts = True
-        elif at and before[-1] == "," and core(words[0]) in _SUBORDINATE and not clause:
-            starts = True  # "Although she was not French, Marie Curie"
-        relative = (low in _RELATIVES and before[-1] == ",") or word[0] == "("
-        if not (starts or ends or relative):
+        resumes = interrupted is not None and before.endswith(closing)
+        relative = before[-1] == "," and core(word) in _RELATIVES
+        interrupts = relative or word[0] == "("
+        if not (resumes or interrupts or _begins(words, at, first=clause == 0)):
             continue
         pieces.append((" ".join(words[begin:at]), clause))
         begin = at
-        if ends and resumed is not None:
-            clause, resumed = resumed, None
-        else:
-            last += 1
-            resumed = clause if relative else None
-            closing = ")" if word[0] == "(" else ","
-            clause = last
+        if resumes and interrupted is not None:
+            clause, interrupted = interrupted, None
+            continue
+        last += 1
+        interrupted = clause if interrupts else None
+        closing = "," if relative else ")"
+        clause = last
     pieces.append((" ".join(words[begin:]), clause))
     return pieces
 
 
+def _begins(words: list[str], at: int, first: bool) -> bool:
+    """Return whether a clause begins at a place; `first`: it would be the second one."""
+    before, low = words[at - 1], core(words[at])
+    if before[-1] == ";" or before in _DIVIDERS or low in _OPENERS:
+        return True
+    if low == "and" and _has_verb(words, at + 1):
+        return True
+    # "Although she was not French, Marie Curie was famous."
+    return first and before[-1] == "," and core(words[0]) in _SUBORDINATE
+
+
 def _has_verb(words: list[str], at: int) -> bool:
-    """Return whether a predicate begins at this place: "did not study", "she left", "never left"."""
+    """Return whether a predicate begins at this place: "did not study", "she left"."""
     following = words[at : at + 3]
     if not following:
         return False

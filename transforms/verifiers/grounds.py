@@ -1,7 +1,7 @@
 """Find what a passage says against a claim, and hold the verdicts of every verifier to it.
 
-A ground is a difference that can be shown: another number, date, name, an opposite or a negation in a
-sentence about the claim's subject.
+A ground is a difference that can be shown, in a sentence about the claim's subject: another number,
+date or name, an opposite, a negation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ufo.schemas.records import REFUTED
 from ufo.transforms.english.frames import DOUBTED
 from ufo.transforms.english.grammar import Lists
-from ufo.transforms.english.words import DAY, YEAR, agree, differ, read, said
+from ufo.transforms.english.words import DAY, YEAR, Word, agree, differ, read, said
 from ufo.transforms.verifiers.roles import same_roles
 from ufo.transforms.verifiers.texts import (
     CACHED,
@@ -198,17 +198,21 @@ def _unsupported(three: Probabilities) -> Probabilities:
 
 
 def _of_denial(found: Match, three: Probabilities) -> Probabilities:
-    """Return the probabilities of a claim that denies: supported by a ground against what it denies,
-    or by a passage that denies the same; contradicted by one that says it."""
+    """Return the probabilities of a claim that denies.
+
+    It is supported by a ground against what it denies, or by a passage that denies the same, and
+    contradicted by a passage that says it.
+    """
     against = grounds(found)
     if disproof(found):
         return Probabilities(SURE, _REST, _REST)
     if any(ground.kind == "negation" and ground.sure for ground in against):
         return Probabilities(_REST, SURE, _REST)
     denies_too = found.best >= 0 and bool(_clause(found, True)[1].denied)
-    if three.supported >= SUPPORTED_FROM and not (denies_too and not lacks_number(found)):
-        return _unsupported(three)
-    return three
+    if denies_too and not lacks_number(found):
+        return three
+    supported = min(three.supported, UNSURE)
+    return Probabilities(supported, 0.0, 1 - supported)
 
 
 def disproof(found: Match) -> Ground | None:
@@ -298,8 +302,10 @@ def is_about(found: Match, number: int) -> bool:
         keys = frozenset(one.key for one in subject)
         return keys <= claim.about or claim.about <= keys
     if own:
-        names = [clause.keys[start:end] for start, end in clause.names if start < clause.verb]
-        return not any(_is_namesake(frozenset(name), claim.about) for name in names)
+        before = [(start, end) for start, end in clause.names if start < clause.verb]
+        names = [frozenset(clause.keys[start:end]) for start, end in before]
+        whole = any(claim.about <= name for name in names)  # "Marie Curie nor Pierre Curie"
+        return whole or not any(_is_namesake(name, claim.about) for name in names)
     known = first in _DEFINITE and len(subject) <= _THING
     return _titled(found) and not clause.subject_names() and known
 
@@ -411,7 +417,7 @@ def _excluded(found: Match) -> Iterator[Ground]:
 
 
 def _opposed(found: Match) -> Iterator[Ground]:
-    """Yield the opposite of a word of the claim ("closed" for "open") where the word is not said."""
+    """Yield the opposite of a word of the claim that is not said: "closed" for "open"."""
     claim = found.claim
     if same_roles(claim, found.passage.clauses):
         return  # "Ann is younger than Bob", "Bob is older than Ann"
@@ -426,26 +432,27 @@ def _opposed(found: Match) -> Iterator[Ground]:
 
 
 def _placed(found: Match) -> Iterator[Ground]:
-    """Yield the opposite of a preposition in front of the same word: "in Oslo" for "outside Oslo"."""
+    """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
     claim = found.claim
-    for low, word in _after_prepositions(claim):
+    for preposition, word in _after_prepositions(claim):
         for number, clause in enumerate(found.passage.clauses):
             others = [other for other, same in _after_prepositions(clause) if same == word]
-            opposite = next((other for other in others if other in _PREPOSITIONS[low]), "")
-            if opposite and low not in others:
-                parts = mask(k for k, item in enumerate(claim.items) if item.key == low)
-                yield _ground(found, "opposite", number, opposite, low, parts)
+            opposites = [one for one in others if one.key in _PREPOSITIONS[preposition.key]]
+            if opposites and preposition.key not in [one.key for one in others]:
+                said, claimed = opposites[0].surface, preposition.surface
+                parts = mask(k for k, item in enumerate(claim.items) if item is preposition)
+                yield _ground(found, "opposite", number, said, claimed, parts)
 
 
-def _after_prepositions(clause: ReadClause) -> list[tuple[str, str]]:
+def _after_prepositions(clause: ReadClause) -> list[tuple[Word, str]]:
     """Return each preposition that has an opposite, with the key of the content word after it."""
     found = []
-    for at, key in enumerate(clause.keys):
-        if key in _PREPOSITIONS:
+    for at, preposition in enumerate(clause.words):
+        if preposition.key in _PREPOSITIONS:
             after = (word for word in clause.words[at + 1 : at + 1 + _THING + 1] if word.weight)
             word = next(after, None)
             if word is not None and not word.kind:
-                found.append((key, word.key))
+                found.append((preposition, word.key))
     return found
 
 

@@ -77,8 +77,7 @@ def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
 
 
 def _exchanged(a: str, b: str, other_a: str, other_b: str) -> bool:
-    """Return whether the second pair of roles is the first one exchanged, or another name has become
-    the subject."""
+    """Return whether the second roles are the first ones exchanged, or the other is the subject."""
     if (a, b) == (other_b, other_a):
         return True
     return (
@@ -131,8 +130,10 @@ def _places(clause: ReadClause, names: Sequence[Name]) -> list[tuple[int, int, N
 
 
 def _roles(clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]]) -> dict[Name, str]:
-    """Return the roles of the last name before the event at a place and of the names after it, up to
-    the next verb. A name on both sides has none."""
+    """Return the roles of the last name before an event and of the names from it to the next verb.
+
+    A name on both sides has none.
+    """
     words = clause.words
     verbs = (k for k in range(at + 2, len(words)) if words[k].finite and words[k].weight)
     stop = min(next(verbs, len(words)), at + _REACH)

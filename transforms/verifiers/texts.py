@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import sentencex
 
 from ufo.transforms.english.clauses import clauses, without_contrast
-from ufo.transforms.english.frames import ASSERTED, DENIED, DOUBTED, REPORTED, framed
+from ufo.transforms.english.frames import ASSERTED, DENIED, framed
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, agree, quantities, read
 from ufo.transforms.verifiers.verifier import Pair
 
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 class ReadClause:
-    """A claim or a sentence of a passage, without the frame around it and what it denies by the way.
+    """A claim or a sentence of a passage, without its frame and what it denies by the way.
 
     `words` are its words with their `keys` and its `numbers`; `has` is the set of the keys. `names`
     has the places of names as (start, end). `verb` is the place of the first word that can be the
