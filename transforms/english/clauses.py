@@ -33,6 +33,7 @@ def _contrasts() -> dict[str, re.Pattern[str]]:
 
 
 _CONTRASTS: Final = _contrasts()
+_MARKS: Final = ("not ", "n't", "n’t", "rather than", "instead of", "opposed to")
 
 
 def without_contrast(sentence: str) -> str:
@@ -42,7 +43,8 @@ def without_contrast(sentence: str) -> str:
     give "in Warsaw". "Not only a poet" gives "a poet", and "did not open until 1995" gives "did
     open until 1995".
     """
-    if not _CONTRASTS["any"].search(sentence):
+    low = sentence.lower()
+    if not any(mark in low for mark in _MARKS):
         return sentence
     for name in ("not_only", "not_until"):
         sentence = _CONTRASTS[name].sub("", sentence)

@@ -5,11 +5,11 @@ not say whether they are. The frames are data (`frames.toml`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from ufo.transforms.english.grammar import Lists
+from ufo.transforms.english.grammar import Lists, word_set
 
 ASSERTED: Final = "asserted"
 DENIED: Final = "denied"
@@ -20,6 +20,7 @@ _STANCES: Final = (ASSERTED, DENIED, DOUBTED, REPORTED)
 _CACHED: Final = 256
 _DEEPEST: Final = 3  # "Nobody disputes that it is a myth that bats are blind."
 _LONGEST: Final = 600  # characters; a longer text is a list rather than a sentence
+_LONGEST_END: Final = 80  # characters of a frame behind the statement
 _WORD: Final = re.compile(r"\w+|\?")
 _PART: Final = re.compile(r"\{([a-z_]+)\}")
 _OPENING: Final = r"[\"“'‘(]*"
@@ -61,19 +62,23 @@ class _Frames:
             for first, last in pairs
         ]
 
-    def statement(self, text: str) -> str | None:
-        """Return the statement of a text that has a frame of this stance, else None."""
-        if opening := self._before.match(text):
+    def statement(self, text: str, kinds: Set[str]) -> str | None:
+        """Return the statement of a text that has a frame of this stance, else None.
+
+        Only the `kinds` of frames are looked for of which the text has a word.
+        """
+        if "before" in kinds and (opening := self._before.match(text)):
             return text[opening.end() :] or None
-        for first, last in self._around:
+        for first, last in self._around if "around" in kinds else ():
             opening = first.match(text)
             closing = last.search(text, opening.end()) if opening else None
             if opening and closing:
                 return text[opening.end() : closing.start()]
-        closing = self._after.search(text)
+        end = max(0, len(text) - _LONGEST_END)
+        closing = self._after.search(text, end) if "after" in kinds else None
         if closing and closing.start():
             return text[: closing.start()]
-        return text if self._inside.search(text) else None
+        return text if "inside" in kinds and self._inside.search(text) else None
 
     def _lines(self, kind: str) -> list[str]:
         return [line for line in self._frames.get(kind, "").strip().split("\n") if line]
@@ -87,13 +92,10 @@ class _Frames:
         return re.compile(pattern, re.IGNORECASE)
 
 
-def _read() -> tuple[frozenset[str], list[_Frames]]:
-    lists = Lists("ufo.transforms.english", "frames.toml")
-    frames = [_Frames(stance, lists.tables[stance], lists.tables["parts"]) for stance in _STANCES]
-    return lists.words("words") | {"?"}, frames
-
-
-_WORDS, _FRAMES = _read()
+_TABLES: Final = Lists("ufo.transforms.english", "frames.toml").tables
+_FRAMES: Final = [_Frames(stance, _TABLES[stance], _TABLES["parts"]) for stance in _STANCES]
+_WORDS: Final = {kind: word_set(words) for kind, words in _TABLES["words"].items()}
+_ANY_WORD: Final = frozenset[str]().union(*_WORDS.values())
 
 
 @lru_cache(_CACHED)
@@ -108,9 +110,11 @@ def framed(sentence: str) -> Framed:
     if len(text) > _LONGEST:
         return Framed(stance, text)
     for _ in range(_DEEPEST):
-        if _WORDS.isdisjoint(_WORD.findall(text.lower())):
+        words = _WORD.findall(text.lower())
+        if _ANY_WORD.isdisjoint(words):
             break
-        found = next(_framings(text), None)
+        kinds = {kind for kind, known in _WORDS.items() if not known.isdisjoint(words)}
+        found = next(_framings(text, kinds), None)
         if found is None:
             break
         stance = _combined(stance, found.stance)
@@ -120,9 +124,9 @@ def framed(sentence: str) -> Framed:
     return Framed(stance, text)
 
 
-def _framings(text: str) -> Iterator[Framed]:
+def _framings(text: str, kinds: Set[str]) -> Iterator[Framed]:
     for frames in _FRAMES:
-        statement = frames.statement(text)
+        statement = frames.statement(text, kinds)
         if statement is not None:
             yield Framed(frames.stance, statement)
 

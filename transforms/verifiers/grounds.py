@@ -98,12 +98,10 @@ def grounds(found: Match) -> Sequence[Ground]:
         *_opposed(found),
         *_placed(found),
     )
-    clauses = found.passage.clauses
-    about = [
-        one
-        for one in all_found
-        if is_about(found, one.sentence) and clauses[one.sentence].open.isdisjoint(_keys(one.said))
-    ]
+    about = [one for one in all_found if is_about(found, one.sentence)]
+    if found.passage.leaves_open:
+        clauses = found.passage.clauses
+        about = [one for one in about if clauses[one.sentence].open.isdisjoint(_keys(one.said))]
     return sorted(about, key=lambda one: (not one.sure, -one.share))
 
 
@@ -156,6 +154,8 @@ def left_open(found: Match) -> bool:
     claim = found.claim
     if claim.stance == DOUBTED:
         return True
+    if not found.passage.leaves_open:
+        return False
     said_open = claim.share(found.open, claim.everything)
     told_open = claim.share(found.open & claim.predicate, claim.predicate)
     return claim.stance in SETTLED and (said_open >= _A_QUARTER or told_open >= _HALF)
@@ -230,13 +230,14 @@ def word_for_word(found: Match) -> bool:
     supposes them, and no condition follows.
     """
     claim, passage = found.claim, found.passage
-    if not claim.words or lacks_number(found) or (claim.keys[0] in REFERRING and passage.named):
+    saying = [clause for clause in passage.clauses if claim.has <= clause.has]
+    if not saying or not claim.words or lacks_number(found):
+        return False
+    if claim.keys[0] in REFERRING and passage.named:
         return False
     lows = claim.lows[claim.lows[0] in _ARTICLES and len(claim.lows) > 1 :]
-    return any(
-        clause.stance == claim.stance and claim.has <= clause.has and _begins_with(clause, lows)
-        for clause in passage.clauses
-    )
+    alike = [clause for clause in saying if clause.stance == claim.stance]
+    return any(_begins_with(clause, lows) for clause in alike)
 
 
 def _begins_with(clause: ReadClause, lows: Sequence[str]) -> bool:
@@ -372,9 +373,9 @@ def _negations(found: Match) -> Iterator[Ground]:
     """Yield each word that both have and only one negates, in the clause that says most of the
     claim."""
     claim, passage, best = found.claim, found.passage, found.best
-    mine = claim.denied()
-    if best < 0 or not (mine or any(clause.denies_something for clause in passage.clauses)):
+    if best < 0 or not (claim.denies_something or passage.denies_something):
         return
+    mine = claim.denied()
     number, part, share = _clause(found, bool(mine))
     if bool(part.denied) == bool(mine):
         return
@@ -408,7 +409,7 @@ def _clause(found: Match, denies: bool) -> tuple[int, Part, float]:
 def _excluded(found: Match) -> Iterator[Ground]:
     """Yield what the claim says and a sentence names only to deny it: "not in Paris"."""
     claim = found.claim
-    for number, clause in enumerate(found.passage.clauses):
+    for number, clause in enumerate(found.passage.clauses if found.passage.excludes else ()):
         parts = [k for k, item in enumerate(claim.items) if item.key in clause.excluded]
         parts = [k for k in parts if not found.said >> k & 1]
         if parts:
@@ -418,13 +419,13 @@ def _excluded(found: Match) -> Iterator[Ground]:
 
 def _opposed(found: Match) -> Iterator[Ground]:
     """Yield the opposite of a word of the claim that is not said: "closed" for "open"."""
-    claim = found.claim
-    if same_roles(claim, found.passage.clauses):
-        return  # "Ann is younger than Bob", "Bob is older than Ann"
+    claim, keys = found.claim, found.passage.keys
     for k, item in enumerate(claim.items):
         opposites = _OPPOSITES.get(item.key)
-        if not opposites or found.said >> k & 1 or opposites.isdisjoint(found.passage.keys):
+        if not opposites or found.said >> k & 1 or opposites.isdisjoint(keys):
             continue
+        if same_roles(claim, found.passage.clauses):
+            return  # "Ann lost to Bob", "Bob won against Ann"
         for number, clause in enumerate(found.passage.clauses):
             word = next((word for word in clause.words if word.key in opposites), None)
             if word is not None and not word.named:
@@ -434,7 +435,10 @@ def _opposed(found: Match) -> Iterator[Ground]:
 def _placed(found: Match) -> Iterator[Ground]:
     """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
     claim = found.claim
+    keys = found.passage.keys
     for preposition, word in _after_prepositions(claim):
+        if word not in keys or _PREPOSITIONS[preposition.key].isdisjoint(keys):
+            continue
         for number, clause in enumerate(found.passage.clauses):
             others = [other for other, same in _after_prepositions(clause) if same == word]
             opposites = [one for one in others if one.key in _PREPOSITIONS[preposition.key]]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from itertools import pairwise
 from math import exp, log
 from operator import mul
 from typing import Final
@@ -67,15 +66,15 @@ def features(pair: Pair) -> list[float]:
     found = match(pair)
     claim, passage, said = found.claim, found.passage, found.said
     everything, missing = claim.everything, claim.everything & ~said
-    together = {one | other for one, other in pairwise(found.masks)} or {*found.masks, 0}
+    together = found.together
     unsaid = enumerate(claim.numbers, len(claim.items))
     numbers = {one.start for k, one in unsaid if missing >> k & 1}
     small = [word.key for word in claim.words if not word.weight]
     against = grounds(found)
     return [
-        max([claim.share(one, everything) for one in together]),
-        max([claim.share(one, claim.named) for one in together]),
-        max([claim.share(one, claim.predicate) for one in together]),
+        claim.largest_share(together, everything),
+        claim.largest_share(together, claim.named),
+        claim.largest_share(together, claim.predicate),
         float(bool(claim.last & missing)),
         log(1 + (claim.end & missing).bit_count()),
         log(1 + (claim.named & missing).bit_count()),

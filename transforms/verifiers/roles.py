@@ -5,12 +5,13 @@ Chile" exchanges them. A role is "subject", "object" or the preposition before t
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
 from ufo.transforms.english.grammar import BE, PREPOSITIONS, Lists, is_participle, word_set
 from ufo.transforms.english.words import read
-from ufo.transforms.verifiers.texts import POSSESSIVE, ReadClaim, ReadClause
+from ufo.transforms.verifiers.texts import CACHED, POSSESSIVE, ReadClaim, ReadClause
 
 SUBJECT: Final = "subject"
 OBJECT: Final = "object"
@@ -49,24 +50,36 @@ _EVENTS: Final = _converses()
 Name = frozenset[str]
 
 
+@lru_cache(CACHED)
+def _told(claim: ReadClaim) -> tuple[list[Name], str, dict[Name, str]] | None:
+    """Return the names of a claim, its event and their roles in it; None without two roles."""
+    places = _name_places(claim)
+    if len(places) < 2:
+        return None
+    lows = [word.lower for word in claim.words]
+    # "in Oslo" and "with Ann" have no role that they could exchange.
+    places = [(start, end) for start, end in places if not start or lows[start - 1] not in _NEUTRAL]
+    names = [name for start, end in places if (name := frozenset(_own(claim, start, end)))]
+    told = next(_events(claim, names), None) if len(names) > 1 else None
+    return told and (names, *told)
+
+
 def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
     """Return whether a sentence has two names of the claim in their roles around the same event.
 
     False: a sentence exchanges their roles, and no other has them as the claim does. None: no
     sentence tells.
     """
-    names = [frozenset(_own(claim, *name)) for name in _name_places(claim)]
-    names = [name for name in names if name]
-    told = next(_events(claim, names), None) if len(names) > 1 else None
+    told = _told(claim)
     if told is None:
         return None
-    event, mine = told
+    names, event, mine = told
     exchanged = False
     for clause in clauses:
         if sum(not name.isdisjoint(clause.has) for name in names) < 2:
             continue
-        for other, theirs in _events(clause, names):
-            known = [name for name in mine if name in theirs] if other == event else []
+        for _, theirs in _events(clause, names, event):
+            known = [name for name in mine if name in theirs]
             for a, b in combinations(known, 2):
                 if mine[a] == mine[b] or theirs[a] == theirs[b]:
                     continue
@@ -89,14 +102,14 @@ def _own(clause: ReadClause, start: int, end: int) -> Iterator[str]:
     return (word.key for word in clause.words[start:end] if word.weight)
 
 
-def _events(clause: ReadClause, names: Sequence[Name]) -> Iterator[tuple[str, dict[Name, str]]]:
+def _events(
+    clause: ReadClause, names: Sequence[Name], only: str = ""
+) -> Iterator[tuple[str, dict[Name, str]]]:
     """Yield the events of a clause in which two of the names have a role, with their roles.
 
-    A content word that is no name can be an event.
+    A content word that is no name can be an event. `only`: the name of the event looked for.
     """
-    places = _places(clause, names)
-    if len(places) < 2:
-        return
+    places: list[tuple[int, int, Name]] | None = None
     # What is told of the subject comes first: "the bell of Ulm is heavier", not "bell".
     order = [*range(clause.verb, len(clause.words)), *range(clause.verb)]
     order.sort(key=lambda at: clause.words[at].key not in _EVENTS)  # "lies south of"
@@ -105,6 +118,9 @@ def _events(clause: ReadClause, names: Sequence[Name]) -> Iterator[tuple[str, di
         if not word.weight or word.named or word.kind or word.key in _SYMMETRIC:
             continue
         event = _EVENTS.get(word.key) or _Event(word.key, {})
+        if only and event.name != only:
+            continue
+        places = _places(clause, names) if places is None else places
         roles = _roles(clause, at, places)
         if len(roles) > 1:
             yield event.name, {name: event.roles.get(role, role) for name, role in roles.items()}

@@ -54,6 +54,7 @@ class ReadClause:
     verb, or of the word after the first name. `excluded` has the keys of what the sentence names
     only to deny it ("not in Paris"), `stance` how it puts its statement
     (`ufo.transforms.english.frames`), and `open` the keys of what it does not settle.
+    `denies_something` says whether it has a negation, or a frame that denies it.
     """
 
     def __init__(self, text: str) -> None:
@@ -70,6 +71,7 @@ class ReadClause:
         self.frame = ""
         if len(statement) < len(text):
             self.frame = " … ".join(filter(None, map(_bare, text.split(statement, 1))))
+        self.denies_something = self.stance == DENIED or not NEGATIONS.isdisjoint(self.has)
         self.numbers = quantities(words)
         self.names = _names(words)
         verbs = [at for at, word in enumerate(words) if word.finite and at]
@@ -109,11 +111,6 @@ class ReadClause:
     def lows(self) -> list[str]:
         """The words in lower case, as they are written."""
         return [word.surface.lower() for word in self.words]
-
-    @property
-    def denies_something(self) -> bool:
-        """Whether it has a negation, or a frame that denies it."""
-        return self.stance == DENIED or not NEGATIONS.isdisjoint(self.has)
 
     def denied(self) -> dict[str, str]:
         """Return the key of each denied word -> its negation, of all clauses."""
@@ -200,6 +197,7 @@ class ReadClaim(ReadClause):
 
     `places` has the place of each part among `words`, `order` the parts in the order of the text.
     `everything`, `named`, `numbered`, `predicate`, `end` (second half) and `last` are masks.
+    `denies` says whether it denies its predicate ("was not born", "it is a myth that").
     `about` has the keys of the claim's subject: its names (`named_subject`) if it has any, else its
     other words.
     """
@@ -224,15 +222,14 @@ class ReadClaim(ReadClause):
         self.last = mask(order[-1:])
         told = [k for k, at in enumerate(self.places) if at >= self.verb]
         self.predicate = mask(told) or self.end
+        self.denies = self._denies()
         self.named_subject = self.subject_names()
         self.about = _owned(self.named_subject) or _owned(self.subject())
 
     def _read(self, text: str) -> list[Word]:
         return read(text)[:_MAX_CLAIM_WORDS]
 
-    @cached_property
-    def denies(self) -> bool:
-        """Whether it denies its predicate ("was not born", "it is a myth that")."""
+    def _denies(self) -> bool:
         if not self.denies_something:
             return False
         predicate = self._predicate_keys()[:2]
@@ -248,6 +245,10 @@ class ReadClaim(ReadClause):
     def share(self, parts: int, of: int) -> float:
         """Return the weighted share of the parts `of` that are in `parts`; 1 if `of` is empty."""
         return self.weight(parts & of) / self.weight(of) if of else 1.0
+
+    def largest_share(self, masks: Iterable[int], of: int) -> float:
+        """Return the largest `share` of the masks."""
+        return max([self.weight(parts & of) for parts in masks]) / self.weight(of) if of else 1.0
 
     def text(self, part: int) -> str:
         """Return a part as written in the claim, without punctuation."""
@@ -267,6 +268,7 @@ class ReadPassage:
     `named` its words as written.
 
     `keys` has the keys of all its words, `numbers` its quantities with their sentence number.
+    `denies_something`, `excludes` and `leaves_open` say whether any sentence does.
     """
 
     def __init__(self, text: str, title: str = "") -> None:
@@ -278,6 +280,9 @@ class ReadPassage:
         self.title_numbers = titled.numbers
         self.keys = set().union(*[clause.has for clause in self.clauses])
         self.numbers = [(n, q) for n, clause in enumerate(self.clauses) for q in clause.numbers]
+        self.denies_something = any(clause.denies_something for clause in self.clauses)
+        self.excludes = any(clause.excluded for clause in self.clauses)
+        self.leaves_open = any(clause.open for clause in self.clauses)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -298,7 +303,7 @@ class Match:
     @property
     def open(self) -> int:
         """The parts of the claim that the passage says only where it doubts or reports them."""
-        if not any(clause.open for clause in self.passage.clauses):
+        if not self.passage.leaves_open:
             return 0
         claim, settled = self.claim, 0
         for mask_, clause in zip(self.masks, self.passage.clauses, strict=True):
@@ -307,10 +312,14 @@ class Match:
         return self.said & ~settled
 
     @property
+    def together(self) -> set[int]:
+        """The parts that two neighbouring sentences have, for all such pairs."""
+        return {one | other for one, other in pairwise(self.masks)} or {*self.masks, 0}
+
+    @property
     def told(self) -> float:
         """The largest share of the claim that two neighbouring sentences have."""
-        together = [one | other for one, other in pairwise(self.masks)] or [*self.masks, 0]
-        return max(self.claim.share(one, self.claim.everything) for one in together)
+        return self.claim.largest_share(self.together, self.claim.everything)
 
 
 def segment(text: str) -> list[str]:

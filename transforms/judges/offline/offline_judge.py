@@ -1,5 +1,6 @@
 """The offline judge: deterministic, without an endpoint, with a rationale for every verdict."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -61,15 +62,14 @@ class OfflineJudge(Judge):
         for unit, answer in zip(open_units.units, found, strict=True):
             if not answer.passages:
                 rows.append(self.without_passages(unit, source, answer))
-            judgements = [Judgement(NOANS) for _ in answer.passages]
+            judgements = [Judgement(NOANS)] * len(answer.passages)
             if known:
                 pairs = [_pair(unit, hit) for hit in answer.passages]
                 judgements = [_judgement(pair, chances[pair]) for pair in pairs]
-                _unite([hit.document for hit in answer.passages], pairs, judgements)
-            for rank, (hit, judgement) in enumerate(
-                zip(answer.passages, judgements, strict=True), 1
-            ):
-                rows.append(self.row(unit, source, rank, hit, judgement))
+                if len(pairs) > 1:
+                    _unite([hit.document for hit in answer.passages], pairs, judgements)
+            ranked = enumerate(zip(answer.passages, judgements, strict=True), 1)
+            rows += [self.row(unit, source, rank, hit, said) for rank, (hit, said) in ranked]
         if known:
             return Judged(rows)
         foreign = partial(replace, reason=UNSUPPORTED_LANGUAGE, rationale=_FOREIGN, model=None)
@@ -130,7 +130,8 @@ def _judgement(pair: Pair, predicted: Probabilities | Exception) -> Judgement:
 def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Judgement]) -> None:
     """Let one passage of each document vote: of those that decide, the one that says most of the
     claim. The others are set to `noans`, since the document was cut only to be searched."""
-    for document in set(documents) - {""}:
+    several = {document for document, n in Counter(documents).items() if document and n > 1}
+    for document in several:
         votes = {
             place: (match(pairs[place]).told, judgement.probability or 0.0)
             for place, judgement in enumerate(judgements)
