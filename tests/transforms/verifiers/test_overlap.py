@@ -1,4 +1,4 @@
-"""Verdicts by words, their explanations, and the rules that hold every verifier's verdicts."""
+"""Verdicts by words and their explanations."""
 
 from math import log
 from pathlib import Path
@@ -11,15 +11,12 @@ from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.verifiers import overlap
 from ufo.transforms.verifiers.explaining import explain
-from ufo.transforms.verifiers.grounds import grounds, is_about, ruled
+from ufo.transforms.verifiers.grounds import ruled
 from ufo.transforms.verifiers.overlap import OverlapVerifier
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
 HERE = Path(__file__).parent
-RULES = cases(HERE / "rules.txt")
-SURE = Probabilities(0.9, 0.08, 0.02)
-AGAINST = Probabilities(0.1, 0.8, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -37,57 +34,6 @@ def test_a_verdict_its_reason_and_the_sentence_that_decides(
     assert found.rationale == why
     assert (found.citation or "") == cited
     assert cited in passage
-
-
-ARTICLE = (HERE / "curie.txt").read_text(encoding="utf-8").splitlines()
-
-
-@pytest.mark.parametrize(("claim", "kinds"), cases(HERE / "grounds.txt"))
-def test_only_a_sentence_about_the_subject_contradicts(claim: str, kinds: str) -> None:
-    pairs = [Pair(claim, text, "Marie Curie") for text in ARTICLE]
-    found = {one.kind for pair in pairs for one in grounds(match(pair)) if one.sure}
-    assert " ".join(sorted(found)) == kinds
-
-
-@pytest.mark.parametrize(
-    ("claim", "title", "text", "about"),
-    [pytest.param(*row, id=name) for name, *row in cases(HERE / "subjects.txt")],
-)
-def test_which_sentences_are_about_the_claims_subject(
-    claim: str, title: str, text: str, about: str
-) -> None:
-    found = match(Pair(claim, text, title))
-    last = len(found.passage.clauses) - 1
-    assert is_about(found, last) is (about == "yes")
-
-
-@pytest.mark.parametrize(("claim", "title", "text"), [row for row in RULES if len(row) == 3])
-def test_another_subject_gives_no_ground(claim: str, title: str, text: str) -> None:
-    assert not grounds(match(Pair(claim, text, title)))
-
-
-@pytest.mark.parametrize(
-    ("claim", "title", "text", "outcome"), [row for row in RULES if len(row) == 4]
-)
-def test_support_is_held_to_the_rules(claim: str, title: str, text: str, outcome: str) -> None:
-    held = ruled(match(Pair(claim, text, title)), SURE)
-    assert held.outcome == outcome
-    assert sum(held) == pytest.approx(1)
-    assert held == SURE or held.supported < 0.5
-
-
-def test_a_contradiction_needs_a_ground() -> None:
-    text = "The tower was built in 1887."
-    assert ruled(match(Pair("The tower was built in 1889.", text)), AGAINST) == AGAINST
-    half = ruled(match(Pair("The tower was built in 1889.", text)), Probabilities(0.5, 0.4, 0.1))
-    assert half == pytest.approx((0.49, 0.408, 0.102))
-    assert ruled(match(Pair("The tower is famous.", text)), AGAINST).outcome == NOANS
-    sharks = match(Pair("Sharks are mammals.", "Whales are mammals. Sharks are fish."))
-    assert explain(sharks, REFUTED).rationale == 'says "Sharks", "mammals"'
-    unsettled = "says the words of the claim, but does not settle it"
-    assert explain(sharks, NOANS).rationale == unsettled
-    nothing = match(Pair("It is not.", "It is not."))
-    assert explain(nothing, NOANS).rationale == "the claim has no content words"
 
 
 def test_supported_needs_a_half() -> None:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from ufo.transforms.english.words import read
 from ufo.transforms.verifiers.texts import ReadClaim, ReadClause, ReadPassage, match, segment
 from ufo.transforms.verifiers.verifier import Pair
 

@@ -118,3 +118,34 @@ def test_one_line_says_which_and_how_often_it_is_right() -> None:
     of_two = trust(["mine@1", "org/model@main@2"], ["web"])
     assert of_two == f"Verifier mine {unknown} Verifier org/model@main {unknown}"
     assert trust([], ["web"]) == ""
+
+
+def windows(judge: OfflineJudge, *texts: tuple[str, str]) -> list[tuple[str, str | None]]:
+    """Return outcome and rationale of passages, each given with the document it was cut from."""
+    unit = FactUnit("r", "u", 0, CLAIM, "When?", None)
+    hits = [Retrieved(Passage(text), 0.5, document=document) for text, document in texts]
+    asked = OpenUnits("r", CLAIM, None, "en", [], [], [unit])
+    rows = asyncio.run(judge.verify(asked, "reference", [Found(hits)])).evidence
+    return [(row.outcome, row.rationale) for row in rows]
+
+
+def test_the_passages_of_one_document_have_one_vote() -> None:
+    says = "Oslo was founded in 1901 by a king."
+    other = "Oslo was founded in 1905."
+    judge = OfflineJudge()
+    one = windows(judge, (other, "a"), (says, "a"), (other, "a"), ("It rains.", "a"))
+    silent = "another passage of the same text says more of the claim"
+    assert one == [
+        ("noans", silent),
+        ("supported", 'says "Oslo", "founded", "1901"'),
+        ("noans", silent),
+        ("noans", 'does not say "Oslo", "founded", "1901"'),
+    ]
+    assert [outcome for outcome, _ in windows(judge, (other, "a"), (says, "b"))] == [
+        "refuted",
+        "supported",
+    ]
+    assert [outcome for outcome, _ in windows(judge, (other, ""), (other, ""))] == [
+        "refuted",
+        "refuted",
+    ]
