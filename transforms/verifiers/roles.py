@@ -107,7 +107,7 @@ def _events(
 ) -> Iterator[tuple[str, dict[Name, str]]]:
     """Yield the events of a clause in which two of the names have a role, with their roles.
 
-    A content word that is no name can be an event. `only`: the name of the event looked for.
+    Any content word but a name can be an event. `only`: the name of the event looked for.
     """
     places: list[tuple[int, int, Name]] | None = None
     # What is told of the subject comes first: "the bell of Ulm is heavier", not "bell".
