@@ -95,7 +95,8 @@ class _Frames:
 _TABLES: Final = Lists("ufo.transforms.english", "frames.toml").tables
 _FRAMES: Final = [_Frames(stance, _TABLES[stance], _TABLES["parts"]) for stance in _STANCES]
 _WORDS: Final = {kind: word_set(words) for kind, words in _TABLES["words"].items()}
-_ANY_WORD: Final = frozenset[str]().union(*_WORDS.values())
+FRAME_WORDS: Final = frozenset[str]().union(*_WORDS.values())
+"""A sentence without one of these words or signs has no frame."""
 
 
 @lru_cache(_CACHED)
@@ -111,7 +112,7 @@ def framed(sentence: str) -> Framed:
         return Framed(stance, text)
     for _ in range(_DEEPEST):
         words = _WORD.findall(text.lower())
-        if _ANY_WORD.isdisjoint(words):
+        if FRAME_WORDS.isdisjoint(words):
             break
         kinds = {kind for kind, known in _WORDS.items() if not known.isdisjoint(words)}
         found = next(_framings(text, kinds), None)

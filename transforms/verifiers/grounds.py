@@ -420,6 +420,8 @@ def _excluded(found: Match) -> Iterator[Ground]:
 def _opposed(found: Match) -> Iterator[Ground]:
     """Yield the opposite of a word of the claim that is not said: "closed" for "open"."""
     claim, keys = found.claim, found.passage.keys
+    if _OPPOSITES.keys().isdisjoint(claim.has):
+        return
     for k, item in enumerate(claim.items):
         opposites = _OPPOSITES.get(item.key)
         if not opposites or found.said >> k & 1 or opposites.isdisjoint(keys):
@@ -435,10 +437,10 @@ def _opposed(found: Match) -> Iterator[Ground]:
 def _placed(found: Match) -> Iterator[Ground]:
     """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
     claim = found.claim
-    keys = found.passage.keys
+    known = _PREPOSITIONS.keys() & claim.has
+    if all(_PREPOSITIONS[key].isdisjoint(found.passage.keys) for key in known):
+        return
     for preposition, word in _after_prepositions(claim):
-        if word not in keys or _PREPOSITIONS[preposition.key].isdisjoint(keys):
-            continue
         for number, clause in enumerate(found.passage.clauses):
             others = [other for other, same in _after_prepositions(clause) if same == word]
             opposites = [one for one in others if one.key in _PREPOSITIONS[preposition.key]]

@@ -195,5 +195,8 @@ def _role(between: Sequence[str], verb: bool) -> str:
     for low in ("by", "than"):
         if low in between:
             return low  # "by the gang of Ann Lee"
-    before = (low for low in reversed(between) if low in PREPOSITIONS)
-    return next(before, OBJECT if verb else "")
+    prepositions = [low for low in between if low in PREPOSITIONS]
+    if not prepositions:
+        return OBJECT if verb else ""
+    # "at the university of Oslo" is a place.
+    return prepositions[0 if prepositions[0] in _NEUTRAL else -1]

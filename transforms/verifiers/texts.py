@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import sentencex
 
 from ufo.transforms.english.clauses import clauses, without_contrast
-from ufo.transforms.english.frames import ASSERTED, DENIED, framed
+from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_WORDS, framed
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, agree, quantities, read
 from ufo.transforms.verifiers.verifier import Pair
 
@@ -31,6 +31,10 @@ REFERRING: Final = PRONOUNS | POSSESSIVES
 SETTLED: Final = (ASSERTED, DENIED)
 """The stances of a sentence that says whether its statement is true."""
 NEGATIONS: Final = frozenset(word.key for word in read(" ".join(NEGATORS)))
+# Without one of these words a sentence has no frame, and no contrast.
+_MARKS: Final = NEGATIONS | {
+    word.key for word in read(" ".join([*FRAME_WORDS, "rather instead opposed"]))
+}
 _OF_SUBJECTS: Final = frozenset(("no", "none", "neither", "nor", "nobody", "nothing"))
 _OF_OBJECTS: Final = frozenset(("without", "lack", "lacks", "lacked", "lacking"))
 _QUANTIFIERS: Final = frozenset(("all", "every", "each", "both", "always"))
@@ -58,20 +62,17 @@ class ReadClause:
     """
 
     def __init__(self, text: str) -> None:
-        self.stance, statement = framed(text)
-        self._text = without_contrast(statement)
-        words = self.words = self._read(self._text)
-        self.keys = [word.key for word in words]
-        self.has = frozenset(self.keys)
-        self.excluded: frozenset[str] = frozenset()
-        if len(self._text) < len(statement):
-            others = frozenset(word.key for word in read(statement) if word.weight)
-            self.excluded = others - self.has
-        self.open = frozenset[str]() if self.stance in SETTLED else self._left_open(statement)
-        self.frame = ""
-        if len(statement) < len(text):
-            self.frame = " … ".join(filter(None, map(_bare, text.split(statement, 1))))
-        self.denies_something = self.stance == DENIED or not NEGATIONS.isdisjoint(self.has)
+        words = self._read(text)
+        keys = [word.key for word in words]
+        has = frozenset(keys)
+        self.stance, self.frame, self._text = ASSERTED, "", text
+        self.open = self.excluded = frozenset[str]()
+        if not _MARKS.isdisjoint(has) or "?" in text:
+            words = self._without_marks(text)
+            keys = [word.key for word in words]
+            has = frozenset(keys)
+        self.words, self.keys, self.has = words, keys, has
+        self.denies_something = self.stance == DENIED or not NEGATIONS.isdisjoint(has)
         self.numbers = quantities(words)
         self.names = _names(words)
         verbs = [at for at, word in enumerate(words) if word.finite and at]
@@ -80,14 +81,28 @@ class ReadClause:
     def _read(self, text: str) -> list[Word]:
         return read(text)
 
-    def _left_open(self, statement: str) -> frozenset[str]:
+    def _without_marks(self, text: str) -> list[Word]:
+        """Read a sentence that may have a frame, or names what it denies."""
+        self.stance, statement = framed(text)
+        if len(statement) < len(text):
+            self.frame = " … ".join(filter(None, map(_bare, text.split(statement, 1))))
+        self._text = without_contrast(statement)
+        words = self._read(self._text)
+        has = frozenset(word.key for word in words)
+        if len(self._text) < len(statement):
+            self.excluded = frozenset(word.key for word in read(statement) if word.weight) - has
+        if self.stance not in SETTLED:
+            self.open = self._left_open(statement, has)
+        return words
+
+    def _left_open(self, statement: str, has: frozenset[str]) -> frozenset[str]:
         """Return the keys that only clauses have that doubt or report: "Ann won, and Bob may have
         lost" does not say that Bob lost."""
         pieces = [piece for piece, _ in clauses(statement)]
         certain = [piece for piece in pieces if framed(piece).stance == ASSERTED]
         if self.stance != framed(statement).stance or len(certain) == len(pieces):
-            return self.has  # the frame stands around the whole statement
-        return self.has - {word.key for piece in certain for word in read(piece)}
+            return has  # the frame stands around the whole statement
+        return has - {word.key for piece in certain for word in read(piece)}
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -117,10 +132,6 @@ class ReadClause:
         if not self.denies_something:
             return {}
         return {key: negation for part in self.parts for key, negation in part.denied.items()}
-
-    def part_of(self, key: str) -> Part:
-        """Return the clause with a word, the first one if it is in several."""
-        return next((part for part in self.parts if key in part.keys), self.parts[0])
 
     def _predicate_keys(self) -> list[str]:
         told = [word.key for word in self.words[self.verb :] if word.weight and not word.kind]
