@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.english.grammar import word_set
-from ufo.transforms.english.words import DAY, YEAR, agree, differ, said
+from ufo.transforms.english.numerals import DAY, YEAR
+from ufo.transforms.english.quantities import agree, differ
+from ufo.transforms.english.words import said
 from ufo.transforms.verifiers.texts import (
     CACHED,
     POSSESSIVE,
