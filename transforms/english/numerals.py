@@ -83,6 +83,7 @@ _MANY: Final[dict[str, list[float]]] = LISTS["many"]
 _MARKS: Final[dict[str, float]] = LISTS["marks"]
 _MONEY_MARKS: Final[dict[str, float]] = _MARKS | LISTS["money_marks"]
 TIMES: Final[dict[str, float]] = LISTS["times"]
+_WARS: Final[dict[str, float]] = LISTS["wars"]
 MONTHS: Final = {
     name: number
     for number, month in enumerate(LISTS["months"].split(), 1)
@@ -92,7 +93,6 @@ _ONES: Final = LISTS["ones"].split()
 _CARDINALS: Final = (
     {word: float(value) for value, word in enumerate(_ONES)}
     | {word: 10.0 * tens for tens, word in enumerate(LISTS["tens"].split(), 2)}
-    | {"dozen": 12.0}
 )
 _ORDINALS: Final = (
     {word: float(value) for value, word in enumerate(LISTS["ordinals"].split(), 1)}
@@ -140,7 +140,7 @@ _NUMBER: Final = re.compile(
     r"(?P<mark>[~≈<>≤≥±#№])?(?P<sign>[-−–+])?(?P<money>[A-Z]{0,3}[$€£¥₹₽₩₺₿])?(?P<minus>[-−])?"
     r"(?P<digits>\d++(?:[.,'’]\d++)*+|\.\d++|(?=[¼-¾⅐-⅞]))(?P<part>[¼-¾⅐-⅞]|[/⁄]\d++)?"
     r"(?P<power>[×x*·]10(?:\^[-−]?\d++|⁻?[⁰¹²³⁴-⁹]++)|\^[-−]?\d++|⁻?[⁰¹²³⁴-⁹]++|[eE][-+]?\d++)?"
-    r"(?P<suffix>st|nd|rd|th|(?:[^\W\d_]|[°%‰/$€£¥₹²³µ])[^\d.,;:()]*)?(?P<plus>\+)?"
+    r"(?P<suffix>(?:[^\W\d_]|[°%‰/$€£¥₹²³µ])[^\d.,;:()]*)?(?P<plus>\+)?"
 )
 _BOUNDS: Final = {
     "~": ABOUT, "≈": ABOUT, "±": ABOUT, "<": UNDER, ">": OVER, "≤": AT_MOST, "≥": AT_LEAST,
@@ -151,9 +151,10 @@ _HOURS: Final = re.compile(r"(\d{1,3})h(\d\d)(?:m|min)?")
 _HEIGHT: Final = re.compile(r"(\d{1,2})['’′](\d{1,2})(?:[\"”″]|''|’’)?(?!\d)")
 _SEASON: Final = re.compile(r"([12]\d{3})[-–/](\d\d)")
 _DAY: Final = re.compile(r"(\d\d?)([./-])(\d\d?)\2(\d{4})")
+_YEAR: Final = re.compile(r"(\d{1,4})(BCE?|AD|CE)")
 _ISO_DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _LETTERED: Final = re.compile(r"([^\W\d_]{1,8})(\d{1,6})")
-_DECADE: Final = re.compile(r"['’]?(\d\d|\d{3})0['’]?s")
+_DECADE: Final = re.compile(r"([3-9]|\d{3})0['’]?s")
 
 
 def numeral(text: str) -> Numeral | None:
@@ -182,6 +183,8 @@ def _spelled(word: str) -> Numeral | None:
         return _point(FRACTION, value, 0.0 if 1 / value in (2, 4, 5, 8, 10, 20) else 0.007)
     if word in _MANY:
         return Numeral(NUMBER, *_MANY[word])
+    if word in _WARS:
+        return _point(SERIES, _WARS[word], unit="war")
     if word in TIMES:
         return _point(TIME, TIMES[word])
     if word in _SPELLED_DECADES:
@@ -214,9 +217,11 @@ def _marked(text: str) -> Numeral | None:
     if found := _SEASON.fullmatch(text):
         first, last = int(found[1]), int(found[1][:2] + found[2])
         return Numeral(SEASON, first, last) if first < last <= first + 50 else None
+    if found := _YEAR.fullmatch(text):
+        return _point(YEAR, float(found[1]) * (-1 if found[2][0] == "B" else 1))
     if found := _DECADE.fullmatch(text):
         value = 10.0 * int(found[1])
-        return _point(DECADE, value) if value >= 1000 or len(found[1]) == 1 else None
+        return _point(DECADE, value if value >= 1000 else 1900 + value)
     return None
 
 
@@ -240,8 +245,8 @@ def _pair(text: str) -> Numeral | None:
     plain = parts[0].isdigit() and parts[2].isdigit()
     if plain and parts[1] == "-" and len(parts[0]) == 3 and len(parts[2]) == 4:
         return None  # a telephone number
-    if plain and len(parts[0]) == len(parts[2]) == 4 and parts[1] != ":":
-        return None  # two years
+    if parts[1] != ":" and len(parts[0]) == 4 and 1000 <= first.low <= 2100 and plain:
+        return None  # two years, or a year and a day
     if parts[1] == ":" or (plain and first.low >= last.low):
         return Numeral(SCORE, first.low, last.low)
     scale = last.low / float(parts[2]) if last.scaled and parts[2].isdigit() else 1.0
@@ -271,7 +276,7 @@ def _value(text: str) -> Numeral | None:
     if found["sign"] in ("-", "−", "–") or found["minus"]:
         value = -value
     money, suffix = found["money"] or "", found["suffix"] or ""
-    if suffix in ("st", "nd", "rd", "th"):
+    if suffix.lower() in ("st", "nd", "rd", "th"):
         return _point(ORDINAL, value) if value == int(value) else None
     scale = (_MONEY_MARKS if money else _MARKS).get(suffix) or SCALES.get(suffix.lower())
     if scale:
@@ -280,9 +285,10 @@ def _value(text: str) -> Numeral | None:
     if suffix == "x":
         unit = "time"
     elif suffix:
-        if money or (suffix not in UNITS and suffix.lower() not in UNITS):
+        known = UNITS.get(suffix) or (UNITS.get(suffix.lower()) if len(suffix) > 1 else None)
+        if money or not known:
             return None
-        unit = UNITS.get(suffix) or UNITS[suffix.lower()]
+        unit = known
     if not isfinite(value):
         return None
     bound = _BOUNDS.get(found["mark"] or "", AT_LEAST if found["plus"] else "")
@@ -324,6 +330,8 @@ def _power(value: float, text: str) -> float:
 
 def _code(text: str) -> Numeral | None:
     """Return what names something: letters with a number, or any other text with digits."""
+    if text.lower() in _WARS:
+        return _point(SERIES, _WARS[text.lower()], unit="war")
     if found := _LETTERED.fullmatch(text):
         return _point(SERIES, float(found[2]), unit=found[1].lower())
     if any(map(str.isdecimal, text)):
@@ -331,6 +339,8 @@ def _code(text: str) -> Numeral | None:
     return None
 
 
+# A version, a telephone number, a day whose month may be either number.
+_ONE_CODE: Final = re.compile(r"\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3}-\d{4}|\d+(?:/\d+){2}")
 JOINTS: Final = "-–/"
 """What may stand between two words without spaces; a mark at the end of the first."""
 _JOINT: Final = re.compile(r"([-–/])|—|−")
@@ -350,7 +360,7 @@ def tokens_of(chunk: str, other: re.Pattern[str]) -> list[str]:
     if core in WHOLE or core.lower() in ("a.m", "p.m"):
         return [core + "." if core[-1] in "mM" and "." in core else core]
     one = numeral(core) if not core.isalnum() else None
-    if one and (one.kind != CODE or re.fullmatch(r"\d+(?:[.-]\d+)+|\d+(?:/\d+){2}", core)):
+    if one and (one.kind != CODE or _ONE_CODE.fullmatch(core)):
         return [core]
     parts = _JOINT.split(chunk)
     if len(parts) == 1:

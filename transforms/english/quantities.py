@@ -27,6 +27,7 @@ from ufo.transforms.english.numerals import (
     READINGS,
     ROMAN,
     SCALE,
+    SCALES,
     SCORE,
     SEASON,
     SERIES,
@@ -37,7 +38,7 @@ from ufo.transforms.english.numerals import (
     Numeral,
     Reading,
 )
-from ufo.transforms.english.words import NEGATORS, Word, said
+from ufo.transforms.english.words import NEGATORS, Word, read, said
 
 _CLOSE: Final = 1e-9
 _STRICT: Final = 1e-7
@@ -48,16 +49,22 @@ _BESIDE: Final = 8  # words on either side of a number that may say what it coun
 _PHRASE: Final = 4  # words of a phrase such as "94 nuclear power reactors"
 _UNIT_WORDS: Final = 4
 _SHARE: Final = "part"
+_AGE: Final = frozenset(("age",))
+"""What years count that may be left out: "died at 78"."""
 _LARGEST_SCORE: Final = 250
 
 _CONTEXT: Final[dict[str, str]] = LISTS["context"]
 _SERIES: Final[dict[str, str]] = LISTS["series"]
-_AGES, _COUNTS, _SCORES, _LEFT_OUT, _NO_ONE, _NO_HALF, _PLURALS, _NO_PLURALS, _ERAS = (
-    word_set(_CONTEXT[name])
-    for name in (
-        "ages", "counts", "scores", "left_out", "no_one", "no_half", "plurals", "no_plurals", "eras"
-    )
-)  # fmt: skip
+_AGES: Final = word_set(_CONTEXT["ages"])
+_COUNTS: Final = word_set(_CONTEXT["counts"])
+_SCORES: Final = word_set(_CONTEXT["scores"])
+_LEFT_OUT: Final = frozenset(word.key for word in read(_CONTEXT["left_out"]))
+_NO_ONE: Final = word_set(_CONTEXT["no_one"])
+_NO_HALF: Final = word_set(_CONTEXT["no_half"])
+_NO_SERIES: Final = word_set(_CONTEXT["no_series"])
+_PLURALS: Final = word_set(_CONTEXT["plurals"])
+_NO_PLURALS: Final = word_set(_CONTEXT["no_plurals"])
+_ERAS: Final = word_set(_CONTEXT["eras"])
 _NUMBER_WORDS: Final = word_set(_SERIES["number"])
 _SHORT: Final = dict(pair.split("=") for pair in _SERIES["abbreviations"].split())
 _NOUNS: Final = word_set(_SERIES["nouns"]) | {*_SHORT}
@@ -132,12 +139,14 @@ def _date(words: Sequence[Word], at: int) -> list[Quantity]:
     one = word.numeral
     if one and one.kind == DATE:
         return _dated(words, at, at + 1, (one.low, one.low), *divmod(int(one.high), 100))
+    if one and one.kind == YEAR:
+        return _dated(words, at, at + 1, (one.low, one.low))
     if one and one.kind == SEASON:
         years = ((year, year) for year in (one.low, one.high))
         return [q for year in years for q in _dated(words, at, at + 1, year)]
     if century := _century(words, at):
         return century
-    if one and one.kind == NUMBER and (era := _era(words, at)):
+    if one and one.kind in (NUMBER, SCORE) and (era := _era(words, at)):
         return era
     if _is_year(words, at):
         decade = one is not None and one.kind == DECADE
@@ -176,7 +185,9 @@ def _century(words: Sequence[Word], at: int) -> list[Quantity]:
 
 def _era(words: Sequence[Word], at: int) -> list[Quantity]:
     """Return a year with its era, which may stand before it or after the second of two years."""
-    value = words[at].value
+    value, one = words[at].value, words[at].numeral
+    if value is None and one and _lower(words, at + 1) in ("bc", "bce"):  # "538–332 BC"
+        return [q for year in (one.low, one.high) for q in _dated(words, at, at + 2, (-year, -year))]
     for era_at, start, end in ((at + 1, at, at + 2), (at - 1, at - 1, at + 1), (at + 3, at, at + 1)):
         era = _lower(words, era_at)
         if value is None or era not in _ERAS or not words[era_at].surface.isupper():
@@ -251,7 +262,8 @@ def _named(words: Sequence[Word], at: int) -> list[Quantity]:
     one, before = word.numeral, words[at - 1] if at else None
     if one and one.kind in (CODE, SERIES):
         return [Quantity(one.kind, one.low, one.high, at, at + 1, word.surface, one.unit)]
-    roman = 0 if word.kind else ROMAN.get(word.surface.upper(), 0)
+    written = word.surface.upper() if word.surface.islower() else word.surface
+    roman = 0 if word.kind else ROMAN.get(written, 0)
     if one and one.kind == ORDINAL and [_lower(words, at + k) for k in (1, 2)] == ["world", "war"]:
         return [Quantity(SERIES, one.low, one.low, at, at + 1, said(words[at : at + 3]), "war")]
     if one and one.bound == NUMBERED:
@@ -262,7 +274,7 @@ def _named(words: Sequence[Word], at: int) -> list[Quantity]:
     known = before is not None and before.lower in _NOUNS | _NUMBER_WORDS
     if roman:
         named = before is not None and before.surface[0].isupper()
-        fits = word.surface.isupper() if named or known else word.surface.islower() and known
+        fits = known or (named and word.surface.isupper())
         return [_of_series(words, at, name)] if fits and _is_roman(words, at, known) else []
     assert one
     unit = one.unit if one.unit != "s" else ""  # "747s"
@@ -300,7 +312,10 @@ def _series_of(words: Sequence[Word], at: int) -> str:
         return _key(before) if not before.closes or low in _SHORT else ""
     if before.closes or before.numeral or not before.weight or low in MONTHS:
         return ""
-    if before.surface == before.surface.lower() or UNITS.get(before.surface):
+    if before.joint == "-" and before.surface.isupper():
+        return before.key  # "F-16"
+    hyphen = before.joint == "-" and before.plain and low not in _NO_SERIES
+    if (before.surface == before.surface.lower() and not hyphen) or UNITS.get(before.surface):
         return ""
     opening = at == 1 and before.finite
     return "" if opening else before.key
@@ -313,6 +328,8 @@ def _key(word: Word) -> str:
 def _is_roman(words: Sequence[Word], at: int, known: bool) -> bool:
     """Return whether letters are a Roman numeral here: not "I", and no initial or vitamin."""
     written = words[at].surface
+    if words[at].joint != " ":
+        return False
     if known or len(written) > 1:
         return len(written) > 1 or written in "IVXivx"
     if written != "I":
@@ -384,7 +401,8 @@ def _counted(words: Sequence[Word], at: int, after: int) -> list[Quantity]:
     amount = _whole(words, amount)
     other = _second(words, amount)
     if other:
-        if other.high < amount.low and _lower(words, amount.end) == "to":
+        falls = other.high < amount.low and _lower(words, amount.end) == "to"
+        if falls and not other.unit and amount.low <= _LARGEST_SCORE:
             written = said(words[at : other.end])
             return [Quantity(SCORE, amount.low, other.low, at, other.end, written)]
         amount = _range(words, amount, other)
@@ -411,7 +429,9 @@ def _is_tens(words: Sequence[Word], at: int) -> bool:
 
 def _is_part(words: Sequence[Word], at: int) -> bool:
     """Return whether an ordinal is a fraction: "a third of", "one third"."""
-    before = _lower(words, at - 1)
+    before, one = _lower(words, at - 1), words[at].numeral
+    if not one or one.kind != ORDINAL or one.low < 3:
+        return False
     return before == "one" or (before == "a" and _lower(words, at + 1) == "of")
 
 
@@ -420,6 +440,9 @@ def _amount(words: Sequence[Word], at: int) -> _Amount | None:
     one = words[at].numeral
     if not one or not _counts(words, at):
         return None
+    if one.kind == SCALE and _lower(words, at - 1) in ("few", "several"):
+        unit, end = _unit(words, at + 1)
+        return _Amount(2 * one.low, 9.99 * one.low, 0.0, unit, at, end)
     value, slack, end = one.low, one.slack, at + 1
     unit, spread = one.unit, one.high - one.low
     if one.kind == FRACTION or _is_part(words, at):
@@ -427,6 +450,9 @@ def _amount(words: Sequence[Word], at: int) -> _Amount | None:
         return _part(words, at, at + 1, share, one.slack)
     if one.kind == NUMBER and end < len(words) and (part := _fraction(words, end)) and not unit:
         return _part(words, at, end + 1, value * part, 0.007 * (part * 20 % 1 > _CLOSE))
+    scale = SCALES.get(_lower(words, end + 1)[:-1]) if _lower(words, end) == "of" else None
+    if spread and scale:  # "tens of thousands"
+        value, spread, end = value * scale, spread * scale, end + 2
     if not unit and not spread:
         value, slack, end = _cardinal(words, at)
     elif _is_scale(words, end):  # "10-20 million"
@@ -441,15 +467,16 @@ def _amount(words: Sequence[Word], at: int) -> _Amount | None:
             unit, start = money, start - 1
     if unit == "m" and not spread and _is_million(words, at, end):
         value, slack, unit = value * 1e6, (slack or 0.5) * 1e6, ""
-    if not unit and _lower(words, at - 1) in _AGES or _of_age(words, at):
-        unit = unit or "year"
+    if not unit and _is_age(words, at, end):
+        unit = "year"
     if _lower(words, end) == "below" and _lower(words, end + 1) == "zero":
         value, end = -value, end + 2
     return _Amount(value, value + spread, slack, unit, start, end)
 
 
-def _of_age(words: Sequence[Word], at: int) -> bool:
-    return _lower(words, at - 1) == "of" and _lower(words, at - 2) in _AGES
+def _is_age(words: Sequence[Word], at: int, end: int) -> bool:
+    before = _lower(words, at - (2 if _lower(words, at - 1) == "of" else 1))
+    return before in _AGES or _lower(words, end) == "old"
 
 
 def _counts(words: Sequence[Word], at: int) -> bool:
@@ -457,9 +484,9 @@ def _counts(words: Sequence[Word], at: int) -> bool:
     word, after = words[at], words[at + 1] if at + 1 < len(words) else None
     one = word.numeral
     if word.lower == "one":
-        if not after or word.closes or after.lower in _NO_ONE:
+        if not after or word.closes or not _NO_ONE.isdisjoint((after.lower, _lower(words, at - 1))):
             return False
-        counted = after.plain and not after.finite
+        counted = after.plain and not after.finite and not after.lower.endswith(("ing", "ed", "ly"))
         return counted or _is_scale(words, at + 1) or bool(_fraction(words, at + 1))
     if one and one.kind == FRACTION:
         before = words[at - 1].numeral if at else None
@@ -477,13 +504,16 @@ def _fraction(words: Sequence[Word], at: int) -> float:
         return 0.0
     if one.kind == FRACTION and words[at].lower != "half":
         return one.low
-    single = words[at - 1].lower == "one" and one.kind in (ORDINAL, FRACTION)
-    whole = one.low if one.kind == FRACTION else 1 / one.low
-    return whole if single and one.low != 1 else 0.0
+    if words[at - 1].lower != "one" or one.kind != ORDINAL:
+        return 0.0
+    return 1 / one.low if one.low > 2 else 0.0
 
 
 def _part(words: Sequence[Word], at: int, end: int, share: float, slack: float) -> _Amount:
     """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or a share."""
+    before = [_lower(words, at - back) for back in (1, 2, 4)]
+    if before in (["a", "and", "a"], ["a", "and", "an"]) and (unit := _unit(words, at - 3)[0]):
+        return _Amount(1 + share, 1 + share, 0.0, unit, at - 4, end)  # "an hour and a half"
     after = end + (_lower(words, end) == "of")
     after += _lower(words, after) in ("a", "an")
     if after > end or _is_scale(words, after):
@@ -516,8 +546,8 @@ def _cardinal(words: Sequence[Word], at: int) -> tuple[float, float, int]:
         nxt = words[joined].numeral if joined < len(words) else None
         ones = nxt.low if nxt and nxt.kind == NUMBER and words[joined].surface.isalpha() else 0.0
         if nxt and nxt.kind == SCALE and joined == end:
-            if nxt.low == 100:
-                part *= 100
+            if nxt.low <= 100:
+                part *= nxt.low
             else:
                 total, part = total + part * nxt.low, 0.0
                 slack = (slack or 0.5) * nxt.low
@@ -534,6 +564,8 @@ def _cardinal(words: Sequence[Word], at: int) -> tuple[float, float, int]:
         value, end = total + part + half, end + (3 if _lower(words, end) == "and" else 1)
         if _is_scale(words, end):
             return value * (words[end].numeral.low), 0.0, end + 1  # type: ignore[union-attr]
+        if last > 100:  # "a million and a half"
+            return value + (last - 1) * half, 0.0, end
         return value, 0.0, end
     return total + part, slack, end
 
@@ -562,8 +594,8 @@ def _unit(words: Sequence[Word], at: int) -> tuple[str, int]:
     word = words[at]
     if word.surface not in _UNIT_STARTS and word.lower not in _UNIT_STARTS:
         return "", at
-    if word.lower == "in" and not word.closes:  # "5 in.", not "5 in Paris"
-        return "", at
+    if word.lower == "in" and not (word.closes or _lower(words, at - 2) in ("ft", "feet", "foot")):
+        return "", at  # "5 in Paris", but "5 in." and "5 ft 3 in"
     surfaces = [one.surface for one in words[at : at + _UNIT_WORDS]]
     for size in range(len(surfaces), 0, -1):
         written = " ".join(surfaces[:size])
@@ -660,6 +692,8 @@ def _bounded(words: Sequence[Word], amount: _Amount, after: int) -> Quantity:
         low, high = -inf, high - step * (sign == UNDER)
     phrase = () if amount.unit and amount.unit != _SHARE else _phrase(words, end)
     nouns = frozenset(one.key for one in phrase)
+    if amount.unit == "year" and _is_age(words, start, end):
+        nouns = _AGE
     unit = amount.unit or next((one.key for one in phrase if _is_plural(one)), "")
     return Quantity(
         NUMBER, low, high, start, end, said(words[first:last]), unit, slack, nouns,
@@ -815,7 +849,7 @@ def _says_unit(claimed: Quantity, other: Quantity) -> bool:
     """
     ours, theirs = READINGS.get(claimed.unit), READINGS.get(other.unit)
     if ours and claimed.unit != _SHARE:
-        return theirs is not None
+        return theirs is not None or (claimed.nouns == _AGE and not other.unit and not other.nouns)
     if claimed.unit == other.unit and claimed.unit != _SHARE:
         return True
     if not claimed.nouns:
@@ -829,9 +863,10 @@ def _says_unit(claimed: Quantity, other: Quantity) -> bool:
 
 
 def _same_unit(claimed: Quantity, other: Quantity) -> bool:
-    if READINGS.get(claimed.unit) and READINGS.get(other.unit):
-        return True
-    if claimed.unit or other.unit:
+    measured = [one.unit in READINGS for one in (claimed, other)]
+    if any(measured):
+        return all(measured)
+    if claimed.unit and other.unit:
         return claimed.unit == other.unit
     return not claimed.nouns.isdisjoint(other.nouns)
 

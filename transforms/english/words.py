@@ -159,7 +159,7 @@ class Word:
         self.joint = token[-1] if token[-1] in JOINTS else " "
         surface = self.surface = token.rstrip(_CLOSED + JOINTS)
         self.lower = self.key = fold(surface)
-        one = self.numeral = numeral(surface)
+        one = self.numeral = numeral(self.lower if self.lower.isalpha() else surface)
         self.kind = one.kind if one and _is_number(one, self.lower) else ""
         point = self.kind in (NUMBER, ORDINAL, DECADE) and one and one.low == one.high
         self.value = one.low if one and point else None
