@@ -116,12 +116,14 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     found: list[Quantity] = []
     end = 0  # the end of the quantity before
     for at in [at for at, word in enumerate(words) if word.numeric]:
-        if at >= end:
-            some = (
-                _date(words, at) or _named(words, at) or _time(words, at) or _counted(words, at, end)
-            )
+        if at < end:
+            continue
+        some = _date(words, at)
+        if not some and (at or words[at].numeral):
+            some = _named(words, at) or _time(words, at) or _counted(words, at, end)
+        if some:
             found += some
-            end = some[-1].end if some else end
+            end = some[-1].end
     return found
 
 
@@ -146,8 +148,11 @@ def _date(words: Sequence[Word], at: int) -> list[Quantity]:
         return [q for year in years for q in _dated(words, at, at + 1, year)]
     if century := _century(words, at):
         return century
-    if one and one.kind in (NUMBER, SCORE) and (era := _era(words, at)):
-        return era
+    if one and one.kind in (NUMBER, SCORE) and any(
+        other.lower in _ERAS for other in words[max(0, at - 1) : at + 4]
+    ):
+        if era := _era(words, at):
+            return era
     if _is_year(words, at):
         decade = one is not None and one.kind == DECADE
         low = one.low if one else 0.0
@@ -280,13 +285,14 @@ def _named(words: Sequence[Word], at: int) -> list[Quantity]:
     unit = one.unit if one.unit != "s" else ""  # "747s"
     plain = not unit and not one.bound and not one.scaled and one.low >= 0
     spelled = word.surface.isalpha()
-    if not plain or "," in word.surface or (spelled and not known):
+    title = spelled and word.surface[0].isupper() and words[at - 1].named  # "Square Two"
+    if not plain or "," in word.surface or (spelled and not known and not title):
         return []
     counting = _unit(words, at + 1)[0] or (
         _lower(words, at + 1) not in ("s", "") and _is_scale(words, at + 1)
     )
     plural = at + 1 < len(words) and not word.closes and _is_plural(words[at + 1])
-    if counting or (plural and not known) or (spelled and plural):
+    if counting or (plural and not known) or (spelled and plural and not title):
         return []
     return [_of_series(words, at, name)]
 

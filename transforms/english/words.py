@@ -120,6 +120,7 @@ TOKEN: Final = re.compile(
 """A word, a number, or a sign that says what a number counts."""
 _HAS_DIGIT: Final = re.compile(r"[\d¼-¾⅐-⅞]").search
 # A number that is written with spaces: "1 200 000" (thin or several), "10 – 20", "5 × 10³".
+_MAY_BE_SPACED: Final = re.compile(r"[0-9]\s[–±×0-9-]").search
 _SPACED: Final = re.compile(
     r"(?<![\d.,])\d{1,3}(?:(?:[\u00a0\u2007\u2009\u202f]\d{3})+|(?: \d{3}){2,})(?!\d)"
     r"|(?<=\d) [–±×-] (?=\d)"
@@ -211,7 +212,8 @@ _between_spaces: Final = Memo(_words_of).__getitem__
 
 def read(text: str) -> list[Word]:
     """Return the words of a text, in order, punctuation left out."""
-    text = _SPACED.sub(_joined, text)
+    if _MAY_BE_SPACED(text):
+        text = _SPACED.sub(_joined, text)
     return list(chain.from_iterable(map(_between_spaces, text.split())))
 
 
