@@ -81,7 +81,8 @@ CURRENCIES: Final = frozenset("$€£¥₹₽₩₺₿")
 SCALES: Final[dict[str, float]] = LISTS["scales"]
 _MANY: Final[dict[str, list[float]]] = LISTS["many"]
 _MARKS: Final[dict[str, float]] = LISTS["marks"]
-_MONEY_MARKS: Final[dict[str, float]] = _MARKS | LISTS["money_marks"]
+MONEY_MARKS: Final[dict[str, float]] = _MARKS | LISTS["money_marks"]
+"""A scale after a sum of money, written in letters: "£3m"."""
 TIMES: Final[dict[str, float]] = LISTS["times"]
 _WARS: Final[dict[str, float]] = LISTS["wars"]
 MONTHS: Final = {
@@ -90,19 +91,20 @@ MONTHS: Final = {
     for name in (month, month[:3])
 } | {"sept": 9}
 _ONES: Final = LISTS["ones"].split()
-_CARDINALS: Final = (
-    {word: float(value) for value, word in enumerate(_ONES)}
-    | {word: 10.0 * tens for tens, word in enumerate(LISTS["tens"].split(), 2)}
-)
+_CARDINALS: Final = {word: float(value) for value, word in enumerate(_ONES)} | {
+    word: 10.0 * tens for tens, word in enumerate(LISTS["tens"].split(), 2)
+}
 _ORDINALS: Final = (
     {word: float(value) for value, word in enumerate(LISTS["ordinals"].split(), 1)}
     | {word: 10.0 * tens for tens, word in enumerate(LISTS["tenths"].split(), 2)}
     | {"hundredth": 1e2, "thousandth": 1e3, "millionth": 1e6}
 )
-_PARTS: Final = (
-    {f"{word}s": 1 / value for word, value in _ORDINALS.items() if value > 2}
-    | {"half": 0.5, "halves": 0.5, "quarter": 0.25, "quarters": 0.25}
-)
+_PARTS: Final = {f"{word}s": 1 / value for word, value in _ORDINALS.items() if value > 2} | {
+    "half": 0.5,
+    "halves": 0.5,
+    "quarter": 0.25,
+    "quarters": 0.25,
+}
 _SPELLED_DECADES: Final = {word: 10.0 * n for n, word in enumerate(LISTS["decades"].split(), 2)}
 ROMAN: Final = {
     tens + ones: 10 * ten + one
@@ -134,7 +136,7 @@ _MOST_ZEROS: Final = 300
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 _GROUPED: Final = re.compile(
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:['’]\d{3})+(?:[.,]\d+)?"
-    r"|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,2}(?:,\d\d)+,\d{3}"
+    r"|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+,\d+|\d{1,2}(?:,\d\d)+,\d{3}"
 )
 _NUMBER: Final = re.compile(
     r"(?P<mark>[~≈<>≤≥±#№])?(?P<sign>[-−–+])?(?P<money>[A-Z]{0,3}[$€£¥₹₽₩₺₿])?(?P<minus>[-−])?"
@@ -162,8 +164,8 @@ def numeral(text: str) -> Numeral | None:
     low = text.lower()
     if low.isalpha():
         return _spelled(low)
-    if not any(map(str.isnumeric, text)):
-        return None
+    if text in UNITS or not any(map(str.isnumeric, text)):
+        return None  # "km²" is no number
     return _marked(text) or _pair(text) or _value(text) or _code(text)
 
 
@@ -179,8 +181,7 @@ def _spelled(word: str) -> Numeral | None:
     if word in SCALES:
         return _point(SCALE, SCALES[word])
     if word in _PARTS:
-        value = _PARTS[word]
-        return _point(FRACTION, value, 0.0 if 1 / value in (2, 4, 5, 8, 10, 20) else 0.007)
+        return _point(FRACTION, _PARTS[word])
     if word in _MANY:
         return Numeral(NUMBER, *_MANY[word])
     if word in _WARS:
@@ -278,13 +279,15 @@ def _value(text: str) -> Numeral | None:
     money, suffix = found["money"] or "", found["suffix"] or ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
         return _point(ORDINAL, value) if value == int(value) else None
-    scale = (_MONEY_MARKS if money else _MARKS).get(suffix) or SCALES.get(suffix.lower())
+    scale = (MONEY_MARKS if money else _MARKS).get(suffix) or SCALES.get(suffix.lower())
     if scale:
         value, slack, suffix = value * scale, (slack or 0.5) * scale, ""
     unit = UNITS.get(money, money)
     if suffix == "x":
         unit = "time"
     elif suffix:
+        if suffix == "s" and found["digits"] in ("00", "10", "20"):
+            return None  # a decade of any century
         known = UNITS.get(suffix) or (UNITS.get(suffix.lower()) if len(suffix) > 1 else None)
         if money or not known:
             return None
@@ -330,6 +333,7 @@ def _power(value: float, text: str) -> float:
 
 def _code(text: str) -> Numeral | None:
     """Return what names something: letters with a number, or any other text with digits."""
+    text = unicodedata.normalize("NFKC", text)  # CO₂
     if text.lower() in _WARS:
         return _point(SERIES, _WARS[text.lower()], unit="war")
     if found := _LETTERED.fullmatch(text):
@@ -340,7 +344,9 @@ def _code(text: str) -> Numeral | None:
 
 
 # A version, a telephone number, a day whose month may be either number.
-_ONE_CODE: Final = re.compile(r"\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3}-\d{4}|\d+(?:/\d+){2}")
+_ONE_CODE: Final = re.compile(
+    r"\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3}-\d{4}|\d+(?:/\d+){2}|\d+(?::\d+)+(?:\.\d+)?"
+)
 JOINTS: Final = "-–/"
 """What may stand between two words without spaces; a mark at the end of the first."""
 _JOINT: Final = re.compile(r"([-–/])|—|−")

@@ -8,17 +8,19 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
-from ufo.transforms.english.grammar import word_set
+from ufo.transforms.english.grammar import is_finite, word_set
 from ufo.transforms.english.numerals import (
     ABOUT,
     AT_LEAST,
     AT_MOST,
     CODE,
+    CURRENCIES,
     DATE,
     DAY,
     DECADE,
     FRACTION,
     LISTS,
+    MONEY_MARKS,
     MONTHS,
     NUMBER,
     NUMBERED,
@@ -45,6 +47,7 @@ _STRICT: Final = 1e-7
 """By how much of itself, at least, a number is over 100."""
 _ABOUT: Final = 0.05  # how far off "about 300" may be
 _CONVERTED: Final = 0.02  # how far off "100 miles" may be from 160 km
+_OF_THIRDS: Final = 0.007  # how far off 33 % may be from a third
 _BESIDE: Final = 8  # words on either side of a number that may say what it counts
 _PHRASE: Final = 4  # words of a phrase such as "94 nuclear power reactors"
 _UNIT_WORDS: Final = 4
@@ -148,17 +151,18 @@ def _date(words: Sequence[Word], at: int) -> list[Quantity]:
         return [q for year in years for q in _dated(words, at, at + 1, year)]
     if century := _century(words, at):
         return century
-    if one and one.kind in (NUMBER, SCORE) and any(
-        other.lower in _ERAS for other in words[max(0, at - 1) : at + 4]
+    if (
+        one
+        and one.kind in (NUMBER, SCORE)
+        and any(other.lower in _ERAS for other in words[max(0, at - 1) : at + 4])
     ):
         if era := _era(words, at):
             return era
     if _is_year(words, at):
-        decade = one is not None and one.kind == DECADE
         low = one.low if one else 0.0
-        if decade and at and words[at - 1].value in range(11, 21) and word.surface.isalpha():
-            at, low = at - 1, 100 * (words[at - 1].value or 0) + low % 100  # "nineteen nineties"
-        return _dated(words, at, at + 1 + (words[at] is not word), (low, low + 9 * decade))
+        return _dated(words, at, at + 1, (low, low))
+    if decade := _decade(words, at):
+        return decade
     month, days, end = MONTHS.get(word.lower, 0), list[int](), at + 1
     if month and end < size and (days := _days(words[end])):
         end += 1
@@ -188,12 +192,34 @@ def _century(words: Sequence[Word], at: int) -> list[Quantity]:
     return _dated(words, at, end + (_lower(words, end) in ("ad", "ce")), (last - 99, last))
 
 
+def _decade(words: Sequence[Word], at: int) -> list[Quantity]:
+    """Return "1990s", "the 90s", "nineteen-nineties"; "in his mid-thirties" is an age."""
+    one, after = words[at].numeral, words[at + 1].numeral if at + 1 < len(words) else None
+    first = words[at].value or 0.0
+    if after and after.kind == DECADE and 11 <= first <= 20 and words[at + 1].surface.isalpha():
+        low = 100 * first + after.low % 100
+        return _dated(words, at, at + 2, (low, low + 9))
+    if not one or not (one.kind == DECADE or one.unit in ("10s", "20s")):
+        return []
+    if not _OWNERS.isdisjoint([_lower(words, at - 1), _lower(words, at - 2)]):
+        low = one.low % 100 if one.kind == DECADE else float(one.unit[:2])
+        said_age = words[at].surface
+        return [Quantity(NUMBER, low, low + 9, at, at + 1, said_age, "year", nouns=_AGE)]
+    return _dated(words, at, at + 1, (one.low, one.low + 9)) if one.kind == DECADE else []
+
+
 def _era(words: Sequence[Word], at: int) -> list[Quantity]:
     """Return a year with its era, which may stand before it or after the second of two years."""
     value, one = words[at].value, words[at].numeral
     if value is None and one and _lower(words, at + 1) in ("bc", "bce"):  # "538–332 BC"
-        return [q for year in (one.low, one.high) for q in _dated(words, at, at + 2, (-year, -year))]
-    for era_at, start, end in ((at + 1, at, at + 2), (at - 1, at - 1, at + 1), (at + 3, at, at + 1)):
+        return [
+            q for year in (one.low, one.high) for q in _dated(words, at, at + 2, (-year, -year))
+        ]
+    for era_at, start, end in (
+        (at + 1, at, at + 2),
+        (at - 1, at - 1, at + 1),
+        (at + 3, at, at + 1),
+    ):
         era = _lower(words, era_at)
         if value is None or era not in _ERAS or not words[era_at].surface.isupper():
             continue
@@ -211,8 +237,6 @@ def _is_year(words: Sequence[Word], at: int) -> bool:
     one = words[at].numeral if at < len(words) else None
     if not one or one.low != one.high or not 1000 <= one.low <= 2100:
         return False
-    if one.kind == DECADE:
-        return True
     written = words[at].surface
     if one.kind != NUMBER or one.unit or one.bound or not written.isdigit() or len(written) != 4:
         return False
@@ -221,8 +245,10 @@ def _is_year(words: Sequence[Word], at: int) -> bool:
     after, before = words[at + 1], words[at - 1] if at else None
     if _unit(words, at + 1)[0] or (after.numeral and after.numeral.kind == SCALE):
         return False
-    counts = before is None or before.finite or before.lower in ("of", "about", "some", "than")
-    return not (counts and at > 0 and after.plain and _is_plural(after))
+    if before is None:
+        return after.lower not in _PLURALS  # "2000 people", but "1990 elections"
+    counts = before.finite or before.lower in ("of", "about", "some", "than")
+    return not (counts and after.plain and _is_plural(after))
 
 
 def _days(word: Word) -> list[int]:
@@ -272,7 +298,9 @@ def _named(words: Sequence[Word], at: int) -> list[Quantity]:
     if one and one.kind == ORDINAL and [_lower(words, at + k) for k in (1, 2)] == ["world", "war"]:
         return [Quantity(SERIES, one.low, one.low, at, at + 1, said(words[at : at + 3]), "war")]
     if one and one.bound == NUMBERED:
-        return [_of_series(words, at, "number" if not before else _series_of(words, at) or "number")]
+        return [
+            _of_series(words, at, "number" if not before else _series_of(words, at) or "number")
+        ]
     name = _series_of(words, at) if before else ""
     if not name or not (roman or (one and one.kind == NUMBER and one.low == one.high)):
         return []
@@ -292,7 +320,7 @@ def _named(words: Sequence[Word], at: int) -> list[Quantity]:
         _lower(words, at + 1) not in ("s", "") and _is_scale(words, at + 1)
     )
     plural = at + 1 < len(words) and not word.closes and _is_plural(words[at + 1])
-    if counting or (plural and not known) or (spelled and plural and not title):
+    if counting or (plural and not title and (spelled or not known)):
         return []
     return [_of_series(words, at, name)]
 
@@ -316,15 +344,14 @@ def _series_of(words: Sequence[Word], at: int) -> str:
         return "number"
     if low in _NOUNS:
         return _key(before) if not before.closes or low in _SHORT else ""
-    if before.closes or before.numeral or not before.weight or low in MONTHS:
-        return ""
     if before.joint == "-" and before.surface.isupper():
         return before.key  # "F-16"
+    if before.closes or before.numeral or not before.weight or low in MONTHS:
+        return ""
     hyphen = before.joint == "-" and before.plain and low not in _NO_SERIES
     if (before.surface == before.surface.lower() and not hyphen) or UNITS.get(before.surface):
         return ""
-    opening = at == 1 and before.finite
-    return "" if opening else before.key
+    return "" if at == 1 and is_finite(low) else before.key
 
 
 def _key(word: Word) -> str:
@@ -351,7 +378,9 @@ def _of_series(words: Sequence[Word], at: int, name: str) -> Quantity:
     while first and at - first < _PHRASE and words[first - 1].named and not words[first - 1].closes:
         first -= 1
     written = said(words[first : at + 1])
-    return Quantity(SERIES, value, value, at, at + 1, written, name, beside=_beside(words, at, at + 1))
+    return Quantity(
+        SERIES, value, value, at, at + 1, written, name, beside=_beside(words, at, at + 1)
+    )
 
 
 def _time(words: Sequence[Word], at: int) -> list[Quantity]:
@@ -412,6 +441,8 @@ def _counted(words: Sequence[Word], at: int, after: int) -> list[Quantity]:
             written = said(words[at : other.end])
             return [Quantity(SCORE, amount.low, other.low, at, other.end, written)]
         amount = _range(words, amount, other)
+    elif not amount.unit and _lower(words, amount.end) in ("to", "or", "and"):
+        amount = amount._replace(unit=_unit_of_next(words, amount.end + 1))
     elif _is_score(words, at, amount):
         return [Quantity(SCORE, one.low, one.high, at, at + 1, words[at].surface)]
     return [_bounded(words, amount, after)]
@@ -453,9 +484,9 @@ def _amount(words: Sequence[Word], at: int) -> _Amount | None:
     unit, spread = one.unit, one.high - one.low
     if one.kind == FRACTION or _is_part(words, at):
         share = one.low if one.kind == FRACTION else 1 / one.low
-        return _part(words, at, at + 1, share, one.slack)
+        return _part(words, at, at + 1, share)
     if one.kind == NUMBER and end < len(words) and (part := _fraction(words, end)) and not unit:
-        return _part(words, at, end + 1, value * part, 0.007 * (part * 20 % 1 > _CLOSE))
+        return _part(words, at, end + 1, value * part)
     scale = SCALES.get(_lower(words, end + 1)[:-1]) if _lower(words, end) == "of" else None
     if spread and scale:  # "tens of thousands"
         value, spread, end = value * scale, spread * scale, end + 2
@@ -471,8 +502,20 @@ def _amount(words: Sequence[Word], at: int) -> _Amount | None:
     if not unit and start and (money := UNITS.get(words[start - 1].surface)):
         if words[start - 1].surface.isupper() or not words[start - 1].surface.isalpha():
             unit, start = money, start - 1
+    if unit == "°" and end < len(words) and f"°{words[end].surface}" in UNITS:  # "20° C", "40° N"
+        unit, end = UNITS[f"°{words[end].surface}"], end + 1
+    if unit[-1:] in CURRENCIES and end < len(words) and not one.scaled:
+        scale = MONEY_MARKS.get(words[end].surface, 1.0)  # "$5 m"
+        if scale > 1:
+            value, spread, slack, end = (
+                value * scale,
+                spread * scale,
+                (slack or 0.5) * scale,
+                end + 1,
+            )
     if unit == "m" and not spread and _is_million(words, at, end):
-        value, slack, unit = value * 1e6, (slack or 0.5) * 1e6, ""
+        value, slack = value * 1e6, (slack or 0.5) * 1e6
+        unit, end = _unit(words, end)  # "5m dollars"
     if not unit and _is_age(words, at, end):
         unit = "year"
     if _lower(words, end) == "below" and _lower(words, end + 1) == "zero":
@@ -493,7 +536,8 @@ def _counts(words: Sequence[Word], at: int) -> bool:
         if not after or word.closes or not _NO_ONE.isdisjoint((after.lower, _lower(words, at - 1))):
             return False
         counted = after.plain and not after.finite and not after.lower.endswith(("ing", "ed", "ly"))
-        return counted or _is_scale(words, at + 1) or bool(_fraction(words, at + 1))
+        part = _fraction(words, at + 1) or _half(words, at + 1, 1.0)
+        return counted or _is_scale(words, at + 1) or bool(part)
     if one and one.kind == FRACTION:
         before = words[at - 1].numeral if at else None
         if (before and before.kind == ORDINAL) or (after and after.lower in _NO_HALF):
@@ -515,8 +559,9 @@ def _fraction(words: Sequence[Word], at: int) -> float:
     return 1 / one.low if one.low > 2 else 0.0
 
 
-def _part(words: Sequence[Word], at: int, end: int, share: float, slack: float) -> _Amount:
+def _part(words: Sequence[Word], at: int, end: int, share: float) -> _Amount:
     """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or a share."""
+    slack = _OF_THIRDS if abs(40 * share - round(40 * share)) > _CLOSE else 0.0
     before = [_lower(words, at - back) for back in (1, 2, 4)]
     if before in (["a", "and", "a"], ["a", "and", "an"]) and (unit := _unit(words, at - 3)[0]):
         return _Amount(1 + share, 1 + share, 0.0, unit, at - 4, end)  # "an hour and a half"
@@ -614,7 +659,8 @@ def _unit(words: Sequence[Word], at: int) -> tuple[str, int]:
 def _is_million(words: Sequence[Word], at: int, end: int) -> bool:
     """Return whether "m" is a million: "1.2m people", "a population of 1.2m"."""
     if end < len(words) and not words[end - 1].closes and _is_plural(words[end]):
-        return not _unit(words, end)[0]
+        unit = _unit(words, end)[0]
+        return not unit or unit[-1:] in CURRENCIES
     return any(one.lower in _COUNTS for one in words[max(0, at - 4) : at])
 
 
@@ -623,7 +669,11 @@ def _whole(words: Sequence[Word], first: _Amount) -> _Amount:
     if not first.unit or first.low != first.high or first.unit not in READINGS:
         return first
     at = first.end + (_lower(words, first.end) == "and")
-    if _lower(words, at - 1) == "and" and _lower(words, at) == "a" and _lower(words, at + 1) == "half":
+    if (
+        _lower(words, at - 1) == "and"
+        and _lower(words, at) == "a"
+        and _lower(words, at + 1) == "half"
+    ):
         return first._replace(low=first.low + 0.5, high=first.high + 0.5, end=at + 2)
     if at >= len(words) or not words[at].numeral or words[at].numeral.kind != NUMBER:  # type: ignore[union-attr]
         return first
@@ -654,6 +704,13 @@ def _second(words: Sequence[Word], first: _Amount) -> _Amount | None:
     second = _amount(words, at)
     alike = second and (not first.unit or first.unit == second.unit)
     return second if alike and first.low == first.high else None
+
+
+def _unit_of_next(words: Sequence[Word], at: int) -> str:
+    """Return the unit of a number, which the one before it shares: "from 10 to 20 km"."""
+    one = words[at].numeral if at < len(words) and not words[at - 1].closes else None
+    second = _amount(words, at) if one and one.kind == NUMBER else None
+    return second.unit if second and second.unit in READINGS else ""
 
 
 def _range(words: Sequence[Word], first: _Amount, second: _Amount) -> _Amount:
@@ -696,7 +753,7 @@ def _bounded(words: Sequence[Word], amount: _Amount, after: int) -> Quantity:
         low += step * (sign == OVER)
     elif sign in (UNDER, AT_MOST):
         low, high = -inf, high - step * (sign == UNDER)
-    phrase = () if amount.unit and amount.unit != _SHARE else _phrase(words, end)
+    phrase = () if amount.unit and amount.unit != _SHARE else _phrase(words, last)
     nouns = frozenset(one.key for one in phrase)
     if amount.unit == "year" and _is_age(words, start, end):
         nouns = _AGE
@@ -768,10 +825,12 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
         return claimed.low <= other.low and other.high <= claimed.high
     if not _says_unit(claimed, other):
         return False
-    return any(
-        one.low - slack <= two.low and two.high <= one.high + slack
-        for one, two, slack in _comparable(claimed, other)
-    ) or _is_same_form(claimed, other)
+    is_open = inf in (-claimed.low, claimed.high)  # "over 3 million" is not "3 million"
+    for one, two, slack in _comparable(claimed, other):
+        off = (0.0 if is_open else slack) + _CLOSE * _size(one, two)
+        if one.low - off <= two.low and two.high <= one.high + off:
+            return True
+    return _is_same_form(claimed, other)
 
 
 def differ(claimed: Quantity, other: Quantity) -> bool:
@@ -793,13 +852,18 @@ def differ(claimed: Quantity, other: Quantity) -> bool:
         return False
     pairs = [*_comparable(claimed, other)]
     return bool(pairs) and all(
-        one.high + slack < two.low or two.high + slack < one.low for one, two, slack in pairs
+        max(two.low - one.high, one.low - two.high) > slack + _CLOSE * _size(one, two)
+        for one, two, slack in pairs
     )
 
 
 class _Span(NamedTuple):
     low: float
     high: float
+
+
+def _size(one: _Span, two: _Span) -> float:
+    return max([abs(end) for end in (*one, *two) if abs(end) < inf], default=0.0)
 
 
 def _comparable(claimed: Quantity, other: Quantity) -> Iterator[tuple[_Span, _Span, float]]:
@@ -823,10 +887,7 @@ def _pair_of(
     one, two = _in_base(claimed, ours), _in_base(other, theirs)
     sizes = (ours.size if ours else 1.0), (theirs.size if theirs else 1.0)
     slack = slacks[0] * sizes[0] + slacks[1] * sizes[1]
-    if inf in (-one.low, one.high):
-        slack = 0.0  # "over 3 million" is not "3 million"
-    most = max(abs(end) for end in (*one, *two, 0.0) if abs(end) < inf)
-    return one, two, slack + _CLOSE * most
+    return one, two, slack
 
 
 def _in_base(one: Quantity, reading: Reading | None) -> _Span:
