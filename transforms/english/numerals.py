@@ -72,6 +72,13 @@ def _readings() -> dict[str, tuple[str, tuple[Reading, ...]]]:
 _NAMED_UNITS: Final = _readings()
 UNITS: Final = {name: unit for name, (unit, _) in _NAMED_UNITS.items()}
 """The name of a unit as it is written -> the name by which it is compared."""
+
+
+def unit_of(name: str) -> str:
+    """Return the unit of a name, "" if it is none. The case of a single letter tells: "K", "k"."""
+    return UNITS.get(name) or (UNITS.get(name.lower(), "") if len(name) > 1 else "")
+
+
 READINGS: Final = dict(_NAMED_UNITS.values())
 """The name by which a unit is compared -> what it may mean."""
 WHOLE: Final = frozenset(name for name in UNITS if re.fullmatch(r"[^\s.-]*[^\w\s.-][^\s.-]*", name))
@@ -288,7 +295,7 @@ def _value(text: str) -> Numeral | None:
     elif suffix:
         if suffix == "s" and found["digits"] in ("00", "10", "20"):
             return None  # a decade of any century
-        known = UNITS.get(suffix) or (UNITS.get(suffix.lower()) if len(suffix) > 1 else None)
+        known = unit_of(suffix)
         if money or not known:
             return None
         unit = known
@@ -333,6 +340,8 @@ def _power(value: float, text: str) -> float:
 
 def _code(text: str) -> Numeral | None:
     """Return what names something: letters with a number, or any other text with digits."""
+    if not any(c.isdecimal() or c.isalpha() for c in text):
+        return None  # "²"
     text = unicodedata.normalize("NFKC", text)  # CO₂
     if text.lower() in _WARS:
         return _point(SERIES, _WARS[text.lower()], unit="war")

@@ -8,38 +8,9 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
+from ufo.transforms.english import numerals as n
 from ufo.transforms.english.grammar import is_finite, word_set
-from ufo.transforms.english.numerals import (
-    ABOUT,
-    AT_LEAST,
-    AT_MOST,
-    CODE,
-    CURRENCIES,
-    DATE,
-    DAY,
-    DECADE,
-    FRACTION,
-    LISTS,
-    MONEY_MARKS,
-    MONTHS,
-    NUMBER,
-    NUMBERED,
-    ORDINAL,
-    OVER,
-    READINGS,
-    ROMAN,
-    SCALE,
-    SCALES,
-    SCORE,
-    SEASON,
-    SERIES,
-    TIME,
-    UNDER,
-    UNITS,
-    YEAR,
-    Numeral,
-    Reading,
-)
+from ufo.transforms.english.numerals import DAY, LISTS, NUMBER, READINGS, SERIES, UNITS, YEAR
 from ufo.transforms.english.words import NEGATORS, Word, read, said
 
 _CLOSE: Final = 1e-9
@@ -51,39 +22,29 @@ _OF_THIRDS: Final = 0.007  # how far off 33 % may be from a third
 _BESIDE: Final = 8  # words on either side of a number that may say what it counts
 _PHRASE: Final = 4  # words of a phrase such as "94 nuclear power reactors"
 _UNIT_WORDS: Final = 4
+_LARGEST_SCORE: Final = 250
+_JOINED: Final = 60  # "5 feet, 2 inches" is one length, "5 km, 300 m" are two
 _SHARE: Final = "part"
 _AGE: Final = frozenset(("age",))
 """What years count that may be left out: "died at 78"."""
-_LARGEST_SCORE: Final = 250
+_NONE: Final = n.Numeral("", 0.0, 0.0)
+_NO_WORD: Final = Word("oh")  # without weight
 
-_CONTEXT: Final[dict[str, str]] = LISTS["context"]
-_SERIES: Final[dict[str, str]] = LISTS["series"]
-_AGES: Final = word_set(_CONTEXT["ages"])
-_COUNTS: Final = word_set(_CONTEXT["counts"])
-_SCORES: Final = word_set(_CONTEXT["scores"])
-_LEFT_OUT: Final = frozenset(word.key for word in read(_CONTEXT["left_out"]))
-_NO_ONE: Final = word_set(_CONTEXT["no_one"])
-_NO_HALF: Final = word_set(_CONTEXT["no_half"])
-_NO_SERIES: Final = word_set(_CONTEXT["no_series"])
-_PLURALS: Final = word_set(_CONTEXT["plurals"])
-_NO_PLURALS: Final = word_set(_CONTEXT["no_plurals"])
-_ERAS: Final = word_set(_CONTEXT["eras"])
-_NUMBER_WORDS: Final = word_set(_SERIES["number"])
-_SHORT: Final = dict(pair.split("=") for pair in _SERIES["abbreviations"].split())
-_NOUNS: Final = word_set(_SERIES["nouns"]) | {*_SHORT}
-_BEFORE_MONTHS: Final = word_set(LISTS["before_months"])
-_OWNERS: Final = word_set("his her their my your")
-
-
-def _phrases(name: str) -> dict[tuple[str, ...], str]:
-    lists: dict[str, str] = LISTS[name]
-    return {tuple(one.split()): sign for sign, text in lists.items() for one in text.split(", ")}
-
-
-_BOUNDS: Final = _phrases("bounds")
-_BOUNDS_AFTER: Final = _phrases("bounds_after")
-_TURNED: Final = {OVER: AT_MOST, AT_LEAST: UNDER, UNDER: AT_LEAST, AT_MOST: OVER}
+_CONTEXT: Final = {name: word_set(text) for name, text in LISTS["context"].items()}
+_LEFT_OUT: Final = frozenset(word.key for word in read(LISTS["context"]["left_out"]))
+_SHORT: Final = dict(pair.split("=") for pair in LISTS["series"]["abbreviations"].split())
+_NUMBER_WORDS: Final = word_set(LISTS["series"]["number"])
+_NOUNS: Final = word_set(LISTS["series"]["nouns"]) | {*_SHORT}
+_BOUNDS: Final = {
+    where: {
+        tuple(one.split()): sign for sign, row in LISTS[where].items() for one in row.split(", ")
+    }
+    for where in ("bounds", "bounds_after")
+}
+_TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n.AT_MOST: n.OVER}
 _UNIT_STARTS: Final = frozenset(name.split()[0] for name in UNITS)
+Years = tuple[int, int, list[tuple[float, float]]]
+"""Where years begin and end among the words, and the range of each."""
 
 
 class Quantity(NamedTuple):
@@ -111,303 +72,6 @@ class Quantity(NamedTuple):
     beside: frozenset[str] = frozenset()
 
 
-def quantities(words: Sequence[Word]) -> list[Quantity]:
-    """Return every quantity of the words, in their order.
-
-    A date is up to two quantities, its year and its day or month: the year may be in another place.
-    """
-    found: list[Quantity] = []
-    end = 0  # the end of the quantity before
-    for at in [at for at, word in enumerate(words) if word.numeric]:
-        if at < end:
-            continue
-        some = _date(words, at)
-        if not some and (at or words[at].numeral):
-            some = _named(words, at) or _time(words, at) or _counted(words, at, end)
-        if some:
-            found += some
-            end = some[-1].end
-    return found
-
-
-def _lower(words: Sequence[Word], at: int) -> str:
-    return words[at].lower if 0 <= at < len(words) else ""
-
-
-# Dates
-
-
-def _date(words: Sequence[Word], at: int) -> list[Quantity]:
-    """Return the date that starts here: "7 May 1867", "May 7, 1867", "May 1867", "1867", "1860s",
-    "1867-05-07", "the 19th century", "753 BC", "AD 14"."""
-    word, size = words[at], len(words)
-    one = word.numeral
-    if one and one.kind == DATE:
-        return _dated(words, at, at + 1, (one.low, one.low), *divmod(int(one.high), 100))
-    if one and one.kind == YEAR:
-        return _dated(words, at, at + 1, (one.low, one.low))
-    if one and one.kind == SEASON:
-        years = ((year, year) for year in (one.low, one.high))
-        return [q for year in years for q in _dated(words, at, at + 1, year)]
-    if century := _century(words, at):
-        return century
-    if (
-        one
-        and one.kind in (NUMBER, SCORE)
-        and any(other.lower in _ERAS for other in words[max(0, at - 1) : at + 4])
-    ):
-        if era := _era(words, at):
-            return era
-    if _is_year(words, at):
-        low = one.low if one else 0.0
-        return _dated(words, at, at + 1, (low, low))
-    if decade := _decade(words, at):
-        return decade
-    month, days, end = MONTHS.get(word.lower, 0), list[int](), at + 1
-    if month and end < size and (days := _days(words[end])):
-        end += 1
-    elif not month and (days := _days(word)):
-        end += _lower(words, end) == "of"
-        month = MONTHS.get(_lower(words, end), 0)
-        end += 1
-    if month and _is_year(words, end) and words[end].kind == NUMBER:
-        said_year = words[end].value or 0.0
-        return _dated(words, at, end + 1, (said_year, said_year), month, *days)
-    if month and (days or (word.surface[0].isupper() and _lower(words, at - 1) in _BEFORE_MONTHS)):
-        return _dated(words, at, end, None, month, *days)
-    return []
-
-
-def _century(words: Sequence[Word], at: int) -> list[Quantity]:
-    one = words[at].numeral
-    century = one.low if one and one.kind == ORDINAL else ROMAN.get(words[at].surface, 0)
-    end = at + 1
-    if _is_tens(words, at):
-        century, end = (words[at].value or 0) + (words[at + 1].value or 0), at + 2
-    if not century or _lower(words, end) not in ("century", "centuries"):
-        return []
-    last, end = 100.0 * century, end + 1
-    if _lower(words, end) in ("bc", "bce"):
-        return _dated(words, at, end + 1, (-last, 99 - last))
-    return _dated(words, at, end + (_lower(words, end) in ("ad", "ce")), (last - 99, last))
-
-
-def _decade(words: Sequence[Word], at: int) -> list[Quantity]:
-    """Return "1990s", "the 90s", "nineteen-nineties"; "in his mid-thirties" is an age."""
-    one, after = words[at].numeral, words[at + 1].numeral if at + 1 < len(words) else None
-    first = words[at].value or 0.0
-    if after and after.kind == DECADE and 11 <= first <= 20 and words[at + 1].surface.isalpha():
-        low = 100 * first + after.low % 100
-        return _dated(words, at, at + 2, (low, low + 9))
-    if not one or not (one.kind == DECADE or one.unit in ("10s", "20s")):
-        return []
-    if not _OWNERS.isdisjoint([_lower(words, at - 1), _lower(words, at - 2)]):
-        low = one.low % 100 if one.kind == DECADE else float(one.unit[:2])
-        said_age = words[at].surface
-        return [Quantity(NUMBER, low, low + 9, at, at + 1, said_age, "year", nouns=_AGE)]
-    return _dated(words, at, at + 1, (one.low, one.low + 9)) if one.kind == DECADE else []
-
-
-def _era(words: Sequence[Word], at: int) -> list[Quantity]:
-    """Return a year with its era, which may stand before it or after the second of two years."""
-    value, one = words[at].value, words[at].numeral
-    if value is None and one and _lower(words, at + 1) in ("bc", "bce"):  # "538–332 BC"
-        return [
-            q for year in (one.low, one.high) for q in _dated(words, at, at + 2, (-year, -year))
-        ]
-    for era_at, start, end in (
-        (at + 1, at, at + 2),
-        (at - 1, at - 1, at + 1),
-        (at + 3, at, at + 1),
-    ):
-        era = _lower(words, era_at)
-        if value is None or era not in _ERAS or not words[era_at].surface.isupper():
-            continue
-        if era_at == at + 3 and (
-            _lower(words, at + 1) not in ("and", "to", "or") or not words[at + 2].value
-        ):
-            continue
-        year = -value if era in ("bc", "bce") else value
-        return _dated(words, start, end, (year, year))
-    return []
-
-
-def _is_year(words: Sequence[Word], at: int) -> bool:
-    """Return whether a number from 1000 to 2100 is a year: not "2000 metres", "of 2000 people"."""
-    one = words[at].numeral if at < len(words) else None
-    if not one or one.low != one.high or not 1000 <= one.low <= 2100:
-        return False
-    written = words[at].surface
-    if one.kind != NUMBER or one.unit or one.bound or not written.isdigit() or len(written) != 4:
-        return False
-    if words[at].closes or at + 1 == len(words):
-        return True
-    after, before = words[at + 1], words[at - 1] if at else None
-    if _unit(words, at + 1)[0] or (after.numeral and after.numeral.kind == SCALE):
-        return False
-    if before is None:
-        return after.lower not in _PLURALS  # "2000 people", but "1990 elections"
-    counts = before.finite or before.lower in ("of", "about", "some", "than")
-    return not (counts and after.plain and _is_plural(after))
-
-
-def _days(word: Word) -> list[int]:
-    """Return the day of a month, or the two of "12–15 May"."""
-    one = word.numeral
-    whole = one and one.kind in (NUMBER, ORDINAL) and not (one.unit or one.bound or one.slack)
-    if not one or not whole or not word.surface[0].isdigit():
-        return []
-    both = [one.low] if one.low == one.high else [one.low, one.high]
-    return [int(day) for day in both if day == int(day) and 1 <= day <= 31]
-
-
-def _dated(
-    words: Sequence[Word],
-    at: int,
-    end: int,
-    years: tuple[float, float] | None,
-    month: int = 0,
-    *days: int,
-) -> list[Quantity]:
-    written, found = said(words[at:end]), []
-    if month:
-        first = 100 * month
-        for day in days or (0,):
-            found.append(Quantity(DAY, first + day, first + (day or 99), at, end, written))
-    if years:
-        low, high = years
-        before = _lower(words, at - 1) if not month else ""
-        if before in ("after", "before"):
-            low, high = (high + 1, inf) if before == "after" else (-inf, low - 1)
-            written = f"{words[at - 1].surface} {written}"
-        found.append(Quantity(YEAR, low, high, at, end, written))
-    return found
-
-
-# Names of one of a series, codes, times of day
-
-
-def _named(words: Sequence[Word], at: int) -> list[Quantity]:
-    """Return a number that names one of a series: "gate 5", "Louis XIV", "GPT-4", "BRCA1"."""
-    word = words[at]
-    one, before = word.numeral, words[at - 1] if at else None
-    if one and one.kind in (CODE, SERIES):
-        return [Quantity(one.kind, one.low, one.high, at, at + 1, word.surface, one.unit)]
-    written = word.surface.upper() if word.surface.islower() else word.surface
-    roman = 0 if word.kind else ROMAN.get(written, 0)
-    if one and one.kind == ORDINAL and [_lower(words, at + k) for k in (1, 2)] == ["world", "war"]:
-        return [Quantity(SERIES, one.low, one.low, at, at + 1, said(words[at : at + 3]), "war")]
-    if one and one.bound == NUMBERED:
-        return [
-            _of_series(words, at, "number" if not before else _series_of(words, at) or "number")
-        ]
-    name = _series_of(words, at) if before else ""
-    if not name or not (roman or (one and one.kind == NUMBER and one.low == one.high)):
-        return []
-    known = before is not None and before.lower in _NOUNS | _NUMBER_WORDS
-    if roman:
-        named = before is not None and before.surface[0].isupper()
-        fits = known or (named and word.surface.isupper())
-        return [_of_series(words, at, name)] if fits and _is_roman(words, at, known) else []
-    assert one
-    unit = one.unit if one.unit != "s" else ""  # "747s"
-    plain = not unit and not one.bound and not one.scaled and one.low >= 0
-    spelled = word.surface.isalpha()
-    title = spelled and word.surface[0].isupper() and words[at - 1].named  # "Square Two"
-    if not plain or "," in word.surface or (spelled and not known and not title):
-        return []
-    counting = _unit(words, at + 1)[0] or (
-        _lower(words, at + 1) not in ("s", "") and _is_scale(words, at + 1)
-    )
-    plural = at + 1 < len(words) and not word.closes and _is_plural(words[at + 1])
-    if counting or (plural and not title and (spelled or not known)):
-        return []
-    return [_of_series(words, at, name)]
-
-
-def _is_scale(words: Sequence[Word], at: int) -> bool:
-    one = words[at].numeral if at < len(words) else None
-    return bool(one) and one is not None and one.kind == SCALE
-
-
-def _series_of(words: Sequence[Word], at: int) -> str:
-    """Return the key of the noun or name that the number here names one of, "" if none."""
-    before = words[at - 1]
-    low = before.lower
-    if low in _NUMBER_WORDS:
-        sign = low != "no" or before.surface == "No" or before.closes
-        further = words[at - 2] if at > 1 and not words[at - 2].closes else None
-        if not sign:
-            return ""
-        if further and (further.plain or further.named) and not further.finite:
-            return _key(further)
-        return "number"
-    if low in _NOUNS:
-        return _key(before) if not before.closes or low in _SHORT else ""
-    if before.joint == "-" and before.surface.isupper():
-        return before.key  # "F-16"
-    if before.closes or before.numeral or not before.weight or low in MONTHS:
-        return ""
-    hyphen = before.joint == "-" and before.plain and low not in _NO_SERIES
-    if (before.surface == before.surface.lower() and not hyphen) or UNITS.get(before.surface):
-        return ""
-    return "" if at == 1 and is_finite(low) else before.key
-
-
-def _key(word: Word) -> str:
-    return _SHORT.get(word.lower, word.key)
-
-
-def _is_roman(words: Sequence[Word], at: int, known: bool) -> bool:
-    """Return whether letters are a Roman numeral here: not "I", and no initial or vitamin."""
-    written = words[at].surface
-    if words[at].joint != " ":
-        return False
-    if known or len(written) > 1:
-        return len(written) > 1 or written in "IVXivx"
-    if written != "I":
-        return written in "VX"
-    place = _lower(words, at - 2) in ("in", "at", "from", "to", "on", "near", "and")
-    return not place and sum(one.surface in ("I", "my", "me", "My") for one in words) == 1
-
-
-def _of_series(words: Sequence[Word], at: int, name: str) -> Quantity:
-    word = words[at]
-    value = word.numeral.low if word.numeral else float(ROMAN[word.surface.upper()])
-    first = max(0, at - 1)
-    while first and at - first < _PHRASE and words[first - 1].named and not words[first - 1].closes:
-        first -= 1
-    written = said(words[first : at + 1])
-    return Quantity(
-        SERIES, value, value, at, at + 1, written, name, beside=_beside(words, at, at + 1)
-    )
-
-
-def _time(words: Sequence[Word], at: int) -> list[Quantity]:
-    """Return a time of day: "5:30 am", "5 p.m.", "17:30", "noon", "5 o'clock"."""
-    word = words[at]
-    one, half = word.numeral, _lower(words, at + 1)
-    value = one.low if one else 0.0
-    clock = half in ("o'clock", "oclock")
-    if one and one.kind == NUMBER and one.low == one.high and (half in ("am", "pm") or clock):
-        hour, minute = divmod(round(100 * value), 100)  # also "5.30 pm"
-        if not 1 <= hour <= 12 or minute > 59 or words[at + 1].surface in ("Am", "Pm"):
-            return []
-        value = 60.0 * hour + minute
-        half = _lower(words, at + 2) if clock else half
-    elif not one or one.kind != TIME:
-        return []
-    end, unit = at + 1 + clock, one.unit
-    if half in ("am", "pm"):
-        value, end, unit = value % 720 + 720 * (half == "pm"), end + 1, ""
-    elif clock:
-        unit = "12"
-    return [Quantity(TIME, value, value, at, end, said(words[at:end]), unit)]
-
-
-# Numbers
-
-
 class _Amount(NamedTuple):
     """A number and its unit in words[start:end], before its bound is read."""
 
@@ -419,393 +83,577 @@ class _Amount(NamedTuple):
     end: int
 
 
-def _counted(words: Sequence[Word], at: int, after: int) -> list[Quantity]:
-    """Return the number that starts here, with its unit, bound and range."""
-    one = words[at].numeral
-    if not one or one.kind not in (NUMBER, ORDINAL, SCALE, FRACTION, SCORE):
-        return []
-    if one.kind == SCORE:
-        return [Quantity(SCORE, one.low, one.high, at, at + 1, words[at].surface)]
-    if one.kind == ORDINAL and not _is_part(words, at):
-        return [_ordinal(words, at, at)]
-    if _is_tens(words, at):
-        return [_ordinal(words, at, at + 1)]
-    amount = _amount(words, at)
-    if not amount:
-        return []
-    amount = _whole(words, amount)
-    other = _second(words, amount)
-    if other:
-        falls = other.high < amount.low and _lower(words, amount.end) == "to"
-        if falls and not other.unit and amount.low <= _LARGEST_SCORE:
-            written = said(words[at : other.end])
-            return [Quantity(SCORE, amount.low, other.low, at, other.end, written)]
-        amount = _range(words, amount, other)
-    elif not amount.unit and _lower(words, amount.end) in ("to", "or", "and"):
-        amount = amount._replace(unit=_unit_of_next(words, amount.end + 1))
-    elif _is_score(words, at, amount):
-        return [Quantity(SCORE, one.low, one.high, at, at + 1, words[at].surface)]
-    return [_bounded(words, amount, after)]
+def quantities(words: Sequence[Word]) -> list[Quantity]:
+    """Return every quantity of the words, in their order.
 
-
-def _ordinal(words: Sequence[Word], start: int, last: int) -> Quantity:
-    """Return "44th", "third", or "forty-fourth", of two words."""
-    value = sum(word.value or 0.0 for word in words[start : last + 1])
-    noun = next(iter(_phrase(words, last + 1)), None)
-    unit = noun.key if noun else ""
-    return Quantity(ORDINAL, value, value, start, last + 1, said(words[start : last + 1]), unit)
-
-
-def _is_tens(words: Sequence[Word], at: int) -> bool:
-    """Return whether the tens of an ordinal are here: "forty" in "forty-fourth"."""
-    tens, ones = words[at], words[at + 1] if at + 1 < len(words) else None
-    if not ones or ones.kind != ORDINAL or not tens.surface.isalpha() or tens.closes:
-        return False
-    return (tens.value or 0) in range(20, 100, 10) and 0 < (ones.value or 0) < 10
-
-
-def _is_part(words: Sequence[Word], at: int) -> bool:
-    """Return whether an ordinal is a fraction: "a third of", "one third"."""
-    before, one = _lower(words, at - 1), words[at].numeral
-    if not one or one.kind != ORDINAL or one.low < 3:
-        return False
-    return before == "one" or (before == "a" and _lower(words, at + 1) == "of")
-
-
-def _amount(words: Sequence[Word], at: int) -> _Amount | None:
-    """Return the number that starts here with its scale and unit; a range if attached."""
-    one = words[at].numeral
-    if not one or not _counts(words, at):
-        return None
-    if one.kind == SCALE and _lower(words, at - 1) in ("few", "several"):
-        unit, end = _unit(words, at + 1)
-        return _Amount(2 * one.low, 9.99 * one.low, 0.0, unit, at, end)
-    value, slack, end = one.low, one.slack, at + 1
-    unit, spread = one.unit, one.high - one.low
-    if one.kind == FRACTION or _is_part(words, at):
-        share = one.low if one.kind == FRACTION else 1 / one.low
-        return _part(words, at, at + 1, share)
-    if one.kind == NUMBER and end < len(words) and (part := _fraction(words, end)) and not unit:
-        return _part(words, at, end + 1, value * part)
-    scale = SCALES.get(_lower(words, end + 1)[:-1]) if _lower(words, end) == "of" else None
-    if spread and scale:  # "tens of thousands"
-        value, spread, end = value * scale, spread * scale, end + 2
-    if not unit and not spread:
-        value, slack, end = _cardinal(words, at)
-    elif _is_scale(words, end):  # "10-20 million"
-        scale = words[end].numeral.low if words[end].numeral else 1.0
-        value, spread, end = value * scale, spread * scale, end + 1
-    low_sign, start = _signed(words, at, value)
-    value = low_sign
-    if not unit:
-        unit, end = _unit(words, end)
-    if not unit and start and (money := UNITS.get(words[start - 1].surface)):
-        if words[start - 1].surface.isupper() or not words[start - 1].surface.isalpha():
-            unit, start = money, start - 1
-    if unit == "°" and end < len(words) and f"°{words[end].surface}" in UNITS:  # "20° C", "40° N"
-        unit, end = UNITS[f"°{words[end].surface}"], end + 1
-    if unit[-1:] in CURRENCIES and end < len(words) and not one.scaled:
-        scale = MONEY_MARKS.get(words[end].surface, 1.0)  # "$5 m"
-        if scale > 1:
-            value, spread, slack, end = (
-                value * scale,
-                spread * scale,
-                (slack or 0.5) * scale,
-                end + 1,
-            )
-    if unit == "m" and not spread and _is_million(words, at, end):
-        value, slack = value * 1e6, (slack or 0.5) * 1e6
-        unit, end = _unit(words, end)  # "5m dollars"
-    if not unit and _is_age(words, at, end):
-        unit = "year"
-    if _lower(words, end) == "below" and _lower(words, end + 1) == "zero":
-        value, end = -value, end + 2
-    return _Amount(value, value + spread, slack, unit, start, end)
-
-
-def _is_age(words: Sequence[Word], at: int, end: int) -> bool:
-    before = _lower(words, at - (2 if _lower(words, at - 1) == "of" else 1))
-    return before in _AGES or _lower(words, end) == "old"
-
-
-def _counts(words: Sequence[Word], at: int) -> bool:
-    """Return whether a word that may be a number is one here: not "one of the", "a half-brother"."""
-    word, after = words[at], words[at + 1] if at + 1 < len(words) else None
-    one = word.numeral
-    if word.lower == "one":
-        if not after or word.closes or not _NO_ONE.isdisjoint((after.lower, _lower(words, at - 1))):
-            return False
-        counted = after.plain and not after.finite and not after.lower.endswith(("ing", "ed", "ly"))
-        part = _fraction(words, at + 1) or _half(words, at + 1, 1.0)
-        return counted or _is_scale(words, at + 1) or bool(part)
-    if one and one.kind == FRACTION:
-        before = words[at - 1].numeral if at else None
-        if (before and before.kind == ORDINAL) or (after and after.lower in _NO_HALF):
-            return False
-        small = _lower(words, at - 1) in ("a", "one", "nearly", "almost", "about", "over")
-        return word.lower == "half" or small or (after is not None and after.lower == "of")
-    return True
-
-
-def _fraction(words: Sequence[Word], at: int) -> float:
-    """Return the value of "thirds" in "two thirds", "quarter" in "one quarter"; else 0."""
-    one = words[at].numeral if at < len(words) else None
-    if not one or words[at - 1].closes:
-        return 0.0
-    if one.kind == FRACTION and words[at].lower != "half":
-        return one.low
-    if words[at - 1].lower != "one" or one.kind != ORDINAL:
-        return 0.0
-    return 1 / one.low if one.low > 2 else 0.0
-
-
-def _part(words: Sequence[Word], at: int, end: int, share: float) -> _Amount:
-    """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or a share."""
-    slack = _OF_THIRDS if abs(40 * share - round(40 * share)) > _CLOSE else 0.0
-    before = [_lower(words, at - back) for back in (1, 2, 4)]
-    if before in (["a", "and", "a"], ["a", "and", "an"]) and (unit := _unit(words, at - 3)[0]):
-        return _Amount(1 + share, 1 + share, 0.0, unit, at - 4, end)  # "an hour and a half"
-    after = end + (_lower(words, end) == "of")
-    after += _lower(words, after) in ("a", "an")
-    if after > end or _is_scale(words, after):
-        if _is_scale(words, after):
-            share, after = share * (words[after].value or words[after].numeral.low), after + 1  # type: ignore[union-attr]
-            unit, end = _unit(words, after)
-            return _Amount(share, share, 0.0, unit, at, end)
-        if _lower(words, after) == "dozen":
-            return _Amount(12 * share, 12 * share, 0.0, "", at, after + 1)
-    unit, last = _unit(words, after)
-    if unit and _lower(words, after - 1) != "of":
-        return _Amount(share, share, slack, unit, at, last)
-    return _Amount(share, share, slack, _SHARE, at, end)
-
-
-def _cardinal(words: Sequence[Word], at: int) -> tuple[float, float, int]:
-    """Return the value, slack and end of a number of several words: "two hundred and five",
-    "1.5 million", "twenty-five", "5 1/2", "two and a half"."""
-    one = words[at].numeral
-    assert one
-    spelled = words[at].surface.isalpha()
-    total, part, slack, end = 0.0, one.low, one.slack, at + 1
-    last = 0.0  # the scale before
-    if one.kind == SCALE:
-        part, end = 1.0, at
-    if one.scaled:
-        return part, slack, end
-    while end < len(words) and (end == at or not words[end - 1].closes):
-        joined = end + (last > 0 and words[end].lower == "and")
-        nxt = words[joined].numeral if joined < len(words) else None
-        ones = nxt.low if nxt and nxt.kind == NUMBER and words[joined].surface.isalpha() else 0.0
-        if nxt and nxt.kind == SCALE and joined == end:
-            if nxt.low <= 100:
-                part *= nxt.low
-            else:
-                total, part = total + part * nxt.low, 0.0
-                slack = (slack or 0.5) * nxt.low
-            last, spelled = nxt.low, True
-        elif ones and nxt and not nxt.unit and last and ones < last and part % 100 == 0:
-            part, slack = part + ones, 0.0
-        elif spelled and 0 < ones < 10 and part % 10 == 0 and part % 100:
-            part += ones
-        else:
-            break
-        end = joined + 1
-    half = _half(words, end, total + part)
-    if half:
-        value, end = total + part + half, end + (3 if _lower(words, end) == "and" else 1)
-        if _is_scale(words, end):
-            return value * (words[end].numeral.low), 0.0, end + 1  # type: ignore[union-attr]
-        if last > 100:  # "a million and a half"
-            return value + (last - 1) * half, 0.0, end
-        return value, 0.0, end
-    return total + part, slack, end
-
-
-def _half(words: Sequence[Word], at: int, value: float) -> float:
-    """Return the fraction after a number: "and a half", "1/2"."""
-    words = words[at : at + 3]
-    if [one.lower for one in words[:2]] == ["and", "a"] and len(words) == 3:
-        one = words[2].numeral
-        return one.low if one and one.kind == FRACTION else 0.0
-    one = words[0].numeral if words else None
-    written = words[0].surface if words else ""
-    small = one and one.kind == NUMBER and 0 < one.low < 1 and not one.unit and "." not in written
-    return one.low if one and small and written[0].isnumeric() and value == int(value) else 0.0
-
-
-def _signed(words: Sequence[Word], at: int, value: float) -> tuple[float, int]:
-    minus = at and words[at - 1].lower in ("minus", "negative") and words[at].surface[0] not in "-−"
-    return (-value, at - 1) if minus else (value, at)
-
-
-def _unit(words: Sequence[Word], at: int) -> tuple[str, int]:
-    """Return the unit that starts here and the end of its words; "" and `at` if there is none."""
-    if at >= len(words) or (at and words[at - 1].closes):
-        return "", at
-    word = words[at]
-    if word.surface not in _UNIT_STARTS and word.lower not in _UNIT_STARTS:
-        return "", at
-    if word.lower == "in" and not (word.closes or _lower(words, at - 2) in ("ft", "feet", "foot")):
-        return "", at  # "5 in Paris", but "5 in." and "5 ft 3 in"
-    surfaces = [one.surface for one in words[at : at + _UNIT_WORDS]]
-    for size in range(len(surfaces), 0, -1):
-        written = " ".join(surfaces[:size])
-        unit = UNITS.get(written) or (UNITS.get(written.lower()) if len(written) > 1 else None)
-        if unit:
-            return unit, at + size
-    return "", at
-
-
-def _is_million(words: Sequence[Word], at: int, end: int) -> bool:
-    """Return whether "m" is a million: "1.2m people", "a population of 1.2m"."""
-    if end < len(words) and not words[end - 1].closes and _is_plural(words[end]):
-        unit = _unit(words, end)[0]
-        return not unit or unit[-1:] in CURRENCIES
-    return any(one.lower in _COUNTS for one in words[max(0, at - 4) : at])
-
-
-def _whole(words: Sequence[Word], first: _Amount) -> _Amount:
-    """Return an amount with its smaller unit: "5 ft 3 in", "1 h 30 min", "2 hours and a half"."""
-    if not first.unit or first.low != first.high or first.unit not in READINGS:
-        return first
-    at = first.end + (_lower(words, first.end) == "and")
-    if (
-        _lower(words, at - 1) == "and"
-        and _lower(words, at) == "a"
-        and _lower(words, at + 1) == "half"
-    ):
-        return first._replace(low=first.low + 0.5, high=first.high + 0.5, end=at + 2)
-    if at >= len(words) or not words[at].numeral or words[at].numeral.kind != NUMBER:  # type: ignore[union-attr]
-        return first
-    second = _amount(words, at)
-    if not second or second.low != second.high or second.unit not in READINGS:
-        return first
-    large, small = READINGS[first.unit][0], READINGS[second.unit][0]
-    ratio = large.size / small.size
-    direct = at == first.end and not words[at - 1].closes
-    if large.dimension != small.dimension or large.zero or not second.low < ratio:
-        return first
-    if ratio <= 1 or not (ratio <= 60 or direct):
-        return first
-    value = first.low * ratio + second.low
-    return _Amount(value, value, second.slack, second.unit, first.start, second.end)
-
-
-def _second(words: Sequence[Word], first: _Amount) -> _Amount | None:
-    """Return the other end of "between 10 and 20 km", "10 to 20 km"; not of "from 10 to 20"."""
-    lead, link = _lower(words, first.start - 1), _lower(words, first.end)
-    between = lead == "between" and link == "and"
-    if not between and (link != "to" or lead == "from"):
-        return None
-    at = first.end + 1
-    one = words[at].numeral if at < len(words) else None
-    if not one or one.kind != NUMBER or words[at - 1].closes or words[at - 2].closes:
-        return None
-    second = _amount(words, at)
-    alike = second and (not first.unit or first.unit == second.unit)
-    return second if alike and first.low == first.high else None
-
-
-def _unit_of_next(words: Sequence[Word], at: int) -> str:
-    """Return the unit of a number, which the one before it shares: "from 10 to 20 km"."""
-    one = words[at].numeral if at < len(words) and not words[at - 1].closes else None
-    second = _amount(words, at) if one and one.kind == NUMBER else None
-    return second.unit if second and second.unit in READINGS else ""
-
-
-def _range(words: Sequence[Word], first: _Amount, second: _Amount) -> _Amount:
-    low = first.low
-    if second.low >= 1e3 * low and not first.slack:  # "10 to 20 million"
-        low *= next((one.numeral.low for one in words[first.end + 1 : second.end]
-                     if one.numeral and one.numeral.kind == SCALE), 1.0)  # fmt: skip
-    low, high = sorted((low, second.high))
-    return _Amount(low, high, second.slack, second.unit, first.start, second.end)
-
-
-def _is_score(words: Sequence[Word], at: int, amount: _Amount) -> bool:
-    """Return whether "1-3" is a score, not a range."""
-    one, written = words[at].numeral, words[at].surface
-    if not one or one.low == one.high or amount.unit or one.scaled or not written[0].isdigit():
-        return False
-    if one.high > _LARGEST_SCORE or "±" in written or "." in written:
-        return False
-    near = words[max(0, at - _PHRASE) : at] + words[at + 1 : at + 2]
-    return not _phrase(words, at + 1) or any(word.lower in _SCORES for word in near)
-
-
-def _bounded(words: Sequence[Word], amount: _Amount, after: int) -> Quantity:
-    """Return the quantity of an amount, with the bound that the words around it say."""
-    start, end = amount.start, amount.end
-    first, sign = _bound(words, start, after)
-    last = end
-    for size in (2,):
-        words_after = tuple(one.lower for one in words[end : end + size])
-        if not sign and words_after in _BOUNDS_AFTER and not words[end - 1].closes:
-            sign, last = _BOUNDS_AFTER[words_after], end + size
-    one = words[amount.end - 1].numeral or words[start].numeral
-    sign = sign or (one.bound if one else "")
-    low, high, slack = amount.low, amount.high, amount.slack
-    step = _STRICT * max(1.0, abs(low))
-    if sign == ABOUT:
-        slack, first = max(slack, _ABOUT * abs(high)), first
-    elif sign in (OVER, AT_LEAST):
-        low, high = high if low == high else low, inf
-        low += step * (sign == OVER)
-    elif sign in (UNDER, AT_MOST):
-        low, high = -inf, high - step * (sign == UNDER)
-    phrase = () if amount.unit and amount.unit != _SHARE else _phrase(words, last)
-    nouns = frozenset(one.key for one in phrase)
-    if amount.unit == "year" and _is_age(words, start, end):
-        nouns = _AGE
-    unit = amount.unit or next((one.key for one in phrase if _is_plural(one)), "")
-    return Quantity(
-        NUMBER, low, high, start, end, said(words[first:last]), unit, slack, nouns,
-        _beside(words, start, end),
-    )  # fmt: skip
-
-
-def _bound(words: Sequence[Word], start: int, after: int) -> tuple[int, str]:
-    """Return the bound that is said before a number and where its words begin."""
-    for size in (4, 3, 2, 1):
-        at = start - size
-        sign = _BOUNDS.get(tuple(one.lower for one in words[at:start])) if at >= after else None
-        if sign:
-            turned = at > after and (words[at - 1].lower in NEGATORS)
-            return (at - 1, _TURNED[sign]) if turned and sign in _TURNED else (at, sign)
-    return start, ""
-
-
-def _phrase(words: Sequence[Word], at: int) -> list[Word]:
-    """Return the words of the phrase that is counted: "nuclear reactors" in "94 nuclear reactors",
-    "voters" in "half of the voters"."""
-    if at and words[at - 1].closes:
-        return []
-    if _lower(words, at) == "of":
-        at += 1 + (_lower(words, at + 1) in ("the", "its", "their", "these", "all", "his", "her"))
-    found: list[Word] = []
-    for word in words[at : at + _PHRASE]:
-        verb = word.finite and not (not found and word.lower.endswith("s"))
-        if not word.weight or word.kind or verb:
-            break
-        found.append(word)
-        if word.closes or _is_plural(word):
-            break
+    A date is up to two quantities, its year and its day or month: the year may be in another place.
+    """
+    found: list[Quantity] = []
+    end = 0  # the end of the quantity before
+    for at in [at for at, word in enumerate(words) if word.numeric]:
+        if at >= end:
+            some = _Reader(words, at, end).quantities()
+            found += some
+            end = some[-1].end if some else end
     return found
 
 
 def _is_plural(word: Word) -> bool:
     low = word.lower
-    if low in _PLURALS:
+    if low in _CONTEXT["plurals"]:
         return True
-    return low[-1:] == "s" and low[-2:] not in ("ss", "us", "is") and low not in _NO_PLURALS
+    ending = low[-1:] == "s" and low[-2:] not in ("ss", "us", "is")
+    return ending and low not in _CONTEXT["no_plurals"]
 
 
-def _beside(words: Sequence[Word], start: int, end: int) -> frozenset[str]:
-    near = words[max(0, start - _BESIDE) : end + _BESIDE]
-    return frozenset([one.key for one in near if one.weight])
+class _Reader:
+    """Reads the quantity that begins at a word; nothing before `after` belongs to it."""
 
+    def __init__(self, words: Sequence[Word], at: int, after: int) -> None:
+        self.words, self.at, self.after = words, at, after
 
-# Comparison
+    def quantities(self) -> list[Quantity]:
+        """Return the quantity here, the year and day of a date, or nothing."""
+        at, one = self.at, self.number(self.at)
+        if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
+            return [self.made(one.kind, one.low, one.high, at, at + 1, one.unit)]
+        if found := self.date(at):
+            return found
+        quantity = self.named(at) or self.time(at) or self.counted(at)
+        return [quantity] if quantity else []
+
+    def word(self, at: int) -> Word:
+        """Return a word; one that is nothing where there is none."""
+        return self.words[at] if 0 <= at < len(self.words) else _NO_WORD
+
+    def low(self, at: int) -> str:
+        """Return a word in lower case."""
+        return self.words[at].lower if 0 <= at < len(self.words) else ""
+
+    def number(self, at: int) -> n.Numeral:
+        """Return what number a word is; one without a kind if it is none."""
+        return (self.words[at].numeral or _NONE) if 0 <= at < len(self.words) else _NONE
+
+    def closed(self, at: int) -> bool:
+        """Return whether nothing follows a word in its phrase."""
+        return at < 0 or at + 1 >= len(self.words) or self.words[at].closes
+
+    def scale(self, at: int) -> float:
+        """Return the scale that a word is, 0 if it is none."""
+        one = self.number(at)
+        return one.low if one.kind == n.SCALE else 0.0
+
+    def made(
+        self, kind: str, low: float, high: float, start: int, end: int, unit: str = ""
+    ) -> Quantity:
+        """Return a quantity that is said in words[start:end]."""
+        return Quantity(kind, low, high, start, end, said(self.words[start:end]), unit)
+
+    def beside(self, start: int, end: int) -> frozenset[str]:
+        """Return the keys of the words near a number."""
+        near = self.words[max(0, start - _BESIDE) : end + _BESIDE]
+        return frozenset([one.key for one in near if one.weight])
+
+    # Dates
+
+    def date(self, at: int) -> list[Quantity]:
+        """Return the date here: "7 May 1867", "May 7, 1867", "May 1867", "1867", "1860s", "753 BC",
+        "1867-05-07", "the 19th century"."""
+        one = self.number(at)
+        if one.kind == n.DATE:
+            return self.dated(at, at + 1, [(one.low, one.low)], *divmod(int(one.high), 100))
+        if years := self.century(at) or self.decade(at) or self.era(at) or self.year(at):
+            return self.dated(*years)
+        month, end = n.MONTHS.get(self.low(at), 0), at + 1
+        days = self.days(end) if month else self.days(at)
+        if month:
+            end += bool(days)
+        elif days:
+            end += self.low(end) == "of"
+            month, end = n.MONTHS.get(self.low(end), 0), end + 1
+        if not month:
+            return []
+        year = self.year(end)
+        alone = self.word(at).surface[0].isupper() and self.low(at - 1) in _CONTEXT["before_months"]
+        if not (days or year or alone):
+            return []
+        return self.dated(at, end + bool(year), year[2] if year else [], month, *days)
+
+    def dated(
+        self, at: int, end: int, years: list[tuple[float, float]], month: int = 0, *days: int
+    ) -> list[Quantity]:
+        """Return the days and years of a date."""
+        found = []
+        for day in (days or (0,)) if month else ():
+            first = 100 * month + day
+            found.append(self.made(DAY, first, first + (0 if day else 99), at, end))
+        before = "" if month else self.low(at - 1)
+        for low, high in years:
+            year = self.made(YEAR, low, high, at, end)
+            if before in ("after", "before"):
+                low, high = (high + 1, inf) if before == "after" else (-inf, low - 1)
+                year = year._replace(low=low, high=high, said=said(self.words[at - 1 : end]))
+            found.append(year)
+        return found
+
+    def ordinal(self, at: int) -> tuple[float, int]:
+        """Return the value and end of an ordinal: "44th", "forty-fourth"; 0 if it is none."""
+        one, second = self.number(at), self.number(at + 1)
+        if one.kind == n.ORDINAL:
+            return one.low, at + 1
+        tens = self.word(at).surface.isalpha() and not self.closed(at) and 20 <= one.low < 100
+        if tens and one.low % 10 == 0 and second.kind == n.ORDINAL and second.low < 10:
+            return one.low + second.low, at + 2
+        return 0.0, at
+
+    def century(self, at: int) -> Years | None:
+        value, end = self.ordinal(at)
+        if not value:
+            value, end = n.ROMAN.get(self.word(at).surface, 0), at + 1
+        if not value or self.low(end) not in ("century", "centuries"):
+            return None
+        last, era = 100.0 * value, self.low(end + 1)
+        if era in ("bc", "bce"):
+            return at, end + 2, [(-last, 99 - last)]
+        return at, end + 1 + (era in ("ad", "ce")), [(last - 99, last)]
+
+    def decade(self, at: int) -> Years | None:
+        """Return "1990s", "the 90s", "nineteen-nineties"; "in his mid-thirties" is an age."""
+        one, after = self.number(at), self.number(at + 1)
+        if one.kind == n.DECADE and not self.is_age(at, at + 1):
+            return at, at + 1, [(one.low, one.low + 9)]
+        spelled = after.kind == n.DECADE and self.word(at + 1).surface.isalpha()
+        if spelled and one.kind == NUMBER and 11 <= one.low <= 20:
+            low = 100 * one.low + after.low % 100
+            return at, at + 2, [(low, low + 9)]
+        return None
+
+    def era(self, at: int) -> Years | None:
+        """Return a year with its era, which may stand before it or after the second of two."""
+        one = self.number(at)
+        if one.kind in (YEAR, n.SEASON):
+            return at, at + 1, [(year, year) for year in sorted({one.low, one.high})]
+        if one.kind not in (NUMBER, n.SCORE) or one.unit:
+            return None
+        eras = _CONTEXT["eras"]
+        second = self.low(at + 1) in ("and", "to", "or") and self.number(at + 2).kind == NUMBER
+        for place, start, end in (
+            (at + 1, at, at + 2),
+            (at - 1, at - 1, at + 1),
+            (at + 3, at, at + 1),
+        ):
+            if self.low(place) in eras and self.word(place).surface.isupper():
+                if place == at + 3 and not second:
+                    break
+                sign = -1 if self.low(place) in ("bc", "bce") else 1
+                return (
+                    start,
+                    end,
+                    [(sign * year, sign * year) for year in {one.low: 0, one.high: 0}],
+                )
+        return None
+
+    def year(self, at: int) -> Years | None:
+        """Return a number from 1000 to 2100 that is a year: not "2000 metres", "of 2000 people"."""
+        one, word = self.number(at), self.word(at)
+        if not (one.kind == NUMBER and 1000 <= one.low <= 2100 and len(word.surface) == 4):
+            return None
+        after, before = self.word(at + 1), self.low(at - 1)
+        counts = after.lower in _CONTEXT["plurals"]  # "2000 people", but "1990 elections"
+        if at and after.plain:
+            follows = self.word(at - 1).finite or before in ("of", "about", "some", "than")
+            counts = follows and _is_plural(after)
+        measured = self.unit(at + 1)[0] or self.scale(at + 1) or counts
+        if not word.surface.isdigit() or (measured and not word.closes):
+            return None
+        return at, at + 1, [(one.low, one.low)]
+
+    def days(self, at: int) -> list[int]:
+        """Return the day of a month, or the two of "12–15 May"."""
+        one = self.number(at)
+        if one.kind not in (NUMBER, n.ORDINAL) or one.unit or one.bound or one.slack:
+            return []
+        digits = self.word(at).surface[0].isdigit()
+        both = (one.low, one.high) if one.low != one.high else (one.low,)
+        return [int(day) for day in both if digits and day == int(day) and 1 <= day <= 31]
+
+    # Names of one of a series, times of day
+
+    def named(self, at: int) -> Quantity | None:
+        """Return a number that names one of a series: "gate 5", "Louis XIV", "GPT-4"."""
+        word, before, one = self.word(at), self.word(at - 1), self.number(at)
+        if one.kind == n.ORDINAL and (self.low(at + 1), self.low(at + 2)) == ("world", "war"):
+            whole = said(self.words[at : at + 3])
+            return self.made(SERIES, one.low, one.low, at, at + 1, "war")._replace(said=whole)
+        name = self.series(at)
+        if one.bound == n.NUMBERED:
+            return self.of_series(at, name or "number", one.low)
+        known = before.lower in _NOUNS or before.lower in _NUMBER_WORDS
+        written = word.surface.upper() if known and word.surface.islower() else word.surface
+        if name and written in n.ROMAN and self.is_roman(at, known):
+            return self.of_series(at, name, n.ROMAN[written])
+        if not name or one.kind != NUMBER or one.low != one.high or one.low < 0:
+            return None
+        if one.unit not in ("", "s") or one.bound or one.scaled or "," in word.surface:
+            return None  # "s" of "747s"
+        spelled = word.surface.isalpha()
+        title = spelled and word.surface[0].isupper() and before.named  # "Square Two"
+        plural = not self.closed(at) and _is_plural(self.word(at + 1)) and not title
+        counts = self.unit(at + 1)[0] or self.scale(at + 1) or (plural and (spelled or not known))
+        return (
+            None
+            if counts or (spelled and not (known or title))
+            else self.of_series(at, name, one.low)
+        )
+
+    def series(self, at: int) -> str:
+        """Return the key of the noun or name that the number here names one of, "" if none."""
+        before = self.word(at - 1)
+        low, surface = before.lower, before.surface
+        if low in _NUMBER_WORDS:
+            further = self.word(at - 2)
+            if low == "no" and surface != "No" and not before.closes:
+                return ""
+            owner = (further.plain or further.named) and not (further.finite or further.closes)
+            return _SHORT.get(further.lower, further.key) if owner else "number"
+        if low in _NOUNS:
+            return "" if before.closes and low not in _SHORT else _SHORT.get(low, before.key)
+        if before.joint == "-" and surface.isupper():
+            return before.key  # "F-16"
+        if (
+            before.closes
+            or before.numeral
+            or not before.weight
+            or low in n.MONTHS
+            or surface in UNITS
+        ):
+            return ""
+        hyphen = before.joint == "-" and before.plain and low not in _CONTEXT["no_series"]
+        opening = at == 1 and is_finite(low)  # "Killed 5"
+        return before.key if not opening and (surface != surface.lower() or hyphen) else ""
+
+    def is_roman(self, at: int, known: bool) -> bool:
+        """Return whether letters are a Roman numeral here: not "I", and no initial or vitamin."""
+        written = self.word(at).surface
+        if self.word(at).joint != " " or not (known or self.word(at - 1).surface[0].isupper()):
+            return False
+        if len(written) > 1 or known or written != "I":
+            return len(written) > 1 or written in "IVXivx"
+        place = self.low(at - 2) in ("in", "at", "from", "to", "on", "near", "and")
+        return not place and sum(one.surface in ("I", "my", "me", "My") for one in self.words) == 1
+
+    def of_series(self, at: int, name: str, value: float) -> Quantity:
+        """Return one of a series; its whole name is said."""
+        first = max(0, at - 1)
+        while (
+            first > max(0, at - _PHRASE)
+            and self.word(first - 1).named
+            and not self.closed(first - 1)
+        ):
+            first -= 1
+        whole, beside = said(self.words[first : at + 1]), self.beside(at, at + 1)
+        made = self.made(SERIES, value, value, at, at + 1, name)
+        return made._replace(said=whole, beside=beside)
+
+    def time(self, at: int) -> Quantity | None:
+        """Return a time of day: "5:30 am", "5 p.m.", "17:30", "noon", "5 o'clock"."""
+        one, half = self.number(at), self.low(at + 1)
+        clock = half in ("o'clock", "oclock")
+        value, end, unit = one.low, at + 1 + clock, "12" if clock else one.unit
+        if one.kind == NUMBER and (clock or half in ("am", "pm")):
+            hour, minute = divmod(round(100 * value), 100)  # also "5.30 pm"
+            if not 1 <= hour <= 12 or minute > 59 or self.word(at + 1).surface in ("Am", "Pm"):
+                return None
+            value = 60.0 * hour + minute
+        elif one.kind != n.TIME:
+            return None
+        if self.low(end) in ("am", "pm"):
+            value, unit = value % 720 + 720 * (self.low(end) == "pm"), ""
+            end += 1
+        return self.made(n.TIME, value, value, at, end, unit)
+
+    # Numbers
+
+    def counted(self, at: int) -> Quantity | None:
+        """Return the number here, with its unit, bound and range; or an ordinal or score."""
+        one, (value, end) = self.number(at), self.ordinal(at)
+        if one.kind in (n.DECADE, n.CODE):  # "in her 20s"
+            low = one.low % 100 if one.kind == n.DECADE else float(one.unit[:2])
+            return self.made(NUMBER, low, low + 9, at, end + 1, "year")._replace(nouns=_AGE)
+        if one.kind == n.SCORE:
+            return self.made(n.SCORE, one.low, one.high, at, at + 1)
+        if value and not self.is_part(at):
+            unit = next((noun.key for noun in self.phrase(end)), "")
+            return self.made(n.ORDINAL, value, value, at, end, unit)
+        amount = self.amount(at)
+        if not amount:
+            return None
+        amount = self.whole(amount)
+        if second := self.second(amount):
+            link = self.low(amount.end)
+            if second.high < amount.low <= _LARGEST_SCORE and link == "to" and not second.unit:
+                return self.made(n.SCORE, amount.low, second.low, at, second.end)
+            amount = self.range(amount, second)
+        elif not amount.unit and self.low(amount.end) in ("to", "or", "and"):
+            unit = (self.amount(amount.end + 1) or amount).unit  # "from 10 to 20 km"
+            amount = amount._replace(unit=unit if unit in READINGS else "")
+        elif one.low != one.high and self.is_score(at, amount):
+            return self.made(n.SCORE, one.low, one.high, at, at + 1)
+        return self.bounded(amount)
+
+    def amount(self, at: int) -> _Amount | None:
+        """Return the number here with its scale and unit; a range if it is one word."""
+        one = self.number(at)
+        if one.kind not in (NUMBER, n.ORDINAL, n.SCALE, n.FRACTION) or not self.counts(at):
+            return None
+        if one.kind == n.FRACTION or self.is_part(at):
+            return self.part(at, at + 1, one.low if one.kind == n.FRACTION else 1 / one.low)
+        if not one.unit and (share := self.fraction(at + 1)):
+            return self.part(at, at + 2, one.low * share)
+        low, high, slack, end = self.cardinal(at)
+        if one.kind == n.SCALE and self.low(at - 1) in ("few", "several"):
+            low, high, slack = 2 * low, 9.99 * low, 0.0
+        start, unit = at, one.unit
+        if self.low(at - 1) in ("minus", "negative") and self.word(at).surface[0] not in "-−":
+            start, low, high = at - 1, -high, -low
+        if not unit:
+            unit, end = self.unit(end)
+        money = self.word(start - 1).surface
+        if not unit and (money.isupper() or not money.isalpha()) and start and money in UNITS:
+            unit, start = UNITS[money], start - 1
+        if unit == "°" and f"°{self.word(end).surface}" in UNITS:  # "20° C", "40° N"
+            unit, end = UNITS[f"°{self.word(end).surface}"], end + 1
+        scale = n.MONEY_MARKS.get(self.word(end).surface) if unit[-1:] in n.CURRENCIES else None
+        if unit == "m" and self.is_million(at, end):
+            scale, (unit, end) = 1e6, self.unit(end)  # "5m dollars"
+        elif scale:  # "$5 m"
+            end += 1
+        if scale and unit != one.unit or scale and not one.scaled:
+            low, high, slack = low * scale, high * scale, (slack or 0.5) * scale
+        if not unit and self.is_age(at, end):
+            unit = "year"
+        if (self.low(end), self.low(end + 1)) == ("below", "zero"):
+            low, high, end = -high, -low, end + 2
+        return _Amount(low, high, slack, unit, start, end)
+
+    def counts(self, at: int) -> bool:
+        """Return whether a word is a number here: not "one of the", "a half-brother"."""
+        low, before, after = self.low(at), self.low(at - 1), self.word(at + 1)
+        if low == "one":
+            if self.closed(at) or not _CONTEXT["no_one"].isdisjoint((after.lower, before)):
+                return False
+            verb = after.finite or after.lower.endswith(("ing", "ed", "ly"))
+            part = self.scale(at + 1) or self.fraction(at + 1) or self.half(at + 1)
+            return bool(part) or (after.plain and not verb)
+        if self.number(at).kind != n.FRACTION:
+            return True
+        if self.number(at - 1).kind == n.ORDINAL or after.lower in _CONTEXT["no_half"]:
+            return False
+        return low == "half" or before in _CONTEXT["before_parts"] or after.lower == "of"
+
+    def is_part(self, at: int) -> bool:
+        """Return whether an ordinal is a fraction: "a third of", "one third"."""
+        one, before = self.number(at), self.low(at - 1)
+        of = before == "a" and self.low(at + 1) == "of"
+        return one.kind == n.ORDINAL and one.low > 2 and (of or before == "one")
+
+    def fraction(self, at: int) -> float:
+        """Return the value of "thirds" in "two thirds", "quarter" in "one quarter"; else 0."""
+        one = self.number(at)
+        if self.closed(at - 1) or self.low(at) == "half":
+            return 0.0
+        if one.kind == n.FRACTION:
+            return one.low
+        return 1 / one.low if self.low(at - 1) == "one" and self.is_part(at) else 0.0
+
+    def part(self, at: int, end: int, share: float) -> _Amount:
+        """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or a share."""
+        slack = _OF_THIRDS if abs(40 * share - round(40 * share)) > _CLOSE else 0.0
+        if (self.low(at - 1), self.low(at - 2)) == ("a", "and") and self.low(at - 4) in ("a", "an"):
+            if unit := self.unit(at - 3)[0]:
+                return _Amount(1 + share, 1 + share, 0.0, unit, at - 4, end)  # "an hour and a half"
+        of = self.low(end) == "of"
+        after = end + of + (self.low(end + of) in ("a", "an"))
+        if scale := self.scale(after):
+            unit, last = self.unit(after + 1)
+            return _Amount(share * scale, share * scale, 0.0, unit, at, last)
+        unit, last = self.unit(after)
+        if unit and self.low(after - 1) != "of":
+            return _Amount(share, share, slack, unit, at, last)
+        return _Amount(share, share, slack, _SHARE, at, end)
+
+    def cardinal(self, at: int) -> tuple[float, float, float, int]:
+        """Return low, high, slack and end of a number of several words: "two hundred and five",
+        "1.5 million", "twenty-five", "5 1/2", "two and a half", "tens of thousands"."""
+        one = self.number(at)
+        spread, end = one.high - one.low, at + 1
+        many = n.SCALES.get(self.low(at + 2)[:-1], 1.0) if self.low(at + 1) == "of" else 1.0
+        if spread or one.unit or one.scaled:
+            end += 2 * bool(spread and many > 1)
+            many = many if spread and many > 1 else self.scale(end) or 1.0
+            end += many == self.scale(end)  # "10-20 million"
+            return one.low * many, one.high * many, one.slack * many, end
+        total, part, slack, last = 0.0, one.low, one.slack, 0.0
+        spelled = self.word(at).surface.isalpha()
+        if one.kind == n.SCALE:
+            part, end = 1.0, at
+        while end < len(self.words) and (end == at or not self.closed(end - 1)):
+            place = end + (last > 0 and self.low(end) == "and")
+            scale, following = self.scale(end), self.number(place)
+            words = following.kind == NUMBER and self.word(place).surface.isalpha()
+            ones = following.low if words and not following.unit else 0.0
+            if scale and scale <= 100:
+                part *= scale
+            elif scale:
+                total, part, slack = total + part * scale, 0.0, (slack or 0.5) * scale
+            elif last and 0 < ones < last and part % 100 == 0:
+                part, slack = part + ones, 0.0
+            elif spelled and 0 < ones < 10 and part % 10 == 0 and part % 100:
+                part += ones
+            else:
+                break
+            last, spelled, end = scale or last, spelled or scale > 0, place + 1
+        value = total + part
+        half = self.half(end) if value == int(value) else 0.0
+        if half:
+            end += 3 if self.low(end) == "and" else 1
+            scale = self.scale(end) or 1.0  # "two and a half million", "a million and a half"
+            value, slack = (value + half * max(1.0, last if last > 100 else 1.0)) * scale, 0.0
+            end += scale > 1
+        return value, value, slack, end
+
+    def half(self, at: int) -> float:
+        """Return the fraction after a number: "and a half", "1/2"; else 0."""
+        if (self.low(at), self.low(at + 1)) == ("and", "a"):
+            one = self.number(at + 2)
+            return one.low if one.kind == n.FRACTION else 0.0
+        one, written = self.number(at), self.word(at).surface
+        small = one.kind == NUMBER and 0 < one.low < 1 and not one.unit and "." not in written
+        return one.low if small and written[0].isnumeric() else 0.0
+
+    def unit(self, at: int) -> tuple[str, int]:
+        """Return the unit here and the end of its words; "" and `at` if there is none."""
+        word = self.word(at)
+        if word.surface not in _UNIT_STARTS and word.lower not in _UNIT_STARTS:
+            return "", at
+        inch = (
+            word.closes or at + 1 == len(self.words) or self.low(at - 2) in ("ft", "feet", "foot")
+        )
+        if (at and self.word(at - 1).closes) or (word.lower == "in" and not inch):
+            return "", at  # "5 in Paris", but "5 in." and "5 ft 3 in tall"
+        surfaces = [one.surface for one in self.words[at : at + _UNIT_WORDS]]
+        for size in range(len(surfaces), 0, -1):
+            if unit := n.unit_of(" ".join(surfaces[:size])):
+                return unit, at + size
+        return "", at
+
+    def is_million(self, at: int, end: int) -> bool:
+        """Return whether "m" is a million: "1.2m people", "a population of 1.2m"."""
+        if not self.closed(end - 1) and _is_plural(self.word(end)):
+            unit = self.unit(end)[0]
+            return not unit or unit[-1:] in n.CURRENCIES
+        return any(one.lower in _CONTEXT["counts"] for one in self.words[max(0, at - 4) : at])
+
+    def is_age(self, at: int, end: int) -> bool:
+        """Return whether a number is an age: "aged 66", "66 years old", "in her 20s"."""
+        before = self.low(at - 1 - (self.low(at - 1) in ("of", "mid", "late", "early")))
+        decade = self.number(at).kind == n.DECADE or self.number(at).unit in ("10s", "20s")
+        return before in _CONTEXT["owners" if decade else "ages"] or self.low(end) == "old"
+
+    def whole(self, first: _Amount) -> _Amount:
+        """Return an amount with its smaller unit: "5 ft 3 in", "1 h 30 min", "2 hours and a half"."""
+        if first.unit not in READINGS or first.low != first.high:
+            return first
+        if (half := self.half(first.end)) and self.low(first.end) == "and":
+            return first._replace(low=first.low + half, high=first.high + half, end=first.end + 3)
+        at = first.end + (self.low(first.end) == "and")
+        second = self.amount(at) if self.number(at).kind == NUMBER else None
+        if not second or second.low != second.high or second.unit not in READINGS:
+            return first
+        large, small = READINGS[first.unit][0], READINGS[second.unit][0]
+        ratio = large.size / small.size
+        direct = at == first.end and not self.closed(at - 1)
+        if large.dimension != small.dimension or large.zero or not second.low < ratio:
+            return first
+        if ratio <= 1 or not (ratio <= _JOINED or direct):
+            return first
+        value = first.low * ratio + second.low
+        return second._replace(low=value, high=value, start=first.start)
+
+    def second(self, first: _Amount) -> _Amount | None:
+        """Return the other end of "between 10 and 20 km", "10 to 20 km"; not of "from 10 to 20"."""
+        at, lead = first.end + 1, self.low(first.start - 1)
+        between = (lead, self.low(first.end)) == ("between", "and")
+        to = self.low(first.end) == "to" and lead != "from"
+        if not (between or to) or self.word(at - 1).closes or self.word(at - 2).closes:
+            return None
+        second = self.amount(at) if self.number(at).kind == NUMBER else None
+        alike = second and (not first.unit or first.unit == second.unit)
+        return second if alike and first.low == first.high else None
+
+    def range(self, first: _Amount, second: _Amount) -> _Amount:
+        """Return the range from one number to another, which may share a scale."""
+        scales = [self.scale(at) for at in range(first.end + 1, second.end)]
+        shared = (
+            max(scales) if second.low >= 1e3 * first.low and not first.slack and scales else 1.0
+        )
+        low, high = sorted((first.low * (shared or 1.0), second.high))
+        return second._replace(low=low, high=high, start=first.start)
+
+    def is_score(self, at: int, amount: _Amount) -> bool:
+        """Return whether "1-3" is a score, not a range."""
+        one, written = self.number(at), self.word(at).surface
+        if amount.unit or one.scaled or one.high > _LARGEST_SCORE or not written[0].isdigit():
+            return False
+        near = [*self.words[max(0, at - _PHRASE) : at], self.word(at + 1)]
+        plain = not self.phrase(at + 1) or any(word.lower in _CONTEXT["scores"] for word in near)
+        return plain and "±" not in written and "." not in written
+
+    def bounded(self, amount: _Amount) -> Quantity:
+        """Return the quantity of an amount, with the bound that the words around it say."""
+        low, high, slack, unit, start, end = amount
+        first, last = start, end
+        sign = self.number(start).bound or self.number(end - 1).bound
+        for size in (1, 2, 3, 4):
+            before = tuple(one.lower for one in self.words[max(0, start - size) : start])
+            if start - size >= self.after and before in _BOUNDS["bounds"]:
+                first, sign = start - size, _BOUNDS["bounds"][before]
+        if first > self.after and first < start and self.low(first - 1) in NEGATORS:
+            first, sign = first - (sign in _TURNED), _TURNED.get(sign, sign)
+        following = (self.low(end), self.low(end + 1))
+        if following in _BOUNDS["bounds_after"] and not self.closed(end - 1) and not sign:
+            sign, last = _BOUNDS["bounds_after"][following], end + 2
+        step = _STRICT * max(1.0, abs(low)) * (sign in (n.OVER, n.UNDER))
+        if sign == n.ABOUT:
+            slack = max(slack, _ABOUT * abs(high))
+        elif sign in (n.OVER, n.AT_LEAST):
+            low, high = low + step, inf
+        elif sign in (n.UNDER, n.AT_MOST):
+            low, high = -inf, high - step
+        phrase = [] if unit and unit != _SHARE else self.phrase(last)
+        nouns = frozenset([one.key for one in phrase])
+        if unit == "year" and self.is_age(start, end):
+            nouns = _AGE
+        unit = unit or next((one.key for one in phrase if _is_plural(one)), "")
+        written, beside = said(self.words[first:last]), self.beside(start, end)
+        return Quantity(NUMBER, low, high, start, end, written, unit, slack, nouns, beside)
+
+    def phrase(self, at: int) -> list[Word]:
+        """Return the words of the phrase that is counted: "nuclear reactors" in "94 nuclear
+        reactors", "voters" in "half of the voters"."""
+        if self.closed(at - 1):
+            return []
+        if self.low(at) == "of":
+            at += 1 + (self.low(at + 1) in _CONTEXT["of_the"])
+        found: list[Word] = []
+        for word in self.words[at : at + _PHRASE]:
+            verb = word.finite and (found or not word.lower.endswith("s"))
+            if not word.weight or word.kind or verb:
+                break
+            found.append(word)
+            if word.closes or _is_plural(word):
+                break
+        return found
 
 
 def agree(claimed: Quantity, other: Quantity) -> bool:
@@ -813,21 +661,22 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
 
     It does where all that it allows is allowed by the claim.
     """
-    if claimed.kind != other.kind:
+    kind = claimed.kind
+    if kind != other.kind:
         return _is_name_of(claimed, other) or _is_same_form(claimed, other)
-    if claimed.kind in (CODE, SERIES, SCORE, ORDINAL):
-        same = claimed.kind in (SCORE, ORDINAL) or claimed.unit == other.unit
-        return same and (claimed.low, claimed.high) == (other.low, other.high)
-    if claimed.kind == TIME:
+    if kind in (YEAR, DAY):
+        return claimed.low <= other.low and other.high <= claimed.high
+    if kind == n.TIME:
         apart = claimed.low - other.low
         return apart % 720 == 0 if claimed.unit == "12" else apart == 0
-    if claimed.kind in (YEAR, DAY):
-        return claimed.low <= other.low and other.high <= claimed.high
+    if kind != NUMBER:
+        same = kind in (n.SCORE, n.ORDINAL) or claimed.unit == other.unit
+        return same and (claimed.low, claimed.high) == (other.low, other.high)
     if not _says_unit(claimed, other):
         return False
     is_open = inf in (-claimed.low, claimed.high)  # "over 3 million" is not "3 million"
     for one, two, slack in _comparable(claimed, other):
-        off = (0.0 if is_open else slack) + _CLOSE * _size(one, two)
+        off = _size(one, two) if is_open else slack
         if one.low - off <= two.low and two.high <= one.high + off:
             return True
     return _is_same_form(claimed, other)
@@ -837,24 +686,20 @@ def differ(claimed: Quantity, other: Quantity) -> bool:
     """Return whether two quantities cannot both be true of one thing: another date, time or score,
     or another number of the same unit or noun. One of another series is another thing."""
     kind = claimed.kind
-    if kind != other.kind or kind in (CODE, SERIES):
+    if kind != other.kind or kind in (n.CODE, SERIES):
         return False
-    if kind == TIME:
+    if kind == n.TIME:
         apart = claimed.low - other.low
         return apart % 720 != 0 or (apart != 0 and "12" not in (claimed.unit, other.unit))
-    if kind == SCORE:  # "3-1" for one side is "1-3" for the other
+    if kind == n.SCORE:  # "3-1" for one side is "1-3" for the other
         return {claimed.low, claimed.high} != {other.low, other.high}
     if kind in (YEAR, DAY):
         return claimed.high < other.low or other.high < claimed.low
-    if kind == ORDINAL:
+    if kind == n.ORDINAL:
         return claimed.unit == other.unit != "" and claimed.low != other.low
-    if not _same_unit(claimed, other):
-        return False
-    pairs = [*_comparable(claimed, other)]
-    return bool(pairs) and all(
-        max(two.low - one.high, one.low - two.high) > slack + _CLOSE * _size(one, two)
-        for one, two, slack in pairs
-    )
+    pairs = [*_comparable(claimed, other)] if _same_unit(claimed, other) else []
+    gaps = [max(two.low - one.high, one.low - two.high) - slack for one, two, slack in pairs]
+    return bool(gaps) and min(gaps) > 0
 
 
 class _Span(NamedTuple):
@@ -862,50 +707,43 @@ class _Span(NamedTuple):
     high: float
 
 
-def _size(one: _Span, two: _Span) -> float:
-    return max([abs(end) for end in (*one, *two) if abs(end) < inf], default=0.0)
+_Pair = tuple[_Span, _Span, float]
 
 
-def _comparable(claimed: Quantity, other: Quantity) -> Iterator[tuple[_Span, _Span, float]]:
+def _comparable(claimed: Quantity, other: Quantity) -> Iterator[_Pair]:
     """Yield both quantities in the base unit of each dimension that they share, and the slack."""
     ours, theirs = READINGS.get(claimed.unit), READINGS.get(other.unit)
     if not ours or not theirs or claimed.unit == other.unit:
-        yield _pair_of(claimed, other, None, None)
+        one, two = _Span(claimed.low, claimed.high), _Span(other.low, other.high)
+        yield one, two, claimed.slack + other.slack + _size(one, two)
         return
-    for one in ours:
-        for two in theirs:
-            if one.dimension == two.dimension:
-                yield _pair_of(claimed, other, one, two)
+    for reading in ours:
+        for their in theirs:
+            if reading.dimension == their.dimension:
+                one, two = _in_base(claimed, reading), _in_base(other, their)
+                slack = _slack(claimed, reading, their) + _slack(other, their, reading)
+                yield one, two, slack + _size(one, two)
 
 
-def _pair_of(
-    claimed: Quantity, other: Quantity, ours: Reading | None, theirs: Reading | None
-) -> tuple[_Span, _Span, float]:
-    slacks = claimed.slack, other.slack
-    if ours and theirs:
-        slacks = _converted(claimed, ours, theirs), _converted(other, theirs, ours)
-    one, two = _in_base(claimed, ours), _in_base(other, theirs)
-    sizes = (ours.size if ours else 1.0), (theirs.size if theirs else 1.0)
-    slack = slacks[0] * sizes[0] + slacks[1] * sizes[1]
-    return one, two, slack
+def _size(one: _Span, two: _Span) -> float:
+    """Return how far off a float may be."""
+    return _CLOSE * max([abs(end) for end in (*one, *two) if abs(end) < inf], default=0.0)
 
 
-def _in_base(one: Quantity, reading: Reading | None) -> _Span:
-    if not reading:
-        return _Span(one.low, one.high)
+def _in_base(one: Quantity, reading: n.Reading) -> _Span:
     return _Span(one.low * reading.size + reading.zero, one.high * reading.size + reading.zero)
 
 
-def _converted(one: Quantity, reading: Reading, other: Reading) -> float:
+def _slack(one: Quantity, reading: n.Reading, other: n.Reading) -> float:
     """Return the slack of a number that was converted: people round to a whole unit, but 90 minutes
     are an hour and a half."""
     ratio = max(reading.size, other.size) / min(reading.size, other.size)
+    slack, value = one.slack, min(abs(one.low), abs(one.high))
     if reading.zero != other.zero:
-        return max(one.slack, 0.5)
-    if abs(ratio - round(ratio)) < _CLOSE * ratio:
-        return one.slack
-    value = min(abs(end) for end in (one.low, one.high))
-    return max(one.slack, min(0.5, _CONVERTED * value) if value < inf else 0.0)
+        slack = max(slack, 0.5)
+    elif abs(ratio - round(ratio)) > _CLOSE * ratio and value < inf:
+        slack = max(slack, min(0.5, _CONVERTED * value))
+    return slack * reading.size
 
 
 def _says_unit(claimed: Quantity, other: Quantity) -> bool:
@@ -914,25 +752,20 @@ def _says_unit(claimed: Quantity, other: Quantity) -> bool:
     A claim that names neither is met by any. Of two plural nouns only the same is met: a synonym is
     seldom, a wrong one would be worse. Otherwise a word near the number has to say it.
     """
-    ours, theirs = READINGS.get(claimed.unit), READINGS.get(other.unit)
-    if ours and claimed.unit != _SHARE:
-        return theirs is not None or (claimed.nouns == _AGE and not other.unit and not other.nouns)
-    if claimed.unit == other.unit and claimed.unit != _SHARE:
+    if claimed.unit in READINGS:
+        of_age = claimed.nouns == _AGE and not other.unit and not other.nouns
+        return other.unit in READINGS or of_age
+    if not claimed.nouns or claimed.unit == other.unit != "":
         return True
-    if not claimed.nouns:
-        return claimed.unit != _SHARE or theirs is not None
-    if claimed.unit == _SHARE:
-        return theirs is not None
-    if theirs or (claimed.unit and other.unit):
+    if other.unit in READINGS or (claimed.unit and other.unit):
         return False
     left_out = not other.nouns and not claimed.nouns.isdisjoint(_LEFT_OUT)
     return left_out or not claimed.nouns.isdisjoint(other.beside)
 
 
 def _same_unit(claimed: Quantity, other: Quantity) -> bool:
-    measured = [one.unit in READINGS for one in (claimed, other)]
-    if any(measured):
-        return all(measured)
+    if claimed.unit in READINGS or other.unit in READINGS:
+        return claimed.unit in READINGS and other.unit in READINGS
     if claimed.unit and other.unit:
         return claimed.unit == other.unit
     return not claimed.nouns.isdisjoint(other.nouns)
