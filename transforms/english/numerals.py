@@ -138,6 +138,8 @@ class Numeral(NamedTuple):
     scaled: bool = False
 
 
+NO_NUMERAL: Final = Numeral("", 0.0, 0.0)
+"""What a word is that is no number."""
 _LONGEST: Final = 30  # digits of a number; more are a code
 _MOST_ZEROS: Final = 300
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")

@@ -22,12 +22,12 @@ _OF_THIRDS: Final = 0.007  # how far off 33 % may be from a third
 _BESIDE: Final = 8  # words on either side of a number that may say what it counts
 _PHRASE: Final = 4  # words of a phrase such as "94 nuclear power reactors"
 _UNIT_WORDS: Final = 4
+_AROUND: Final = 8  # the most words that are looked at before or after a word
 _LARGEST_SCORE: Final = 250
 _JOINED: Final = 60  # "5 feet, 2 inches" is one length, "5 km, 300 m" are two
 _SHARE: Final = "part"
 _AGE: Final = frozenset(("age",))
 """What years count that may be left out: "died at 78"."""
-_NONE: Final = n.Numeral("", 0.0, 0.0)
 _NO_WORD: Final = Word("oh")  # without weight
 
 _CONTEXT: Final = {name: word_set(text) for name, text in LISTS["context"].items()}
@@ -41,6 +41,7 @@ _BOUNDS: Final = {
     }
     for where in ("bounds", "bounds_after")
 }
+_BOUND_ENDS: Final = frozenset(phrase[-1] for phrase in _BOUNDS["bounds"])
 _TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n.AT_MOST: n.OVER}
 _UNIT_STARTS: Final = frozenset(name.split()[0] for name in UNITS)
 Years = tuple[int, int, list[tuple[float, float]]]
@@ -88,14 +89,8 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
 
     A date is up to two quantities, its year and its day or month: the year may be in another place.
     """
-    found: list[Quantity] = []
-    end = 0  # the end of the quantity before
-    for at in [at for at, word in enumerate(words) if word.numeric]:
-        if at >= end:
-            some = _Reader(words, at, end).quantities()
-            found += some
-            end = some[-1].end if some else end
-    return found
+    numeric = [at for at, word in enumerate(words) if word.numeric]
+    return _Reader(words).quantities(numeric) if numeric else []
 
 
 def _is_plural(word: Word) -> bool:
@@ -107,14 +102,27 @@ def _is_plural(word: Word) -> bool:
 
 
 class _Reader:
-    """Reads the quantity that begins at a word; nothing before `after` belongs to it."""
+    """Reads the quantities of words from left to right."""
 
-    def __init__(self, words: Sequence[Word], at: int, after: int) -> None:
-        self.words, self.at, self.after = words, at, after
+    def __init__(self, words: Sequence[Word]) -> None:
+        self.size, self.after = len(words), 0
+        # Words without meaning after the last, so that before the first (-1, -2, …) and after the
+        # last are words, too.
+        self.words = [*words, *[_NO_WORD] * _AROUND]
 
-    def quantities(self) -> list[Quantity]:
+    def quantities(self, numeric: list[int]) -> list[Quantity]:
+        """Return the quantities that begin at the places in `numeric`."""
+        found: list[Quantity] = []
+        for at in numeric:
+            if at >= self.after:
+                some = self.quantity(at)
+                found += some
+                self.after = some[-1].end if some else self.after
+        return found
+
+    def quantity(self, at: int) -> list[Quantity]:
         """Return the quantity here, the year and day of a date, or nothing."""
-        at, one = self.at, self.number(self.at)
+        one = self.words[at].numeral
         if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
             return [self.made(one.kind, one.low, one.high, at, at + 1, one.unit)]
         if found := self.date(at):
@@ -123,20 +131,20 @@ class _Reader:
         return [quantity] if quantity else []
 
     def word(self, at: int) -> Word:
-        """Return a word; one that is nothing where there is none."""
-        return self.words[at] if 0 <= at < len(self.words) else _NO_WORD
+        """Return a word; one that means nothing before the first and after the last."""
+        return self.words[at]
 
     def low(self, at: int) -> str:
         """Return a word in lower case."""
-        return self.words[at].lower if 0 <= at < len(self.words) else ""
+        return self.words[at].lower
 
     def number(self, at: int) -> n.Numeral:
         """Return what number a word is; one without a kind if it is none."""
-        return (self.words[at].numeral or _NONE) if 0 <= at < len(self.words) else _NONE
+        return self.words[at].numeral
 
     def closed(self, at: int) -> bool:
         """Return whether nothing follows a word in its phrase."""
-        return at < 0 or at + 1 >= len(self.words) or self.words[at].closes
+        return not 0 <= at < self.size - 1 or self.words[at].closes
 
     def scale(self, at: int) -> float:
         """Return the scale that a word is, 0 if it is none."""
@@ -162,7 +170,8 @@ class _Reader:
         one = self.number(at)
         if one.kind == n.DATE:
             return self.dated(at, at + 1, [(one.low, one.low)], *divmod(int(one.high), 100))
-        if years := self.century(at) or self.decade(at) or self.era(at) or self.year(at):
+        years = self.century(at) if one.kind != NUMBER or self.words[at].surface.isalpha() else None
+        if years := years or self.decade(at) or self.era(at) or self.year(at):
             return self.dated(*years)
         month, end = n.MONTHS.get(self.low(at), 0), at + 1
         days = self.days(end) if month else self.days(at)
@@ -322,7 +331,7 @@ class _Reader:
             return before.key  # "F-16"
         if (
             before.closes
-            or before.numeral
+            or before.numeral.kind
             or not before.weight
             or low in n.MONTHS
             or surface in UNITS
@@ -497,7 +506,7 @@ class _Reader:
         spelled = self.word(at).surface.isalpha()
         if one.kind == n.SCALE:
             part, end = 1.0, at
-        while end < len(self.words) and (end == at or not self.closed(end - 1)):
+        while end < self.size and (end == at or not self.closed(end - 1)):
             place = end + (last > 0 and self.low(end) == "and")
             scale, following = self.scale(end), self.number(place)
             words = following.kind == NUMBER and self.word(place).surface.isalpha()
@@ -537,7 +546,7 @@ class _Reader:
         if word.surface not in _UNIT_STARTS and word.lower not in _UNIT_STARTS:
             return "", at
         inch = (
-            word.closes or at + 1 == len(self.words) or self.low(at - 2) in ("ft", "feet", "foot")
+            word.closes or at + 1 == self.size or self.low(at - 2) in ("ft", "feet", "foot")
         )
         if (at and self.word(at - 1).closes) or (word.lower == "in" and not inch):
             return "", at  # "5 in Paris", but "5 in." and "5 ft 3 in tall"
@@ -614,7 +623,7 @@ class _Reader:
         low, high, slack, unit, start, end = amount
         first, last = start, end
         sign = self.number(start).bound or self.number(end - 1).bound
-        for size in (1, 2, 3, 4):
+        for size in (1, 2, 3, 4) if self.low(start - 1) in _BOUND_ENDS else ():
             before = tuple(one.lower for one in self.words[max(0, start - size) : start])
             if start - size >= self.after and before in _BOUNDS["bounds"]:
                 first, sign = start - size, _BOUNDS["bounds"][before]

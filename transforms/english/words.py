@@ -24,6 +24,7 @@ from ufo.transforms.english.numerals import (
     FRACTION,
     JOINTS,
     MONTHS,
+    NO_NUMERAL,
     NUMBER,
     ORDINAL,
     ROMAN,
@@ -160,10 +161,10 @@ class Word:
         self.joint = token[-1] if token[-1] in JOINTS else " "
         surface = self.surface = token.rstrip(_CLOSED + JOINTS)
         self.lower = self.key = fold(surface)
-        one = self.numeral = numeral(self.lower if self.lower.isalpha() else surface)
-        self.kind = one.kind if one and _is_number(one, self.lower) else ""
-        point = self.kind in (NUMBER, ORDINAL, DECADE) and one and one.low == one.high
-        self.value = one.low if one and point else None
+        one = self.numeral = numeral(self.lower if self.lower.isalpha() else surface) or NO_NUMERAL
+        self.kind = one.kind if _is_number(one, self.lower) else ""
+        point = self.kind in (NUMBER, ORDINAL, DECADE) and one.low == one.high
+        self.value = one.low if point else None
         stop = not self.kind and self.lower in STOP_WORDS and surface != "US"
         if self.value is not None:
             self.key = f"{self.value:g} {self.kind}"
@@ -173,7 +174,7 @@ class Word:
         self.weight = 0.0 if stop else COMMON if common else 1.0
         capital = surface[0].isupper()
         month = self.lower in MONTHS
-        self.numeric = month or one is not None or surface.upper() in ROMAN
+        self.numeric = month or one.kind != "" or surface.upper() in ROMAN
         self.named = capital and not stop and not self.kind and not month
         self.plain = self.weight > 0 and not self.kind and not self.named
         self.finite = is_finite(surface)
