@@ -8,7 +8,6 @@ import re
 import tomllib
 import unicodedata
 from importlib.resources import files
-from itertools import chain
 from math import inf, isfinite
 from typing import Any, Final, NamedTuple
 
@@ -113,10 +112,12 @@ _PARTS: Final = {f"{word}s": 1 / value for word, value in _ORDINALS.items() if v
     "quarters": 0.25,
 }
 _SPELLED_DECADES: Final = {word: 10.0 * n for n, word in enumerate(LISTS["decades"].split(), 2)}
+_ROMAN_TENS: Final = ["", *LISTS["roman_tens"].split()]
+_ROMAN_ONES: Final = ["", *LISTS["roman_ones"].split()]
 ROMAN: Final = {
     tens + ones: 10 * ten + one
-    for ten, tens in enumerate(" X XX XXX XL L LX LXX LXXX XC".split(" "))
-    for one, ones in enumerate(" I II III IV V VI VII VIII IX".split(" "))
+    for ten, tens in enumerate(_ROMAN_TENS)
+    for one, ones in enumerate(_ROMAN_ONES)
     if tens + ones not in ("", "L")  # "L" is an initial.
 }
 """A Roman numeral up to 99 -> its value."""
@@ -192,7 +193,8 @@ def _spelled(word: str) -> Numeral | None:
     if word in _PARTS:
         return _point(FRACTION, _PARTS[word])
     if word in _MANY:
-        return Numeral(NUMBER, *_MANY[word])
+        low, high = _MANY[word]
+        return Numeral(NUMBER, low, high)
     if word in _WARS:
         return _point(SERIES, _WARS[word], unit="war")
     if word in TIMES:
@@ -379,14 +381,14 @@ def tokens_of(chunk: str, other: re.Pattern[str]) -> list[str]:
     one = numeral(core) if not core.isalnum() else None
     if one and (one.kind != CODE or _ONE_CODE.fullmatch(core)):
         return [core]
-    parts = _JOINT.split(chunk)
+    parts: list[str] = _JOINT.split(chunk)
     if len(parts) == 1:
-        return other.findall(chunk)
-    found: list[str] = []
+        return list(other.findall(chunk))
+    tokens: list[str] = []
     for part, joint in zip(parts[::2], [*parts[1::2], ""], strict=True):
-        found += tokens_of(part, other)
-        if found and part and part[-1].isalnum():
-            found[-1] += joint or ""
-    if found and parts[-1] == "":
-        found[-1] = found[-1].rstrip(JOINTS)
-    return found
+        tokens += tokens_of(part, other)
+        if tokens and part and part[-1].isalnum():
+            tokens[-1] += joint or ""
+    if tokens and parts[-1] == "":
+        tokens[-1] = tokens[-1].rstrip(JOINTS)
+    return tokens

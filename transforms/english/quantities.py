@@ -246,20 +246,14 @@ class _Reader:
             return None
         eras = _CONTEXT["eras"]
         second = self.low(at + 1) in ("and", "to", "or") and self.number(at + 2).kind == NUMBER
-        for place, start, end in (
-            (at + 1, at, at + 2),
-            (at - 1, at - 1, at + 1),
-            (at + 3, at, at + 1),
-        ):
-            if self.low(place) in eras and self.word(place).surface.isupper():
-                if place == at + 3 and not second:
-                    break
+        places = [at + 1, at - 1, *([at + 3] if second else [])]
+        for place in places:
+            era = self.low(place) in eras and self.word(place).surface.isupper()
+            if era and place >= self.after:
                 sign = -1 if self.low(place) in ("bc", "bce") else 1
-                return (
-                    start,
-                    end,
-                    [(sign * year, sign * year) for year in {one.low: 0, one.high: 0}],
-                )
+                years = dict.fromkeys((sign * one.low, sign * one.high))
+                end = at + 2 if place == at + 1 else at + 1
+                return min(at, place), end, [(year, year) for year in years]
         return None
 
     def year(self, at: int) -> Years | None:
@@ -423,12 +417,21 @@ class _Reader:
         if one.kind == n.SCALE and self.low(at - 1) in ("few", "several"):
             low, high, slack = 2 * low, 9.99 * low, 0.0
         start, unit = at, one.unit
-        if self.low(at - 1) in ("minus", "negative") and self.word(at).surface[0] not in "-−":
+        if (
+            at > self.after
+            and self.low(at - 1) in ("minus", "negative")
+            and self.word(at).surface[0] not in "-−"
+        ):
             start, low, high = at - 1, -high, -low
         if not unit:
             unit, end = self.unit(end)
         money = self.word(start - 1).surface
-        if not unit and (money.isupper() or not money.isalpha()) and start and money in UNITS:
+        if (
+            not unit
+            and (money.isupper() or not money.isalpha())
+            and start > self.after
+            and money in UNITS
+        ):
             unit, start = UNITS[money], start - 1
         if unit == "°" and f"°{self.word(end).surface}" in UNITS:  # "20° C", "40° N"
             unit, end = UNITS[f"°{self.word(end).surface}"], end + 1
@@ -437,7 +440,7 @@ class _Reader:
             scale, (unit, end) = 1e6, self.unit(end)  # "5m dollars"
         elif scale:  # "$5 m"
             end += 1
-        if scale and unit != one.unit or scale and not one.scaled:
+        if scale and not one.scaled:
             low, high, slack = low * scale, high * scale, (slack or 0.5) * scale
         if not unit and self.is_age(at, end):
             unit = "year"
@@ -476,11 +479,12 @@ class _Reader:
         return 1 / one.low if self.low(at - 1) == "one" and self.is_part(at) else 0.0
 
     def part(self, at: int, end: int, share: float) -> _Amount:
-        """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or a share."""
+        """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or share."""
         slack = _OF_THIRDS if abs(40 * share - round(40 * share)) > _CLOSE else 0.0
-        if (self.low(at - 1), self.low(at - 2)) == ("a", "and") and self.low(at - 4) in ("a", "an"):
-            if unit := self.unit(at - 3)[0]:
-                return _Amount(1 + share, 1 + share, 0.0, unit, at - 4, end)  # "an hour and a half"
+        one = self.low(at - 4) in ("a", "an") and at - 4 >= self.after
+        more = one and (self.low(at - 2), self.low(at - 1)) == ("and", "a")
+        if more and (unit := self.unit(at - 3)[0]):
+            return _Amount(1 + share, 1 + share, 0.0, unit, at - 4, end)  # "an hour and a half"
         of = self.low(end) == "of"
         after = end + of + (self.low(end + of) in ("a", "an"))
         if scale := self.scale(after):
@@ -545,9 +549,7 @@ class _Reader:
         word = self.word(at)
         if word.surface not in _UNIT_STARTS and word.lower not in _UNIT_STARTS:
             return "", at
-        inch = (
-            word.closes or at + 1 == self.size or self.low(at - 2) in ("ft", "feet", "foot")
-        )
+        inch = word.closes or at + 1 == self.size or self.low(at - 2) in ("ft", "feet", "foot")
         if (at and self.word(at - 1).closes) or (word.lower == "in" and not inch):
             return "", at  # "5 in Paris", but "5 in." and "5 ft 3 in tall"
         surfaces = [one.surface for one in self.words[at : at + _UNIT_WORDS]]
@@ -570,7 +572,7 @@ class _Reader:
         return before in _CONTEXT["owners" if decade else "ages"] or self.low(end) == "old"
 
     def whole(self, first: _Amount) -> _Amount:
-        """Return an amount with its smaller unit: "5 ft 3 in", "1 h 30 min", "2 hours and a half"."""
+        """Return an amount with its smaller unit: "5 ft 3 in", "1 h 30 min", "2 h and a half"."""
         if first.unit not in READINGS or first.low != first.high:
             return first
         if (half := self.half(first.end)) and self.low(first.end) == "and":
