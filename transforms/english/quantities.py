@@ -5,6 +5,7 @@ of day, a score, a code, or a number that names one of a series ("gate 5", "Loui
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from math import inf
 from typing import Final, NamedTuple
 
@@ -343,7 +344,15 @@ class _Reader:
         if len(written) > 1 or known or written != "I":
             return len(written) > 1 or written in "IVXivx"
         place = self.low(at - 2) in ("in", "at", "from", "to", "on", "near", "and")
-        return not place and sum(one.surface in ("I", "my", "me", "My") for one in self.words) == 1
+        return not place and not self.is_spoken
+
+    @cached_property
+    def is_spoken(self) -> bool:
+        """Whether someone speaks of themselves: an "I" that follows no name, "my", "I'm"."""
+        places = [at for at, word in enumerate(self.words) if word.surface == "I"]
+        speaking = _CONTEXT["speaking"]
+        alone = any(not self.word(at - 1).named for at in places)
+        return alone or any(word.lower in speaking for word in self.words)
 
     def of_series(self, at: int, name: str, value: float) -> Quantity:
         """Return one of a series; its whole name is said."""

@@ -17,23 +17,9 @@ from typing import Final
 
 import Stemmer
 
+from ufo.transforms.english import numerals as n
 from ufo.transforms.english.grammar import Lists, Memo, is_finite, word_set
-from ufo.transforms.english.numerals import (
-    CODE,
-    DECADE,
-    FRACTION,
-    JOINTS,
-    MONTHS,
-    NO_NUMERAL,
-    NUMBER,
-    ORDINAL,
-    ROMAN,
-    SCALE,
-    SERIES,
-    Numeral,
-    numeral,
-    tokens_of,
-)
+from ufo.transforms.english.numerals import Numeral
 
 # A language is recognised from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
@@ -158,12 +144,14 @@ class Word:
 
     def __init__(self, token: str) -> None:
         self.closes = token[-1] == _CLOSED
-        self.joint = token[-1] if token[-1] in JOINTS else " "
-        surface = self.surface = token.rstrip(_CLOSED + JOINTS)
+        self.joint = token[-1] if token[-1] in n.JOINTS else " "
+        surface = self.surface = token.rstrip(_CLOSED + n.JOINTS)
         self.lower = self.key = fold(surface)
-        one = self.numeral = numeral(self.lower if self.lower.isalpha() else surface) or NO_NUMERAL
+        one = self.numeral = (
+            n.numeral(self.lower if self.lower.isalpha() else surface) or n.NO_NUMERAL
+        )
         self.kind = one.kind if _is_number(one, self.lower) else ""
-        point = self.kind in (NUMBER, ORDINAL, DECADE) and one.low == one.high
+        point = self.kind in (n.NUMBER, n.ORDINAL, n.DECADE) and one.low == one.high
         self.value = one.low if point else None
         stop = not self.kind and self.lower in STOP_WORDS and surface != "US"
         if self.value is not None:
@@ -173,8 +161,8 @@ class Word:
         common = self.key in _VERY_COMMON
         self.weight = 0.0 if stop else COMMON if common else 1.0
         capital = surface[0].isupper()
-        month = self.lower in MONTHS
-        self.numeric = month or one.kind != "" or surface.upper() in ROMAN
+        month = self.lower in n.MONTHS
+        self.numeric = month or one.kind != "" or surface.upper() in n.ROMAN
         self.named = capital and not stop and not self.kind and not month
         self.plain = self.weight > 0 and not self.kind and not self.named
         self.finite = is_finite(surface)
@@ -182,9 +170,9 @@ class Word:
 
 def _is_number(one: Numeral, low: str) -> bool:
     """Return whether a number is one by itself: not "one", a pronoun, nor "half" or "GPT4"."""
-    if one.kind in (CODE, SERIES, SCALE, FRACTION) or low == "one":
+    if one.kind in (n.CODE, n.SERIES, n.SCALE, n.FRACTION) or low == "one":
         return False
-    return not low.isalpha() or (one.kind in (NUMBER, ORDINAL) and one.low == one.high)
+    return not low.isalpha() or (one.kind in (n.NUMBER, n.ORDINAL) and one.low == one.high)
 
 
 def fold(surface: str) -> str:
@@ -201,7 +189,7 @@ _KEPT_WORDS: Final = Memo(Word).__getitem__
 
 def _words_of(text: str) -> list[Word]:
     whole = _HAS_DIGIT(text) or not text.isalnum()
-    found = tokens_of(text, TOKEN) if whole else TOKEN.findall(text)
+    found = n.tokens_of(text, TOKEN) if whole else TOKEN.findall(text)
     tokens = [token if len(token) <= _LONGEST else token[:_LONGEST] for token in found]
     if tokens and text[-1] in _CLOSING and tokens[-1][-1] != text[-1]:
         tokens[-1] += _CLOSED
