@@ -84,41 +84,16 @@ WHOLE: Final = frozenset(name for name in UNITS if re.fullmatch(r"[^\s.-]*[^\w\s
 """Names that stay one word although they have punctuation."""
 CURRENCIES: Final = frozenset("$€£¥₹₽₩₺₿")
 
-SCALES: Final[dict[str, float]] = LISTS["scales"]
-_MANY: Final[dict[str, list[float]]] = LISTS["many"]
 _MARKS: Final[dict[str, float]] = LISTS["marks"]
 MONEY_MARKS: Final[dict[str, float]] = _MARKS | LISTS["money_marks"]
 """A scale after a sum of money, written in letters: "£3m"."""
-TIMES: Final[dict[str, float]] = LISTS["times"]
-_WARS: Final[dict[str, float]] = LISTS["wars"]
 MONTHS: Final = {
     name: number
     for number, month in enumerate(LISTS["months"].split(), 1)
     for name in (month, month[:3])
 } | {"sept": 9}
-_ONES: Final = LISTS["ones"].split()
-_CARDINALS: Final = {word: float(value) for value, word in enumerate(_ONES)} | {
-    word: 10.0 * tens for tens, word in enumerate(LISTS["tens"].split(), 2)
-}
-_ORDINALS: Final = (
-    {word: float(value) for value, word in enumerate(LISTS["ordinals"].split(), 1)}
-    | {word: 10.0 * tens for tens, word in enumerate(LISTS["tenths"].split(), 2)}
-    | {"hundredth": 1e2, "thousandth": 1e3, "millionth": 1e6}
-)
-_PARTS: Final = {f"{word}s": 1 / value for word, value in _ORDINALS.items() if value > 2} | {
-    "half": 0.5,
-    "halves": 0.5,
-    "quarter": 0.25,
-    "quarters": 0.25,
-}
-_SPELLED_DECADES: Final = {word: 10.0 * n for n, word in enumerate(LISTS["decades"].split(), 2)}
-_ROMAN_TENS: Final = ["", *LISTS["roman_tens"].split()]
-_ROMAN_ONES: Final = ["", *LISTS["roman_ones"].split()]
 ROMAN: Final = {
-    tens + ones: 10 * ten + one
-    for ten, tens in enumerate(_ROMAN_TENS)
-    for one, ones in enumerate(_ROMAN_ONES)
-    if tens + ones not in ("", "L")  # "L" is an initial.
+    written: value for value, written in enumerate(LISTS["roman"].split(), 1) if written != "-"
 }
 """A Roman numeral up to 99 -> its value."""
 
@@ -139,6 +114,18 @@ class Numeral(NamedTuple):
     scaled: bool = False
 
 
+def _spelled() -> dict[str, Numeral]:
+    found = {"twice": Numeral(NUMBER, 2.0, 2.0, unit="time")}  # as "three times"
+    for kind, values in LISTS["spelled"].items():
+        unit = "war" if kind == SERIES else ""
+        for word, value in values.items():
+            low, high = value if isinstance(value, list) else (float(value), float(value))
+            found[word] = Numeral(kind, low, high, unit=unit)
+    return found
+
+
+_SPELLED: Final = _spelled()
+SCALES: Final[dict[str, float]] = LISTS["spelled"][SCALE]
 NO_NUMERAL: Final = Numeral("", 0.0, 0.0)
 """What a word is that is no number."""
 _LONGEST: Final = 30  # digits of a number; more are a code
@@ -154,10 +141,7 @@ _NUMBER: Final = re.compile(
     r"(?P<power>[×x*·]10(?:\^[-−]?\d++|⁻?[⁰¹²³⁴-⁹]++)|\^[-−]?\d++|⁻?[⁰¹²³⁴-⁹]++|[eE][-+]?\d++)?"
     r"(?P<suffix>(?:[^\W\d_]|[°%‰/$€£¥₹²³µ])[^\d.,;:()]*)?(?P<plus>\+)?"
 )
-_BOUNDS: Final = {
-    "~": ABOUT, "≈": ABOUT, "±": ABOUT, "<": UNDER, ">": OVER, "≤": AT_MOST, "≥": AT_LEAST,
-    "#": NUMBERED, "№": NUMBERED,
-}  # fmt: skip
+_BOUNDS: Final[dict[str, str]] = LISTS["bound_marks"]
 _CLOCK: Final = re.compile(r"(\d\d?)(?:[:.](\d\d))?([aApP])\.?[mM]|(\d\d?):(\d\d)")
 _HOURS: Final = re.compile(r"(\d{1,3})h(\d\d)(?:m|min)?")
 _HEIGHT: Final = re.compile(r"(\d{1,2})['’′](\d{1,2})(?:[\"”″]|''|’’)?(?!\d)")
@@ -173,7 +157,7 @@ def numeral(text: str) -> Numeral | None:
     """Return the number that a word is, without the punctuation around it; else None."""
     low = text.lower()
     if low.isalpha():
-        return _spelled(low)
+        return _SPELLED.get(low)
     if text in UNITS or not any(map(str.isnumeric, text)):
         return None  # "km²" is no number
     return _marked(text) or _pair(text) or _value(text) or _code(text)
@@ -181,27 +165,6 @@ def numeral(text: str) -> Numeral | None:
 
 def _point(kind: str, value: float, slack: float = 0.0, unit: str = "") -> Numeral:
     return Numeral(kind, value, value, slack, unit)
-
-
-def _spelled(word: str) -> Numeral | None:
-    if word in _CARDINALS:
-        return _point(NUMBER, _CARDINALS[word])
-    if word in _ORDINALS:
-        return _point(ORDINAL, _ORDINALS[word])
-    if word in SCALES:
-        return _point(SCALE, SCALES[word])
-    if word in _PARTS:
-        return _point(FRACTION, _PARTS[word])
-    if word in _MANY:
-        low, high = _MANY[word]
-        return Numeral(NUMBER, low, high)
-    if word in _WARS:
-        return _point(SERIES, _WARS[word], unit="war")
-    if word in TIMES:
-        return _point(TIME, TIMES[word])
-    if word in _SPELLED_DECADES:
-        return _point(DECADE, 1900 + _SPELLED_DECADES[word])
-    return _point(NUMBER, 2.0, unit="time") if word == "twice" else None
 
 
 def _marked(text: str) -> Numeral | None:
@@ -347,8 +310,8 @@ def _code(text: str) -> Numeral | None:
     if not any(c.isdecimal() or c.isalpha() for c in text):
         return None  # "²"
     text = unicodedata.normalize("NFKC", text)  # CO₂
-    if text.lower() in _WARS:
-        return _point(SERIES, _WARS[text.lower()], unit="war")
+    if text.lower() in _SPELLED:
+        return _SPELLED[text.lower()]  # WW2
     if found := _LETTERED.fullmatch(text):
         return _point(SERIES, float(found[2]), unit=found[1].lower())
     if any(map(str.isdecimal, text)):
