@@ -277,7 +277,8 @@ class _Reader:
         one = self.number(at)
         if one.kind not in (NUMBER, n.ORDINAL) or one.unit or one.bound or one.slack:
             return []
-        digits = self.word(at).surface[0].isdigit()
+        first_of = one.kind == n.ORDINAL and self.low(at + 1) == "of"  # "the first of May"
+        digits = self.word(at).surface[0].isdigit() or first_of
         both = (one.low, one.high) if one.low != one.high else (one.low,)
         return [int(day) for day in both if digits and day == int(day) and 1 <= day <= 31]
 
