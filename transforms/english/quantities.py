@@ -32,6 +32,10 @@ _AGE: Final = frozenset(("age",))
 _NO_WORD: Final = Word("oh")  # without weight
 
 _CONTEXT: Final = {name: word_set(text) for name, text in LISTS["context"].items()}
+_ERAS: Final = _CONTEXT["eras"]
+_CENTURIES: Final = frozenset(("century", "centuries"))
+_AFTER_DAYS: Final = frozenset((*n.MONTHS, "of"))
+"""What follows a day: "5 May", "the 5th of May"."""
 _LEFT_OUT: Final = frozenset(word.key for word in read(LISTS["context"]["left_out"]))
 _SHORT: Final = dict(pair.split("=") for pair in LISTS["series"]["abbreviations"].split())
 _NUMBER_WORDS: Final = word_set(LISTS["series"]["number"])
@@ -71,7 +75,7 @@ class Quantity(NamedTuple):
     unit: str = ""
     slack: float = 0.0
     nouns: frozenset[str] = frozenset()
-    beside: frozenset[str] = frozenset()
+    beside: tuple[str, ...] = ()
 
 
 class _Amount(NamedTuple):
@@ -158,10 +162,10 @@ class _Reader:
         """Return a quantity that is said in words[start:end]."""
         return Quantity(kind, low, high, start, end, said(self.words[start:end]), unit)
 
-    def beside(self, start: int, end: int) -> frozenset[str]:
+    def beside(self, start: int, end: int) -> tuple[str, ...]:
         """Return the keys of the words near a number."""
         near = self.words[max(0, start - _BESIDE) : end + _BESIDE]
-        return frozenset([one.key for one in near if one.weight])
+        return tuple([one.key for one in near if one.weight])
 
     # Dates
 
@@ -171,10 +175,11 @@ class _Reader:
         one = self.number(at)
         if one.kind == n.DATE:
             return self.dated(at, at + 1, [(one.low, one.low)], *divmod(int(one.high), 100))
-        years = self.century(at) if one.kind != NUMBER or self.words[at].surface.isalpha() else None
-        if years := years or self.decade(at) or self.era(at) or self.year(at):
+        if years := self.years(at):
             return self.dated(*years)
         month, end = n.MONTHS.get(self.low(at), 0), at + 1
+        if not month and self.low(end) not in _AFTER_DAYS:
+            return []
         days = self.days(end) if month else self.days(at)
         if month:
             end += bool(days)
@@ -188,6 +193,17 @@ class _Reader:
         if not (days or year or alone):
             return []
         return self.dated(at, end + bool(year), year[2] if year else [], month, *days)
+
+    def years(self, at: int) -> Years | None:
+        """Return the year, decade or century here. What cannot be one is told at a glance."""
+        one, after = self.number(at), self.number(at + 1)
+        near = (self.low(at - 1), self.low(at + 1), self.low(at + 2), self.low(at + 3))
+        years = None if _CENTURIES.isdisjoint(near) else self.century(at)
+        if n.DECADE in (one.kind, after.kind):
+            years = years or self.decade(at)
+        if one.kind in (YEAR, n.SEASON) or not _ERAS.isdisjoint(near):
+            years = years or self.era(at)
+        return years or (self.year(at) if 1000 <= one.low <= 2100 else None)
 
     def dated(
         self, at: int, end: int, years: list[tuple[float, float]], month: int = 0, *days: int
@@ -220,7 +236,7 @@ class _Reader:
         value, end = self.ordinal(at)
         if not value:
             value, end = n.ROMAN.get(self.word(at).surface, 0), at + 1
-        if not value or self.low(end) not in ("century", "centuries"):
+        if not value or self.low(end) not in _CENTURIES:
             return None
         last, era = 100.0 * value, self.low(end + 1)
         if era in ("bc", "bce"):
@@ -245,11 +261,10 @@ class _Reader:
             return at, at + 1, [(year, year) for year in sorted({one.low, one.high})]
         if one.kind not in (NUMBER, n.SCORE) or one.unit:
             return None
-        eras = _CONTEXT["eras"]
         second = self.low(at + 1) in ("and", "to", "or") and self.number(at + 2).kind == NUMBER
         places = [at + 1, at - 1, *([at + 3] if second else [])]
         for place in places:
-            era = self.low(place) in eras and self.word(place).surface.isupper()
+            era = self.low(place) in _ERAS and self.word(place).surface.isupper()
             if era and place >= self.after:
                 sign = -1 if self.low(place) in ("bc", "bce") else 1
                 years = dict.fromkeys((sign * one.low, sign * one.high))
@@ -684,7 +699,9 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     """
     kind = claimed.kind
     if kind != other.kind:
-        return _is_name_of(claimed, other) or _is_same_form(claimed, other)
+        if SERIES in (kind, other.kind) and _is_name_of(claimed, other):
+            return True
+        return claimed.said == other.said and _has_form(claimed)
     if kind in (YEAR, DAY):
         return claimed.low <= other.low and other.high <= claimed.high
     if kind == n.TIME:
@@ -700,7 +717,7 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
         off = _size(one, two) if is_open else slack
         if one.low - off <= two.low and two.high <= one.high + off:
             return True
-    return _is_same_form(claimed, other)
+    return claimed.said == other.said and _has_form(claimed)
 
 
 def differ(claimed: Quantity, other: Quantity) -> bool:
@@ -800,6 +817,7 @@ def _is_name_of(claimed: Quantity, other: Quantity) -> bool:
     return False
 
 
-def _is_same_form(claimed: Quantity, other: Quantity) -> bool:
-    """Return whether both are written alike, so that the same is meant whatever it is."""
-    return claimed.said == other.said and not claimed.said.replace(",", "").isalnum()
+def _has_form(one: Quantity) -> bool:
+    """Return whether a quantity is more than digits, so that whatever is written alike means the
+    same."""
+    return not one.said.replace(",", "").isalnum()

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from math import inf
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from ufo.transforms.english.quantities import Quantity, agree, differ, quantities
-from ufo.transforms.english.words import read
+from ufo.transforms.english.words import Word, read
 from ufo.transforms.verifiers.overlap import lacks_number, ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
@@ -271,10 +271,15 @@ def test_hostile_numbers_are_read_without_error(text: str) -> None:
     "part", ["5 ", "two hundred ", "between 1 and ", "1 h ", "Louis X ", "½ ", "James I "]
 )
 def test_reading_takes_linear_time(part: str) -> None:
-    words = read(part * 2000)
-    many = read(part * 16000)
-    start = perf_counter()
-    quantities(words)
-    middle = perf_counter()
-    quantities(many)
-    assert perf_counter() - middle < 30 * (middle - start) + 0.05
+    few, many = (fastest(read(part * times)) for times in (2000, 16000))
+    assert many < 30 * few
+
+
+def fastest(words: list[Word]) -> float:
+    """Return the seconds that reading takes at best, without those of other processes."""
+    seconds = []
+    for _ in range(3):
+        start = process_time()
+        quantities(words)
+        seconds.append(process_time() - start)
+    return min(seconds)
