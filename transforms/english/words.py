@@ -1,7 +1,7 @@
 """Parse a text into words that can be compared with another text: their weight and form.
 
-The numbers and dates of a text are found and compared here, too. Function words show whether a text
-is English.
+Its quantities are found and compared in `quantities.py`. Function words show whether a text is
+English.
 
 Every distinct surface form is analysed once and kept in a bounded table, so that a text costs about
 one dict look-up a word.
@@ -13,12 +13,13 @@ import unicodedata
 from collections.abc import Sequence
 from importlib.resources import files
 from itertools import chain
-from math import inf
-from typing import Final, NamedTuple
+from typing import Final
 
 import Stemmer
 
+from ufo.transforms.english import numerals as n
 from ufo.transforms.english.grammar import Lists, Memo, is_finite, word_set
+from ufo.transforms.english.numerals import Numeral
 
 # A language is recognised from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
@@ -95,20 +96,6 @@ COUNTRIES: Final = {
 }
 """A country's name or adjective -> its name."""
 
-# "one" is left out: it is nearly always a pronoun ("one of the …").
-NUMBER_WORDS: Final = (
-    {word: float(value) for value, word in enumerate(LISTS["ones"].split()) if word != "one"}
-    | {word: 10.0 * tens for tens, word in enumerate(LISTS["tens"].split(), 2)}
-    | {"dozen": 12.0}
-)
-ORDINALS: Final = {word: float(value) for value, word in enumerate(LISTS["ordinals"].split(), 1)}
-SCALES: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-MONTHS: Final = {
-    name: number
-    for number, month in enumerate(LISTS["months"].split(), 1)
-    for name in (month, month[:3])
-} | {"sept": 9}
-
 TOKEN: Final = re.compile(
     r"[a-z]++(?![^\W_]|['’])"  # most words, first because it is fast
     r"|\d{4}-\d\d-\d\d(?!\d)"  # an ISO date stays one token
@@ -118,8 +105,13 @@ TOKEN: Final = re.compile(
     r"|[%$€£¥°]"
 )
 """A word, a number, or a sign that says what a number counts."""
-_NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)*)(st|nd|rd|th|s)?")
-_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_HAS_DIGIT: Final = re.compile(r"[\d¼-¾⅐-⅞]").search
+# A number that is written with spaces: "1 200 000" (thin or several), "10 – 20", "5 × 10³".
+_MAY_BE_SPACED: Final = re.compile(r"[0-9]\s[–±×0-9-]").search
+_SPACED: Final = re.compile(
+    r"(?<![\d.,])\d{1,3}(?:(?:[\u00a0\u2007\u2009\u202f]\d{3})+|(?: \d{3}){2,})(?!\d)"
+    r"|(?<=\d) [–±×-] (?=\d)"
+)
 _LONGEST: Final = 64
 _CLOSING: Final = frozenset(",;:.!?)]—–")
 _CLOSED: Final = ","  # what marks the last word before such a character
@@ -134,38 +126,53 @@ _VERY_COMMON: Final = frozenset(_stemmer.stemWords(list(VERY_COMMON)))
 class Word:
     """One surface form as written, folded (`lower`), and the `key` by which it is compared.
 
-    A function word has no `weight`. `value` is the value of a number, None for other words. `kind`
-    is "" for words, else "number", "ordinal", "decade" or "date" (in ISO 8601).
+    A function word has no `weight`. `kind` is "" for words, else the kind of a number ("number",
+    "ordinal", "decade", "date", "time" …), and `value` its value if it has one.
 
+    - `numeral`: what it is if it is a number or part of one; "one", "half" and "GPT4", too.
     - `numeric`: a number or date can begin here.
     - `named`: it has a capital and is not a function word.
     - `plain`: it has weight, and is neither of the two.
     - `finite`: it can be the verb of a clause.
     - `closes`: a comma, a bracket or the like comes after it.
+    - `joint`: the hyphen, dash or slash between it and the next word, else a space.
     """
 
     # Not a tuple or a dataclass: these attributes are read hundreds of times for every claim.
-    __slots__ = ("closes", "finite", "key", "kind", "lower", "named", "numeric", "plain", "surface",
-                 "value", "weight")  # fmt: skip
+    __slots__ = ("closes", "finite", "joint", "key", "kind", "lower", "named", "numeral", "numeric",
+                 "plain", "surface", "value", "weight")  # fmt: skip
 
     def __init__(self, token: str) -> None:
         self.closes = token[-1] == _CLOSED
-        surface = self.surface = token.removesuffix(_CLOSED)
+        self.joint = token[-1] if token[-1] in n.JOINTS else " "
+        surface = self.surface = token.rstrip(_CLOSED + n.JOINTS)
         self.lower = self.key = fold(surface)
-        self.value, self.kind = _number(surface, self.lower)
+        one = self.numeral = (
+            n.numeral(self.lower if self.lower.isalpha() else surface) or n.NO_NUMERAL
+        )
+        self.kind = one.kind if _is_number(one, self.lower) else ""
+        point = self.kind in (n.NUMBER, n.ORDINAL, n.DECADE) and one.low == one.high
+        self.value = one.low if point else None
         stop = not self.kind and self.lower in STOP_WORDS and surface != "US"
-        if self.kind:
-            self.key = f"{self.value:g} {self.kind}" if self.value is not None else surface
-        elif not stop:
+        if self.value is not None:
+            self.key = f"{self.value:g} {self.kind}"
+        elif not self.kind and not stop:
             self.key = _stem(COUNTRIES.get(self.lower, self.lower))
         common = self.key in _VERY_COMMON
         self.weight = 0.0 if stop else COMMON if common else 1.0
         capital = surface[0].isupper()
-        month = self.lower in MONTHS
-        self.numeric = month or self.kind != ""
-        self.named = capital and not stop and not self.numeric
+        month = self.lower in n.MONTHS
+        self.numeric = month or one.kind != "" or surface.upper() in n.ROMAN
+        self.named = capital and not stop and not self.kind and not month
         self.plain = self.weight > 0 and not self.kind and not self.named
         self.finite = is_finite(surface)
+
+
+def _is_number(one: Numeral, low: str) -> bool:
+    """Return whether a number is one by itself: not "one", a pronoun, nor "half" or "GPT4"."""
+    if one.kind in (n.CODE, n.SERIES, n.SCALE, n.FRACTION) or low == "one":
+        return False
+    return not low.isalpha() or (one.kind in (n.NUMBER, n.ORDINAL) and one.low == one.high)
 
 
 def fold(surface: str) -> str:
@@ -177,28 +184,13 @@ def fold(surface: str) -> str:
     return lower.removesuffix("'s").replace(".", "") if lower[0].isalpha() else lower
 
 
-def _number(surface: str, lower: str) -> tuple[float | None, str]:
-    if lower in NUMBER_WORDS:
-        return NUMBER_WORDS[lower], "number"
-    if lower in ORDINALS:
-        return ORDINALS[lower], "ordinal"
-    found = _NUMBER.fullmatch(surface) if surface.isascii() and surface[0].isdigit() else None
-    if not found:
-        return None, "date" if "-" in surface else ""
-    digits, suffix = found.groups()
-    if _THOUSANDS.fullmatch(digits):
-        digits = digits.replace(",", "")
-    digits = digits.replace(",", ".")
-    if digits.count(".") > 1 or len(digits) > 30:
-        return None, ""
-    return float(digits), {None: "number", "s": "decade"}.get(suffix, "ordinal")
-
-
 _KEPT_WORDS: Final = Memo(Word).__getitem__
 
 
 def _words_of(text: str) -> list[Word]:
-    tokens = [token[:_LONGEST] for token in TOKEN.findall(text)]
+    whole = _HAS_DIGIT(text) or not text.isalnum()
+    found = n.tokens_of(text, TOKEN) if whole else TOKEN.findall(text)
+    tokens = [token if len(token) <= _LONGEST else token[:_LONGEST] for token in found]
     if tokens and text[-1] in _CLOSING and tokens[-1][-1] != text[-1]:
         tokens[-1] += _CLOSED
     return list(map(_KEPT_WORDS, tokens))
@@ -209,162 +201,18 @@ _between_spaces: Final = Memo(_words_of).__getitem__
 
 def read(text: str) -> list[Word]:
     """Return the words of a text, in order, punctuation left out."""
+    if _MAY_BE_SPACED(text):
+        text = _SPACED.sub(_joined, text)
     return list(chain.from_iterable(map(_between_spaces, text.split())))
 
 
-YEAR: Final = "year"
-DAY: Final = "day"
-NUMBER: Final = "number"
-ORDINAL: Final = "ordinal"
-_HEDGES: Final = frozenset(("about", "around", "approximately", "roughly", "nearly", "almost"))
-_ABOUT: Final = 0.05  # how far off "about 300" may be
-_AND_MORE: Final = frozenset(("over", "above", "exceeding", "after", "more", "greater", "least"))
-_AND_LESS: Final = frozenset(("under", "below", "before", "less", "fewer", "most"))
-_CLOSE: Final = 1e-9
-_COUNTED_WITHIN: Final = 3  # words between a number and what it counts
-
-
-class Quantity(NamedTuple):
-    """A number, or a part of a date, in `words[start:end]`; `said` is how it is written.
-
-    Its value is from `low` to `high`, which differ if it is rounded or open ("over 300", "1860s").
-    A day has `low` = 100 × month + day; a month alone has the range of its days. `unit` is the key
-    of the word that a number counts, "" if unknown.
-    """
-
-    kind: str
-    low: float
-    high: float
-    start: int
-    end: int
-    said: str
-    unit: str = ""
-
-
-def quantities(words: Sequence[Word]) -> list[Quantity]:
-    """Return every number and date of the words, in their order.
-
-    A date is up to two quantities, its year and its day or month: the year may be in another place.
-    """
-    found: list[Quantity] = []
-    end = 0  # the end of the quantity before
-    for at in [at for at, word in enumerate(words) if word.numeric]:
-        if at >= end:
-            some = _date(words, at) or _quantity(words, at)
-            found += some
-            end = some[-1].end if some else end
-    return found
-
-
-def _date(words: Sequence[Word], at: int) -> list[Quantity]:
-    """Return the date that starts here: "7 May 1867", "May 7, 1867", "May 1867", "1867", "1860s",
-    "1867-05-07", "the 19th century"."""
-    word, size = words[at], len(words)
-    if word.kind == "date":
-        year, month, day = map(int, word.surface.split("-"))
-        return _dated(words, at, at + 1, (float(year), float(year)), month, day)
-    if _is_year(word):
-        low = word.value or 0
-        return _dated(words, at, at + 1, (low, low + (9 if word.kind == "decade" else 0)))
-    if word.kind == ORDINAL and at + 1 < size and words[at + 1].lower in ("century", "centuries"):
-        last = 100 * (word.value or 0)
-        return _dated(words, at, at + 2, (last - 99, last))
-    month, day, end = MONTHS.get(word.lower, 0), 0, at + 1
-    if month and end < size and (day := _day(words[end])):
-        end += 1
-    elif not month and (day := _day(word)):
-        end += end < size and words[end].lower == "of"
-        month = MONTHS.get(words[end].lower, 0) if end < size else 0
-        end += 1
-    if month and end < size and _is_year(words[end]) and words[end].kind == NUMBER:
-        said_year = words[end].value or 0.0
-        return _dated(words, at, end + 1, (said_year, said_year), month, day)
-    return _dated(words, at, end, None, month, day) if month and day else []
-
-
-def _is_year(word: Word) -> bool:
-    known = word.value is not None and 1000 <= word.value <= 2100 and word.surface[:4].isdigit()
-    return known and word.kind in (NUMBER, "decade")
-
-
-def _day(word: Word) -> int:
-    value = word.value or 0
-    whole = word.kind in (NUMBER, ORDINAL) and word.surface[0].isdigit() and value == int(value)
-    return int(value) if whole and 1 <= value <= 31 else 0
-
-
-def _dated(
-    words: Sequence[Word],
-    at: int,
-    end: int,
-    years: tuple[float, float] | None,
-    month: int = 0,
-    day: int = 0,
-) -> list[Quantity]:
-    written, found = said(words[at:end]), []
-    if month:
-        first = 100 * month
-        found.append(Quantity(DAY, first + day, first + (day or 99), at, end, written))
-    if years:
-        low, high = years
-        before = words[at - 1].lower if at and not month else ""
-        if before in ("after", "before"):
-            low, high = (low, inf) if before == "after" else (-inf, high)
-        found.append(Quantity(YEAR, low, high, at, end, written))
-    return found
-
-
-def _quantity(words: Sequence[Word], at: int) -> list[Quantity]:
-    word = words[at]
-    if word.value is None or word.kind not in (NUMBER, ORDINAL):
-        return []
-    value, end = word.value, at + 1
-    digits = word.surface.partition(".")[2]
-    slack = 0.5 * 10.0 ** -len(digits) if digits.isdigit() else 0.0
-    if word.kind == NUMBER and value % 10 == 0 and word.surface.isalpha() and end < len(words):
-        ones = 1.0 if words[end].lower == "one" else words[end].value or 0
-        if words[end].surface.isalpha() and 0 < ones < 10:
-            value, end = value + ones, end + 1  # "twenty one"
-    while end < len(words) and words[end].lower in SCALES:
-        scale = SCALES[words[end].lower]
-        value, slack, end = value * scale, (slack or 0.5) * scale, end + 1
-    before = [one.lower for one in words[max(0, at - 2) : at]][::-1]
-    if before and before[0] in _HEDGES:
-        slack = max(slack, _ABOUT * value)
-    low, high = value - slack, value + slack
-    near = before[-1:] if before[:1] == ["than"] else before[:1]
-    if word.kind == NUMBER and not _AND_MORE.isdisjoint(near):
-        high = inf
-    elif word.kind == NUMBER and not _AND_LESS.isdisjoint(near):
-        low = -inf
-    following = [one.key for one in words[end : end + _COUNTED_WITHIN] if one.weight]
-    unit = following[0] if following else ""
-    if at and words[at - 1].lower in "$€£¥":
-        unit = words[at - 1].lower
-    return [Quantity(word.kind, low, high, at, end, said(words[at:end]), unit)]
-
-
-def agree(claimed: Quantity, other: Quantity) -> bool:
-    """Return whether a stated quantity makes a claimed one true, within the precision of both."""
-    if claimed.kind != other.kind:
-        return False
-    if claimed.kind in (YEAR, DAY):
-        return claimed.low <= other.low and other.high <= claimed.high
-    if claimed.high - claimed.low == inf and claimed.unit != other.unit:
-        return False  # an open number such as "over 20" needs the same unit
-    return claimed.low <= other.high + _CLOSE and other.low <= claimed.high + _CLOSE
-
-
-def differ(claimed: Quantity, other: Quantity) -> bool:
-    """Return whether two quantities say different things of the same kind: another date, or
-    another number of the same unit."""
-    if claimed.kind != other.kind or claimed.unit != other.unit:
-        return False
-    if claimed.kind not in (YEAR, DAY) and not claimed.unit:
-        return False
-    return claimed.high + _CLOSE < other.low or other.high + _CLOSE < claimed.low
+def _joined(found: re.Match[str]) -> str:
+    written = found[0]
+    return written[1] if written[0] == " " else re.sub(r"\s", ",", written)
 
 
 def said(words: Sequence[Word]) -> str:
-    """Return words as they are written, punctuation left out."""
-    return " ".join([word.surface for word in words])
+    """Return words as they are written, punctuation left out but for what joins two words."""
+    return "".join([word.surface + word.joint for word in words[:-1]]) + (
+        words[-1].surface if words else ""
+    )

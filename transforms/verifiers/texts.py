@@ -15,7 +15,8 @@ import sentencex
 
 from ufo.transforms.english.clauses import clauses, without_contrast
 from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_WORDS, framed
-from ufo.transforms.english.words import COMMON, NEGATORS, Word, agree, quantities, read
+from ufo.transforms.english.quantities import agree, quantities
+from ufo.transforms.english.words import COMMON, NEGATORS, Word, read
 from ufo.transforms.verifiers.verifier import Pair
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
