@@ -57,6 +57,13 @@ _NO_PAST: Final = word_set("hundred breed speed united need indeed talented reno
 _FORMS: Final = [tuple(forms.split()) for forms in LISTS.texts["irregular"].split("|")]
 _BASES: Final = {past: base for base, past, _ in _FORMS}
 _PASTS: Final = {base: past for base, past, _ in _FORMS}
+BASES: Final = {
+    form: base
+    for base, *forms in _FORMS
+    for form in forms
+    if form not in LISTS.words("other_words")
+}
+"""An irregular past or participle -> its base form, where it is seldom another word."""
 PAST: Final = frozenset(_BASES)
 PARTICIPLES: Final = frozenset(participle for _, _, participle in _FORMS)
 PARTICIPLE_ONLY: Final = PARTICIPLES - PAST

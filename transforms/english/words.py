@@ -18,7 +18,7 @@ from typing import Final
 import Stemmer
 
 from ufo.transforms.english import numerals as n
-from ufo.transforms.english.grammar import Lists, Memo, is_finite, word_set
+from ufo.transforms.english.grammar import BASES, Lists, Memo, is_finite, word_set
 from ufo.transforms.english.numerals import Numeral
 
 # A language is recognised from the start of the text; more would only cost time.
@@ -120,7 +120,8 @@ COMMON: Final = 0.5
 
 _stemmer: Final = Stemmer.Stemmer("english", 0)
 _stem: Final = _stemmer.stemWord
-_VERY_COMMON: Final = frozenset(_stemmer.stemWords(list(VERY_COMMON)))
+_SAME_WORD: Final = COUNTRIES | BASES
+_VERY_COMMON: Final = frozenset(_stem(_SAME_WORD.get(word, word)) for word in VERY_COMMON)
 
 
 class Word:
@@ -157,7 +158,7 @@ class Word:
         if self.value is not None:
             self.key = f"{self.value:g} {self.kind}"
         elif not self.kind and not stop:
-            self.key = _stem(COUNTRIES.get(self.lower, self.lower))
+            self.key = _stem(_SAME_WORD.get(self.lower, self.lower))
         common = self.key in _VERY_COMMON
         self.weight = 0.0 if stop else COMMON if common else 1.0
         capital = surface[0].isupper()

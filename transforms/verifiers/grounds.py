@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ufo.schemas.records import REFUTED
 from ufo.transforms.english.frames import DOUBTED
 from ufo.transforms.english.grammar import Lists
-from ufo.transforms.english.numerals import DAY, SERIES, YEAR
+from ufo.transforms.english.numerals import DAY, YEAR
 from ufo.transforms.english.quantities import agree, differ
 from ufo.transforms.english.words import Word, read, said
 from ufo.transforms.verifiers.roles import same_roles

@@ -15,6 +15,7 @@ import sentencex
 
 from ufo.transforms.english.clauses import clauses, without_contrast
 from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_WORDS, framed
+from ufo.transforms.english.numerals import SERIES
 from ufo.transforms.english.quantities import agree, quantities
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, read
 from ufo.transforms.verifiers.verifier import Pair
@@ -209,6 +210,7 @@ class ReadClaim(ReadClause):
 
     `places` has the place of each part among `words`, `order` the parts in the order of the text.
     `everything`, `named`, `numbered`, `predicate`, `end` (second half) and `last` are masks.
+    `series` has the numbers by which its subject is one of a series ("flight 207").
     `denies` says whether it denies its predicate ("was not born", "it is a myth that").
     `about` has the keys of the claim's subject: its names (`named_subject`) if it has any, else its
     other words.
@@ -218,7 +220,13 @@ class ReadClaim(ReadClause):
         super().__init__(text)
         words = self.words
         taken = {place for q in self.numbers for place in range(q.start, q.end)}
-        first = {one.key: at for at, one in reversed([*enumerate(words)]) if one.weight}
+        # What only denies ("failed to") is no part.
+        denying = frozenset(self.denied().values())
+        first = {
+            one.key: at
+            for at, one in reversed([*enumerate(words)])
+            if one.weight and one.lower not in denying
+        }
         at_items = sorted(place for place in first.values() if place not in taken)
         self.items = [words[place] for place in at_items]
         self.places = [*at_items, *[q.start for q in self.numbers]]
@@ -235,11 +243,20 @@ class ReadClaim(ReadClause):
         told = [k for k, at in enumerate(self.places) if at >= self.verb]
         self.predicate = mask(told) or self.end
         self.denies = self._denies()
+        self.series = [q for q in self.numbers if q.kind == SERIES and q.start < self.verb]
         self.named_subject = self.subject_names()
         self.about = _owned(self.named_subject) or _owned(self.subject())
 
     def _read(self, text: str) -> list[Word]:
         return read(text)[:_MAX_CLAIM_WORDS]
+
+    def is_another(self, clause: ReadClause) -> bool:
+        """Return whether a sentence is about another of a series than the claim: "flight 207"."""
+        for own in self.series:
+            others = [q for q in clause.numbers if q.kind == SERIES and q.unit == own.unit]
+            if others and not any(agree(own, other) for other in others):
+                return True
+        return False
 
     def _denies(self) -> bool:
         if not self.denies_something:
@@ -369,6 +386,9 @@ def match(pair: Pair) -> Match:
                 masks[number] |= 1 << k
         if any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k
+    for number, clause in enumerate(passage.clauses if claim.series else ()):
+        if claim.is_another(clause):
+            masks[number] = 0
     subject = mask([k for k, item in enumerate(claim.items) if item.key in claim.about])
     for number, clause in enumerate(passage.clauses[1:], 1):
         if clause.keys and clause.keys[0] in REFERRING:
