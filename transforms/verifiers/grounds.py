@@ -122,6 +122,13 @@ def other_subject(found: Match) -> bool:
     return elsewhere(found) != ""
 
 
+def of_another(found: Match) -> bool:
+    """Return whether the passage says a word of the claim only of another of its series."""
+    claim = found.claim
+    unsaid = (item.key for k, item in enumerate(claim.items) if not found.said >> k & 1)
+    return bool(claim.series) and not found.passage.keys.isdisjoint(unsaid)
+
+
 def of_relative(found: Match) -> bool:
     """Return whether the sentences with most of the claim's predicate are about a relative ("his
     brother") that the claim does not mention."""
@@ -168,6 +175,7 @@ DENIALS: Final = (
     lacks_number,
     other_name,
     other_subject,
+    of_another,
     of_relative,
     contradicted,
     other_roles,
@@ -291,6 +299,8 @@ def is_about(found: Match, number: int) -> bool:
     """
     claim, clause = found.claim, found.passage.clauses[number]
     first = clause.keys[0] if clause.keys else ""
+    if claim.is_another(clause):
+        return False
     if not claim.about:
         return True
     if first in PRONOUNS:
