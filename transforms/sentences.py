@@ -2,14 +2,18 @@
 
 The `sentencex` package finds sentence ends in running text. It does not support Markdown, which
 language models write, so the text is first cut into blocks (list items, headings, table rows,
-fenced code, paragraphs), and each block is segmented separately.
+fenced code, paragraphs), and each block is segmented separately. It ends English sentences after
+some abbreviations and after the marks of titles ("Jeopardy! is"): these are joined again.
 """
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import chain, pairwise
+from typing import Final, NamedTuple
 
 import sentencex
+
+from ufo.transforms.english.grammar import BE, HAVE, Lists
+from ufo.transforms.thoughts import hidden
 
 
 class Span(NamedTuple):
@@ -32,10 +36,32 @@ _NUMBER_AT_END = (
     r"(?::\s+(\(?\d{1,2}[.)])|[.!?][\"”’]?\s*(\d{1,2}[.)]\s+[“\"*(]+))$"  # "… steps: 1." "….” 2. “"
 )
 _MAX_NUMBER = 12
-_OPENERS = ("“", '"', "*", "(")
-_CLOSERS = r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\[\d+\])+(?=\s|$)"
-_CLOSER = frozenset("*_\"'”’»)[]")
+_OPENING_MARKS = ("“", '"', "*", "(")
+_CLOSERS = (  # marks of emphasis, quotation and notes, and tags, which belong to what they close
+    r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\^?\[\^?\d+\]\^?|【[^】\n]{1,40}】|[⁰¹²³⁴-⁹]+"
+    r"|<(sup|ref)>[^<>\n]{1,20}</\1>|</[A-Za-z][\w-]{0,20}>)+(?=\s|$|<)"
+)
+_CLOSER = frozenset("*_\"'”’»)[]^【<⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORD = re.compile(r"\w")
+
+_ABBREVIATIONS: Final = Lists("ufo.transforms.english", "abbreviations.toml")
+_TITLES: Final = _ABBREVIATIONS.words("titles")
+_BEFORE_NAMES: Final = _ABBREVIATIONS.words("names")
+_BEFORE_NUMBERS: Final = _ABBREVIATIONS.words("numbers")
+_BEFORE_WORDS: Final = _ABBREVIATIONS.words("words")
+_OPENERS: Final = _ABBREVIATIONS.words("openers")
+_NO_TITLE: Final = _ABBREVIATIONS.words("after_marks")
+_TIME_ZONES: Final = _ABBREVIATIONS.words("time_zones")
+_MAY_GO_ON: Final = _TITLES | _BEFORE_NAMES | _BEFORE_NUMBERS | {"a.m", "p.m"}
+_PREDICATES: Final = BE | HAVE
+_MAX_WORD: Final = 40
+_BEFORE_WORD: Final = " \t\r\n*_\"'“‘(["
+_AROUND_WORD: Final = "*_\"'“”‘’()[]!?"
+_AROUND_MARK: Final = " \t\r\n*_\"'”’)"
+_FIRST_WORD: Final = re.compile(r"[^\W_]*")
+_NUMBER: Final = re.compile(r"[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{2,}|[VXL])\b")
+_YEAR: Final = re.compile(r"[\s*_]*\((?:1\d|20)\d\d\b")
+_NUMBER_ENDS: Final = re.compile(r"\d+\.\s+(?=[A-Z])")
 
 # A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
@@ -47,10 +73,22 @@ def segment(text: str, language: str = "en") -> list[Span]:
     """Return the sentences of `text` in order; every non-blank character is in exactly one.
 
     `language` is an ISO 639 code, with or without a region ("de", "pt-BR"); sentencex uses general
-    rules for unknown ones. List markers and numbering belong to the sentence after them. Takes time
-    linear in the length of the text.
+    rules for unknown ones. List markers and numbering belong to the sentence after them. A model's
+    thoughts and its answer have no sentence in common. Takes time linear in the length of the text.
     """
     code = re.split("[-_]", language)[0].lower() or "en"
+    thoughts = hidden(text)
+    if not thoughts:
+        return _segmented(code, text)
+    edges = sorted({0, len(text), *chain(*thoughts)})
+    return [
+        Span(start + span.start, start + span.end)
+        for start, end in pairwise(edges)
+        for span in _segmented(code, text[start:end])
+    ]
+
+
+def _segmented(code: str, text: str) -> list[Span]:
     if "\n" not in text and "\r" not in text and not MARKER.match(text):
         return _sentences(code, text, 0, 0, len(text), [])
     spans: list[Span] = []
@@ -91,7 +129,7 @@ def _sentences(
     """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
     at, opening = body, start
     first = len(spans)
-    for piece in _pieces(code, text, body, end):
+    for piece in pieces(text[body:end], code):
         stop = at + len(piece)
         follows = len(spans) > first and opening == at
         closers = re.match(_CLOSERS, piece) if follows and piece[:1] in _CLOSER else None
@@ -101,7 +139,7 @@ def _sentences(
         content = text[at:stop].strip()
         number = None
         numbered = content[-2:-1].isdigit() and not content[-4:-1].isdigit()  # no year
-        if stop < end and (numbered or content[-1:] in _OPENERS):
+        if stop < end and (numbered or content[-1:] in _OPENING_MARKS):
             number = re.search(_NUMBER_AT_END, content[-_MAX_NUMBER:])
         if number:
             # "in three steps: 1. Buy": the number opens what follows.
@@ -123,18 +161,76 @@ def _sentences(
     return spans
 
 
-def _pieces(code: str, text: str, start: int, end: int) -> Iterator[str]:
-    """Yield the pieces that sentencex splits `text[start:end]` into, without gaps, in windows.
+def pieces(text: str, language: str = "en") -> list[str]:
+    """Return the sentences of running text, without gaps: their concatenation is the text."""
+    found = sentencex.segment(language, text) if len(text) <= _WINDOW else _windows(language, text)
+    return _joined(found) if language == "en" and len(found) > 1 else found
+
+
+def _windows(code: str, text: str) -> list[str]:
+    """Return the pieces that sentencex splits a text into, without gaps, in windows.
 
     Its search for pairs of quotes takes quadratic time. The last piece of a window may be cut off,
     so it is repeated in the next window, unless it fills the window alone.
     """
+    found: list[str] = []
+    start, end = 0, len(text)
     while end - start > _WINDOW:
-        pieces = sentencex.segment(code, text[start : start + _WINDOW])
-        for piece in pieces[:-1] or pieces:
-            yield piece
-            start += len(piece)
-    yield from sentencex.segment(code, text[start:end])
+        cut = sentencex.segment(code, text[start : start + _WINDOW])
+        cut = cut[:-1] or cut
+        found += cut
+        start += sum(map(len, cut))
+    return found + sentencex.segment(code, text[start:end])
+
+
+def _joined(cut: list[str]) -> list[str]:
+    """Return the pieces, those together that are one sentence of English."""
+    joins = [_goes_on(before, after) for before, after in pairwise(cut)]
+    if not any(joins):
+        return cut
+    found: list[list[str]] = [[cut[0]]]
+    for joined, piece in zip(joins, cut[1:], strict=True):
+        number = _NUMBER_ENDS.match(piece) if joined else None
+        if number:  # "see eq. 3. He left"
+            found[-1].append(number[0])
+            found.append([piece[number.end() :]])
+        elif joined:
+            found[-1].append(piece)
+        else:
+            found.append([piece])
+    return ["".join(parts) for parts in found]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Return whether a sentence of English goes on from one piece to the next."""
+    if before[-2:] == ". " and after[:1].isupper():  # most borders
+        word = before[before.rfind(" ", -_MAX_WORD, -2) + 1 : -2]
+        if word.lstrip(_BEFORE_WORD).lower() not in _MAY_GO_ON:
+            return False
+    words, follows = before[-_MAX_WORD:].split(), after[:_MAX_WORD].lstrip(_BEFORE_WORD)
+    if not words or not follows:
+        return False
+    last, first = words[-1].strip(_AROUND_WORD), follows[0]
+    mark = before.rstrip(_AROUND_MARK)[-1:]
+    word = _FIRST_WORD.findall(follows)[0]
+    low = first.islower() and word == word.lower()  # no "iPhone"
+    if first in ",;" or (mark == "]" and low):
+        return True  # "et al. [2004] found"
+    if mark in ("!", "?"):
+        named = last[:1].isupper() and ((low and word not in _NO_TITLE) or _YEAR.match(after))
+        return bool(named) or (low and word in _PREDICATES)
+    if mark != ".":
+        return False
+    known = last.rstrip(".").lower()
+    if not before[-1].isspace() and not after[0].isspace():
+        return len(word) > 1 and word.isupper() and (last.isupper() or not known)  # ".NET"
+    if low:
+        return known in _BEFORE_WORDS
+    if known in _BEFORE_NUMBERS and _NUMBER.match(follows):
+        return True
+    if last != known.capitalize() + ".":
+        return known in ("a.m", "p.m") and word in _TIME_ZONES
+    return known in _TITLES or (known in _BEFORE_NAMES and word.lower() not in _OPENERS)
 
 
 def blocks(text: str) -> list[tuple[int, int, str]]:
