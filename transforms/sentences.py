@@ -7,7 +7,8 @@ some abbreviations and after the marks of titles ("Jeopardy! is"): these are joi
 """
 
 import re
-from itertools import chain, pairwise
+from collections.abc import Sequence
+from itertools import chain, groupby, pairwise
 from typing import Final, NamedTuple
 
 import sentencex
@@ -28,8 +29,19 @@ MARKER = re.compile(
     r"[^\S\r\n]*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][)]|#{1,6}|>+)(?=[^\S\r\n]|[\r\n]|$)"
     r"[^\S\r\n]*)+"
 )
-FENCE = re.compile(r"[^\S\r\n]*(?:```|~~~)")
+_FENCE = re.compile(r"[^\S\r\n]*(`{3,}(?=[^`]*$)|~{3,}|(?:\$\$|\\\[)\s*$)")
+_FENCES = frozenset("`~$\\")
+_CLOSING = {"$$": "$$", "\\[": "\\]"}  # of formulas; a fence of code ends by a line of its marks
 _RULE = re.compile(r"[-=*_\s|:+]+$")
+_BAR = re.compile(r"(?<!\\)\|")
+# "Hi Anna,": the letter goes on in a new sentence.
+_GREETING = re.compile(
+    r"(?:dear|h(?:i|ey|ello)|good (?:morning|afternoon|evening)|best|(?:kind |warm )?regards"
+    r"|sincerely|yours|thanks|thank you|cheers)\b[^.!?]*,$",
+    re.IGNORECASE,
+)
+_FIRST_NUMBER = re.compile(r"\s*\(?[1aiAI]\)\s*$")
+_NEXT_NUMBER = re.compile(r"(?<=[;,])(?=\s+\(?(?:\d{1,2}|[A-Za-z])\)\s)")
 _NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
 # These two are seldom looked for: `re` compiles them then.
 _NUMBER_AT_END = (
@@ -52,7 +64,8 @@ _BEFORE_WORDS: Final = _ABBREVIATIONS.words("words")
 _OPENERS: Final = _ABBREVIATIONS.words("openers")
 _NO_TITLE: Final = _ABBREVIATIONS.words("after_marks")
 _TIME_ZONES: Final = _ABBREVIATIONS.words("time_zones")
-_MAY_GO_ON: Final = _TITLES | _BEFORE_NAMES | _BEFORE_NUMBERS | {"a.m", "p.m"}
+_SHORT: Final = _TITLES | _BEFORE_NAMES | _BEFORE_NUMBERS | {"a.m", "p.m"}
+_MAY_GO_ON: Final = _SHORT | {word.capitalize() for word in _SHORT}
 _PREDICATES: Final = BE | HAVE
 _MAX_WORD: Final = 40
 _BEFORE_WORD: Final = " \t\r\n*_\"'“‘(["
@@ -66,6 +79,7 @@ _NUMBER_ENDS: Final = re.compile(r"\d+\.\s+(?=[A-Z])")
 # A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
 _WINDOW = 10_000
+_MAX_FORMULA = 5_000
 _ENDS_LINE = (".", "!", "?", ":", "…", "。", "！", "？", "।")
 
 
@@ -96,7 +110,7 @@ def _segmented(code: str, text: str) -> list[Span]:
     for start, end, kind in blocks(text):
         if opened >= 0:
             start, opened = opened, -1
-        if kind == "whole":
+        if kind in ("whole", "code"):
             _add(text, start, end, spans)
             continue
         if kind == "rule" and spans:
@@ -129,7 +143,10 @@ def _sentences(
     """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
     at, opening = body, start
     first = len(spans)
-    for piece in pieces(text[body:end], code):
+    cut = pieces(text[body:end], code)
+    if _FIRST_NUMBER.match(text[start:body]):  # "(1) Ada was ill; (2) she left"
+        cut = [part for piece in cut for part in _NEXT_NUMBER.split(piece)]
+    for piece in cut:
         stop = at + len(piece)
         follows = len(spans) > first and opening == at
         closers = re.match(_CLOSERS, piece) if follows and piece[:1] in _CLOSER else None
@@ -149,9 +166,9 @@ def _sentences(
         at = stop
         if not content:
             continue
-        if _NUMBER_ONLY.match(content) and stop < end:
+        if len(content) <= _MAX_NUMBER and _NUMBER_ONLY.match(content) and stop < end:
             continue  # `opening` stays: a bare numbering opens the sentence after it
-        if len(spans) > first and not _WORD.search(content):
+        if not content[0].isalnum() and len(spans) > first and not _WORD.search(content):
             spans[-1] = Span(spans[-1].start, opening + len(text[opening:stop].rstrip()))
         else:
             _add(text, opening, stop, spans)
@@ -205,7 +222,7 @@ def _goes_on(before: str, after: str) -> bool:
     """Return whether a sentence of English goes on from one piece to the next."""
     if before[-2:] == ". " and after[:1].isupper():  # most borders
         word = before[before.rfind(" ", -_MAX_WORD, -2) + 1 : -2]
-        if word.lstrip(_BEFORE_WORD).lower() not in _MAY_GO_ON:
+        if word not in _MAY_GO_ON and word[:1].isalnum():
             return False
     words, follows = before[-_MAX_WORD:].split(), after[:_MAX_WORD].lstrip(_BEFORE_WORD)
     if not words or not follows:
@@ -234,28 +251,31 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def blocks(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of the blocks; kind is "prose", "rule" or "whole" (never split)."""
+    """Return (start, end, kind) of the blocks of a text.
+
+    A block is "prose", a "rule", or never split: "code" (a formula too), "whole" (a table's row).
+    """
+    lines = [match.span() for match in _LINE.finditer(text)]
+    rows = _rows(text, lines)
     found: list[tuple[int, int, str]] = []
     code_end = -1
     opening = -1  # start of the paragraph being collected
     previous = ""
-    for match in _LINE.finditer(text):
-        start, end = match.span()
+    for number, (start, end) in enumerate(lines):
         if start < code_end:
             continue
-        line = match.group().strip()
-        after = _LINE.finditer(text, end) if FENCE.match(match.group()) else ()
-        closing = next((one for one in after if FENCE.match(one.group())), None)
-        if opening >= 0 and (closing or not line or not _continues(previous, line)):
+        line = text[start:end].strip()
+        fence = _FENCE.match(text[start:end]) if line[:1] in _FENCES else None
+        code_end = _end_of_code(text, fence[1].strip(), lines, number) if fence else -1
+        is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
+        if opening >= 0 and (is_code or not line or number in rows or not _continues(previous, line)):
             found.append((opening, start, "prose"))
             opening = -1
-        if closing:
-            code_end = closing.end()
-            found.append((start, code_end, "whole"))
+        if is_code:
+            found.append((start, code_end, "code"))
+        elif not line:
             continue
-        if not line:
-            continue
-        if line.startswith("|") or (_RULE.match(line) and len(line) > 2):
+        elif line.startswith("|") or number in rows or (_RULE.match(line) and len(line) > 2):
             found.append((start, end, "rule" if _RULE.match(line) else "whole"))
         elif line.startswith("#"):
             found.append((start, end, "prose"))
@@ -267,8 +287,49 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
+def _end_of_code(text: str, fence: str, lines: Sequence[tuple[int, int]], number: int) -> int:
+    """Return the end of the code or formula that a line opens; without a closing mark, code goes to
+    the end of the text, and there is no formula."""
+    _, end = lines[number]
+    if fence in _CLOSING:
+        closing = text.find(_CLOSING[fence], end, end + _MAX_FORMULA)
+        return next(stop for _, stop in lines[number:] if stop > closing)
+    for start, stop in lines[number + 1 :]:
+        line = text[start:stop].strip()
+        if line.startswith(fence) and not line.strip(fence[0]):
+            return stop
+    return len(text)
+
+
+def columns(line: str) -> tuple[str, int]:
+    """Return the mark between the cells of a line and their number; "" and 1 for a plain line."""
+    line = line.strip()
+    for mark in ("|", "\t", ","):
+        if mark in line and not (mark == "," and (", " in line or '"' in line)):
+            cells = _BAR.split(line.strip("|")) if mark == "|" else line.split(mark)
+            return (mark, len(cells)) if len(cells) > 1 else ("", 1)
+    return "", 1
+
+
+def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
+    """Return the numbers of the lines that are rows of tables without outer marks: two or more with
+    the same number of cells, or three where commas or tabs divide them."""
+    rows: set[int] = set()
+    if "|" not in text and "\t" not in text and text.count(",") == text.count(", "):
+        return rows  # most texts
+    kinds = [columns(text[start:end]) for start, end in lines]
+    for (mark, _), run in groupby(range(len(lines)), kinds.__getitem__):
+        numbers = [*run]
+        enough = len(numbers) > 1 if mark == "|" else mark and len(numbers) > 2
+        if enough and not any(MARKER.match(text, *lines[number]) for number in numbers):
+            rows.update(numbers)
+    return rows
+
+
 def _continues(previous: str, line: str) -> bool:
     """Return whether `line` continues the sentence of the previous line (a soft wrap)."""
     if MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
+        return False
+    if previous.endswith(",") and _GREETING.match(previous):
         return False
     return line[0].islower() or len(previous) >= _WRAPPED_LINE
