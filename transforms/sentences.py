@@ -268,7 +268,9 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
         fence = _FENCE.match(text[start:end]) if line[:1] in _FENCES else None
         code_end = _end_of_code(text, fence[1].strip(), lines, number) if fence else -1
         is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
-        if opening >= 0 and (is_code or not line or number in rows or not _continues(previous, line)):
+        if opening >= 0 and (
+            is_code or not line or number in rows or not _continues(previous, line)
+        ):
             found.append((opening, start, "prose"))
             opening = -1
         if is_code:

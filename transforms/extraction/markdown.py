@@ -7,16 +7,19 @@ born on 7 November 1867 in Warsaw, and so does the row of a table.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ufo.transforms.english.grammar import (
     BE,
+    DETERMINERS,
     HAVE,
     INTRANSITIVE,
+    PLURAL,
     PREPOSITIONS,
     STOP_WORDS,
+    SUBJECT_PRONOUNS,
     THIRD,
     core,
     is_participle,
@@ -32,12 +35,13 @@ from ufo.transforms.extraction.clause import (
     is_name,
     is_talk,
     only_opens,
+    opening_name,
+    topic_of,
     wording,
 )
-from ufo.transforms.sentences import FENCE, MARKER, blocks
+from ufo.transforms.extraction.marks import BOLD, HEADING, Line
+from ufo.transforms.sentences import MARKER, blocks, columns
 
-_HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
-_BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
 _LABELLED: Final = re.compile(
     r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+(?P<open>[*_]{1,3})?|(?P<bold>\*\*|__))"
     r"(?P<label>[^\W\d_][^:*_|\n]{1,50}?)(?:[*_]{1,3}\s*:|:\s*[*_]{1,3}|(?(bold)(?!)|:))\s+(?P<value>\S.*)$",
@@ -48,7 +52,26 @@ _INTRODUCED: Final = re.compile(
     r"\s*(?:[-*+•]\s|\(?\d{1,3}[.)]\s)?\s*[*_]*(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
     r"(?::|\s[-–—])[*_]*\s+(?P<pronoun>He|She|It|This)\s+(?=[a-z])"
 )
-_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s")
+_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[A-Za-z]\))\s")
+# "1. Marie Curie - physicist"
+_PAIR: Final = re.compile(
+    r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+(?P<label>[^\W\d_][^:|\n–—]{1,60}?)\s+[-–—]\s+(?P<value>\S.*)$",
+    re.DOTALL,
+)
+_PLAIN_LABEL: Final = re.compile(
+    r"(?P<label>[^\W\d_][^:*_|\n]{1,30}):\s+(?P<value>\S.*)$", re.DOTALL
+)
+_LIST_END: Final = re.compile(r"[.;,]*(?: and| or)?[.;,]*$")
+_UNDERLINED: Final = re.compile(r"(.+)\n\s*(=|-)+\s*$")
+# The levels of headings that have no marks: a line above items, and an item above deeper ones.
+_BOLD_LEVEL: Final = 7
+_LEAD_LEVEL: Final = 8
+_ITEM_LEVEL: Final = 10
+_NAMES: Final = word_set("name title person biography bio")  # "Name: Marie Curie"
+# "The founders are", "Her awards include", "It was founded by": an item goes on.
+_LEADS: Final = BE | word_set(
+    "include includes included by in at from discovered invented wrote won"
+)
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
@@ -80,6 +103,11 @@ class LineReader:
         self._topics = [topic]  # of the text as a whole, and of the headings above a line
         self._levels = [0]
         self._columns: list[str] = []
+        self._mark = ""  # between the cells of the table's rows
+        self._lead = Wording([], [])  # what the items below it go on with
+        self.moved = False
+        """Whether the line before began or ended a section."""
+        self._card = False  # whether the text names its topic as "Name: …"
 
     @property
     def topic(self) -> str:
@@ -96,58 +124,136 @@ class LineReader:
         if not self._topics[0]:
             self._topics = [topic if known == "" else known for known in self._topics]
 
-    def heading(self, line: str) -> bool:
+    def heading(self, line: Line, following: Line | None = None) -> bool:
         """Return whether the line is a heading; what follows belongs to it."""
-        found = _HEADING.match(line) or _BOLD.match(line)
-        if found is None or (found[1][0] != "#" and is_claim(line, wording(line))):
+        self.moved = self._leave_list(line)
+        marked = _marked_heading(line.text)
+        level, text = marked or self._implied_heading(line, following)
+        if level:
+            self.moved = True
+            self._open(level, text)
+        return level > 0 and (marked is not None or not is_claim(line.text, wording(line.text)))
+
+    def opens(self, line: Line, following: Line | None = None) -> bool:
+        """Return whether the line only opens the items that follow: "Marie Curie was"."""
+        if following is None or not _ITEM.match(following.text) or _ITEM.match(line.text):
             return False
-        level = len(found[1]) if found[1][0] == "#" else 7
+        said = wording(line.text.rstrip().removesuffix(":"))
+        if len(said.lows) < 2 or said.lows[-1] not in _LEADS or said.words[-1][-1] in ".!?":
+            return False
+        self._lead = said
+        return True
+
+    def _leave_list(self, line: Line) -> bool:
+        """End the sections of items, and what they go on with; return whether a section ended."""
+        if line.indent < 0:
+            return False
+        if _ITEM.match(line.text):
+            least = _ITEM_LEVEL + line.indent
+        else:
+            least = _LEAD_LEVEL
+            self._lead = Wording([], [])
+        ended = self._levels[-1] >= least
+        while self._levels[-1] >= least:
+            self._levels.pop(), self._topics.pop()
+        return ended
+
+    def _implied_heading(self, line: Line, following: Line | None) -> tuple[int, str]:
+        """Return the level and the name of a line that heads what follows without marks; 0 and ""
+        if it is none."""
+        label = _PLAIN_LABEL.match(line.text)
+        if label and label["label"].lower() in _NAMES and _names(label["value"]):
+            self._card = True
+            return 1, label["value"]
+        if line.indent < 0 or following is None or not _ITEM.match(following.text):
+            return 0, ""
+        text = " ".join(wording(line.text).words)
+        if _ITEM.match(line.text):
+            deeper = following.indent > line.indent
+            name = text.rstrip(":") if _names(text) else opening_name(text.split())
+            return (_ITEM_LEVEL + line.indent, name) if deeper and name else (0, "")
+        if text.endswith(":") and " about " in text and not is_claim(line.text, wording(text)):
+            return _LEAD_LEVEL, topic_of(text)
+        return (_LEAD_LEVEL, text) if _names(text) else (0, "")
+
+    def _open(self, level: int, text: str) -> None:
         while self._levels[-1] >= level:
             self._levels.pop(), self._topics.pop()
-        words = " ".join(wording(found[2]).words).rstrip(":").split()
+        words = " ".join(wording(text).words).rstrip(":").split()
         said = {low for low in map(core, words) if low not in STOP_WORDS and low.isalpha()}
         named = bool(words) and is_name(words) and not only_opens(core(words[0]))
+        if level > _BOLD_LEVEL and not said.isdisjoint(_SECTIONS):
+            named = False  # "Health Benefits:"
         own = bare_name(words) if named else _UNKNOWN
         topic = self._topics[-1] if said <= _SECTIONS else own
         if named and topic == own and not self._topics[0] and level == 1:
             self._topics[0] = topic  # the title
         self._levels.append(level)
         self._topics.append(topic)
-        return True
 
-    def read(self, line: str) -> list[str] | None:
+    def read(self, line: Line, following: Sequence[Line]) -> list[str] | None:
         """Return the statements of a line that is not a sentence; None for running text."""
-        if line.lstrip().startswith("|"):
-            return self._row(line)
+        cells = self._cells(line.text, following)
+        if cells:
+            return self._row(line.text, cells)
         self._columns = []
-        if line[:1].isalpha():
-            return None
-        found = _LABELLED.match(line)
-        if found is None or "\n" in line.strip():
+        pair = _PAIR.match(line.text)
+        found = _LABELLED.match(line.text) or pair or _PLAIN_LABEL.match(line.text)
+        if found is None:
             return None
         label = " ".join(wording(found["label"]).words).rstrip(":")
         value = " ".join(wording(found["value"]).words).rstrip(".")
-        if not value or label.lower() in _ASIDES or _is_sentence(value):
+        low = label.lower()
+        if not value or low in _ASIDES or _is_sentence(value):
+            return None
+        if found.re is _PLAIN_LABEL and not (
+            self.topic and (self._card or low in _EVENTS or low in _KINDS)
+        ):
             return None
         if is_talk(wording(value)):
             return []
-        if label.lower() not in _KINDS and re.match(r"(?:an?|the) ", value):
+        if self._lead.words:
+            return [f"{' '.join(self._lead.words[:-1])}, {label}: {value}."]
+        if found is pair:
+            return [self._paired(label, value)] if _names(label) else None
+        if low not in _KINDS and re.match(r"(?:an?|the) ", value):
             return [f"{label} is {value}."]
         return [_said(self.topic, label, value)]
+
+    def _paired(self, name: str, value: str) -> str:
+        if re.match(r"(?:an?|the) ", value):
+            return f"{name} is {value}."
+        return _of_topic(name, wording(value)) or f"{name}: {value}."
 
     def completed(self, line: str) -> str:
         """Return a line with its subject. A list item without one gets the heading's subject;
         another line gets the name that it begins with (`introduced`)."""
         said = wording(line)
-        if not self.topic or len(self._topics) == 1 or not _ITEM.match(line):
+        if not said.words or not _ITEM.match(line):
+            return introduced(line)
+        if self._lead.words and (whole := _continued(self._lead, said)):
+            return whole
+        if not self.topic or len(self._topics) == 1:
             return introduced(line)
         return _of_topic(self.topic, said, is_claim(line, said)) or introduced(line)
 
-    def _row(self, line: str) -> list[str]:
-        cells = [
-            " ".join(wording(cell).words).rstrip(".")
-            for cell in _CELLS.split(_RULING.sub("", line).strip().strip("|"))
-        ]
+    def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
+        """Return the cells of a table's row, [] for another line."""
+        row = _RULING.sub("", line).strip()
+        if row.startswith("|"):
+            mark = "|"
+        else:
+            mark, count = columns(row)
+            rest = following[:1] if mark == "|" else following
+            heads = not self._columns and all(columns(one.text) == (mark, count) for one in rest)
+            in_table = self._columns and mark == self._mark and count == len(self._columns)
+            if not mark or "\n" in row or not (in_table or (heads and rest)):
+                return []
+        self._mark = mark
+        cells = _CELLS.split(row.strip("|")) if mark == "|" else row.split(mark)
+        return [" ".join(wording(cell).words).rstrip(".") for cell in cells]
+
+    def _row(self, line: str, cells: list[str]) -> list[str]:
         if not self._columns or _RULING.search(line):
             self._columns = cells
             return []
@@ -171,6 +277,41 @@ class LineReader:
             f"In {row}, {one}." if one else _said(f"{self.topic} in {row}", head, cell)
             for one, head, cell in told
         ]
+
+
+def _marked_heading(line: str) -> tuple[int, str] | None:
+    found = HEADING.match(line) or BOLD.match(line) or _UNDERLINED.match(line)
+    if found is None:
+        return None
+    if found.re is _UNDERLINED:
+        return (1 if found[2] == "=" else 2), found[1]
+    if found.re is HEADING:
+        return len(found[1]), found[2]
+    return None if is_claim(line, wording(line)) else (_BOLD_LEVEL, found[2])
+
+
+def _names(text: str) -> bool:
+    """Return whether a text is one name, such as "**Marie Curie**:"."""
+    words = " ".join(wording(text).words).rstrip(".:").partition(" (")[0].split()
+    return is_name(words) and not only_opens(core(words[0]))
+
+
+def _continued(lead: Wording, item: Wording) -> str:
+    """Return what an item makes of the line above it, "" if that is uncertain."""
+    (words, lows), (opening, verb) = item, (" ".join(lead.words), lead.lows[-1])
+    first = first_verb(words, lows, 0)
+    if lows[0] in SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])):
+        return ""
+    predicate = lows[0] in ("a", "an") or is_participle(lows[0]) or lows[0] in PREPOSITIONS
+    if predicate or lows[0] in DETERMINERS:
+        words = [words[0].lower(), *words[1:]]
+    rest = _LIST_END.sub("", " ".join(words))
+    if verb not in BE or predicate or lead.lows[0] not in DETERMINERS:
+        return f"{opening} {rest}."
+    if verb in PLURAL:
+        includes = "include" if verb == "are" else "included"
+        return f"{' '.join(lead.words[:-1])} {includes} {rest}."
+    return ""  # "The cast is: Ada Berg, Jan Holm"
 
 
 def introduced(line: str) -> str:
@@ -288,10 +429,8 @@ def layout(text: str) -> list[LayoutBlock]:
                 found[-1] = replace(found[-1], kind="heading", level=1)
             elif "|" not in first:
                 found.append(LayoutBlock("rule", []))
-        elif kind == "whole" and FENCE.match(text, start):
-            inner = text.find("\n", start, end) + 1
-            close = max(inner, text.rfind("\n", inner, start + len(text[start:end].rstrip())))
-            found.append(LayoutBlock("code", [[StyledRange(inner, close, "code")]]))
+        elif kind == "code":
+            found.append(LayoutBlock("code", [_code(text, start, end)]))
         elif kind == "whole":
             found.append(
                 LayoutBlock("row", [list(_pieces(text, *cell)) for cell in _cells(text, body, end)])
@@ -307,6 +446,15 @@ def layout(text: str) -> list[LayoutBlock]:
             kind = "quote" if quoted else "paragraph"
             found.append(LayoutBlock(kind, [list(_pieces(text, body + quoted, end))]))
     return found
+
+
+def _code(text: str, start: int, end: int) -> list[StyledRange]:
+    """Return the lines between those of the marks; the last one may be missing."""
+    inner = (text.find("\n", start, end) + 1) or end
+    close = start + len(text[start:end].rstrip())
+    last = max(inner, text.rfind("\n", inner, close))
+    close = last if text[last:close].strip(" \t\n`~$\\]") == "" else close
+    return [StyledRange(inner, close, "code")] if inner < close else []
 
 
 def _paragraphs(text: str) -> list[tuple[int, int, str]]:
