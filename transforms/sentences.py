@@ -34,14 +34,15 @@ _FENCES = frozenset("`~$\\")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}  # of formulas; a fence of code ends by a line of its marks
 _RULE = re.compile(r"[-=*_\s|:+]+$")
 _BAR = re.compile(r"(?<!\\)\|")
+_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[.!?;:]$")  # a comma that divides no cells
 # "Hi Anna,": the letter goes on in a new sentence.
-_GREETING = re.compile(
-    r"(?:dear|h(?:i|ey|ello)|good (?:morning|afternoon|evening)|best|(?:kind |warm )?regards"
-    r"|sincerely|yours|thanks|thank you|cheers)\b[^.!?]*,$",
+GREETING = re.compile(
+    r"(?:dear|h(?:i|ey|ello)|good (?:morning|afternoon|evening)|best|(?:kind|warm) regards|regards"
+    r"|sincerely|yours|thanks|thank you|cheers)\b(?:[^.!?]|(?:[MD]rs?|Ms|Prof)\.)*,$",
     re.IGNORECASE,
 )
 _FIRST_NUMBER = re.compile(r"\s*\(?[1aiAI]\)\s*$")
-_NEXT_NUMBER = re.compile(r"(?<=[;,])(?=\s+\(?(?:\d{1,2}|[A-Za-z])\)\s)")
+_NEXT_NUMBER = re.compile(r"(?<=[;,])(?=\s+(?:and\s+)?\(?(?:\d{1,2}|[A-Za-z])\)\s)")
 _NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
 # These two are seldom looked for: `re` compiles them then.
 _NUMBER_AT_END = (
@@ -307,7 +308,7 @@ def columns(line: str) -> tuple[str, int]:
     """Return the mark between the cells of a line and their number; "" and 1 for a plain line."""
     line = line.strip()
     for mark in ("|", "\t", ","):
-        if mark in line and not (mark == "," and (", " in line or '"' in line)):
+        if mark in line and not (mark == "," and _NO_VALUES.search(line)):
             cells = _BAR.split(line.strip("|")) if mark == "|" else line.split(mark)
             return (mark, len(cells)) if len(cells) > 1 else ("", 1)
     return "", 1
@@ -328,10 +329,13 @@ def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
     return rows
 
 
-def _continues(previous: str, line: str) -> bool:
+def _continues(previous: str, line: str, is_indented: bool) -> bool:
     """Return whether `line` continues the sentence of the previous line (a soft wrap)."""
     if MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
         return False
-    if previous.endswith(",") and _GREETING.match(previous):
-        return False
+    if previous.endswith(","):
+        if GREETING.match(previous):
+            return False
+        if is_indented:  # of an item
+            return True
     return line[0].islower() or len(previous) >= _WRAPPED_LINE

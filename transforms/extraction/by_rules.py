@@ -139,12 +139,15 @@ def extract_record(
 ) -> list[ExtractedUnit]:
     """Return the claims of a response in any language; `whole`: one for each checkable sentence."""
     texts = [record.text[span.start : span.end] for span in spans]
+    starts, indents = paragraph_starts(record.text, spans), line_indents(record.text, spans)
     if is_english(record.text, record.language):
         extractor = extract_sentences if whole else extract
-        starts, indents = paragraph_starts(record.text, spans), line_indents(record.text, spans)
         return extractor(texts, record.question, starts, indents)
     # It is unknown which parts are checkable, so every sentence is one claim.
-    return [ExtractedUnit(number, text, text) for number, text in enumerate(texts)]
+    return [
+        ExtractedUnit(line.index, line.text, line.text)
+        for line in said_lines(texts, starts, indents)
+    ]
 
 
 def extract(
@@ -235,7 +238,7 @@ def _worthy(
             continue
         if line.is_paragraph:
             subjects.paragraph()
-        if reader.opens(line, *following[:1]):
+        if reader.opens(line, following):
             continue
         statements = reader.read(line, following)
         if statements is not None:

@@ -67,7 +67,8 @@ _UNDERLINED: Final = re.compile(r"(.+)\n\s*(=|-)+\s*$")
 _BOLD_LEVEL: Final = 7
 _LEAD_LEVEL: Final = 8
 _ITEM_LEVEL: Final = 10
-_NAMES: Final = word_set("name title person biography bio")  # "Name: Marie Curie"
+_ABOUT: Final = re.compile(r"\babout |(?<=\bfacts) on |(?<=\bFacts) on ")
+_NAMES: Final = word_set("name title person biography bio") | {"full name"}
 # "The founders are", "Her awards include", "It was founded by": an item goes on.
 _LEADS: Final = BE | word_set(
     "include includes included by in at from discovered invented wrote won"
@@ -75,6 +76,11 @@ _LEADS: Final = BE | word_set(
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
+# "- 1903: Won the Nobel Prize"
+_DATED: Final = re.compile(
+    r"\s*[-*+•]\s+[*_]*(?P<date>(?:[A-Z][a-z]+ )?(?:1\d|20)\d\d)[*_]*\s?[:–—-][*_]*\s+"
+    r"(?P<value>\S.*)$"
+)
 _DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d|[A-Z][a-z]+ \d{1,2},? \d{4}")
 # Single events: "Born: 1867" means that somebody was born in 1867.
 _EVENTS: Final = dict(line.split("=") for line in LISTS.texts["events"].strip().split("\n"))
@@ -105,6 +111,7 @@ class LineReader:
         self._columns: list[str] = []
         self._mark = ""  # between the cells of the table's rows
         self._lead = Wording([], [])  # what the items below it go on with
+        self._alone = False  # whether it is only one item
         self.moved = False
         """Whether the line before began or ended a section."""
         self._card = False  # whether the text names its topic as "Name: …"
@@ -132,16 +139,18 @@ class LineReader:
         if level:
             self.moved = True
             self._open(level, text)
-        return level > 0 and (marked is not None or not is_claim(line.text, wording(line.text)))
+        says = _PAIR.match(line.text) or is_claim(line.text, wording(line.text))
+        return level > 0 and (marked is not None or not says)
 
-    def opens(self, line: Line, following: Line | None = None) -> bool:
+    def opens(self, line: Line, following: Sequence[Line]) -> bool:
         """Return whether the line only opens the items that follow: "Marie Curie was"."""
-        if following is None or not _ITEM.match(following.text) or _ITEM.match(line.text):
+        items = [one for one in following if _ITEM.match(one.text)]
+        if not items or items[0] is not following[0] or _ITEM.match(line.text):
             return False
         said = wording(line.text.rstrip().removesuffix(":"))
         if len(said.lows) < 2 or said.lows[-1] not in _LEADS or said.words[-1][-1] in ".!?":
             return False
-        self._lead = said
+        self._lead, self._alone = said, len(items) == 1
         return True
 
     def _leave_list(self, line: Line) -> bool:
@@ -169,19 +178,20 @@ class LineReader:
             return 0, ""
         text = " ".join(wording(line.text).words)
         if _ITEM.match(line.text):
-            deeper = following.indent > line.indent
-            name = text.rstrip(":") if _names(text) else opening_name(text.split())
-            return (_ITEM_LEVEL + line.indent, name) if deeper and name else (0, "")
-        if text.endswith(":") and " about " in text and not is_claim(line.text, wording(text)):
-            return _LEAD_LEVEL, topic_of(text)
-        return (_LEAD_LEVEL, text) if _names(text) else (0, "")
+            pair = _PAIR.match(line.text)
+            name = text if _heads(text) else pair["label"] if pair else opening_name(text.split())
+            deeper = following.indent > line.indent and name
+            return (_ITEM_LEVEL + line.indent, name) if deeper else (0, "")
+        about = text.endswith(":") and _ABOUT.search(text)
+        if about and not is_claim(line.text, wording(text)):
+            return _LEAD_LEVEL, topic_of(text[about.start() :])
+        return (_LEAD_LEVEL, text) if _heads(text) else (0, "")
 
     def _open(self, level: int, text: str) -> None:
         while self._levels[-1] >= level:
             self._levels.pop(), self._topics.pop()
-        words = " ".join(wording(text).words).rstrip(":").split()
-        said = {low for low in map(core, words) if low not in STOP_WORDS and low.isalpha()}
-        named = bool(words) and is_name(words) and not only_opens(core(words[0]))
+        words, said = _bare(text), _content(text)
+        named = is_name(words) and not only_opens(core(words[0]))
         if level > _BOLD_LEVEL and not said.isdisjoint(_SECTIONS):
             named = False  # "Health Benefits:"
         own = bare_name(words) if named else _UNKNOWN
@@ -197,12 +207,15 @@ class LineReader:
         if cells:
             return self._row(line.text, cells)
         self._columns = []
+        dated = _DATED.match(line.text)
+        if dated and self.topic and (event := _of_topic(self.topic, wording(dated["value"]))):
+            return [f"In {dated['date']}, {event.rstrip('.')}."]
         pair = _PAIR.match(line.text)
         found = _LABELLED.match(line.text) or pair or _PLAIN_LABEL.match(line.text)
         if found is None:
             return None
         label = " ".join(wording(found["label"]).words).rstrip(":")
-        value = " ".join(wording(found["value"]).words).rstrip(".")
+        value = " ".join(wording(found["value"]).words).rstrip(".,;")
         low = label.lower()
         if not value or low in _ASIDES or _is_sentence(value):
             return None
@@ -212,18 +225,15 @@ class LineReader:
             return None
         if is_talk(wording(value)):
             return []
-        if self._lead.words:
+        if found is pair and not _names(label):
+            return None
+        if found is pair and (whole := _of_topic(label, wording(value))):
+            return [whole]
+        if self._lead.words and self._lead.lows[0] not in SUBJECT_PRONOUNS:
             return [f"{' '.join(self._lead.words[:-1])}, {label}: {value}."]
-        if found is pair:
-            return [self._paired(label, value)] if _names(label) else None
         if low not in _KINDS and re.match(r"(?:an?|the) ", value):
             return [f"{label} is {value}."]
-        return [_said(self.topic, label, value)]
-
-    def _paired(self, name: str, value: str) -> str:
-        if re.match(r"(?:an?|the) ", value):
-            return f"{name} is {value}."
-        return _of_topic(name, wording(value)) or f"{name}: {value}."
+        return [_said("" if found is pair else self.topic, label, value)]
 
     def completed(self, line: str) -> str:
         """Return a line with its subject. A list item without one gets the heading's subject;
@@ -231,7 +241,7 @@ class LineReader:
         said = wording(line)
         if not said.words or not _ITEM.match(line):
             return introduced(line)
-        if self._lead.words and (whole := _continued(self._lead, said)):
+        if self._lead.words and (whole := _continued(self._lead, said, self._alone)):
             return whole
         if not self.topic or len(self._topics) == 1:
             return introduced(line)
@@ -245,12 +255,14 @@ class LineReader:
         else:
             mark, count = columns(row)
             rest = following[:1] if mark == "|" else following
-            heads = not self._columns and all(columns(one.text) == (mark, count) for one in rest)
+            alike = all(columns(one.text) == (mark, count) for one in rest)
+            heads = not self._columns and alike and len(rest) == (1 if mark == "|" else 2)
             in_table = self._columns and mark == self._mark and count == len(self._columns)
-            if not mark or "\n" in row or not (in_table or (heads and rest)):
+            if not mark or "\n" in row or not (in_table or heads):
                 return []
         self._mark = mark
         cells = _CELLS.split(row.strip("|")) if mark == "|" else row.split(mark)
+        cells = [cell.replace("\\|", "|") for cell in cells]
         return [" ".join(wording(cell).words).rstrip(".") for cell in cells]
 
     def _row(self, line: str, cells: list[str]) -> list[str]:
@@ -283,30 +295,50 @@ def _marked_heading(line: str) -> tuple[int, str] | None:
     found = HEADING.match(line) or BOLD.match(line) or _UNDERLINED.match(line)
     if found is None:
         return None
-    if found.re is _UNDERLINED:
-        return (1 if found[2] == "=" else 2), found[1]
     if found.re is HEADING:
         return len(found[1]), found[2]
-    return None if is_claim(line, wording(line)) else (_BOLD_LEVEL, found[2])
+    if is_claim(line, wording(line)):
+        return None
+    if found.re is _UNDERLINED:
+        return (1 if found[2] == "=" else 2), found[1]
+    return _BOLD_LEVEL, found[2]
+
+
+def _bare(text: str) -> list[str]:
+    """Return the words of a heading without marks and without what it adds in brackets."""
+    return " ".join(wording(text).words).rstrip(".:").partition(" (")[0].split()
+
+
+def _content(text: str) -> set[str]:
+    return {low for low in map(core, _bare(text)) if low not in STOP_WORDS and low.isalpha()}
 
 
 def _names(text: str) -> bool:
     """Return whether a text is one name, such as "**Marie Curie**:"."""
-    words = " ".join(wording(text).words).rstrip(".:").partition(" (")[0].split()
+    words = _bare(text)
     return is_name(words) and not only_opens(core(words[0]))
 
 
-def _continued(lead: Wording, item: Wording) -> str:
-    """Return what an item makes of the line above it, "" if that is uncertain."""
+def _heads(text: str) -> bool:
+    """Return whether a line above items is a name, or of the words of a section ("Early life:")."""
+    said = _content(text)
+    return _names(text) or (bool(said) and said <= _SECTIONS)
+
+
+def _continued(lead: Wording, item: Wording, alone: bool) -> str:
+    """Return what an item makes of the line above it, "" if that is uncertain.
+
+    `alone` says that no other item follows the line.
+    """
     (words, lows), (opening, verb) = item, (" ".join(lead.words), lead.lows[-1])
     first = first_verb(words, lows, 0)
-    if lows[0] in SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])):
+    if lows[0] in SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])) or is_talk(item):
         return ""
     predicate = lows[0] in ("a", "an") or is_participle(lows[0]) or lows[0] in PREPOSITIONS
     if predicate or lows[0] in DETERMINERS:
         words = [words[0].lower(), *words[1:]]
     rest = _LIST_END.sub("", " ".join(words))
-    if verb not in BE or predicate or lead.lows[0] not in DETERMINERS:
+    if verb not in BE or predicate or alone or lead.lows[0] not in DETERMINERS:
         return f"{opening} {rest}."
     if verb in PLURAL:
         includes = "include" if verb == "are" else "included"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ufo.transforms.extraction.clause import LISTS, is_claim, wording
+from ufo.transforms.sentences import GREETING
 
 HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
@@ -46,15 +47,17 @@ _AUTHOR: Final = re.compile(
     rf"|{_NAME}(?: and {_NAME})?{_YEAR}{_PAGES})\)(?=[.!?]?\s*$)"
 )
 _ACCORDING: Final = re.compile(rf"according to {_URL}, ", re.IGNORECASE)
-_ESCAPED: Final = re.compile(r"\\([*_#`~.!>+{}|-])")
+_ESCAPED: Final = re.compile(r"\\([*_#`~.!>+{}-])")
 _FORMULA: Final = re.compile(
     r"\s*(?:\$\$.*\$\$|\$[^$]*\$|\\\[.*\\\]|\\\(.*\\\)|`[^`]*[=^\\][^`]*`)[.,;:]?\s*", re.DOTALL
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_LONG_WORD: Final = re.compile(r"[^\W\d_]{3}")  # "F = ma" has none
 _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
 _MARKED: Final = re.compile(rf"[<&\[(\\^【$`@☑✅✔☐{_RAISED}]|//|www\.")
 _ITEM: Final = r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+)?"
-_DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+")
+_DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
+_AND_NUMBER: Final = re.compile(r"\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
 _SOURCES: Final = re.compile(
     rf"\W*(?:\d+[.)] )?\W*(?:{LISTS.phrases('source_headings')})\W*$", re.IGNORECASE
 )
@@ -95,7 +98,9 @@ def said_lines(
             elif sources and (is_heading(sentence) or (index in starts and listed and not is_item)):
                 sources = False
             listed = listed or is_item
-            left_out = _NOT_SAID.match(sentence) is not None or _is_note(sentence, cited)
+            left_out = bool(
+                _NOT_SAID.match(sentence) or GREETING.match(sentence) or _is_note(sentence, cited)
+            )
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
         text = "" if sources or left_out else without_marks(sentence)
@@ -121,9 +126,11 @@ def _is_note(sentence: str, cited: set[str]) -> bool:
 def without_marks(text: str) -> str:
     """Return a sentence without tags, marks of notes, and addresses beside what it says."""
     if not _MARKED.search(text):
-        return text
+        return "" if "=" in text and not _LONG_WORD.search(text) else text
     if _FORMULA.fullmatch(text):
         return ""
+    if found := _AND_NUMBER.match(text):
+        text = text[found.end() :]
     if "<" in text:
         text = _RAISED_TAG.sub(_raised, _COMMENT.sub(" ", text))
         text = _TAG.sub(lambda tag: " " if tag[0][:3].lower() == "<br" else "", text)
