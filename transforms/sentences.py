@@ -269,9 +269,8 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
         fence = _FENCE.match(text[start:end]) if line[:1] in _FENCES else None
         code_end = _end_of_code(text, fence[1].strip(), lines, number) if fence else -1
         is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
-        if opening >= 0 and (
-            is_code or not line or number in rows or not _continues(previous, line)
-        ):
+        apart = is_code or not line or number in rows
+        if opening >= 0 and (apart or not _continues(previous, line, text[start].isspace())):
             found.append((opening, start, "prose"))
             opening = -1
         if is_code:
@@ -293,13 +292,20 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
 def _end_of_code(text: str, fence: str, lines: Sequence[tuple[int, int]], number: int) -> int:
     """Return the end of the code or formula that a line opens; without a closing mark, code goes to
     the end of the text, and there is no formula."""
-    _, end = lines[number]
+    formula_end = -1
     if fence in _CLOSING:
-        closing = text.find(_CLOSING[fence], end, end + _MAX_FORMULA)
-        return next(stop for _, stop in lines[number:] if stop > closing)
-    for start, stop in lines[number + 1 :]:
-        line = text[start:stop].strip()
-        if line.startswith(fence) and not line.strip(fence[0]):
+        end = lines[number][1]
+        formula_end = text.find(_CLOSING[fence], end, end + _MAX_FORMULA)
+        if formula_end < 0:
+            return end
+    for later in range(number + 1, len(lines)):
+        start, stop = lines[later]
+        if formula_end >= 0:
+            closes = formula_end < stop
+        else:
+            line = text[start:stop].strip()
+            closes = line.startswith(fence) and not line.strip(fence[0])
+        if closes:
             return stop
     return len(text)
 

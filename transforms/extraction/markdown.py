@@ -136,11 +136,12 @@ class LineReader:
         self.moved = self._leave_list(line)
         marked = _marked_heading(line.text)
         level, text = marked or self._implied_heading(line, following)
-        if level:
-            self.moved = True
-            self._open(level, text)
+        if not level:
+            return False
+        self.moved = True
+        self._open(level, text)
         says = _PAIR.match(line.text) or is_claim(line.text, wording(line.text))
-        return level > 0 and (marked is not None or not says)
+        return marked is not None or not says
 
     def opens(self, line: Line, following: Sequence[Line]) -> bool:
         """Return whether the line only opens the items that follow: "Marie Curie was"."""

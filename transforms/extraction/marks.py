@@ -52,18 +52,18 @@ _FORMULA: Final = re.compile(
     r"\s*(?:\$\$.*\$\$|\$[^$]*\$|\\\[.*\\\]|\\\(.*\\\)|`[^`]*[=^\\][^`]*`)[.,;:]?\s*", re.DOTALL
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_LONG_WORD: Final = re.compile(r"[^\W\d_]{3}")  # "F = ma" has none
 _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
 _MARKED: Final = re.compile(rf"[<&\[(\\^【$`@☑✅✔☐{_RAISED}]|//|www\.")
 _ITEM: Final = r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+)?"
 _DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
 _AND_NUMBER: Final = re.compile(r"\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
 _SOURCES: Final = re.compile(
-    rf"\W*(?:\d+[.)] )?\W*(?:{LISTS.phrases('source_headings')})\W*$", re.IGNORECASE
+    rf"\W{{0,9}}(?:\d{{1,2}}[.)] )?\W{{0,5}}(?:{LISTS.phrases('source_headings')})\W{{0,9}}$",
+    re.IGNORECASE,
 )
 # Lines that say nothing: an open task, a footnote, "Source: …".
 _NOT_SAID: Final = re.compile(
-    rf"{_ITEM}(?:\[ ?\]\s|☐|\[\^\w{{1,20}}\]:|[^\w\s]*(?:{LISTS.phrases('source_labels')})\W*:)",
+    rf"{_ITEM}(?:\[ ?\]\s|☐|\[\^\w{{1,20}}\]:|[^\w\s]{{0,9}}(?:{LISTS.phrases('source_labels')})\W{{0,5}}:)",
     re.IGNORECASE,
 )
 _NUMBERED_NOTE: Final = re.compile(r"\s*\[(\d{1,3})\]:?\s+(?=\S)")
@@ -126,7 +126,7 @@ def _is_note(sentence: str, cited: set[str]) -> bool:
 def without_marks(text: str) -> str:
     """Return a sentence without tags, marks of notes, and addresses beside what it says."""
     if not _MARKED.search(text):
-        return "" if "=" in text and not _LONG_WORD.search(text) else text
+        return text
     if _FORMULA.fullmatch(text):
         return ""
     if found := _AND_NUMBER.match(text):
