@@ -181,7 +181,9 @@ def _sentences(
 
 def pieces(text: str, language: str = "en") -> list[str]:
     """Return the sentences of running text, without gaps: their concatenation is the text."""
-    found = sentencex.segment(language, text) if len(text) <= _WINDOW else _windows(language, text)
+    found: list[str] = (
+        sentencex.segment(language, text) if len(text) <= _WINDOW else _windows(language, text)
+    )
     return _joined(found) if language == "en" and len(found) > 1 else found
 
 

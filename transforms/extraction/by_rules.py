@@ -145,7 +145,7 @@ def extract_record(
         return extractor(texts, record.question, starts, indents)
     # It is unknown which parts are checkable, so every sentence is one claim.
     return [
-        ExtractedUnit(line.index, line.text, line.text)
+        ExtractedUnit(line.sentence, line.text, line.text)
         for line in said_lines(texts, starts, indents)
     ]
 
@@ -242,12 +242,12 @@ def _worthy(
             continue
         statements = reader.read(line, following)
         if statements is not None:
-            found += [(line.index, wording(one), True) for one in statements]
+            found += [(line.sentence, wording(one), True) for one in statements]
             continue
         said = wording(reader.completed(line.text))
         resolved = subjects.read(said)
         if is_claim(line.text, said):
-            found.append((line.index, resolved, False))
+            found.append((line.sentence, resolved, False))
             # The name that opens the text is the one that a later opening "he" means.
             if not topic and (topic := opening_name(said.words)):
                 reader.name(topic)

@@ -298,11 +298,11 @@ def _marked_heading(line: str) -> tuple[int, str] | None:
         return None
     if found.re is HEADING:
         return len(found[1]), found[2]
-    if is_claim(line, wording(line)):
+    underlined = found.re is _UNDERLINED
+    text = found[1] if underlined else line
+    if is_claim(text, wording(text)):
         return None
-    if found.re is _UNDERLINED:
-        return (1 if found[2] == "=" else 2), found[1]
-    return _BOLD_LEVEL, found[2]
+    return (1 if found[2] == "=" else 2, text) if underlined else (_BOLD_LEVEL, found[2])
 
 
 def _bare(text: str) -> list[str]:

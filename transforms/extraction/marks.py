@@ -56,7 +56,7 @@ _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
 _MARKED: Final = re.compile(rf"[<&\[(\\^【$`@☑✅✔☐{_RAISED}]|//|www\.")
 _ITEM: Final = r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+)?"
 _DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
-_AND_NUMBER: Final = re.compile(r"\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
+_AND_NUMBER: Final = re.compile(r"\A\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
 _SOURCES: Final = re.compile(
     rf"\W{{0,9}}(?:\d{{1,2}}[.)] )?\W{{0,5}}(?:{LISTS.phrases('source_headings')})\W{{0,9}}$",
     re.IGNORECASE,
@@ -72,9 +72,10 @@ _STARTS: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\[\d{1,3}\]
 
 
 class Line(NamedTuple):
-    """A sentence without marks. `indent` is that of its line, -1 if it does not begin the line."""
+    """A sentence without marks. `sentence` is its index, and `indent` that of its line, -1 if it does not
+    begin the line."""
 
-    index: int
+    sentence: int
     text: str
     indent: int = 0
     is_paragraph: bool = False
@@ -129,8 +130,7 @@ def without_marks(text: str) -> str:
         return text
     if _FORMULA.fullmatch(text):
         return ""
-    if found := _AND_NUMBER.match(text):
-        text = text[found.end() :]
+    text = _AND_NUMBER.sub("", text, count=1)
     if "<" in text:
         text = _RAISED_TAG.sub(_raised, _COMMENT.sub(" ", text))
         text = _TAG.sub(lambda tag: " " if tag[0][:3].lower() == "<br" else "", text)

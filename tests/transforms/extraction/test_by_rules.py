@@ -15,6 +15,7 @@ from ufo.transforms.extraction.by_rules import (
     extract,
     extract_record,
     extract_sentences,
+    line_indents,
     paragraph_starts,
 )
 from ufo.transforms.extraction.claims import split, written
@@ -26,7 +27,8 @@ HERE = Path(__file__).parent
 
 def said(text: str, question: str | None = None) -> list[str]:
     spans = segment(text)
-    units = extract(sentences_of(text), question, paragraph_starts(text, spans))
+    starts, indents = paragraph_starts(text, spans), line_indents(text, spans)
+    units = extract(sentences_of(text), question, starts, indents)
     places = [unit.sentence_index for unit in units]
     assert places == sorted(places)
     assert all(0 <= place < len(spans) for place in places)
