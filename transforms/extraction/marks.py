@@ -63,7 +63,8 @@ _SOURCES: Final = re.compile(
 )
 # Lines that say nothing: an open task, a footnote, "Source: …".
 _NOT_SAID: Final = re.compile(
-    rf"{_ITEM}(?:\[ ?\]\s|☐|\[\^\w{{1,20}}\]:|[^\w\s]{{0,9}}(?:{LISTS.phrases('source_labels')})\W{{0,5}}:)",
+    rf"{_ITEM}(?:\[ ?\]\s|☐|\[\^\w{{1,20}}\]:"
+    rf"|[^\w\s]{{0,9}}(?:{LISTS.phrases('source_labels')})\W{{0,5}}:)",
     re.IGNORECASE,
 )
 _NUMBERED_NOTE: Final = re.compile(r"\s*\[(\d{1,3})\]:?\s+(?=\S)")
@@ -72,8 +73,10 @@ _STARTS: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\[\d{1,3}\]
 
 
 class Line(NamedTuple):
-    """A sentence without marks. `sentence` is its index, and `indent` that of its line, -1 if it does not
-    begin the line."""
+    """A sentence without marks, and its index.
+
+    `indent` is that of its line, -1 for a sentence that does not begin one.
+    """
 
     sentence: int
     text: str
