@@ -200,7 +200,8 @@ def _windows(code: str, text: str) -> list[str]:
         cut = cut[:-1] or cut
         found += cut
         start += sum(map(len, cut))
-    return found + sentencex.segment(code, text[start:end])
+    found += sentencex.segment(code, text[start:end])
+    return found
 
 
 def _joined(cut: list[str]) -> list[str]:

@@ -30,7 +30,7 @@ _MARK: Final = re.compile(
 )
 # What says whether a mark is only spoken of: strings of JSON, code, quotation marks.
 _TOKEN: Final = re.compile(
-    rf"\\.|(?P<string>\")|(?P<fence>```)|(?P<tick>`)|(?P<line>\n)|(?P<brace>\{{)|{_MARK.pattern}",
+    rf"\\[\"\\]|(?P<string>\")|(?P<fence>```)|(?P<tick>`)|(?P<line>\n)|(?P<brace>\{{)|{_MARK.pattern}",
     re.IGNORECASE | re.DOTALL,
 )
 _SPACE: Final = re.compile(r"\s*")

@@ -95,3 +95,7 @@ def test_what_is_hidden_is_in_order(text: str) -> None:
 @pytest.mark.parametrize("mark", ["<think>", "</think>", "<answer>", "<think><answer>", "`<think>"])
 def test_a_hundred_thousand_characters_of_marks_are_read(mark: str) -> None:
     assert len(without_thoughts(mark * (100_000 // len(mark)))) <= 100_000
+
+
+def test_a_backslash_hides_no_mark() -> None:
+    assert without_thoughts("<think>No\\</think>Yes.") == "Yes."
