@@ -239,7 +239,7 @@ def test_no_judge_sees_thoughts(units: str, language: str) -> None:
     extraction = AsyncMock(return_value=drafts)
     judge = Mock(JUDGE, extract=extraction, extract_sentences=extraction)
     found = run(judge, units=units, text=THOUGHTS, language=language)
-    answer, spans = extraction.await_args.args
+    answer, spans = extraction.await_args_list[0].args
     assert [answer.text[start:end] for start, end in spans] == ["Etna is high.", "It burns."]
     assert "old" not in answer.text
     assert "low" not in found.open_units.text

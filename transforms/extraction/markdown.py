@@ -145,8 +145,8 @@ class LineReader:
 
     def opens(self, line: Line, following: Sequence[Line]) -> bool:
         """Return whether the line only opens the items that follow: "Marie Curie was"."""
-        items = [one for one in following if _ITEM.match(one.text)]
-        if not items or items[0] is not following[0] or _ITEM.match(line.text):
+        items = [one for one in following if _is_item(one.text)]
+        if not items or items[0] is not following[0] or _is_item(line.text):
             return False
         said = wording(line.text.rstrip().removesuffix(":"))
         if len(said.lows) < 2 or said.lows[-1] not in _LEADS or said.words[-1][-1] in ".!?":
@@ -158,7 +158,7 @@ class LineReader:
         """End the sections of items, and what they go on with; return whether a section ended."""
         if line.indent < 0:
             return False
-        if _ITEM.match(line.text):
+        if _is_item(line.text):
             least = _ITEM_LEVEL + line.indent
         else:
             least = _LEAD_LEVEL
@@ -175,10 +175,10 @@ class LineReader:
         if label and label["label"].lower() in _NAMES and _names(label["value"]):
             self._card = True
             return 1, label["value"]
-        if line.indent < 0 or following is None or not _ITEM.match(following.text):
+        if line.indent < 0 or following is None or not _is_item(following.text):
             return 0, ""
         text = " ".join(wording(line.text).words)
-        if _ITEM.match(line.text):
+        if _is_item(line.text):
             pair = _PAIR.match(line.text)
             name = text if _heads(text) else pair["label"] if pair else opening_name(text.split())
             deeper = following.indent > line.indent and name
@@ -208,6 +208,8 @@ class LineReader:
         if cells:
             return self._row(line.text, cells)
         self._columns = []
+        if line.text[:1].isalpha() and ":" not in line.text:
+            return None  # most lines
         dated = _DATED.match(line.text)
         if dated and self.topic and (event := _of_topic(self.topic, wording(dated["value"]))):
             return [f"In {dated['date']}, {event.rstrip('.')}."]
@@ -240,7 +242,7 @@ class LineReader:
         """Return a line with its subject. A list item without one gets the heading's subject;
         another line gets the name that it begins with (`introduced`)."""
         said = wording(line)
-        if not said.words or not _ITEM.match(line):
+        if not said.words or not _is_item(line):
             return introduced(line)
         if self._lead.words and (whole := _continued(self._lead, said, self._alone)):
             return whole
@@ -292,7 +294,14 @@ class LineReader:
         ]
 
 
+def _is_item(line: str) -> bool:
+    plain = line[:1].isalpha() and line[1:2] != ")"  # most lines
+    return not plain and _ITEM.match(line) is not None
+
+
 def _marked_heading(line: str) -> tuple[int, str] | None:
+    if line[:1].isalnum() and "\n" not in line:
+        return None  # most lines
     found = HEADING.match(line) or BOLD.match(line) or _UNDERLINED.match(line)
     if found is None:
         return None
@@ -504,8 +513,9 @@ def _paragraphs(text: str) -> list[tuple[int, int, str]]:
 def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the range of each cell of a table's row."""
     end = start + len(text[start:end].rstrip())
-    at = start + 1
-    for bar in _CELLS.finditer(text, at, end):
+    at = start + text.startswith("|", start)
+    mark = columns(text[start:end])[0]
+    for bar in (_CELLS if mark in "|" else re.compile(mark)).finditer(text, at, end):
         yield at, bar.start()
         at = bar.end()
     if at < end:
