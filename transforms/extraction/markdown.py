@@ -247,7 +247,8 @@ class LineReader:
         if self._lead.words and (whole := _continued(self._lead, said, self._alone)):
             return whole
         if not self.topic or len(self._topics) == 1:
-            return introduced(line)
+            lost = is_past(said.lows[0]) and first_verb(*said, 0) < 0  # "Won a prize": who?
+            return "" if lost and not self.topic else introduced(line)
         return _of_topic(self.topic, said, is_claim(line, said)) or introduced(line)
 
     def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
@@ -309,8 +310,8 @@ def _marked_heading(line: str) -> tuple[int, str] | None:
         return len(found[1]), found[2]
     underlined = found.re is _UNDERLINED
     text = found[1] if underlined else line
-    if is_claim(text, wording(text)):
-        return None
+    if is_claim(text, wording(text)) and not _content(text) <= _SECTIONS:
+        return None  # a sentence in bold
     return (1 if found[2] == "=" else 2, text) if underlined else (_BOLD_LEVEL, found[2])
 
 
