@@ -4,9 +4,11 @@ Sentences are segmented here for all judges. Claims given in the input replace e
 aligned with the sentences of the response.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Final
 
@@ -28,6 +30,7 @@ from ufo.transforms.judges.judge import Draft, Drafts, Judge, Queries
 from ufo.transforms.read import record_hash
 from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.fact_source import message_of
+from ufo.transforms.thoughts import hidden
 
 CLAIM = "claim"
 SENTENCE = "sentence"
@@ -37,6 +40,8 @@ UNITS = (CLAIM, SENTENCE)
 OUT_OF_RANGE = "sentence_index_out_of_range"
 REPEATED = "claims_repeated"
 LABELS_LEFT_OUT = "labels_left_out"
+
+_GAP: Final = "\n\n"  # in place of thoughts
 
 
 @dataclass(slots=True)
@@ -55,22 +60,22 @@ class Extracted:
 async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extracted:
     """Return the response's sentences and fact units.
 
-    Extracted claims are deduplicated, given ones are not. With `units` sentence, given claims only
-    label the sentences: one is false if any of its claims is false, and true if all of its labelled
-    claims are true.
+    The judge sees the answer alone: the sentences of a model's thoughts have no unit, and no given
+    claim is aligned with them. Extracted claims are deduplicated, given ones are not. With `units`
+    sentence, given claims only label the sentences: one is false if any of its claims is false, and
+    true if all of its labelled claims are true.
 
     Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
     spans = segment(record.text, record.language or "en")
+    answer, shown = answer_of(record, spans)
     doubts: Counter[str] = Counter()
-    places = given_places(record, spans, doubts)
+    places = given_places(answer, shown, doubts)
     try:
         if record.given and (units == CLAIM or not record.claims):
             found = await _given(record, places, judge)
-        elif units == SENTENCE:
-            found = await judge.extract_sentences(record, spans)
         else:
-            found = await judge.extract(record, spans)
+            found = await drafts_of(answer, shown, judge, units)
     except Exception as error:
         if ends_run(error):
             raise
@@ -80,7 +85,47 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
         found.drafts = _distinct(found.drafts)
     if units == SENTENCE:
         found.drafts = _labelled(found.drafts, record.claims, places, doubts)
-    return _numbered(record, spans, found, doubts)
+    return _numbered(record, spans, answer, shown, found, doubts)
+
+
+def answer_of(record: InputRecord, spans: Sequence[Span]) -> tuple[InputRecord, Sequence[Span]]:
+    """Return the response without a model's thoughts, and the spans of its sentences there.
+
+    The sentences keep their indexes: one of the thoughts has an empty span.
+    """
+    thoughts = hidden(record.text)
+    if not thoughts:
+        return record, spans
+    starts = [start for start, _ in thoughts]
+    left_out = [*accumulate((end - start - len(_GAP) for start, end in thoughts), initial=0)]
+
+    def place(span: Span) -> Span:
+        before = bisect_right(starts, span.start)
+        if before and span.start < thoughts[before - 1][1]:
+            gap = starts[before - 1] - left_out[before - 1]
+            return Span(gap, gap)
+        return Span(span.start - left_out[before], span.end - left_out[before])
+
+    edges = [0, *chain(*thoughts), len(record.text)]
+    kept = [record.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    return replace(record, text=_GAP.join(kept)), [place(span) for span in spans]
+
+
+async def drafts_of(
+    answer: InputRecord, spans: Sequence[Span], judge: Judge, units: str = CLAIM
+) -> Drafts:
+    """Return the claims that a judge extracts from an answer, but for its empty spans."""
+    numbers = [number for number, span in enumerate(spans) if span.start < span.end]
+    extraction = judge.extract_sentences if units == SENTENCE else judge.extract
+    found = await extraction(answer, [spans[number] for number in numbers])
+    if len(numbers) < len(spans):
+        found.drafts = [
+            replace(draft, sentence_index=numbers[draft.sentence_index])
+            if draft.sentence_index is not None
+            else draft
+            for draft in found.drafts
+        ]
+    return found
 
 
 def _labelled(
@@ -141,7 +186,12 @@ async def _given(record: InputRecord, places: Sequence[int | None], judge: Judge
 
 
 def _numbered(
-    record: InputRecord, spans: Sequence[Span], found: Drafts, doubts: Counter[str]
+    record: InputRecord,
+    spans: Sequence[Span],
+    answer: InputRecord,
+    shown: Sequence[Span],
+    found: Drafts,
+    doubts: Counter[str],
 ) -> Extracted:
     ids = unit_ids(record.response_id, [(d.sentence_index, d.claim) for d in found.drafts])
     units = [
@@ -177,10 +227,10 @@ def _numbered(
     )
     open_units = OpenUnits(
         record.response_id,
-        record.text,
+        answer.text,
         record.question,
         record.language,
-        [offset for span in spans for offset in span],
+        [offset for span in shown for offset in span],
         record.references,
         units,
     )

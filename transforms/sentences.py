@@ -2,14 +2,19 @@
 
 The `sentencex` package finds sentence ends in running text. It does not support Markdown, which
 language models write, so the text is first cut into blocks (list items, headings, table rows,
-fenced code, paragraphs), and each block is segmented separately.
+fenced code, paragraphs), and each block is segmented separately. It ends English sentences after
+some abbreviations and after the marks of titles ("Jeopardy! is"): these are joined again.
 """
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import chain, groupby, pairwise
+from typing import Final, NamedTuple
 
 import sentencex
+
+from ufo.transforms.english.grammar import BE, HAVE, Lists
+from ufo.transforms.thoughts import hidden
 
 
 class Span(NamedTuple):
@@ -24,22 +29,58 @@ MARKER = re.compile(
     r"[^\S\r\n]*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][)]|#{1,6}|>+)(?=[^\S\r\n]|[\r\n]|$)"
     r"[^\S\r\n]*)+"
 )
-FENCE = re.compile(r"[^\S\r\n]*(?:```|~~~)")
+_FENCE = re.compile(r"[^\S\r\n]*(`{3,}(?=[^`]*$)|~{3,}|(?:\$\$|\\\[)\s*$)")
+_FENCES = frozenset("`~$\\")
+_CLOSING = {"$$": "$$", "\\[": "\\]"}  # of formulas; a fence of code ends by a line of its marks
 _RULE = re.compile(r"[-=*_\s|:+]+$")
+_BAR = re.compile(r"(?<!\\)\|")
+_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[.!?;:]$")  # a comma that divides no cells
+# "Hi Anna,": the letter goes on in a new sentence.
+GREETING = re.compile(
+    r"(?:dear|h(?:i|ey|ello)|good (?:morning|afternoon|evening)|best|(?:kind|warm) regards|regards"
+    r"|sincerely|yours|thanks|thank you|cheers)\b(?:[^.!?]|(?:[MD]rs?|Ms|Prof)\.)*,$",
+    re.IGNORECASE,
+)
+_FIRST_NUMBER = re.compile(r"\s*\(?[1aiAI]\)\s*$")
+_NEXT_NUMBER = re.compile(r"(?<=[;,])(?=\s+(?:and\s+)?\(?(?:\d{1,2}|[A-Za-z])\)\s)")
 _NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
 # These two are seldom looked for: `re` compiles them then.
 _NUMBER_AT_END = (
     r"(?::\s+(\(?\d{1,2}[.)])|[.!?][\"”’]?\s*(\d{1,2}[.)]\s+[“\"*(]+))$"  # "… steps: 1." "….” 2. “"
 )
 _MAX_NUMBER = 12
-_OPENERS = ("“", '"', "*", "(")
-_CLOSERS = r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\[\d+\])+(?=\s|$)"
-_CLOSER = frozenset("*_\"'”’»)[]")
+_OPENING_MARKS = ("“", '"', "*", "(")
+_CLOSERS = (  # marks of emphasis, quotation and notes, and tags, which belong to what they close
+    r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\^?\[\^?\d+\]\^?|【[^】\n]{1,40}】|[⁰¹²³⁴-⁹]+"
+    r"|<(sup|ref)>[^<>\n]{1,20}</\1>|</[A-Za-z][\w-]{0,20}>)+(?=\s|$|<)"
+)
+_CLOSER = frozenset("*_\"'”’»)[]^【<⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORD = re.compile(r"\w")
+
+_ABBREVIATIONS: Final = Lists("ufo.transforms.english", "abbreviations.toml")
+_TITLES: Final = _ABBREVIATIONS.words("titles")
+_BEFORE_NAMES: Final = _ABBREVIATIONS.words("names")
+_BEFORE_NUMBERS: Final = _ABBREVIATIONS.words("numbers")
+_BEFORE_WORDS: Final = _ABBREVIATIONS.words("words")
+_OPENERS: Final = _ABBREVIATIONS.words("openers")
+_NO_TITLE: Final = _ABBREVIATIONS.words("after_marks")
+_TIME_ZONES: Final = _ABBREVIATIONS.words("time_zones")
+_SHORT: Final = _TITLES | _BEFORE_NAMES | _BEFORE_NUMBERS | {"a.m", "p.m"}
+_MAY_GO_ON: Final = _SHORT | {word.capitalize() for word in _SHORT}
+_PREDICATES: Final = BE | HAVE
+_MAX_WORD: Final = 40
+_BEFORE_WORD: Final = " \t\r\n*_\"'“‘(["
+_AROUND_WORD: Final = "*_\"'“”‘’()[]!?"
+_AROUND_MARK: Final = " \t\r\n*_\"'”’)"
+_FIRST_WORD: Final = re.compile(r"[^\W_]*")
+_NUMBER: Final = re.compile(r"[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{2,}|[VXL])\b")
+_YEAR: Final = re.compile(r"[\s*_]*\((?:1\d|20)\d\d\b")
+_NUMBER_ENDS: Final = re.compile(r"\d+\.\s+(?=[A-Z])")
 
 # A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
 _WINDOW = 10_000
+_MAX_FORMULA = 5_000
 _ENDS_LINE = (".", "!", "?", ":", "…", "。", "！", "？", "।")
 
 
@@ -47,10 +88,22 @@ def segment(text: str, language: str = "en") -> list[Span]:
     """Return the sentences of `text` in order; every non-blank character is in exactly one.
 
     `language` is an ISO 639 code, with or without a region ("de", "pt-BR"); sentencex uses general
-    rules for unknown ones. List markers and numbering belong to the sentence after them. Takes time
-    linear in the length of the text.
+    rules for unknown ones. List markers and numbering belong to the sentence after them. A model's
+    thoughts and its answer have no sentence in common. Takes time linear in the length of the text.
     """
     code = re.split("[-_]", language)[0].lower() or "en"
+    thoughts = hidden(text)
+    if not thoughts:
+        return _segmented(code, text)
+    edges = sorted({0, len(text), *chain(*thoughts)})
+    return [
+        Span(start + span.start, start + span.end)
+        for start, end in pairwise(edges)
+        for span in _segmented(code, text[start:end])
+    ]
+
+
+def _segmented(code: str, text: str) -> list[Span]:
     if "\n" not in text and "\r" not in text and not MARKER.match(text):
         return _sentences(code, text, 0, 0, len(text), [])
     spans: list[Span] = []
@@ -58,7 +111,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
     for start, end, kind in blocks(text):
         if opened >= 0:
             start, opened = opened, -1
-        if kind == "whole":
+        if kind in ("whole", "code"):
             _add(text, start, end, spans)
             continue
         if kind == "rule" and spans:
@@ -91,7 +144,10 @@ def _sentences(
     """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
     at, opening = body, start
     first = len(spans)
-    for piece in _pieces(code, text, body, end):
+    cut = pieces(text[body:end], code)
+    if _FIRST_NUMBER.match(text[start:body]):  # "(1) Ada was ill; (2) she left"
+        cut = [part for piece in cut for part in _NEXT_NUMBER.split(piece)]
+    for piece in cut:
         stop = at + len(piece)
         follows = len(spans) > first and opening == at
         closers = re.match(_CLOSERS, piece) if follows and piece[:1] in _CLOSER else None
@@ -101,7 +157,7 @@ def _sentences(
         content = text[at:stop].strip()
         number = None
         numbered = content[-2:-1].isdigit() and not content[-4:-1].isdigit()  # no year
-        if stop < end and (numbered or content[-1:] in _OPENERS):
+        if stop < end and (numbered or content[-1:] in _OPENING_MARKS):
             number = re.search(_NUMBER_AT_END, content[-_MAX_NUMBER:])
         if number:
             # "in three steps: 1. Buy": the number opens what follows.
@@ -111,9 +167,9 @@ def _sentences(
         at = stop
         if not content:
             continue
-        if _NUMBER_ONLY.match(content) and stop < end:
+        if len(content) <= _MAX_NUMBER and _NUMBER_ONLY.match(content) and stop < end:
             continue  # `opening` stays: a bare numbering opens the sentence after it
-        if len(spans) > first and not _WORD.search(content):
+        if not content[0].isalnum() and len(spans) > first and not _WORD.search(content):
             spans[-1] = Span(spans[-1].start, opening + len(text[opening:stop].rstrip()))
         else:
             _add(text, opening, stop, spans)
@@ -123,43 +179,108 @@ def _sentences(
     return spans
 
 
-def _pieces(code: str, text: str, start: int, end: int) -> Iterator[str]:
-    """Yield the pieces that sentencex splits `text[start:end]` into, without gaps, in windows.
+def pieces(text: str, language: str = "en") -> list[str]:
+    """Return the sentences of running text, without gaps: their concatenation is the text."""
+    found: list[str] = (
+        sentencex.segment(language, text) if len(text) <= _WINDOW else _windows(language, text)
+    )
+    return _joined(found) if language == "en" and len(found) > 1 else found
+
+
+def _windows(code: str, text: str) -> list[str]:
+    """Return the pieces that sentencex splits a text into, without gaps, in windows.
 
     Its search for pairs of quotes takes quadratic time. The last piece of a window may be cut off,
     so it is repeated in the next window, unless it fills the window alone.
     """
+    found: list[str] = []
+    start, end = 0, len(text)
     while end - start > _WINDOW:
-        pieces = sentencex.segment(code, text[start : start + _WINDOW])
-        for piece in pieces[:-1] or pieces:
-            yield piece
-            start += len(piece)
-    yield from sentencex.segment(code, text[start:end])
+        cut = sentencex.segment(code, text[start : start + _WINDOW])
+        cut = cut[:-1] or cut
+        found += cut
+        start += sum(map(len, cut))
+    found += sentencex.segment(code, text[start:end])
+    return found
+
+
+def _joined(cut: list[str]) -> list[str]:
+    """Return the pieces, those together that are one sentence of English."""
+    joins = [_goes_on(before, after) for before, after in pairwise(cut)]
+    if not any(joins):
+        return cut
+    found: list[list[str]] = [[cut[0]]]
+    for joined, piece in zip(joins, cut[1:], strict=True):
+        number = _NUMBER_ENDS.match(piece) if joined else None
+        if number:  # "see eq. 3. He left"
+            found[-1].append(number[0])
+            found.append([piece[number.end() :]])
+        elif joined:
+            found[-1].append(piece)
+        else:
+            found.append([piece])
+    return ["".join(parts) for parts in found]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Return whether a sentence of English goes on from one piece to the next."""
+    if before[-2:] == ". " and after[:1].isupper():  # most borders
+        word = before[before.rfind(" ", -_MAX_WORD, -2) + 1 : -2]
+        if word not in _MAY_GO_ON and word[:1].isalnum():
+            return False
+    words, follows = before[-_MAX_WORD:].split(), after[:_MAX_WORD].lstrip(_BEFORE_WORD)
+    if not words or not follows:
+        return False
+    last, first = words[-1].strip(_AROUND_WORD), follows[0]
+    mark = before.rstrip(_AROUND_MARK)[-1:]
+    word = _FIRST_WORD.findall(follows)[0]
+    low = first.islower() and word == word.lower()  # no "iPhone"
+    if first in ",;" or (mark == "]" and low):
+        return True  # "et al. [2004] found"
+    if mark in ("!", "?"):
+        named = last[:1].isupper() and ((low and word not in _NO_TITLE) or _YEAR.match(after))
+        return bool(named) or (low and word in _PREDICATES)
+    if mark != ".":
+        return False
+    known = last.rstrip(".").lower()
+    if not before[-1].isspace() and not after[0].isspace():
+        return len(word) > 1 and word.isupper() and (last.isupper() or not known)  # ".NET"
+    if low:
+        return known in _BEFORE_WORDS
+    if known in _BEFORE_NUMBERS and _NUMBER.match(follows):
+        return True
+    if last != known.capitalize() + ".":
+        return known in ("a.m", "p.m") and word in _TIME_ZONES
+    return known in _TITLES or (known in _BEFORE_NAMES and word.lower() not in _OPENERS)
 
 
 def blocks(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of the blocks; kind is "prose", "rule" or "whole" (never split)."""
+    """Return (start, end, kind) of the blocks of a text.
+
+    A block is "prose", a "rule", or never split: "code" (a formula too), "whole" (a table's row).
+    """
+    lines = [match.span() for match in _LINE.finditer(text)]
+    rows = _rows(text, lines)
     found: list[tuple[int, int, str]] = []
     code_end = -1
     opening = -1  # start of the paragraph being collected
     previous = ""
-    for match in _LINE.finditer(text):
-        start, end = match.span()
+    for number, (start, end) in enumerate(lines):
         if start < code_end:
             continue
-        line = match.group().strip()
-        after = _LINE.finditer(text, end) if FENCE.match(match.group()) else ()
-        closing = next((one for one in after if FENCE.match(one.group())), None)
-        if opening >= 0 and (closing or not line or not _continues(previous, line)):
+        line = text[start:end].strip()
+        fence = _FENCE.match(text[start:end]) if line[:1] in _FENCES else None
+        code_end = _end_of_code(text, fence[1].strip(), lines, number) if fence else -1
+        is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
+        apart = is_code or not line or number in rows
+        if opening >= 0 and (apart or not _continues(previous, line, text[start].isspace())):
             found.append((opening, start, "prose"))
             opening = -1
-        if closing:
-            code_end = closing.end()
-            found.append((start, code_end, "whole"))
+        if is_code:
+            found.append((start, code_end, "code"))
+        elif not line:
             continue
-        if not line:
-            continue
-        if line.startswith("|") or (_RULE.match(line) and len(line) > 2):
+        elif line.startswith("|") or number in rows or (_RULE.match(line) and len(line) > 2):
             found.append((start, end, "rule" if _RULE.match(line) else "whole"))
         elif line.startswith("#"):
             found.append((start, end, "prose"))
@@ -171,8 +292,59 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def _continues(previous: str, line: str) -> bool:
+def _end_of_code(text: str, fence: str, lines: Sequence[tuple[int, int]], number: int) -> int:
+    """Return the end of the code or formula that a line opens; without a closing mark, code goes to
+    the end of the text, and there is no formula."""
+    formula_end = -1
+    if fence in _CLOSING:
+        end = lines[number][1]
+        formula_end = text.find(_CLOSING[fence], end, end + _MAX_FORMULA)
+        if formula_end < 0:
+            return end
+    for later in range(number + 1, len(lines)):
+        start, stop = lines[later]
+        if formula_end >= 0:
+            closes = formula_end < stop
+        else:
+            line = text[start:stop].strip()
+            closes = line.startswith(fence) and not line.strip(fence[0])
+        if closes:
+            return stop
+    return len(text)
+
+
+def columns(line: str) -> tuple[str, int]:
+    """Return the mark between the cells of a line and their number; "" and 1 for a plain line."""
+    line = line.strip()
+    for mark in ("|", "\t", ","):
+        if mark in line and not (mark == "," and _NO_VALUES.search(line)):
+            cells = _BAR.split(line.strip("|")) if mark == "|" else line.split(mark)
+            return (mark, len(cells)) if len(cells) > 1 else ("", 1)
+    return "", 1
+
+
+def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
+    """Return the numbers of the lines that are rows of tables without outer marks: two or more with
+    the same number of cells, or three where commas or tabs divide them."""
+    rows: set[int] = set()
+    if "|" not in text and "\t" not in text and text.count(",") == text.count(", "):
+        return rows  # most texts
+    kinds = [columns(text[start:end]) for start, end in lines]
+    for (mark, _), run in groupby(range(len(lines)), kinds.__getitem__):
+        numbers = [*run]
+        enough = len(numbers) > 1 if mark == "|" else mark and len(numbers) > 2
+        if enough and not any(MARKER.match(text, *lines[number]) for number in numbers):
+            rows.update(numbers)
+    return rows
+
+
+def _continues(previous: str, line: str, is_indented: bool) -> bool:
     """Return whether `line` continues the sentence of the previous line (a soft wrap)."""
     if MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
         return False
+    if previous.endswith(","):
+        if GREETING.match(previous):
+            return False
+        if is_indented:  # of an item
+            return True
     return line[0].islower() or len(previous) >= _WRAPPED_LINE

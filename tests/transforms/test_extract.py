@@ -17,7 +17,7 @@ from ufo.transforms import extract as step
 from ufo.transforms.extract import Extracted, align, extract
 from ufo.transforms.judges.judge import Draft, Drafts, Judge, Queries
 from ufo.transforms.llm.usage import usage_row
-from ufo.transforms.sentences import Span
+from ufo.transforms.sentences import Span, segment
 
 TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
 
@@ -225,3 +225,60 @@ def test_places_share_words_with_their_claims(claims: list[str], sentences: list
     plain = [one for one in dict.fromkeys(sentences) if set(one) <= set("abcdefgh ")]
     for index, found in enumerate(align(plain, plain)):
         assert found is None or set(plain[found].split()) & set(plain[index].split())
+
+
+THOUGHTS = (
+    "Etna is old? <b>.</think>\n\nEtna is high. <reflection>Etna is low.</reflection> It burns."
+)
+
+
+@pytest.mark.parametrize("units", ["claim", "sentence"])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_judge_sees_thoughts(units: str, language: str) -> None:
+    drafts = Drafts([Draft(0, "Etna is high.", "?"), Draft(1, "Etna burns.", "?")])
+    extraction = AsyncMock(return_value=drafts)
+    judge = Mock(JUDGE, extract=extraction, extract_sentences=extraction)
+    found = run(judge, units=units, text=THOUGHTS, language=language)
+    answer, spans = extraction.await_args_list[0].args
+    assert [answer.text[start:end] for start, end in spans] == ["Etna is high.", "It burns."]
+    assert "old" not in answer.text
+    assert "low" not in found.open_units.text
+    told = {unit.claim: unit.sentence_index for unit in found.open_units.units}
+    sentences = [found.sentences[place or 0].text for place in told.values()]
+    assert sentences == ["Etna is high.", "It burns."]
+    assert found.response.text == THOUGHTS
+    assert all(one.text == THOUGHTS[one.start : one.end] for one in found.sentences)
+    at = found.open_units.sentence_spans
+    seen = [found.open_units.text[a:b] for a, b in zip(at[::2], at[1::2], strict=True)]
+    assert [text for text in seen if text] == sentences
+
+
+def test_a_response_of_thoughts_alone_has_no_claim() -> None:
+    found = run(text="<think>\nEtna is high. It burns and")
+    assert [one.n_units for one in found.sentences] == [0] * len(found.sentences)
+
+
+def test_no_given_claim_is_aligned_with_thoughts() -> None:
+    claims = [GivenClaim("Etna is low."), GivenClaim("It burns.")]
+    found = run(text=THOUGHTS, given=True, claims=claims)
+    placed = [unit.sentence_index for unit in found.open_units.units]
+    assert [place is not None and found.sentences[place].text for place in placed] == [
+        "Etna is high.",
+        "It burns.",
+    ]
+
+
+@given(
+    st.text("<think>/ab.\n`answer", max_size=60)
+    | st.lists(
+        st.sampled_from(["<think>", "</think>", "<answer>", "A b. ", "\n\n", "</answer>"]),
+        max_size=12,
+    ).map("".join)
+)
+def test_the_spans_of_an_answer_are_within_it(text: str) -> None:
+    spans = segment(text)
+    answer, shown = step.answer_of(InputRecord("k", "r", text), spans)
+    assert len(shown) == len(spans)
+    for span, inner in zip(spans, shown, strict=True):
+        if inner.start < inner.end:
+            assert answer.text[inner.start : inner.end] == text[span.start : span.end]

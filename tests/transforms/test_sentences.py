@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from ufo.transforms.sentences import blocks, segment
+from ufo.transforms.sentences import pieces as running
 from ufo.transforms.sources.reference import Ranking, windows
 
 SENTENCES = cases(Path(__file__).with_name("sentences.txt"))
@@ -33,8 +34,20 @@ FRAGMENTS = """Dr. Smith left. @1. @2) @- @* @# @
 @| a |@|---|
 @```
 @😀@👨\u200d👩\u200d👧@日本語。@é@\x00@[1]@**@"@“@(@)@...@?@ @\t@\u2028@U.S. Navy@a@B@“Stop.” @---
-@：@\u200b@: 1. @. 2. “"""
+@：@\u200b@: 1. @. 2. “@Quick! @ is@approx. @ 3. It@ et al. [1]@(1) a; (2) b@a,b
+c,d
+e,f
+@a | b
+@$$
+@\\[
+@<think>@</think>@<b>a.</b>@¹@Hi A,
+"""
 MARKED = st.lists(st.sampled_from([*FRAGMENTS.split("@"), "\r\n"]), max_size=25).map("".join)
+
+
+@given(MARKED, st.sampled_from(["en", "de"]))
+def test_running_text_is_cut_without_gaps(text: str, language: str) -> None:
+    assert "".join(running(text, language)) == text
 
 
 LANGUAGES = ["en", "de", "zh", "pt-BR", "xx", "", "-", "日本語", "e" * 500, "\n", "../en"]
@@ -84,7 +97,22 @@ def test_full_stops_and_abbreviations_are_those_of_the_language() -> None:
 
 
 def test_long_input_is_cut_into_windows() -> None:
-    for unit in ("“", '"a. ', "(", "a. ", "1.\n", "-\n", "```\n", "\n", "|\n", "a"):
+    for unit in (
+        "“",
+        '"a. ',
+        "(",
+        "a. ",
+        "1.\n",
+        "-\n",
+        "```\n",
+        "\n",
+        "|\n",
+        "a",
+        "A! is ",
+        "\\[\n",
+        "a,b\n",
+        "max. a ",
+    ):
         check_invariants(unit * (60_000 // len(unit)))
 
 

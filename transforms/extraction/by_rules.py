@@ -40,6 +40,7 @@ from ufo.transforms.extraction.clause import (
     wording,
 )
 from ufo.transforms.extraction.markdown import LineReader
+from ufo.transforms.extraction.marks import said_lines
 from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.sentences import Span
 
@@ -138,25 +139,33 @@ def extract_record(
 ) -> list[ExtractedUnit]:
     """Return the claims of a response in any language; `whole`: one for each checkable sentence."""
     texts = [record.text[span.start : span.end] for span in spans]
+    starts, indents = paragraph_starts(record.text, spans), line_indents(record.text, spans)
     if is_english(record.text, record.language):
         extractor = extract_sentences if whole else extract
-        return extractor(texts, record.question, paragraph_starts(record.text, spans))
+        return extractor(texts, record.question, starts, indents)
     # It is unknown which parts are checkable, so every sentence is one claim.
-    return [ExtractedUnit(number, text, text) for number, text in enumerate(texts)]
+    return [
+        ExtractedUnit(line.sentence, line.text, line.text)
+        for line in said_lines(texts, starts, indents)
+    ]
 
 
 def extract(
-    sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
+    sentences: Sequence[str],
+    question: str | None = None,
+    paragraphs: Sequence[int] = (),
+    indents: Sequence[int] = (),
 ) -> list[ExtractedUnit]:
     """Return the claims of English sentences, in order; none for a sentence without a checkable
     claim.
 
     The sentences answer `question`, which may name the person that a first "he" means. `paragraphs`
     has the indexes of sentences that begin a paragraph, empty for one paragraph
-    (`paragraph_starts`). Takes time linear in the length of the sentences.
+    (`paragraph_starts`), and `indents` the indentation of each sentence's line, empty for lines
+    without one (`line_indents`). Takes time linear in the length of the sentences.
     """
     found = []
-    for index, resolved, whole in _worthy(sentences, question, paragraphs):
+    for index, resolved, whole in _worthy(sentences, question, paragraphs, indents):
         claims = [resolved] if whole else split(resolved)
         if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
             first = resolved.words[0]
@@ -168,11 +177,14 @@ def extract(
 
 
 def extract_sentences(
-    sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
+    sentences: Sequence[str],
+    question: str | None = None,
+    paragraphs: Sequence[int] = (),
+    indents: Sequence[int] = (),
 ) -> list[ExtractedUnit]:
     """Like `extract`, but every checkable sentence is one claim as a whole."""
     said: dict[int, list[str]] = {}
-    for index, resolved, _ in _worthy(sentences, question, paragraphs):
+    for index, resolved, _ in _worthy(sentences, question, paragraphs, indents):
         said.setdefault(index, []).extend(resolved.words)
     return [
         ExtractedUnit(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
@@ -190,8 +202,23 @@ def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
     return starts
 
 
+def line_indents(text: str, spans: Sequence[Span]) -> list[int]:
+    """Return the indentation of the line of each sentence, -1 for a sentence within a line."""
+    edges = zip([0, *(span.end for span in spans)], [span.start for span in spans], strict=False)
+    gaps = [text[end:start] for end, start in edges]
+    return [
+        len(gap[max(gap.rfind("\n"), gap.rfind("\r")) + 1 :].expandtabs(4))
+        if number == 0 or "\n" in gap or "\r" in gap
+        else -1
+        for number, gap in enumerate(gaps)
+    ]
+
+
 def _worthy(
-    sentences: Sequence[str], question: str | None, paragraphs: Sequence[int]
+    sentences: Sequence[str],
+    question: str | None,
+    paragraphs: Sequence[int],
+    indents: Sequence[int],
 ) -> list[tuple[int, Wording, bool]]:
     """Yield (index, wording with its opening pronoun resolved, whether it is one claim already) for
     each sentence with a claim. Markdown that is not a sentence gives one claim a statement."""
@@ -199,23 +226,28 @@ def _worthy(
     person = topic != "" and asks_for_person(question)
     reader, subjects = LineReader(topic), Subjects()
     subjects.section(topic, person)
-    starts = set(paragraphs)
+    lines = said_lines(sentences, paragraphs, indents)
     found = []
-    for index, sentence in enumerate(sentences):
-        if reader.heading(sentence):
+    for number, line in enumerate(lines):
+        following = lines[number + 1 : number + 3]
+        heads = reader.heading(line, *following[:1])
+        if reader.moved:
             known = bool(topic) and reader.is_own
             subjects.section(reader.topic, person and not reader.is_own, reader.is_own, known)
+        if heads:
             continue
-        if index in starts:
+        if line.is_paragraph:
             subjects.paragraph()
-        statements = reader.read(sentence)
-        if statements is not None:
-            found += [(index, wording(one), True) for one in statements]
+        if reader.opens(line, following):
             continue
-        said = wording(reader.completed(sentence))
+        statements = reader.read(line, following)
+        if statements is not None:
+            found += [(line.sentence, wording(one), True) for one in statements]
+            continue
+        said = wording(reader.completed(line.text))
         resolved = subjects.read(said)
-        if is_claim(sentence, said):
-            found.append((index, resolved, False))
+        if is_claim(line.text, said):
+            found.append((line.sentence, resolved, False))
             # The name that opens the text is the one that a later opening "he" means.
             if not topic and (topic := opening_name(said.words)):
                 reader.name(topic)

@@ -7,16 +7,19 @@ born on 7 November 1867 in Warsaw, and so does the row of a table.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ufo.transforms.english.grammar import (
     BE,
+    DETERMINERS,
     HAVE,
     INTRANSITIVE,
+    PLURAL,
     PREPOSITIONS,
     STOP_WORDS,
+    SUBJECT_PRONOUNS,
     THIRD,
     core,
     is_participle,
@@ -32,12 +35,13 @@ from ufo.transforms.extraction.clause import (
     is_name,
     is_talk,
     only_opens,
+    opening_name,
+    topic_of,
     wording,
 )
-from ufo.transforms.sentences import FENCE, MARKER, blocks
+from ufo.transforms.extraction.marks import BOLD, HEADING, Line
+from ufo.transforms.sentences import MARKER, blocks, columns
 
-_HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
-_BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
 _LABELLED: Final = re.compile(
     r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+(?P<open>[*_]{1,3})?|(?P<bold>\*\*|__))"
     r"(?P<label>[^\W\d_][^:*_|\n]{1,50}?)(?:[*_]{1,3}\s*:|:\s*[*_]{1,3}|(?(bold)(?!)|:))\s+(?P<value>\S.*)$",
@@ -48,10 +52,35 @@ _INTRODUCED: Final = re.compile(
     r"\s*(?:[-*+•]\s|\(?\d{1,3}[.)]\s)?\s*[*_]*(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
     r"(?::|\s[-–—])[*_]*\s+(?P<pronoun>He|She|It|This)\s+(?=[a-z])"
 )
-_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s")
+_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[A-Za-z]\))\s")
+# "1. Marie Curie - physicist"
+_PAIR: Final = re.compile(
+    r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+(?P<label>[^\W\d_][^:|\n–—]{1,60}?)\s+[-–—]\s+(?P<value>\S.*)$",
+    re.DOTALL,
+)
+_PLAIN_LABEL: Final = re.compile(
+    r"(?P<label>[^\W\d_][^:*_|\n]{1,30}):\s+(?P<value>\S.*)$", re.DOTALL
+)
+_LIST_END: Final = re.compile(r"[.;,]*(?: and| or)?[.;,]*$")
+_UNDERLINED: Final = re.compile(r"(.+)\n\s*(=|-)+\s*$")
+# The levels of headings that have no marks: a line above items, and an item above deeper ones.
+_BOLD_LEVEL: Final = 7
+_LEAD_LEVEL: Final = 8
+_ITEM_LEVEL: Final = 10
+_ABOUT: Final = re.compile(r"\babout |(?<=\bfacts) on |(?<=\bFacts) on ")
+_NAMES: Final = word_set("name title person biography bio") | {"full name"}
+# "The founders are", "Her awards include", "It was founded by": an item goes on.
+_LEADS: Final = BE | word_set(
+    "include includes included by in at from discovered invented wrote won"
+)
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
+# "- 1903: Won the Nobel Prize"
+_DATED: Final = re.compile(
+    r"\s*[-*+•]\s+[*_]*(?P<date>(?:[A-Z][a-z]+ )?(?:1\d|20)\d\d)[*_]*\s?[:–—-][*_]*\s+"
+    r"(?P<value>\S.*)$"
+)
 _DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d|[A-Z][a-z]+ \d{1,2},? \d{4}")
 # Single events: "Born: 1867" means that somebody was born in 1867.
 _EVENTS: Final = dict(line.split("=") for line in LISTS.texts["events"].strip().split("\n"))
@@ -80,6 +109,12 @@ class LineReader:
         self._topics = [topic]  # of the text as a whole, and of the headings above a line
         self._levels = [0]
         self._columns: list[str] = []
+        self._mark = ""  # between the cells of the table's rows
+        self._lead = Wording([], [])  # what the items below it go on with
+        self._alone = False  # whether it is only one item
+        self.moved = False
+        """Whether the line before began or ended a section."""
+        self._card = False  # whether the text names its topic as "Name: …"
 
     @property
     def topic(self) -> str:
@@ -96,58 +131,145 @@ class LineReader:
         if not self._topics[0]:
             self._topics = [topic if known == "" else known for known in self._topics]
 
-    def heading(self, line: str) -> bool:
+    def heading(self, line: Line, following: Line | None = None) -> bool:
         """Return whether the line is a heading; what follows belongs to it."""
-        found = _HEADING.match(line) or _BOLD.match(line)
-        if found is None or (found[1][0] != "#" and is_claim(line, wording(line))):
+        self.moved = self._leave_list(line)
+        marked = _marked_heading(line.text)
+        level, text = marked or self._implied_heading(line, following)
+        if not level:
             return False
-        level = len(found[1]) if found[1][0] == "#" else 7
+        self.moved = True
+        self._open(level, text)
+        says = _PAIR.match(line.text) or is_claim(line.text, wording(line.text))
+        return marked is not None or not says
+
+    def opens(self, line: Line, following: Sequence[Line]) -> bool:
+        """Return whether the line only opens the items that follow: "Marie Curie was"."""
+        items = [one for one in following if _is_item(one.text)]
+        if not items or items[0] is not following[0] or _is_item(line.text):
+            return False
+        said = wording(line.text.rstrip().removesuffix(":"))
+        if len(said.lows) < 2 or said.lows[-1] not in _LEADS or said.words[-1][-1] in ".!?":
+            return False
+        self._lead, self._alone = said, len(items) == 1
+        return True
+
+    def _leave_list(self, line: Line) -> bool:
+        """End the sections of items, and what they go on with; return whether a section ended."""
+        if line.indent < 0:
+            return False
+        if _is_item(line.text):
+            least = _ITEM_LEVEL + line.indent
+        else:
+            least = _LEAD_LEVEL
+            self._lead = Wording([], [])
+        ended = self._levels[-1] >= least
+        while self._levels[-1] >= least:
+            self._levels.pop(), self._topics.pop()
+        return ended
+
+    def _implied_heading(self, line: Line, following: Line | None) -> tuple[int, str]:
+        """Return the level and the name of a line that heads what follows without marks; 0 and ""
+        if it is none."""
+        label = _PLAIN_LABEL.match(line.text)
+        if label and label["label"].lower() in _NAMES and _names(label["value"]):
+            self._card = True
+            return 1, label["value"]
+        if line.indent < 0 or following is None or not _is_item(following.text):
+            return 0, ""
+        text = " ".join(wording(line.text).words)
+        if _is_item(line.text):
+            pair = _PAIR.match(line.text)
+            name = text if _heads(text) else pair["label"] if pair else opening_name(text.split())
+            deeper = following.indent > line.indent and name
+            return (_ITEM_LEVEL + line.indent, name) if deeper else (0, "")
+        about = text.endswith(":") and _ABOUT.search(text)
+        if about and not is_claim(line.text, wording(text)):
+            return _LEAD_LEVEL, topic_of(text[about.start() :])
+        return (_LEAD_LEVEL, text) if _heads(text) else (0, "")
+
+    def _open(self, level: int, text: str) -> None:
         while self._levels[-1] >= level:
             self._levels.pop(), self._topics.pop()
-        words = " ".join(wording(found[2]).words).rstrip(":").split()
-        said = {low for low in map(core, words) if low not in STOP_WORDS and low.isalpha()}
-        named = bool(words) and is_name(words) and not only_opens(core(words[0]))
+        words, said = _bare(text), _content(text)
+        named = is_name(words) and not only_opens(core(words[0]))
+        if level > _BOLD_LEVEL and not said.isdisjoint(_SECTIONS):
+            named = False  # "Health Benefits:"
         own = bare_name(words) if named else _UNKNOWN
         topic = self._topics[-1] if said <= _SECTIONS else own
         if named and topic == own and not self._topics[0] and level == 1:
             self._topics[0] = topic  # the title
         self._levels.append(level)
         self._topics.append(topic)
-        return True
 
-    def read(self, line: str) -> list[str] | None:
+    def read(self, line: Line, following: Sequence[Line]) -> list[str] | None:
         """Return the statements of a line that is not a sentence; None for running text."""
-        if line.lstrip().startswith("|"):
-            return self._row(line)
+        cells = self._cells(line.text, following)
+        if cells:
+            return self._row(line.text, cells)
         self._columns = []
-        if line[:1].isalpha():
-            return None
-        found = _LABELLED.match(line)
-        if found is None or "\n" in line.strip():
+        if line.text[:1].isalpha() and ":" not in line.text:
+            return None  # most lines
+        dated = _DATED.match(line.text)
+        if dated and self.topic and (event := _of_topic(self.topic, wording(dated["value"]))):
+            return [f"In {dated['date']}, {event.rstrip('.')}."]
+        pair = _PAIR.match(line.text)
+        found = _LABELLED.match(line.text) or pair or _PLAIN_LABEL.match(line.text)
+        if found is None:
             return None
         label = " ".join(wording(found["label"]).words).rstrip(":")
-        value = " ".join(wording(found["value"]).words).rstrip(".")
-        if not value or label.lower() in _ASIDES or _is_sentence(value):
+        value = " ".join(wording(found["value"]).words).rstrip(".,;")
+        low = label.lower()
+        if not value or low in _ASIDES or _is_sentence(value):
+            return None
+        if found.re is _PLAIN_LABEL and not (
+            self.topic and (self._card or low in _EVENTS or low in _KINDS)
+        ):
             return None
         if is_talk(wording(value)):
             return []
-        if label.lower() not in _KINDS and re.match(r"(?:an?|the) ", value):
+        if found is pair and not _names(label):
+            return None
+        if found is pair and (whole := _of_topic(label, wording(value))):
+            return [whole]
+        if self._lead.words and self._lead.lows[0] not in SUBJECT_PRONOUNS:
+            return [f"{' '.join(self._lead.words[:-1])}, {label}: {value}."]
+        if low not in _KINDS and re.match(r"(?:an?|the) ", value):
             return [f"{label} is {value}."]
-        return [_said(self.topic, label, value)]
+        return [_said("" if found is pair else self.topic, label, value)]
 
     def completed(self, line: str) -> str:
         """Return a line with its subject. A list item without one gets the heading's subject;
         another line gets the name that it begins with (`introduced`)."""
         said = wording(line)
-        if not self.topic or len(self._topics) == 1 or not _ITEM.match(line):
+        if not said.words or not _is_item(line):
             return introduced(line)
+        if self._lead.words and (whole := _continued(self._lead, said, self._alone)):
+            return whole
+        if not self.topic or len(self._topics) == 1:
+            lost = is_past(said.lows[0]) and first_verb(*said, 0) < 0  # "Won a prize": who?
+            return "" if lost and not self.topic else introduced(line)
         return _of_topic(self.topic, said, is_claim(line, said)) or introduced(line)
 
-    def _row(self, line: str) -> list[str]:
-        cells = [
-            " ".join(wording(cell).words).rstrip(".")
-            for cell in _CELLS.split(_RULING.sub("", line).strip().strip("|"))
-        ]
+    def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
+        """Return the cells of a table's row, [] for another line."""
+        row = _RULING.sub("", line).strip()
+        if row.startswith("|"):
+            mark = "|"
+        else:
+            mark, count = columns(row)
+            rest = following[:1] if mark == "|" else following
+            alike = all(columns(one.text) == (mark, count) for one in rest)
+            heads = not self._columns and alike and len(rest) == (1 if mark == "|" else 2)
+            in_table = self._columns and mark == self._mark and count == len(self._columns)
+            if not mark or "\n" in row or not (in_table or heads):
+                return []
+        self._mark = mark
+        cells = _CELLS.split(row.strip("|")) if mark == "|" else row.split(mark)
+        cells = [cell.replace("\\|", "|") for cell in cells]
+        return [" ".join(wording(cell).words).rstrip(".") for cell in cells]
+
+    def _row(self, line: str, cells: list[str]) -> list[str]:
         if not self._columns or _RULING.search(line):
             self._columns = cells
             return []
@@ -171,6 +293,68 @@ class LineReader:
             f"In {row}, {one}." if one else _said(f"{self.topic} in {row}", head, cell)
             for one, head, cell in told
         ]
+
+
+def _is_item(line: str) -> bool:
+    plain = line[:1].isalpha() and line[1:2] != ")"  # most lines
+    return not plain and _ITEM.match(line) is not None
+
+
+def _marked_heading(line: str) -> tuple[int, str] | None:
+    if line[:1].isalnum() and "\n" not in line:
+        return None  # most lines
+    found = HEADING.match(line) or BOLD.match(line) or _UNDERLINED.match(line)
+    if found is None:
+        return None
+    if found.re is HEADING:
+        return len(found[1]), found[2]
+    underlined = found.re is _UNDERLINED
+    text = found[1] if underlined else line
+    if is_claim(text, wording(text)) and not _content(text) <= _SECTIONS:
+        return None  # a sentence in bold
+    return (1 if found[2] == "=" else 2, text) if underlined else (_BOLD_LEVEL, found[2])
+
+
+def _bare(text: str) -> list[str]:
+    """Return the words of a heading without marks and without what it adds in brackets."""
+    return " ".join(wording(text).words).rstrip(".:").partition(" (")[0].split()
+
+
+def _content(text: str) -> set[str]:
+    return {low for low in map(core, _bare(text)) if low not in STOP_WORDS and low.isalpha()}
+
+
+def _names(text: str) -> bool:
+    """Return whether a text is one name, such as "**Marie Curie**:"."""
+    words = _bare(text)
+    return is_name(words) and not only_opens(core(words[0]))
+
+
+def _heads(text: str) -> bool:
+    """Return whether a line above items is a name, or of the words of a section ("Early life:")."""
+    said = _content(text)
+    return _names(text) or (bool(said) and said <= _SECTIONS)
+
+
+def _continued(lead: Wording, item: Wording, alone: bool) -> str:
+    """Return what an item makes of the line above it, "" if that is uncertain.
+
+    `alone` says that no other item follows the line.
+    """
+    (words, lows), (opening, verb) = item, (" ".join(lead.words), lead.lows[-1])
+    first = first_verb(words, lows, 0)
+    if lows[0] in SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])) or is_talk(item):
+        return ""
+    predicate = lows[0] in ("a", "an") or is_participle(lows[0]) or lows[0] in PREPOSITIONS
+    if predicate or lows[0] in DETERMINERS:
+        words = [words[0].lower(), *words[1:]]
+    rest = _LIST_END.sub("", " ".join(words))
+    if verb not in BE or predicate or alone or lead.lows[0] not in DETERMINERS:
+        return f"{opening} {rest}."
+    if verb in PLURAL:
+        includes = "include" if verb == "are" else "included"
+        return f"{' '.join(lead.words[:-1])} {includes} {rest}."
+    return ""  # "The cast is: Ada Berg, Jan Holm"
 
 
 def introduced(line: str) -> str:
@@ -288,10 +472,8 @@ def layout(text: str) -> list[LayoutBlock]:
                 found[-1] = replace(found[-1], kind="heading", level=1)
             elif "|" not in first:
                 found.append(LayoutBlock("rule", []))
-        elif kind == "whole" and FENCE.match(text, start):
-            inner = text.find("\n", start, end) + 1
-            close = max(inner, text.rfind("\n", inner, start + len(text[start:end].rstrip())))
-            found.append(LayoutBlock("code", [[StyledRange(inner, close, "code")]]))
+        elif kind == "code":
+            found.append(LayoutBlock("code", [_code(text, start, end)]))
         elif kind == "whole":
             found.append(
                 LayoutBlock("row", [list(_pieces(text, *cell)) for cell in _cells(text, body, end)])
@@ -309,6 +491,15 @@ def layout(text: str) -> list[LayoutBlock]:
     return found
 
 
+def _code(text: str, start: int, end: int) -> list[StyledRange]:
+    """Return the lines between those of the marks; the last one may be missing."""
+    inner = (text.find("\n", start, end) + 1) or end
+    close = start + len(text[start:end].rstrip())
+    last = max(inner, text.rfind("\n", inner, close))
+    close = last if text[last:close].strip(" \t\n`~$\\]") == "" else close
+    return [StyledRange(inner, close, "code")] if inner < close else []
+
+
 def _paragraphs(text: str) -> list[tuple[int, int, str]]:
     """Return the blocks of a text, with lines that no blank line divides as one paragraph."""
     found: list[tuple[int, int, str]] = []
@@ -323,8 +514,9 @@ def _paragraphs(text: str) -> list[tuple[int, int, str]]:
 def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the range of each cell of a table's row."""
     end = start + len(text[start:end].rstrip())
-    at = start + 1
-    for bar in _CELLS.finditer(text, at, end):
+    at = start + text.startswith("|", start)
+    mark = columns(text[start:end])[0]
+    for bar in (_CELLS if mark in "|" else re.compile(mark)).finditer(text, at, end):
         yield at, bar.start()
         at = bar.end()
     if at < end:

@@ -26,13 +26,14 @@ from ufo.transforms.llm.capabilities import (
 )
 from ufo.transforms.llm.failures import Tokens
 from ufo.transforms.llm.request import Choice, Function, Message, Request
+from ufo.transforms.thoughts import NAMES, without_thoughts
 
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
 
 _TAGS = (
     "s|bos|eos|pad|unk|mask|cls|sep|bos_token|eos_token|sys|start_of_turn|end_of_turn|turn"
     "|im_start|im_end|tool_call|tool_response|tools|image_soft_token"
-    "|think|thinking|thoughts?|reasoning|start_of_image|end_of_image|end_of_utterance|fim_prefix|fim_suffix|fim_middle"
+    "|start_of_image|end_of_image|end_of_utterance|fim_prefix|fim_suffix|fim_middle"
 )
 _BRACKETS = (
     "INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|THINK|IMG"
@@ -40,11 +41,9 @@ _BRACKETS = (
 )
 # The first character of a special token: `<|eot_id|>`, `<｜User｜>`, `</s>`, `<<SYS>>`, `[/INST]`.
 _MARK = re.compile(
-    rf"<(?=[|\uff5c]|/?(?:{_TAGS})\s*>)|\[(?=/?(?:{_BRACKETS})\])",
+    rf"<(?=[|\uff5c]|/?(?:{_TAGS}|{NAMES})\s*>)|\[(?=/?(?:{_BRACKETS})\])",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"(?i:<(/?)(?:think|thinking|thoughts?|reasoning)>)|\[(/?)THINK\]")
-_QUOTE = re.compile(r'\\.|(")', re.DOTALL)
 
 
 class Garbled(ValueError):
@@ -254,45 +253,6 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
     if thought and _is_empty(choice):
         choice = replace(choice, text="", arguments=None, finish_reason="length")
     return choice, thought
-
-
-def without_thoughts(text: str) -> str:
-    """Return a text without its blocks of thoughts. If a block has an end but no beginning, all
-    before its end is thoughts. A tag in a JSON string, in code or in quotes is part of the text."""
-    if "<" not in text and "THINK]" not in text:  # most texts
-        return text
-    kept: list[str] = []
-    start = end = 0
-    within = False
-    for tag in _THOUGHT.finditer(text):
-        closing = bool(tag[1] or tag[2])
-        if not within and _quoted(text[end : tag.start()], text[tag.end() : tag.end() + 1]):
-            continue
-        if closing:
-            if not within:
-                kept.clear()
-            within, end = False, tag.end()
-        elif not within:
-            kept.append(text[end : tag.start()])
-            within, start = True, tag.start()
-    if not within:
-        kept.append(text[end:].lstrip() if end else text)
-    elif any(part.strip() for part in kept):
-        kept.append(text[start:])  # a word in the middle of a text
-    else:
-        return ""
-    left = "".join(kept)
-    return left.lstrip() if end else left
-
-
-def _quoted(before: str, after: str) -> bool:
-    """Return whether the place between two texts is in a JSON string, in code or in quotes."""
-    if after in ("'", '"', "`") and before.endswith(after):
-        return True
-    start = before.find("{") if before.lstrip()[:1] != "[" else 0
-    if start >= 0 and sum(bool(one[1]) for one in _QUOTE.finditer(before, start)) % 2:
-        return True
-    return bool(before.count("```") % 2 or before.rpartition("\n")[2].count("`") % 2)
 
 
 def _text(content: Any) -> str:

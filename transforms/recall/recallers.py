@@ -19,6 +19,7 @@ from ufo.schemas.records import (
     RecallInput,
     unit_ids,
 )
+from ufo.transforms.extract import answer_of, drafts_of
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge, JudgeSpec, Work, asks_llm_judge, make_judge
 from ufo.transforms.judges.llm import asking, llm_judge
@@ -190,7 +191,7 @@ class JudgeRecaller:
         """Return the claims of the ground truth."""
         text = record.ground_truth
         response = InputRecord(record.key, record.record_id, text, question=record.question)
-        made = await self._judge.extract(response, segment(text))
+        made = await drafts_of(*answer_of(response, segment(text)), self._judge)
         facts = [draft.claim for draft in made.drafts]
         return Made(facts, failures=made.failures, usage=made.usage)
 

@@ -2,7 +2,7 @@
 formulation."""
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ufo.schemas import records
@@ -25,6 +25,7 @@ from ufo.transforms.llm.request import together
 from ufo.transforms.recall.formulations import HUMAN
 from ufo.transforms.recall.recallers import Made, Recaller, fact_units
 from ufo.transforms.sources.fact_source import message_of
+from ufo.transforms.thoughts import without_thoughts
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: 0}
 
@@ -112,6 +113,7 @@ async def _verified(
     formulation: str,
     recaller: Recaller,
 ) -> Made:
+    answer = replace(answer, text=without_thoughts(answer.text))
     if not answer.text.strip():
         return Made(findings=[Finding(NOANS, NO_PASSAGES) for _ in facts])
     lost = Finding(records.ERROR, records.TRANSPORT, first_reason=records.TRANSPORT)

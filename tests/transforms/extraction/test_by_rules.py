@@ -15,6 +15,7 @@ from ufo.transforms.extraction.by_rules import (
     extract,
     extract_record,
     extract_sentences,
+    line_indents,
     paragraph_starts,
 )
 from ufo.transforms.extraction.claims import split, written
@@ -26,7 +27,8 @@ HERE = Path(__file__).parent
 
 def said(text: str, question: str | None = None) -> list[str]:
     spans = segment(text)
-    units = extract(sentences_of(text), question, paragraph_starts(text, spans))
+    starts, indents = paragraph_starts(text, spans), line_indents(text, spans)
+    units = extract(sentences_of(text), question, starts, indents)
     places = [unit.sentence_index for unit in units]
     assert places == sorted(places)
     assert all(0 <= place < len(spans) for place in places)
@@ -319,3 +321,76 @@ def test_no_word_is_lost_whatever_is_said(sentence: str) -> None:
     claims = [written(claim.words) for claim in split(wording(sentence))]
     assert bool(claims) == bool(re.search(r"\w", sentence))
     assert content(sentence) <= content(" ".join(claims))
+
+
+def test_another_language_has_no_claims_that_are_only_marks() -> None:
+    text = "Ada ging.[^1]\n\nhttps://example.org\n\n$$F = ma$$\n\n<b>Sie</b> kam.\n\n[^1]: Dahl."
+    record = InputRecord("k", "r", text, language="de")
+    found = [unit.claim for unit in extract_record(record, segment(text))]
+    assert found == ["Ada ging.", "Sie kam."]
+
+
+SOUP = st.lists(
+    st.sampled_from(
+        [
+            "- ",
+            "  - ",
+            "1. ",
+            "# ",
+            "> ",
+            "| ",
+            "|",
+            "\n",
+            "\n\n",
+            "**",
+            "*",
+            "`",
+            "```\n",
+            "$$",
+            "\\[",
+            "<b>",
+            "</b>",
+            "<!--",
+            "[1]",
+            "[^1]: ",
+            "[ ] ",
+            "(https://x.y)",
+            "Ada Berg",
+            " was",
+            " born in Oslo",
+            " is",
+            ":",
+            ". ",
+            "; (2) ",
+            " - ",
+            "The founders are:",
+            "Sources:",
+            "Name: ",
+            "a,b",
+            "a | b",
+            "\t",
+            "¹",
+            "&amp;",
+            "www.x.y",
+            "---\n",
+            "===\n",
+            "Hi Ada,\n",
+            "1903",
+            "!",
+            "?",
+            "She",
+            " include",
+            "=",
+        ]
+    ),
+    max_size=30,
+).map("".join)
+
+
+@settings(max_examples=300)
+@given(SOUP)
+def test_any_markdown_is_read(text: str) -> None:
+    spans = segment(text)
+    units = extract_record(InputRecord("k", "r", text, language="en"), spans)
+    assert all(unit.claim.strip() for unit in units)
+    assert all(0 <= unit.sentence_index < len(spans) for unit in units)

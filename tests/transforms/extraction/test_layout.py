@@ -71,6 +71,15 @@ BLOCKS: dict[str, tuple[str, list[str]]] = {
     "a rule apart from a row": ("| a |\n\n---\n\nb", ["row 0 : a", "rule 0 :", "paragraph 0 : b"]),
     "an empty cell": ("| a | | c |  ", ["row 0 : a ;  ; c"]),
     "a row that is not closed": ("| a | b", ["row 0 : a ; b"]),
+    "rows without outer marks": (
+        "a | b\n--|--\n1 | x \\| y",
+        ["head 0 : a ; b", "row 0 : 1 ; x | y"],
+    ),
+    "rows of commas": ("a,b\n1,2\n3,4", ["row 0 : a ; b", "row 0 : 1 ; 2", "row 0 : 3 ; 4"]),
+    "rows of tabs": ("a\tb\n1\t2\n3\t4", ["row 0 : a ; b", "row 0 : 1 ; 2", "row 0 : 3 ; 4"]),
+    "a formula": ("$$\nx = 1\n$$\nEnd.", ["code 0 : [x = 1|code]", "paragraph 0 : End."]),
+    "code that is not closed": ("```\nx\n\ny", ["code 0 : [x  y|code]"]),
+    "a fence in a longer one": ("````\n```\n````", ["code 0 : [```|code]"]),
     "cells without spaces": ("|a|*b*|", ["row 0 : a ; [b|em]"]),
     "rules": (
         "Some text.\n\n***\n\n___\n\n- - -",

@@ -86,12 +86,6 @@ def test_each_special_token_is_taken_apart(mark: str) -> None:
     assert wire.without_marks(f"a{mark}b") == f"a{mark[0]} {mark[1:]}b"
 
 
-@pytest.mark.parametrize("name", ["think", "thinking", "thought", "thoughts", "reasoning", "THINK"])
-def test_each_tag_of_thoughts_is_read(name: str) -> None:
-    begin, end = ("[THINK]", "[/THINK]") if name == "THINK" else (f"<{name}>", f"</{name}>")
-    assert wire.without_thoughts(f"{begin}No.{end}Yes.") == "Yes."
-
-
 LIMITS = ("max_tokens", "max_completion_tokens")
 NINE = {"max_tokens": 9}
 
@@ -212,31 +206,6 @@ def test_no_reply_breaks_the_reader(
     assert isinstance(answer.choices[0].text, str)
     assert isinstance(answer.choices[0].finish_reason, str)
     assert min(tokens or 0 for tokens in answer.tokens) >= 0
-
-
-@pytest.mark.parametrize(("text", "left"), TABLES["thoughts"])
-def test_thoughts_are_left_out_and_their_names_are_not(text: str, left: str) -> None:
-    assert wire.without_thoughts(text) == left
-
-
-PROSE = st.text(st.characters(exclude_characters="<>[]{}`\"'"), max_size=40)
-ANSWERS = st.dictionaries(st.text(), st.text() | st.sampled_from(["<think>", "</think> so"]))
-PLAIN = '{"f1": {"verdict": "F"}}'
-
-
-@given(PROSE, ANSWERS, st.sampled_from(("<think>", "<thinking>", "<Reasoning>", "[THINK]")))
-def test_no_thought_is_in_what_is_left_and_nothing_else_is_lost(
-    thoughts: str, said: dict[str, str], opening: str
-) -> None:
-    answer = json.dumps(said, ensure_ascii=False)
-    closing = f"{opening[0]}/{opening[1:]}"
-    assert wire.without_thoughts(answer) == answer
-    for begin in (opening, ""):
-        assert wire.without_thoughts(f"{begin}{thoughts}{closing}\n{answer}") == answer
-        assert wire.without_thoughts(f"{begin}{thoughts} {PLAIN} x {closing}Yes.") == "Yes."
-    # A draft in thoughts is not read.
-    assert wire.without_thoughts(f"{opening}{thoughts} {answer} x {closing}Yes.").endswith("Yes.")
-    assert wire.without_thoughts(f"{opening}{thoughts} {PLAIN}") == ""
 
 
 @pytest.mark.parametrize(("usage", "expected"), TABLES["tokens"].values(), ids=TABLES["tokens"])

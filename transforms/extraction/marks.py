@@ -1,0 +1,160 @@
+"""Leave out what stands in a response but is not said by it.
+
+These are tags and entities of HTML, the marks of notes, addresses, citations of an author and year,
+formulas that stand alone, open tasks, and lists of sources.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ufo.transforms.extraction.clause import LISTS, is_claim, wording
+from ufo.transforms.sentences import GREETING
+
+HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
+BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
+
+_RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_TO_RAISED: Final = str.maketrans("0123456789", _RAISED)
+_UNITS: Final = LISTS.words("squared")
+_URL: Final = r"<?(?:https?://|www\.)[^\s<>()\[\]]*(?:\([^\s<>()]*\)[^\s<>()\[\]]*)*(?<![.,;:!?])>?"
+_EMAIL: Final = r"\b[\w.+-]{1,64}@[\w-]{1,63}\.[A-Za-z][\w.-]{0,60}[A-Za-z]"
+_ADDRESS: Final = re.compile(rf"{_URL}|{_EMAIL}")
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_RAISED_TAG: Final = re.compile(r"(\w{0,20})<sup>\s*\[?(\d{1,3})\]?\s*</sup>", re.IGNORECASE)
+_TAG: Final = re.compile(
+    rf"</[a-z][\w-]{{0,30}}>|<(?:{LISTS.phrases('tags')})(?:\s[^<>]*)?/?>"
+    r"|(?<!\w)<(?-i:[a-z])[\w-]{0,30}(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+# After a word: "[^2]", "^[1]^", "【1†source】", "[1](https://…)", "([source](https://…))".
+_NOTE: Final = re.compile(
+    r"(?<=\S)\s?(?:\^?\[\^\w{1,20}\]\^?|\^\[\d{1,3}\]\^?|【[^】\n]{1,40}】"
+    r"|\[?\[\d{1,3}\]\]?\([^()\s]*\)|\(\[[^\[\]\n]*\]\([^()\s]*\)\)"
+    rf"|(?<!\])[(\[<](?:(?:see|source|via|from|at|link):? )?{_URL}[)\]>])"
+)
+_RAISED_NOTE: Final = re.compile(
+    r"(\b[^\W\d_]{4,40}|\b(?:1\d|20)\d\d[.,;:!?)]?|[^\W\d_][.,;:!?)\]\"”’]{1,4})"
+    rf"[{_RAISED}]+(?:[,⁻–-][{_RAISED}]+)*(?![^\W_])"
+)
+_NAME: Final = r"[A-Z][\w'’-]{1,40}"
+_YEAR: Final = r",? (?:1[5-9]|20)\d\d[a-z]?"
+_PAGES: Final = r", pp?\. ?\d+(?:[–-]\d+)?"
+# At the end of a sentence, and with more than a name and a year: "(Quinn, 1995, p. 12)".
+_AUTHOR: Final = re.compile(
+    rf"\s\((?:see |cf\. )?(?:{_NAME}(?: et al\.?| & {_NAME}){_YEAR}(?:{_PAGES})?"
+    rf"|{_NAME}(?: and {_NAME})?{_YEAR}{_PAGES})\)(?=[.!?]?\s*$)"
+)
+_ACCORDING: Final = re.compile(rf"according to {_URL}, ", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"\\([*_#`~.!>+{}-])")
+_FORMULA: Final = re.compile(
+    r"\s*(?:\$\$.*\$\$|\$[^$]*\$|\\\[.*\\\]|\\\(.*\\\)|`[^`]*[=^\\][^`]*`)[.,;:]?\s*", re.DOTALL
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
+_MARKED: Final = re.compile(rf"[<&\[(\\^【$`@☑✅✔☐{_RAISED}]|//|www\.")
+_ITEM: Final = r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+)?"
+_DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
+_AND_NUMBER: Final = re.compile(r"\A\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
+_SOURCES: Final = re.compile(
+    rf"\W{{0,9}}(?:\d{{1,2}}[.)] )?\W{{0,5}}(?:{LISTS.phrases('source_headings')})\W{{0,9}}$",
+    re.IGNORECASE,
+)
+# Lines that say nothing: an open task, a footnote, "Source: …".
+_NOT_SAID: Final = re.compile(
+    rf"{_ITEM}(?:\[ ?\]\s|☐|\[\^\w{{1,20}}\]:"
+    rf"|[^\w\s]{{0,9}}(?:{LISTS.phrases('source_labels')})\W{{0,5}}:)",
+    re.IGNORECASE,
+)
+_NUMBERED_NOTE: Final = re.compile(r"\s*\[(\d{1,3})\]:?\s+(?=\S)")
+_CITED: Final = re.compile(r"\S\s?\[(\d{1,3})\]")
+_STARTS: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s")
+
+
+class Line(NamedTuple):
+    """A sentence without marks, and its index.
+
+    `indent` is that of its line, -1 for a sentence that does not begin one.
+    """
+
+    sentence: int
+    text: str
+    indent: int = 0
+    is_paragraph: bool = False
+
+
+def said_lines(
+    sentences: Sequence[str], paragraphs: Sequence[int], indents: Sequence[int]
+) -> list[Line]:
+    """Return the sentences without marks and without what is not said: lists of sources, footnotes,
+    open tasks, formulas and addresses that stand alone."""
+    starts = set(paragraphs)
+    lines: list[Line] = []
+    cited: set[str] = set()
+    sources = listed = left_out = False
+    for index, sentence in enumerate(sentences):
+        indent = indents[index] if indents else 0
+        if indent >= 0:
+            is_item = _STARTS.match(sentence) is not None
+            if _SOURCES.match(sentence):
+                sources, listed = True, False
+            elif sources and (is_heading(sentence) or (index in starts and listed and not is_item)):
+                sources = False
+            listed = listed or is_item
+            left_out = bool(
+                _NOT_SAID.match(sentence) or GREETING.match(sentence) or _is_note(sentence, cited)
+            )
+        if "[" in sentence:
+            cited.update(_CITED.findall(sentence))
+        text = "" if sources or left_out else without_marks(sentence)
+        if text.strip():
+            lines.append(Line(index, text, indent, index in starts))
+    return lines
+
+
+def is_heading(line: str) -> bool:
+    """Return whether a line has the marks of a heading, or is bold as a whole."""
+    return HEADING.match(line) is not None or BOLD.match(line) is not None
+
+
+def _is_note(sentence: str, cited: set[str]) -> bool:
+    """Return whether "[1] …" is a note: it was cited before, or is no sentence."""
+    found = _NUMBERED_NOTE.match(sentence)
+    if found is None:
+        return False
+    rest = sentence[found.end() :]
+    return found[1] in cited or not is_claim(rest, wording(rest))
+
+
+def without_marks(text: str) -> str:
+    """Return a sentence without tags, marks of notes, and addresses beside what it says."""
+    if not _MARKED.search(text):
+        return text
+    if _FORMULA.fullmatch(text):
+        return ""
+    text = _AND_NUMBER.sub("", text, count=1)
+    if "<" in text:
+        text = _RAISED_TAG.sub(_raised, _COMMENT.sub(" ", text))
+        text = _TAG.sub(lambda tag: " " if tag[0][:3].lower() == "<br" else "", text)
+    if "&" in text:
+        text = html.unescape(text)
+    text = _RAISED_NOTE.sub(_without_note, _AUTHOR.sub("", _NOTE.sub("", text)))
+    if "//" in text or "www." in text or "@" in text:
+        text = _ACCORDING.sub("", text)
+        rest, found = _ADDRESS.subn(" ", text)
+        if found and _AROUND_ADDRESSES.issuperset(_WORD.findall(rest.lower())):
+            return ""
+    return _ESCAPED.sub(r"\1", _DONE.sub(r"\1", text, count=1))
+
+
+def _raised(found: re.Match[str]) -> str:
+    """Return the power in `10<sup>6</sup>` and `m<sup>2</sup>`; a note is left out."""
+    word, digits = found[1], found[2]
+    is_year = len(word) == 4 and word.isdigit()
+    is_power = word[-1:].isdigit() or 0 < len(word) < 3 or word.lower() in _UNITS
+    return word + digits.translate(_TO_RAISED) if is_power and not is_year else word
+
+
+def _without_note(found: re.Match[str]) -> str:
+    return found[0] if found[1].lower() in _UNITS else found[1]

@@ -1,0 +1,121 @@
+"""Find the thoughts of a reasoning model in its text, which are no part of its answer.
+
+Models and servers mark them in several ways: `<think>…</think>` and other tags, `[THINK]…[/THINK]`,
+the channels of `gpt-oss`. A block may have lost its beginning, when the chat template wrote it, or
+its end, when the text was cut off.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+NAMES: Final = (
+    "think|thinking|thoughts?|reasoning|reflection|scratchpad|antthinking|seed:think"
+    "|(?:inner|internal)_monologue|chain_of_thoughts?|thought_process|thinking_process|cot"
+)
+"""The names of the tags around thoughts, as a regular expression."""
+
+_MARK: Final = re.compile(
+    rf"(?P<opens><(?:{NAMES})(?:\s[^<>\n]*)?>|\[THINK\]|◁think▷"
+    r"|<\|(?:begin_of_thought|START_THINKING|begin_think)\|>|<\|?channel\|?>thought\b"
+    r"|<\|channel\|>(?!\s*final)[^<]{0,40}|<unused94>(?:thought\b)?"
+    r"|\A(?-i:analysis(?=[A-Z])(?=(?s:.*?)assistantfinal)))"
+    rf"|(?P<closes></(?:{NAMES})\s*>|\[/THINK\]|◁/think▷"
+    r"|<\|(?:end_of_thought|END_THINKING|end_think)\|>|<channel\|>|<unused95>"
+    r"|<\|channel\|>\s*final[^<]{0,40}<\|message\|>|(?-i:assistantfinal))"
+    r"|(?P<wraps></?(?:answer|final|final_answer|final_response)>"
+    r"|<\|(?:begin_of_solution|end_of_solution|START_RESPONSE|END_RESPONSE|im_end|end|return)\|>"
+    r"|<\|(?:im_start|start)\|>(?:assistant)?|<start_of_turn>(?:model)?|<end_of_turn>)",
+    re.IGNORECASE,
+)
+# What says whether a mark is only spoken of: strings of JSON, code, quotation marks.
+_TOKEN: Final = re.compile(
+    rf"\\[\"\\]|(?P<string>\")|(?P<fence>```)|(?P<tick>`)|(?P<line>\n)|(?P<brace>\{{)|{_MARK.pattern}",
+    re.IGNORECASE | re.DOTALL,
+)
+_SPACE: Final = re.compile(r"\s*")
+_QUOTES: Final = ("'", '"', "`")
+# "Models write <think> first": a mark within a sentence.
+_WITHIN: Final = re.compile(r"[^\W_] ")
+_GOES_ON: Final = re.compile(r" [a-z]")
+_ANSWERS: Final = ("<answer", "<final")
+
+
+def without_thoughts(text: str) -> str:
+    """Return a text without its thoughts, and without the marks around its answer."""
+    kept, at = [], 0
+    for start, end in hidden(text):
+        kept.append(text[at:start])
+        at = end
+    return "".join([*kept, text[at:]]).lstrip() if at else text
+
+
+def hidden(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of thoughts and of the marks around the answer, in order.
+
+    A block without a beginning starts with the text, and one without an end goes to the end of the
+    text, or to the mark of the answer. A mark in a string of JSON, in code or in quotes is text.
+    Takes time linear in the length of the text.
+    """
+    if "<" not in text and "THINK]" not in text and "◁" not in text and "assistantf" not in text:
+        return []  # most texts
+    found: list[tuple[int, int]] = []
+    opened = answer = -1  # where a block begins, and the answer after a block without an end
+    for mark in _marks(text):
+        start, end = mark.span()
+        if mark.lastgroup == "closes":
+            end = _end_of_space(text, end)
+            found = [*found, (opened, end)] if opened >= 0 else [(0, end)]
+            opened = answer = -1
+        elif mark.lastgroup == "opens" and opened < 0:
+            opened = start
+        elif opened < 0:
+            found.append((start, end))
+        elif mark[0].lower().startswith(_ANSWERS):
+            answer = end
+    if opened < 0:
+        return found
+    if answer < 0:
+        return [*found, (opened, len(text))]
+    tail = [(answer + start, answer + end) for start, end in hidden(text[answer:])]
+    return [*found, (opened, answer), *tail]
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    """Yield the marks of thoughts and answers but those that are only spoken of."""
+    within = fenced = ticked = string = False
+    json = text.lstrip()[:1] == "["
+    for token in _TOKEN.finditer(text):
+        kind = token.lastgroup
+        if kind == "brace":
+            json = True
+        elif kind == "string":
+            string = json and not string
+        elif kind == "fence":
+            fenced = not fenced
+        elif kind == "tick":
+            ticked = not ticked
+        elif kind == "line":
+            ticked = False
+        elif kind is not None:
+            free = not (fenced or ticked or string or _is_spoken_of(text, *token.span()))
+            if not free and not (within and kind == "closes"):
+                continue
+            yield token
+            if kind == "opens":
+                within = True
+            elif kind == "closes":
+                within = fenced = ticked = string = False
+                json = text.startswith("[", _end_of_space(text, token.end()))
+
+
+def _is_spoken_of(text: str, start: int, end: int) -> bool:
+    """Return whether a mark stands in quotation marks, or within a sentence in lower case."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    quoted = before[-1:] in _QUOTES and before[-1:] == after[:1]
+    return quoted or (_WITHIN.match(before) is not None and _GOES_ON.match(after) is not None)
+
+
+def _end_of_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
