@@ -11,13 +11,12 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-import sentencex
-
 from ufo.transforms.english.clauses import clauses, without_contrast
 from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_WORDS, framed
 from ufo.transforms.english.numerals import SERIES
 from ufo.transforms.english.quantities import agree, quantities
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, read
+from ufo.transforms.sentences import pieces
 from ufo.transforms.verifiers.verifier import Pair
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
@@ -353,7 +352,7 @@ class Match:
 
 def segment(text: str) -> list[str]:
     """Return the sentences of a text, each an exact substring of it without outer white space."""
-    found = sentencex.segment("en", text)
+    found: list[str] = list(pieces(text))
     if "\n" in text:
         found = [line for sentence in found for line in _LINE_END.split(sentence)]
     return [sentence for sentence in map(str.strip, found) if sentence]
