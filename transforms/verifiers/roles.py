@@ -53,13 +53,16 @@ Name = frozenset[str]
 @lru_cache(CACHED)
 def _told(claim: ReadClaim) -> tuple[list[Name], str, dict[Name, str]] | None:
     """Return the names of a claim, its event and their roles in it; None without two roles."""
-    places = _name_places(claim)
-    if len(places) < 2:
-        return None
-    lows = [word.lower for word in claim.words]
-    # "in Oslo" and "with Ann" have no role that they could exchange.
-    places = [(start, end) for start, end in places if not start or lows[start - 1] not in _NEUTRAL]
-    names = [name for start, end in places if (name := frozenset(_own(claim, start, end)))]
+    names: list[Name] = []
+    last = 0
+    for start, end in _name_places(claim):
+        between = [word.lower for word in claim.words[last:start]]
+        # "in Oslo" and "with Ann" have no role that they could exchange.
+        attached = next((low for low in between if low in PREPOSITIONS), "")
+        name = frozenset(_own(claim, start, end))
+        if name and attached not in _NEUTRAL:
+            names.append(name)
+        last = end
     told = next(_events(claim, names), None) if len(names) > 1 else None
     return told and (names, *told)
 
