@@ -13,7 +13,16 @@ from typing import Final
 from ufo.transforms.english import grammar as en
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
-from ufo.transforms.extraction.clause import LISTS, Clause, Wording, Words, is_name, may_be_person
+from ufo.transforms.extraction.clause import (
+    LISTS,
+    Clause,
+    Wording,
+    Words,
+    is_name,
+    may_be_person,
+    without_comma,
+)
+from ufo.transforms.extraction.gapping import completed, phrase_of, place_of
 
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
 _MAX_DEPTH: Final = 8
@@ -27,7 +36,7 @@ _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4}
 _LIFE: Final = re.compile(
     rf"\((born |b\. )?({_DATE}(?:,? in [^()–]+)?)(?: ?[–—-] ?(?:died )?({_DATE}))?\)"
 )
-_ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
+_ORIGIN: Final = re.compile(rf"[A-Z][a-z]+(?:an|ish|ese|aeli|aqi)|{LISTS.phrases('origins')}")
 _ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed|long|rich|strong|old)$")
 _EVENTS: Final = word_set("born died away founded established built formed")
 # After these words the predicates may belong to another subject, or be a choice.
@@ -45,6 +54,7 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+_WHOLE: Final = LISTS.words("whole")
 # ", making it": the whole clause did this, not its subject.
 _OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
 
@@ -56,10 +66,16 @@ def split(sentence: Wording) -> list[Wording]:
     if len(words) <= _MAX_WORDS:
         if ',"' in text or ",”" in text:
             words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
-        pieces = _split(Wording(words, lows), 0, 0)
+        pieces = _split(Wording(words, lows), 0, 0) if _may_split(lows) else []
         if len(pieces) > 1:
             return pieces
     return [sentence] if re.search(r"[^\W_]", text) else []
+
+
+def _may_split(lows: Words) -> bool:
+    """Return whether no word ("respectively", "rather than") binds the parts of the sentence."""
+    pairs = map("_".join, pairwise(lows))
+    return _WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(pairs)
 
 
 def written(words: Words) -> str:
@@ -85,6 +101,8 @@ def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
     for at in range(tried, len(_RULES)):
         needs, rule = _RULES[at]
         parts = rule(parsed) if fits[needs] else ()
+        if len(parts) == 1:
+            return [clause]  # it is known to have no safe split
         if parts and (not _PAIRED.search(text) or all(map(_is_whole, parts))):
             said = [Wording(part, en.lower(part)) for part in parts]
             return [claim for part in said for claim in _split(part, depth + 1, at)]
@@ -98,12 +116,6 @@ def _is_whole(piece: Words) -> bool:
     return text.count('"') % 2 == 0 and all(
         text.count(pair[0]) == text.count(pair[1]) for pair in pairs
     )
-
-
-def _bare(words: Words) -> Words:
-    """Return the words without a comma at their end."""
-    last = words[-1].rstrip(",") if words else ""
-    return [*words[:-1], last] if last else words[:-1]
 
 
 def _bracket(clause: Clause) -> list[Words]:
@@ -132,7 +144,7 @@ def _apposition(clause: Clause) -> list[Words]:
     verb = _past_adverbs(lows, close + 1)
     if end >= len(words) - 3 or not close or not en.is_finite(words[verb]):
         return []
-    name, said, low = _bare(words[start:end]), _bare(words[end : close + 1]), lows[end]
+    name, said, low = without_comma(words[start:end]), without_comma(words[end : close + 1]), lows[end]
     past = en.is_past(lows[verb]) or lows[verb] in ("was", "had")
     if low in ("who", "which") and en.is_finite(words[end + 1]):
         said = said[1:]
@@ -162,7 +174,7 @@ def _relative(clause: Clause) -> list[Words]:
         first -= 1
     while title and first > verb + 1 and words[first][0] not in '"“':
         first -= 1
-    name, before = _bare(words[first:end]), lows[first - 1]
+    name, before = without_comma(words[first:end]), lows[first - 1]
     # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
     shared = before in ("and", "or", "&", "for") or (
         before in en.PREPOSITIONS and lows[at + 1] == "who"
@@ -181,9 +193,11 @@ def _second_clause(clause: Clause) -> list[Words]:
         at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))
         stop, low = words[joint - 1][-1], lows[at]
         pronoun = low in ("he", "she", "his", "her")
-        if not (stop in ";:" or (at > joint and (stop == "," or pronoun))):
-            continue
         length = of.name_length(words, at)
+        # "was founded by Ada Berg in 1998 and Jan Holm joined in 1999"
+        dated = stop.isdigit() and length and (lows[verb] in en.AUXILIARIES or is_name(subject))
+        if not (stop in ";:" or (at > joint and (stop == "," or pronoun or dated))):
+            continue
         if not length and low in _OWN_SUBJECTS:
             length = next((n for n in range(1, 6) if en.is_finite("".join(words[at + n :][:1]))), 0)
         own = at + length  # the verb of the second subject
@@ -222,7 +236,7 @@ def _participle(clause: Clause) -> list[Words]:
             for word, after in pairwise([*words[at + 1 :], ""]):
                 also = rest[-1] == "and" and _is_gerund(word) and not en.is_noun(after or "a")
                 rest.append(en.past_of_gerund(word) if also else word)
-            return [_bare(words[:at]), [*subject, *rest]]
+            return [without_comma(words[:at]), [*subject, *rest]]
     return []
 
 
@@ -304,11 +318,11 @@ def _predicate_noun(clause: Clause) -> list[Words]:
     for at in range(verb + 3, len(words) - 1):
         low = lows[at]
         if low in ("who", "that", "which") and en.is_finite(words[at + 1]):
-            return [_bare(words[:at]), [*subject, *words[at + 1 :]]]
+            return [without_comma(words[:at]), [*subject, *words[at + 1 :]]]
         known = low in ("best", "widely", "well") and lows[at + 1] == "known"
         if (low in of.REDUCED or known) and lows[at - 1] not in ("and", "or", "also", "formerly"):
             be = "was" if low == "born" else words[verb]
-            return [_bare(words[:at]), [*subject, be, *words[at:]]]
+            return [without_comma(words[:at]), [*subject, be, *words[at:]]]
         placed = low in ("from", "in") and en.is_capital(words[at + 1])
         if low in en.CLAUSE_OPENERS or (low in en.PREPOSITIONS and not placed):
             return []
@@ -354,7 +368,7 @@ def _examples(clause: Clause) -> list[Words]:
     if unclear or found[0][0] in en.PREPOSITIONS:
         return []
     if kind := _kind_start(clause, at):
-        return [_bare(words[:at]), *([*words[:kind], *item] for item in found)]
+        return [without_comma(words[:at]), *([*words[:kind], *item] for item in found)]
     return [[*words[:begin], *item] for item in found] if len(found) > 1 else []
 
 
@@ -401,7 +415,7 @@ def _listed(words: Words) -> list[Words]:
             found.append([])
     last = found.pop()
     joint = next((k for k, word in enumerate(last) if word in ("and", "or")), -1)
-    found = [*map(_bare, found), *([last[:joint]] if joint else []), last[joint + 1 :]]
+    found = [*map(without_comma, found), *([last[:joint]] if joint else []), last[joint + 1 :]]
     if joint < 0 or not all(found):
         return [words]
     titles = all(item[0][0] in '"“' for item in found)
@@ -434,6 +448,11 @@ def _items(clause: Clause) -> list[Words]:
     opens = [item[0].lower() for item in items]
     gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
     if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
+        return []
+    # "wrote novels and Ada Berg plays"
+    mixed_names = {en.is_capital(item[0]) and not _ORIGIN.fullmatch(item[0]) for item in items}
+    named = any(en.is_capital(item[0]) and not en.is_capital(item[-1]) for item in items)
+    if len(mixed_names) > 1 and named:
         return []
     mixed = not {"a", "an"}.isdisjoint(opens[1:]) and opens[0] not in ("a", "an", "the")
     if mixed or any(map(_breaks, items[-1])) or opens[0][0].isdigit() or opens[-1][0].isdigit():
@@ -473,14 +492,19 @@ def _event(clause: Clause) -> list[Words]:
     heads = [at for at in range(event + 1, len(words)) if lows[at] in before]
     if len(heads) < 2 or heads[0] > event + 3:
         return []
-    rest = [words[start : event + 1] + words[a:b] for a, b in pairwise([*heads[1:], len(words)])]
-    return list(map(_bare, [words[: heads[1]], *rest]))
+    ranges = list(pairwise([*heads, len(words)]))
+    places = {place_of(phrase_of(words[a:b])) for a, b in ranges}
+    shared = any("and" in lows[a:b] for a, b in ranges if lows[a] not in ("by", "to"))
+    if len(places) < len(ranges) or shared or lows[heads[-1] - 1] == "and":
+        return []  # "was born in Oslo, and Jan, her brother, in Bergen"
+    rest = [words[start : event + 1] + words[a:b] for a, b in ranges[1:]]
+    return list(map(without_comma, [words[: heads[1]], *rest]))
 
 
 # In the order in which they are tried, each with the mark without which it cannot apply.
 _ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
 _RULES: Final = (
     (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),
-    (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
+    (_STOP, completed), (_COMMA, _participle), (_AND, _predicates), (_STOP, completed), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
     (_AND, _items), (_ANY, _event),
 )  # fmt: skip

@@ -42,12 +42,19 @@ _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETER
 NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | LISTS.words("no_names")
 _IS_ADVERB: Final = re.compile(r".*(?:al|ous|ent|ant|ate|ive|ful|ar|re)ly")
 # Words that make a capitalised name the name of a thing.
+NAMES_OF_DAYS: Final = LISTS.words("names_of_days")
 _THING_WORDS: Final = LISTS.words("thing_words")
 _PLACE_PREPOSITIONS: Final = word_set("in at from near across on the a an")
 _ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
 _ASKS_FOR_PERSON: Final = re.compile(
     r"\b(?:bio|biography|who|whom|whose|born|die|died|married|he|she|his|her|him)\b", re.IGNORECASE
 )
+
+
+def without_comma(words: Words) -> Words:
+    """Return the words without a comma at their end."""
+    last = words[-1].rstrip(",") if words else ""
+    return [*words[:-1], last] if last else words[:-1]
 
 
 class Clause(NamedTuple):
