@@ -37,6 +37,7 @@ _LIFE: Final = re.compile(
     rf"\((born |b\. )?({_DATE}(?:,? in [^()–]+)?)(?: ?[–—-] ?(?:died )?({_DATE}))?\)"
 )
 _ORIGIN: Final = re.compile(rf"[A-Z][a-z]+(?:an|ish|ese|aeli|aqi)|{LISTS.phrases('origins')}")
+_OF_NAME: Final = re.compile(rf"{_ORIGIN.pattern}|[A-Z]\w+ic")  # "Islamic studies"
 _ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed|long|rich|strong|old)$")
 _EVENTS: Final = word_set("born died away founded established built formed")
 # After these words the predicates may belong to another subject, or be a choice.
@@ -450,7 +451,7 @@ def _items(clause: Clause) -> list[Words]:
     if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
         return []
     # "wrote novels and Ada Berg plays"
-    mixed_names = {en.is_capital(item[0]) and not _ORIGIN.fullmatch(item[0]) for item in items}
+    mixed_names = {en.is_capital(item[0]) and not _OF_NAME.fullmatch(item[0]) for item in items}
     named = any(en.is_capital(item[0]) and not en.is_capital(item[-1]) for item in items)
     if len(mixed_names) > 1 and named:
         return []
@@ -493,12 +494,22 @@ def _event(clause: Clause) -> list[Words]:
     if len(heads) < 2 or heads[0] > event + 3:
         return []
     ranges = list(pairwise([*heads, len(words)]))
-    places = {place_of(phrase_of(words[a:b])) for a, b in ranges}
-    shared = any("and" in lows[a:b] for a, b in ranges if lows[a] not in ("by", "to"))
-    if len(places) < len(ranges) or shared or lows[heads[-1] - 1] == "and":
+    shared = any("and" in lows[a:b] for a, b in ranges[:-1] if lows[a] not in ("by", "to"))
+    if shared or lows[heads[-1] - 1] == "and" or _is_gapped(words, ranges):
         return []  # "was born in Oslo, and Jan, her brother, in Bergen"
     rest = [words[start : event + 1] + words[a:b] for a, b in ranges[1:]]
     return list(map(without_comma, [words[: heads[1]], *rest]))
+
+
+def _is_gapped(words: Words, ranges: list[tuple[int, int]]) -> bool:
+    """Return whether a subject may stand between two phrases: "in Oslo, Jan Holm in Bergen"."""
+    places = [place_of(phrase_of(words[a:b])) for a, b in ranges]
+    return any(
+        place in places[at + 1 :]
+        and words[b - 1][-1] != ","
+        and any(word[-1] == "," for word in words[a:b])
+        for at, (place, (a, b)) in enumerate(zip(places, ranges, strict=True))
+    )
 
 
 # In the order in which they are tried, each with the mark without which it cannot apply.

@@ -36,7 +36,7 @@ _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
 _UNREPEATABLE: Final = LISTS.words("unrepeatable")
-_PARTICLES: Final = LISTS.words("particles")
+PARTICLES: Final = LISTS.words("particles")
 # Words that are capitalised at the start of a sentence, or always, but are not names alone.
 _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETERMINERS
 NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | LISTS.words("no_names")
@@ -124,7 +124,7 @@ def name_length(words: Sequence[str], start: int = 0) -> int:
             length = at + 1 - start
             if word[-1] in ",;:)!?" or (word[-1] == "." and len(word) > 4):
                 break
-        elif not (length and word in _PARTICLES):
+        elif not (length and word in PARTICLES):
             break
     return length
 

@@ -12,10 +12,12 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.extraction.clause import LISTS, NAMES_OF_DAYS, Clause, Words, without_comma
+from ufo.transforms.extraction.clause import LISTS, NAMES_OF_DAYS, PARTICLES, Clause, Words, without_comma
 
 _JOINTS: Final = frozenset({"and", "but", "while", "whereas"})
 _GROUP: Final = en.ADVERBS | en.AUXILIARIES | {"been", "up", "out", "away"}
+_BEFORE_EXAMPLES: Final = frozenset({"such", "including", "include", "includes", "included"})
+_PARTS_OF_TIME: Final = frozenset({"early", "mid", "late"})
 _NO: Final = frozenset({"not", "never", "no", "neither", "nor", "or"})
 _NUMERALS: Final = LISTS.words("numerals")
 _ORDINALS: Final = LISTS.words("ordinals")
@@ -38,10 +40,13 @@ def completed(clause: Clause) -> list[Words]:
     """Return a clause for each part; only the whole sentence if a part is unclear, and nothing if
     no part leaves out its verb."""
     words, lows, _, verb, _ = clause
-    if _JOINTS.isdisjoint(lows) and not any(word[-1] in ",;" for word in words[verb:-1]):
+    listed = not _BEFORE_EXAMPLES.isdisjoint(lows) or any(word[0] == "(" for word in words)
+    if listed or (_JOINTS.isdisjoint(lows) and not any(w[-1] in ",;" for w in words[verb:-1])):
         return []
-    found = [_completed(clause, of) for of in ("", "of")]
-    return max(found, key=len)
+    found = _completed(clause, "")
+    if not found and len(of_phrases := _completed(clause, "of")) > 1:
+        return of_phrases  # "Paris is the capital of France and Berlin of Germany"
+    return found
 
 
 def _completed(clause: Clause, of: str) -> list[Words]:
@@ -83,7 +88,7 @@ def _parts(words: Words, lows: Words, begin: int, of: str) -> tuple[list[list[Ph
         if words[at - 1][-1] in ",;" or lows[at] in _JOINTS
     ]
     parts: list[list[Phrase]] = []
-    for first, end in pairwise([begin, *cuts, len(words)]):
+    for first, end in pairwise([min(begin, len(words) - 1), *cuts, len(words)]):
         at = first + (lows[first] in _JOINTS)
         if at == end:
             continue  # the comma before "and"
@@ -121,8 +126,8 @@ def _begins(words: Words, lows: Words, at: int, of: str) -> bool:
     if before in en.PREPOSITIONS or before in en.DETERMINERS:
         return False
     if low in en.DETERMINERS or _is_number(word):
-        return not (_is_number(words[at - 1]) or words[at - 1] in NAMES_OF_DAYS)
-    return word[0].islower() and low not in _ORDINALS and en.is_capital(words[at - 1])
+        return not (_is_number(words[at - 1]) or words[at - 1] in NAMES_OF_DAYS | _PARTS_OF_TIME)
+    return word[0].islower() and low not in _ORDINALS | PARTICLES and en.is_capital(words[at - 1])
 
 
 def phrase_of(words: Words) -> Phrase:
@@ -147,7 +152,10 @@ def _repeats(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
     """Return whether the part has a phrase that can stand in the place of one of the first part."""
     alike = {place_of(phrase) for phrase in first}
     own = part if part[0].preposition else part[1:]
-    return len(part) > 1 and any(place_of(phrase) in alike for phrase in own)
+    if len(own) == 1 and own[0].kind == _NOUN and part[0].words[0][0].isupper():
+        return place_of(own[0]) in alike  # "Jan novels"
+    clear = (phrase for phrase in own if phrase.preposition or phrase.kind in (_POINT, _NUMBER))
+    return len(part) > 1 and any(place_of(phrase) in alike for phrase in clear)
 
 
 def place_of(phrase: Phrase) -> tuple[str, str]:
@@ -168,7 +176,7 @@ def _complete(
         fits = opening.kind == _POINT == part[0].kind and _same(part[1:], first)
         return [*part[0].words, *subject.words, *verb, *_said(part[1:], first)] if fits else []
     kept = first[: len(first) - len(part)]
-    if _same(part, first[len(kept) :]) and _shares_subject(part[0], first[len(kept)], subject):
+    if _same(part, first[len(kept) :]) and _shares_subject(part, first[len(kept)], subject):
         plain = all(phrase.kind == _NOUN for phrase in kept)
         said = [*_words(kept), *_said(part, first[len(kept) :])]
         return [*subject.words, *verb, *said] if plain else []
@@ -194,14 +202,16 @@ def _same(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
     return bool(part) and sorted(map(place_of, part)) == sorted(map(place_of, first))
 
 
-def _shares_subject(own: Phrase, replaced: Phrase, subject: Phrase) -> bool:
+def _shares_subject(part: Sequence[Phrase], replaced: Phrase, subject: Phrase) -> bool:
     """Return whether the part can only begin with what replaces a phrase, not with a subject."""
+    own = part[0]
     if own.preposition or own.kind == _POINT:
         return True
     if own.kind == _NUMBER:
         return subject.kind != _NUMBER
     last, first = en.core(own.words[-1]), en.core(own.words[0])
     bare = own.kind == replaced.kind == _NOUN and first not in en.DETERMINERS
+    bare = bare and any(phrase.kind != _NOUN for phrase in part)
     names = en.is_capital(subject.words[0]) or subject.words[0] in en.SUBJECT_PRONOUNS
     return last == en.core(replaced.words[-1]) or (bare and names)
 
