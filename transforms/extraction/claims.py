@@ -12,6 +12,7 @@ from typing import Final
 
 from ufo.transforms.english import grammar as en
 from ufo.transforms.english.grammar import word_set
+from ufo.transforms.english.frames import ASSERTED, DOUBTED, framed
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import (
     LISTS,
@@ -67,16 +68,20 @@ def split(sentence: Wording) -> list[Wording]:
     if len(words) <= _MAX_WORDS:
         if ',"' in text or ",”" in text:
             words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
-        pieces = _split(Wording(words, lows), 0, 0) if _may_split(lows) else []
+        pieces = _split(Wording(words, lows), 0, 0) if _may_split(lows, text) else []
         if len(pieces) > 1:
             return pieces
     return [sentence] if re.search(r"[^\W_]", text) else []
 
 
-def _may_split(lows: Words) -> bool:
-    """Return whether no word ("respectively", "rather than") binds the parts of the sentence."""
+def _may_split(lows: Words, text: str) -> bool:
+    """Return whether nothing binds the parts of the sentence: "respectively", "Some say that"."""
     pairs = map("_".join, pairwise(lows))
-    return _WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(pairs)
+    if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(pairs)):
+        return False
+    stance, statement = framed(text)
+    # A part that "may have been" is recognised as a hedge by itself.
+    return stance == ASSERTED or (stance == DOUBTED and statement == text)
 
 
 def written(words: Words) -> str:
@@ -253,7 +258,7 @@ def _predicates(clause: Clause) -> list[Words]:
     cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
     listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
     for at in range(verb + 1, len(words) - 1):
-        if lows[at] in _ENDS:
+        if lows[at] in _ENDS or lows[at : at + 2] == ["to", "have"]:
             break
         if lows[at] in ("and", "but") and _is_predicate(words, _past_adverbs(lows, at + 1)):
             cuts += [*listed, (at, at + 1)]

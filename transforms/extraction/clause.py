@@ -227,7 +227,7 @@ _DISCOURSE: Final = re.compile(
 )
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
-_DEMANDS: Final = re.compile(LISTS.phrases("demands"))
+_DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
 _IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
 _AFTER_IMPERATIVE: Final = en.DETERMINERS | LISTS.words("after_imperative")
@@ -304,7 +304,7 @@ def is_talk(said: Wording, opens: bool = True) -> bool:
     text = " ".join(words)
     return bool(
         (opens and (_TALK.match(text) or _instructs(words, lows)))
-        or ("should" in text and _DEMANDS.search(text) is not None)
+        or ("ould" in text and _DEMANDS.search(text) is not None)
         or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
         or _leaves_open(text, lows)

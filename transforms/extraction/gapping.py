@@ -26,6 +26,7 @@ _TIME: Final = re.compile(
     r"|\b(?:century|later|earlier|afterwards|BCE?|AD|CE)\b"
 )
 _NAME, _NOUN, _NUMBER, _POINT = "name", "noun", "number", "time"
+_EXACT: Final = frozenset({_NUMBER, _POINT})
 
 
 class Phrase(NamedTuple):
@@ -152,15 +153,13 @@ def _repeats(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
     """Return whether the part has a phrase that can stand in the place of one of the first part."""
     alike = {place_of(phrase) for phrase in first}
     own = part if part[0].preposition else part[1:]
-    if len(own) == 1 and own[0].kind == _NOUN and part[0].words[0][0].isupper():
-        return place_of(own[0]) in alike  # "Jan novels"
-    clear = (phrase for phrase in own if phrase.preposition or phrase.kind in (_POINT, _NUMBER))
+    clear = (phrase for phrase in own if phrase.preposition or phrase.kind in _EXACT)
     return len(part) > 1 and any(place_of(phrase) in alike for phrase in clear)
 
 
 def place_of(phrase: Phrase) -> tuple[str, str]:
     """Return what phrases have in common that can stand in one another's place."""
-    kind = phrase.kind if phrase.kind in (_POINT, _NUMBER) else _NOUN
+    kind = phrase.kind if phrase.kind in _EXACT else _NOUN
     return phrase.preposition, kind
 
 
@@ -191,8 +190,9 @@ def _complete(
     exact = [phrase.kind for phrase in rest] == [phrase.kind for phrase in first[len(kept) :]]
     # "He served in Oslo and Rome in the army": Rome did not.
     alike = (len(own.words) > 1) == (len(subject.words) > 1) and own.kind == subject.kind
-    placed = alike and any(phrase.preposition for phrase in rest)
-    sure = any(phrase.kind in (_POINT, _NUMBER) for phrase in rest)
+    alike = alike and subject.words[0].lower() not in en.SUBJECT_PRONOUNS
+    placed = alike and all(phrase.kind == _NAME and phrase.preposition for phrase in rest)
+    sure = any(phrase.kind in _EXACT for phrase in rest)
     if not (exact and (sure or placed)):
         return []
     return [*_filled(own.words, subject.words), *verb, *_words(kept), *_said(rest, first[len(kept) :])]
