@@ -229,6 +229,13 @@ _QUESTION_MARKS: Final = ("?", "？", "؟")
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
 _DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
+_ABSTAINING: Final = LISTS.words("abstaining")
+_ABSTENTION: Final = re.compile(LISTS.phrases("abstentions"), re.IGNORECASE)
+_ABSTENTION_INSIDE: Final = re.compile(LISTS.phrases("abstentions_inside"), re.IGNORECASE)
+_ABSTENTION_ELSEWHERE: Final = re.compile(LISTS.phrases("abstentions_elsewhere"), re.IGNORECASE)
+_BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
+# "We accept cards": a word that is no known verb is one behind these.
+_SPEAKERS: Final = re.compile(r"(?:we|you|they|i|our|your)(?:['’](?:re|ve|ll|d))?")
 _IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
 _AFTER_IMPERATIVE: Final = en.DETERMINERS | LISTS.words("after_imperative")
 _TASTE: Final = LISTS.words("taste")
@@ -264,11 +271,39 @@ def wording(sentence: str) -> Wording:
         text = _EMPHASIS.sub("", _CITATION.sub("", _LINK.sub(r"\1", text)))
     words = text.split()
     text = " ".join(words)
+    said = _without_abstention(_opened(text))
+    if said != text:
+        words = said.split()
+    return Wording(words, en.lower(words))
+
+
+def _opened(text: str) -> str:
+    """Return the text without discourse words at its beginning."""
     opening = _DISCOURSE.match(text)
     if opening:  # it ends with white space, so something follows
         text = text[opening.end() :]
-        words = (text[0].upper() + text[1:]).split()
-    return Wording(words, en.lower(words))
+        text = text[0].upper() + text[1:]
+    return text
+
+
+def _without_abstention(text: str) -> str:
+    """Return what is said beside "I do not know the date, but …" or "…, but I am not sure"."""
+    for joint in _BUT.finditer(text):
+        if abstains(text[joint.end() :]):
+            return text[: joint.start()]
+        if abstains(text[: joint.start()]):
+            return _without_abstention(_opened(text[joint.end() :]))
+    return text
+
+
+def abstains(text: str, english: bool = True) -> bool:
+    """Return whether a sentence only says that the answer is not known or not in the passages."""
+    text = text.strip()
+    if not english and _ABSTENTION_ELSEWHERE.match(text):
+        return True
+    if _ABSTAINING.isdisjoint(lower(text.replace("’", "'").split())):
+        return False
+    return bool(_ABSTENTION.match(text) or _ABSTENTION_INSIDE.search(text))
 
 
 def is_claim(sentence: str, said: Wording) -> bool:
@@ -288,6 +323,7 @@ def is_claim(sentence: str, said: Wording) -> bool:
     verb = any(map(en.is_finite, words[1:])) or any(
         low in PRESENT and word[0].islower() for word, low in zip(words, lows, strict=True)
     )
+    verb = verb or (_SPEAKERS.fullmatch(lows[0]) is not None and text[-1] in ".!" and len(words) > 2)
     return (verb or _VERB_LIKE.search(" ".join(words)) is not None) and not is_talk(
         Wording(words, lows)
     )
@@ -304,6 +340,7 @@ def is_talk(said: Wording, opens: bool = True) -> bool:
     text = " ".join(words)
     return bool(
         (opens and (_TALK.match(text) or _instructs(words, lows)))
+        or abstains(text)
         or ("ould" in text and _DEMANDS.search(text) is not None)
         or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
