@@ -230,7 +230,10 @@ _POLITE: Final = word_set("please and but so also then next finally lastly first
 _DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
 _ABSTAINING: Final = LISTS.words("abstaining")
-_ABSTENTION: Final = re.compile(LISTS.phrases("abstentions"), re.IGNORECASE)
+_ABSTENTION: Final = re.compile(
+    rf"(?:(?:{LISTS.phrases('abstention_lead_ins')}) )*(?:{LISTS.phrases('abstentions')})",
+    re.IGNORECASE,
+)
 _ABSTENTION_INSIDE: Final = re.compile(LISTS.phrases("abstentions_inside"), re.IGNORECASE)
 _ABSTENTION_ELSEWHERE: Final = re.compile(LISTS.phrases("abstentions_elsewhere"), re.IGNORECASE)
 _BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
