@@ -111,7 +111,9 @@ def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
             return [clause]  # it is known to have no safe split
         if parts and (not _PAIRED.search(text) or all(map(_is_whole, parts))):
             said = [Wording(part, en.lower(part)) for part in parts]
-            return [claim for part in said for claim in _split(part, depth + 1, at)]
+            # Each verb of a subject may have a part that leaves it out.
+            again = _GAPPING if rule is _predicates else at
+            return [claim for part in said for claim in _split(part, depth + 1, again)]
     return [clause]
 
 
@@ -521,6 +523,7 @@ def _is_gapped(words: Words, ranges: list[tuple[int, int]]) -> bool:
 _ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
 _RULES: Final = (
     (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),
-    (_STOP, completed), (_COMMA, _participle), (_AND, _predicates), (_STOP, completed), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
+    (_STOP, completed), (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
     (_AND, _items), (_ANY, _event),
 )  # fmt: skip
+_GAPPING: Final = [rule for _, rule in _RULES].index(completed)

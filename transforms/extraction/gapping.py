@@ -42,11 +42,18 @@ def completed(clause: Clause) -> list[Words]:
     no part leaves out its verb."""
     words, lows, _, verb, _ = clause
     listed = not _BEFORE_EXAMPLES.isdisjoint(lows) or any(word[0] == "(" for word in words)
-    if listed or (_JOINTS.isdisjoint(lows) and not any(w[-1] in ",;" for w in words[verb:-1])):
-        return []
+    heads = [
+        low if low in en.PREPOSITIONS else "number"
+        for low in lows[verb + 1 :]
+        if low in en.PREPOSITIONS or low in _NUMERALS or low[:1].isdigit()
+    ]
+    if listed or len(set(heads)) == len(heads):
+        return []  # no phrase like another: cheaper than to read the phrases
     found = _completed(clause, "")
-    if not found and len(of_phrases := _completed(clause, "of")) > 1:
-        return of_phrases  # "Paris is the capital of France and Berlin of Germany"
+    if not found and heads.count("of") > 1:
+        # "Paris is the capital of France and Berlin of Germany"
+        of_phrases = _completed(clause, "of")
+        return of_phrases if len(of_phrases) > 1 else []
     return found
 
 
@@ -55,6 +62,8 @@ def _completed(clause: Clause, of: str) -> list[Words]:
     words, lows, start, verb, _ = clause
     begin = _after_verb(lows, verb)
     parts, verbal = _parts(words, lows, begin, of)
+    if len(parts) == 1:
+        return []
     first = parts[0]
     gaps = [part for part in parts[1:] if _repeats(part, first)]
     if not gaps:
