@@ -30,6 +30,7 @@ from ufo.transforms.english.words import is_english
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.clause import (
     Wording,
+    abstains,
     asks_for_person,
     first_verb,
     is_claim,
@@ -141,8 +142,12 @@ def extract_record(
     if is_english(record.text, record.language):
         extractor = extract_sentences if whole else extract
         return extractor(texts, record.question, paragraph_starts(record.text, spans))
-    # It is unknown which parts are checkable, so every sentence is one claim.
-    return [ExtractedUnit(number, text, text) for number, text in enumerate(texts)]
+    # It is unknown which parts are checkable, so every sentence is one claim, but abstentions.
+    return [
+        ExtractedUnit(number, text, text)
+        for number, text in enumerate(texts)
+        if not abstains(text, english=False)
+    ]
 
 
 def extract(

@@ -56,6 +56,11 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+_AGAIN: Final = r"(?P<again>(?:he|she|it|they) )?(?:also )?"
+_NOT_ONLY: Final = re.compile(
+    rf"(?:Not only (?P<verb>was|is|were|are|has|had) )?(?P<before>.+?)(?(verb)|"
+    rf" not (?:only|just|merely) (?P<first>.+?)),? but {_AGAIN}(?P<second>.+)"
+)
 _WHOLE: Final = LISTS.words("whole")
 # ", making it": the whole clause did this, not its subject.
 _OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
@@ -68,10 +73,36 @@ def split(sentence: Wording) -> list[Wording]:
     if len(words) <= _MAX_WORDS:
         if ',"' in text or ",”" in text:
             words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
-        pieces = _split(Wording(words, lows), 0, 0) if _may_split(lows, text) else []
+        parts = _both(text) or ([words] if _may_split(lows, text) else [])
+        pieces = [claim for part in parts for claim in _split(Wording(part, en.lower(part)), 0, 0)]
         if len(pieces) > 1:
             return pieces
     return [sentence] if re.search(r"[^\W_]", text) else []
+
+
+def _both(text: str) -> list[Words]:
+    """Return the two statements of "X was not only a poet but also a singer", else nothing."""
+    said = _NOT_ONLY.fullmatch(text) if " but " in text else None
+    if said is None:
+        return []
+    before, first, second = said["before"].split(), said["first"], said["second"].split()
+    if said["verb"]:  # "Not only was X a poet, but she also sang"
+        subject = before[: of.name_length(before) or before[0] in en.SUBJECT_PRONOUNS]
+        first_words = [*subject, said["verb"], *before[len(subject) :]]
+        return [first_words, [*subject, *second]] if subject and said["again"] else []
+    if said["again"]:
+        verb = next((at for at, word in enumerate(before) if en.is_finite(word)), len(before))
+        return [[*before, *first.split()], [*before[:verb], *second]]
+    alike = _class(first.split()[0]) == _class(second[0])
+    return [[*before, *first.split()], [*before, *second]] if alike else []
+
+
+def _class(word: str) -> str:
+    """Return what kind of phrase the word begins."""
+    low = en.core(word)
+    if low in en.PREPOSITIONS or low in en.DETERMINERS:
+        return "preposition" if low in en.PREPOSITIONS else "determiner"
+    return "verb" if en.is_finite(word) or en.is_participle(low) else ""
 
 
 def _may_split(lows: Words, text: str) -> bool:
