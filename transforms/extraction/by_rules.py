@@ -42,7 +42,7 @@ from ufo.transforms.extraction.clause import (
 )
 from ufo.transforms.extraction.markdown import LineReader
 from ufo.transforms.extraction.subjects import Subjects
-from ufo.transforms.sentences import Span
+from ufo.transforms.sentences import Span, segment
 
 _DATE: Final = (
     r",? ?\b(?:in|on|around|circa|since|during) (?:the )?(?:(?:early|mid|late)[- ])?(?:\d{1,2} )?"
@@ -183,6 +183,13 @@ def extract_sentences(
         ExtractedUnit(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
         for index, words in said.items()
     ]
+
+
+def only_abstains(text: str, language: str | None = None) -> bool:
+    """Return whether a text makes no claim, and says that the answer is not known or not there."""
+    spans = segment(text, language or "en")
+    said = any(abstains(text[start:end], english=False) for start, end in spans)
+    return said and not extract_record(InputRecord("", "", text, language=language), spans)
 
 
 def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:

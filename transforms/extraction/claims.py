@@ -183,7 +183,11 @@ def _apposition(clause: Clause) -> list[Words]:
     verb = _past_adverbs(lows, close + 1)
     if end >= len(words) - 3 or not close or not en.is_finite(words[verb]):
         return []
-    name, said, low = without_comma(words[start:end]), without_comma(words[end : close + 1]), lows[end]
+    name, said, low = (
+        without_comma(words[start:end]),
+        without_comma(words[end : close + 1]),
+        lows[end],
+    )
     past = en.is_past(lows[verb]) or lows[verb] in ("was", "had")
     if low in ("who", "which") and en.is_finite(words[end + 1]):
         said = said[1:]

@@ -7,6 +7,7 @@ have been born in 1564") is a hedge.
 """
 
 import re
+from functools import cache
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -230,12 +231,6 @@ _POLITE: Final = word_set("please and but so also then next finally lastly first
 _DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
 _ABSTAINING: Final = LISTS.words("abstaining")
-_ABSTENTION: Final = re.compile(
-    rf"(?:(?:{LISTS.phrases('abstention_lead_ins')}) )*(?:{LISTS.phrases('abstentions')})",
-    re.IGNORECASE,
-)
-_ABSTENTION_INSIDE: Final = re.compile(LISTS.phrases("abstentions_inside"), re.IGNORECASE)
-_ABSTENTION_ELSEWHERE: Final = re.compile(LISTS.phrases("abstentions_elsewhere"), re.IGNORECASE)
 _BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
 # "We accept cards": a word that is no known verb is one behind these.
 _SPEAKERS: Final = re.compile(r"(?:we|you|they|i|our|your)(?:['’](?:re|ve|ll|d))?")
@@ -302,11 +297,19 @@ def _without_abstention(text: str) -> str:
 def abstains(text: str, english: bool = True) -> bool:
     """Return whether a sentence only says that the answer is not known or not in the passages."""
     text = text.strip()
-    if not english and _ABSTENTION_ELSEWHERE.match(text):
+    if not english and _pattern("abstentions_elsewhere").match(text):
         return True
     if _ABSTAINING.isdisjoint(lower(text.replace("’", "'").split())):
         return False
-    return bool(_ABSTENTION.match(text) or _ABSTENTION_INSIDE.search(text))
+    while opening := _pattern("abstention_lead_ins").match(text):
+        text = text[opening.end() :]
+    return bool(_pattern("abstentions").match(text) or _pattern("abstentions_inside").search(text))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern of a list of phrases, compiled when it is first needed."""
+    return re.compile(LISTS.phrases(name), re.IGNORECASE)
 
 
 def is_claim(sentence: str, said: Wording) -> bool:
@@ -326,7 +329,9 @@ def is_claim(sentence: str, said: Wording) -> bool:
     verb = any(map(en.is_finite, words[1:])) or any(
         low in PRESENT and word[0].islower() for word, low in zip(words, lows, strict=True)
     )
-    verb = verb or (_SPEAKERS.fullmatch(lows[0]) is not None and text[-1] in ".!" and len(words) > 2)
+    verb = verb or (
+        _SPEAKERS.fullmatch(lows[0]) is not None and text[-1] in ".!" and len(words) > 2
+    )
     return (verb or _VERB_LIKE.search(" ".join(words)) is not None) and not is_talk(
         Wording(words, lows)
     )

@@ -12,7 +12,14 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.extraction.clause import LISTS, NAMES_OF_DAYS, PARTICLES, Clause, Words, without_comma
+from ufo.transforms.extraction.clause import (
+    LISTS,
+    NAMES_OF_DAYS,
+    PARTICLES,
+    Clause,
+    Words,
+    without_comma,
+)
 
 _JOINTS: Final = frozenset({"and", "but", "while", "whereas"})
 _GROUP: Final = en.ADVERBS | en.AUXILIARIES | {"been", "up", "out", "away"}
@@ -204,7 +211,12 @@ def _complete(
     sure = any(phrase.kind in _EXACT for phrase in rest)
     if not (exact and (sure or placed)):
         return []
-    return [*_filled(own.words, subject.words), *verb, *_words(kept), *_said(rest, first[len(kept) :])]
+    return [
+        *_filled(own.words, subject.words),
+        *verb,
+        *_words(kept),
+        *_said(rest, first[len(kept) :]),
+    ]
 
 
 def _same(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
@@ -227,7 +239,11 @@ def _shares_subject(part: Sequence[Phrase], replaced: Phrase, subject: Phrase) -
 
 def _said(part: Sequence[Phrase], first: Sequence[Phrase]) -> Words:
     """Return the words of the part's phrases, each with the noun that it leaves out."""
-    return [word for own, other in zip(part, first, strict=True) for word in _filled(own.words, other.words)]
+    return [
+        word
+        for own, other in zip(part, first, strict=True)
+        for word in _filled(own.words, other.words)
+    ]
 
 
 def _words(phrases: Sequence[Phrase]) -> Words:
