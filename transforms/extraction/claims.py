@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.grammar import word_set
 from ufo.transforms.english.frames import ASSERTED, DOUBTED, framed
+from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import (
     LISTS,
@@ -558,7 +558,7 @@ def _is_gapped(words: Words, ranges: list[tuple[int, int]]) -> bool:
 _ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
 _RULES: Final = (
     (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),
-    (_STOP, completed), (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
-    (_AND, _items), (_ANY, _event),
+    (_STOP, completed), (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun),
+    (_EXAMPLE, _examples), (_AND, _items), (_ANY, _event),
 )  # fmt: skip
 _GAPPING: Final = [rule for _, rule in _RULES].index(completed)

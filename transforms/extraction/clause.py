@@ -7,8 +7,8 @@ have been born in 1564") is a hedge.
 """
 
 import re
-from functools import cache
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
@@ -329,12 +329,9 @@ def is_claim(sentence: str, said: Wording) -> bool:
     verb = any(map(en.is_finite, words[1:])) or any(
         low in PRESENT and word[0].islower() for word, low in zip(words, lows, strict=True)
     )
-    verb = verb or (
-        _SPEAKERS.fullmatch(lows[0]) is not None and text[-1] in ".!" and len(words) > 2
-    )
-    return (verb or _VERB_LIKE.search(" ".join(words)) is not None) and not is_talk(
-        Wording(words, lows)
-    )
+    speaks = _SPEAKERS.fullmatch(lows[0]) and text[-1] in ".!" and len(words) > 2
+    verb = verb or bool(speaks or _VERB_LIKE.search(" ".join(words)))
+    return verb and not is_talk(Wording(words, lows))
 
 
 def is_talk(said: Wording, opens: bool = True) -> bool:

@@ -62,6 +62,8 @@ def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path)
         "units": 2,
         "failures": 1,
         "factuality_score": 0.5,
+        "n_without_claim": 0,
+        "n_abstained": 0,
         "requests": 0,
         "tokens": 0,
         "cost_usd": 0,
