@@ -244,6 +244,8 @@ def _second_clause(clause: Clause) -> list[Words]:
         if not length and low in _OWN_SUBJECTS:
             length = next((n for n in range(1, 6) if en.is_finite("".join(words[at + n :][:1]))), 0)
         own = at + length  # the verb of the second subject
+        if low in ("both", "each", "all"):
+            return []  # of the first clause
         if not 0 < length < 6 or own >= len(words) or words[own - 1][-1] in ",;:":
             continue
         if not (lows[own] in en.AUXILIARIES or en.is_past(lows[own])):
