@@ -86,23 +86,23 @@ def _both(text: str) -> list[Words]:
     if said is None:
         return []
     before, first, second = said["before"].split(), said["first"], said["second"].split()
-    if said["verb"]:  # "Not only was X a poet, but she also sang"
+    if first is None:  # "Not only was X a poet, but she also sang"
         subject = before[: of.name_length(before) or before[0] in en.SUBJECT_PRONOUNS]
-        first_words = [*subject, said["verb"], *before[len(subject) :]]
-        return [first_words, [*subject, *second]] if subject and said["again"] else []
-    if said["again"]:
-        verb = next((at for at, word in enumerate(before) if en.is_finite(word)), len(before))
-        return [[*before, *first.split()], [*before[:verb], *second]]
-    alike = _class(first.split()[0]) == _class(second[0])
-    return [[*before, *first.split()], [*before, *second]] if alike else []
+        opening = [*subject, said["verb"], *before[len(subject) :]]
+        return [opening, [*subject, *second]] if subject and said["again"] else []
+    verb = next((at for at, word in enumerate(before) if en.is_finite(word)), len(before))
+    kept = before[:verb] if said["again"] else before
+    # "not only won, but his brother also won"
+    alike = said["again"] or _opens_like(first.split()[0], second[0])
+    return [[*before, *first.split()], [*kept, *second]] if alike else []
 
 
-def _class(word: str) -> str:
-    """Return what kind of phrase the word begins."""
-    low = en.core(word)
-    if low in en.PREPOSITIONS or low in en.DETERMINERS:
-        return "preposition" if low in en.PREPOSITIONS else "determiner"
-    return "verb" if en.is_finite(word) or en.is_participle(low) else ""
+def _opens_like(one: str, other: str) -> bool:
+    kinds = [
+        (en.is_finite(w) or en.is_participle(w), w in en.PREPOSITIONS, w in en.DETERMINERS)
+        for w in (one, other)
+    ]
+    return kinds[0] == kinds[1]
 
 
 def _may_split(lows: Words, text: str) -> bool:
@@ -236,11 +236,12 @@ def _second_clause(clause: Clause) -> list[Words]:
         at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))
         stop, low = words[joint - 1][-1], lows[at]
         pronoun = low in ("he", "she", "his", "her")
-        length = of.name_length(words, at)
         # "was founded by Ada Berg in 1998 and Jan Holm joined in 1999"
-        dated = stop.isdigit() and length and (lows[verb] in en.AUXILIARIES or is_name(subject))
+        dated = stop.isdigit() and (lows[verb] in en.AUXILIARIES or is_name(subject))
+        dated = dated and en.is_capital("".join(words[at : at + 1]))
         if not (stop in ";:" or (at > joint and (stop == "," or pronoun or dated))):
             continue
+        length = of.name_length(words, at)
         if not length and low in _OWN_SUBJECTS:
             length = next((n for n in range(1, 6) if en.is_finite("".join(words[at + n :][:1]))), 0)
         own = at + length  # the verb of the second subject

@@ -231,6 +231,7 @@ _POLITE: Final = word_set("please and but so also then next finally lastly first
 _DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
 _ABSTAINING: Final = LISTS.words("abstaining")
+_CONTRASTS: Final = (" but ", "though ", "owever", " yet ")
 _BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
 # "We accept cards": a word that is no known verb is one behind these.
 _SPEAKERS: Final = re.compile(r"(?:we|you|they|i|our|your)(?:['’](?:re|ve|ll|d))?")
@@ -286,7 +287,8 @@ def _opened(text: str) -> str:
 
 def _without_abstention(text: str) -> str:
     """Return what is said beside "I do not know the date, but …" or "…, but I am not sure"."""
-    for joint in _BUT.finditer(text):
+    contrasts = any(word in text for word in _CONTRASTS)
+    for joint in _BUT.finditer(text) if contrasts else ():
         if abstains(text[joint.end() :]):
             return text[: joint.start()]
         if abstains(text[: joint.start()]):
