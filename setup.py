@@ -20,7 +20,7 @@ PACKAGE_DATA = {
     "ufo.transforms.extraction": ["*.toml"],
     "ufo.transforms.llm": ["*.yaml"],
     "ufo.transforms.prompts": ["*.txt"],
-    "ufo.transforms.verifiers": ["*.json"],
+    "ufo.transforms.verifiers": ["*.json", "*.toml"],
     "ufo.transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
     "ufo.transforms.sources.web": ["*.yaml"],
     "ufo.webapp": ["page/**"],

@@ -36,7 +36,8 @@ from benchmarks.accuracy.sets import DATA, Record, load  # noqa: E402
 from benchmarks.training import overlap  # noqa: E402
 from benchmarks.training.regressions import Array, Examples  # noqa: E402
 from ufo.transforms.verifiers.by_name import make_verifier  # noqa: E402
-from ufo.transforms.verifiers.overlap import OverlapVerifier, ruled  # noqa: E402
+from ufo.transforms.verifiers.grounds import ruled  # noqa: E402
+from ufo.transforms.verifiers.overlap import OverlapVerifier  # noqa: E402
 from ufo.transforms.verifiers.texts import match  # noqa: E402
 from ufo.transforms.verifiers.verifier import Probabilities, Verifier  # noqa: E402
 

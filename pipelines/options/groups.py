@@ -222,7 +222,7 @@ class WebOptions:
         high=100,
     )
     passages_per_page: int | None = of_source(
-        "best sentences to take per page (default 1); each is a passage with its own vote, and "
+        "best sentences to take per page (default 1); each is a passage, and "
         "those whose contexts overlap are merged; 0: use the search snippets and fetch nothing",
         "N",
         low=0,

@@ -5,11 +5,11 @@ not say whether they are. The frames are data (`frames.toml`).
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from ufo.transforms.english.grammar import Lists
 
 ASSERTED: Final = "asserted"
 DENIED: Final = "denied"
@@ -88,10 +88,9 @@ class _Frames:
 
 
 def _read() -> tuple[frozenset[str], list[_Frames]]:
-    text = (files("ufo.transforms.english") / "frames.toml").read_text(encoding="utf-8")
-    data: dict[str, Any] = tomllib.loads(text)
-    words = frozenset(data["words"].split()) | {"?"}
-    return words, [_Frames(stance, data[stance], data["parts"]) for stance in _STANCES]
+    lists = Lists("ufo.transforms.english", "frames.toml")
+    frames = [_Frames(stance, lists.tables[stance], lists.tables["parts"]) for stance in _STANCES]
+    return lists.words("words") | {"?"}, frames
 
 
 _WORDS, _FRAMES = _read()

@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
@@ -23,11 +23,15 @@ def word_set(words: str) -> frozenset[str]:
 
 
 class Lists:
-    """The lists of a TOML file of a package, by their names."""
+    """The lists of a TOML file of a package by their names: `texts`, and those of its `tables`."""
 
     def __init__(self, package: str, name: str) -> None:
         text = (files(package) / name).read_text(encoding="utf-8")
-        self.texts: dict[str, str] = tomllib.loads(text)
+        data: dict[str, Any] = tomllib.loads(text)
+        self.texts: dict[str, str] = {k: v for k, v in data.items() if isinstance(v, str)}
+        self.tables: dict[str, dict[str, str]] = {
+            k: v for k, v in data.items() if not isinstance(v, str)
+        }
 
     def words(self, name: str) -> frozenset[str]:
         """Return a list of words."""

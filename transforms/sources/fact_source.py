@@ -72,7 +72,8 @@ class Retrieved:
     """A passage with its retrieval score, None where there is none.
 
     For a passage that a language model wrote: the index of the sample, the mean log-probability of
-    its tokens where the endpoint returns it, and the id of the request.
+    its tokens where the endpoint returns it, and the id of the request. `document` names the text
+    from which the source cut it, "" for a text that is whole.
     """
 
     passage: Passage
@@ -80,6 +81,7 @@ class Retrieved:
     sample_index: int | None = None
     logprob_mean: float | None = None
     request_id: str | None = None
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ufo.indexes.tokens import query_terms, terms_of, word_count
 from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
@@ -27,15 +28,18 @@ class ReferenceSource(FactSource):
         texts = [text for text in open_units.references if text.strip()]
         if not texts:
             return [Found((), NOANS, NO_REFERENCES)] * len(open_units.units)
-        cut = [window for text in texts for window in windows(text)]
-        hits = [Retrieved(self.named(Passage(text), row)) for row, text in enumerate(cut)]
+        cut = [(window, str(row)) for row, text in enumerate(texts) for window in windows(text)]
+        hits = [
+            Retrieved(self.named(Passage(window), row), document=document)
+            for row, (window, document) in enumerate(cut)
+        ]
         if len(hits) <= self.passages:
             return [Found(hits)] * len(open_units.units)
-        ranking = Ranking(cut)
+        ranking = Ranking([window for window, _ in cut])
         answers = []
         for unit in open_units.units:
             best = ranking.best(f"{unit.claim} {unit.query}", self.passages)
-            answers.append(Found([Retrieved(hits[row].passage, score) for row, score in best]))
+            answers.append(Found([replace(hits[row], score=score) for row, score in best]))
         return answers
 
 

@@ -6,7 +6,7 @@ from ufo.schemas.records import OpenUnits
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
-    from ufo.indexes.index import Index
+    from ufo.indexes.index import Index, ScoredPassage
 
 
 class WikipediaSource(FactSource):
@@ -61,7 +61,8 @@ class WikipediaSource(FactSource):
             self.passages,
             [self._index.names_in(unit.claim) for unit in units],
         )
-        return [
-            Found([Retrieved(hit.passage.as_passage(self.name), hit.score) for hit in found])
-            for found in hits
-        ]
+        return [Found([self._retrieved(hit) for hit in found]) for found in hits]
+
+    def _retrieved(self, hit: "ScoredPassage") -> Retrieved:
+        article = hit.passage.url or hit.passage.title
+        return Retrieved(hit.passage.as_passage(self.name), hit.score, document=article)

@@ -7,11 +7,14 @@ match of the two, which features, rules and explanation need.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import sentencex
 
+from ufo.transforms.english.clauses import clauses, without_contrast
+from ufo.transforms.english.frames import ASSERTED, DENIED, framed
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, agree, quantities, read
 from ufo.transforms.verifiers.verifier import Pair
 
@@ -25,40 +28,106 @@ PRONOUNS: Final = frozenset(("he", "she", "it", "they"))
 POSSESSIVE: Final = ("'s", "’s")
 POSSESSIVES: Final = frozenset(("his", "her", "its", "their"))
 REFERRING: Final = PRONOUNS | POSSESSIVES
+SETTLED: Final = (ASSERTED, DENIED)
+"""The stances of a sentence that says whether its statement is true."""
+NEGATIONS: Final = frozenset(word.key for word in read(" ".join(NEGATORS)))
+_OF_SUBJECTS: Final = frozenset(("no", "none", "neither", "nor", "nobody", "nothing"))
+_OF_OBJECTS: Final = frozenset(("without", "lack", "lacks", "lacked", "lacking"))
+_QUANTIFIERS: Final = frozenset(("all", "every", "each", "both", "always"))
 # A line is a sentence, unless the next line goes on in lower case: a heading, an item.
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
 
-class ReadClause:
-    """The words of a claim or of a sentence of a passage, with their `keys` and its `numbers`.
+class Part(NamedTuple):
+    """A clause of a sentence: the `keys` of its words and of the sentence's subject, and what it
+    denies, as the key of a denied word -> the negation."""
 
-    `has` is the set of the keys, and `names` has the places of names as (start, end). `verb` is the
-    place of the first word that can be the verb, or of the word after the first name.
+    keys: frozenset[str]
+    denied: dict[str, str]
+
+
+class ReadClause:
+    """A claim or a sentence of a passage, without its frame and what it denies by the way.
+
+    `words` are its words with their `keys` and its `numbers`; `has` is the set of the keys. `names`
+    has the places of names as (start, end). `verb` is the place of the first word that can be the
+    verb, or of the word after the first name. `excluded` has the keys of what the sentence names
+    only to deny it ("not in Paris"), `stance` how it puts its statement
+    (`ufo.transforms.english.frames`), and `open` the keys of what it does not settle.
     """
 
-    def __init__(self, words: list[Word]) -> None:
-        self.words = words
+    def __init__(self, text: str) -> None:
+        self.stance, statement = framed(text)
+        self._text = without_contrast(statement)
+        words = self.words = self._read(self._text)
         self.keys = [word.key for word in words]
         self.has = frozenset(self.keys)
+        self.excluded: frozenset[str] = frozenset()
+        if len(self._text) < len(statement):
+            others = frozenset(word.key for word in read(statement) if word.weight)
+            self.excluded = others - self.has
+        self.open = frozenset[str]() if self.stance in SETTLED else self._left_open(statement)
+        self.frame = ""
+        if len(statement) < len(text):
+            self.frame = " … ".join(filter(None, map(_bare, text.split(statement, 1))))
         self.numbers = quantities(words)
         self.names = _names(words)
         verbs = [at for at, word in enumerate(words) if word.finite and at]
         self.verb = verbs[0] if verbs else self.names[0][1] if self.names else len(words)
 
+    def _read(self, text: str) -> list[Word]:
+        return read(text)
+
+    def _left_open(self, statement: str) -> frozenset[str]:
+        """Return the keys that only clauses have that doubt or report: "Ann won, and Bob may have
+        lost" does not say that Bob lost."""
+        pieces = [piece for piece, _ in clauses(statement)]
+        certain = [piece for piece in pieces if framed(piece).stance == ASSERTED]
+        if self.stance != framed(statement).stance or len(certain) == len(pieces):
+            return self.has  # the frame stands around the whole statement
+        return self.has - {word.key for piece in certain for word in read(piece)}
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The clauses of the sentence. One in a frame that denies it is whole."""
+        pieces = clauses(self._text) if self.denies_something else [(self._text, 0)]
+        count = 1 + max(number for _, number in pieces)
+        words: list[list[Word]] = [[] for _ in range(count)]
+        for piece, number in pieces:
+            words[number] += self._read(piece)
+        subject = frozenset(word.key for word in self.subject())
+        found = [
+            Part(frozenset(word.key for word in part) | subject, _denied(part)) for part in words
+        ]
+        if self.stance != DENIED:
+            return found
+        inner = {key: negation for part in found for key, negation in part.denied.items()}
+        denied = {} if inner else dict.fromkeys(self._predicate_keys()[:1], self.frame)
+        return [Part(self.has, denied)]
+
+    @cached_property
+    def lows(self) -> list[str]:
+        """The words in lower case, as they are written."""
+        return [word.surface.lower() for word in self.words]
+
+    @property
+    def denies_something(self) -> bool:
+        """Whether it has a negation, or a frame that denies it."""
+        return self.stance == DENIED or not NEGATIONS.isdisjoint(self.has)
+
     def denied(self) -> dict[str, str]:
-        """Return the key of the first content word after each negation -> the negation."""
-        words, denied = self.words, dict[str, str]()
-        for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
-            word = words[place]
-            for other in words[place + 1 : place + 1 + _REACH]:
-                if other.lower in ("only", "but", "just"):
-                    break  # "not only" and "not sure, but" deny nothing.
-                if other.kind and word.lower == "no":
-                    break  # "No. 2"
-                if other.weight:
-                    denied.setdefault(other.key, word.lower)
-                    break
-        return denied
+        """Return the key of each denied word -> its negation, of all clauses."""
+        if not self.denies_something:
+            return {}
+        return {key: negation for part in self.parts for key, negation in part.denied.items()}
+
+    def part_of(self, key: str) -> Part:
+        """Return the clause with a word, the first one if it is in several."""
+        return next((part for part in self.parts if key in part.keys), self.parts[0])
+
+    def _predicate_keys(self) -> list[str]:
+        told = [word.key for word in self.words[self.verb :] if word.weight and not word.kind]
+        return told or [word.key for word in self.words if word.weight]
 
     def subject(self) -> list[Word]:
         """Return the content words before the verb, numbers left out."""
@@ -74,6 +143,35 @@ class ReadClause:
     def others(self, words: Sequence[Word]) -> bool:
         """Return whether none of the words is among these."""
         return not any(one.key in self.has for one in words)
+
+
+def _bare(text: str) -> str:
+    return text.strip(" ,;:.!?")
+
+
+def _denied(words: Sequence[Word]) -> dict[str, str]:
+    """Return the key of the first content word after each negation -> the negation.
+
+    A negation in front of the verb ("Neither Ann nor Bob", "No member") denies what is told, and
+    "not all" denies "all".
+    """
+    denied = dict[str, str]()
+    verb = next((at for at, word in enumerate(words) if word.finite), len(words))
+    told = next((word.key for word in words[verb:] if word.weight and not word.kind), "")
+    for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
+        negation = words[place].lower
+        if negation in _OF_SUBJECTS and place < verb and told:
+            denied.setdefault(told, negation)
+            continue
+        for other in words[place + 1 : place + 1 + _REACH]:
+            if other.lower in ("only", "but", "just"):
+                break  # "not only" and "not sure, but" deny nothing.
+            if other.kind and negation == "no":
+                break  # "No. 2"
+            if other.weight or other.lower in _QUANTIFIERS:
+                denied.setdefault(other.key, negation)
+                break
+    return denied
 
 
 def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
@@ -107,7 +205,7 @@ class ReadClaim(ReadClause):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(read(text)[:_MAX_CLAIM_WORDS])
+        super().__init__(text)
         words = self.words
         taken = {place for q in self.numbers for place in range(q.start, q.end)}
         first = {one.key: at for at, one in reversed([*enumerate(words)]) if one.weight}
@@ -128,6 +226,20 @@ class ReadClaim(ReadClause):
         self.predicate = mask(told) or self.end
         self.named_subject = self.subject_names()
         self.about = _owned(self.named_subject) or _owned(self.subject())
+
+    def _read(self, text: str) -> list[Word]:
+        return read(text)[:_MAX_CLAIM_WORDS]
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether it denies its predicate ("was not born", "it is a myth that")."""
+        if not self.denies_something:
+            return False
+        predicate = self._predicate_keys()[:2]
+        return any(
+            negation not in _OF_OBJECTS and key in predicate
+            for key, negation in self.denied().items()
+        )
 
     def weight(self, parts: int) -> float:
         """Return the weight of the parts in a mask."""
@@ -159,9 +271,9 @@ class ReadPassage:
 
     def __init__(self, text: str, title: str = "") -> None:
         self.sentences = segment(text)
-        self.clauses = [ReadClause(read(sentence)) for sentence in self.sentences]
+        self.clauses = [ReadClause(sentence) for sentence in self.sentences]
         self.named = title
-        titled = ReadClause(read(title))
+        titled = ReadClause(title)
         self.title = frozenset(word.key for word in titled.words if word.weight)
         self.title_numbers = titled.numbers
         self.keys = set().union(*[clause.has for clause in self.clauses])
@@ -182,6 +294,23 @@ class Match:
     said: int
     masks: list[int]
     best: int
+
+    @property
+    def open(self) -> int:
+        """The parts of the claim that the passage says only where it doubts or reports them."""
+        if not any(clause.open for clause in self.passage.clauses):
+            return 0
+        claim, settled = self.claim, 0
+        for mask_, clause in zip(self.masks, self.passage.clauses, strict=True):
+            keys = (claim.words[place].key for place in claim.places)
+            settled |= mask_ & ~mask(k for k, key in enumerate(keys) if key in clause.open)
+        return self.said & ~settled
+
+    @property
+    def told(self) -> float:
+        """The largest share of the claim that two neighbouring sentences have."""
+        together = [one | other for one, other in pairwise(self.masks)] or [*self.masks, 0]
+        return max(self.claim.share(one, self.claim.everything) for one in together)
 
 
 def segment(text: str) -> list[str]:

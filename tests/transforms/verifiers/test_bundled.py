@@ -15,7 +15,7 @@ from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.verifiers.bundled import BundledVerifier
 from ufo.transforms.verifiers.bundled.classifier import INPUTS
 from ufo.transforms.verifiers.by_name import make_verifier
-from ufo.transforms.verifiers.overlap import ruled
+from ufo.transforms.verifiers.grounds import ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.verifiers import overlap
-from ufo.transforms.verifiers.overlap import OverlapVerifier, explain, grounds, is_about, ruled
+from ufo.transforms.verifiers.explaining import explain
+from ufo.transforms.verifiers.grounds import grounds, is_about, ruled
+from ufo.transforms.verifiers.overlap import OverlapVerifier
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 

@@ -21,7 +21,7 @@ from ufo.transforms.verifiers.verifier import Pair
     ],
 )
 def test_a_negation_denies_the_content_word_after_it(text: str, denied: dict[str, str]) -> None:
-    assert ReadClause(read(text)).denied() == denied
+    assert ReadClause(text).denied() == denied
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_negation_denies_the_content_word_after_it(text: str, denied: dict[str
     ],
 )
 def test_names_are_capitalised_words(text: str, names: list[str]) -> None:
-    clause = ReadClause(read(text))
+    clause = ReadClause(text)
     found = [" ".join(one.surface for one in clause.words[at:end]) for at, end in clause.names]
     assert found == names
 
@@ -61,7 +61,7 @@ def test_names_are_capitalised_words(text: str, names: list[str]) -> None:
 def test_the_subject_stands_before_the_verb(
     text: str, subject: list[str], named: list[str]
 ) -> None:
-    clause = ReadClause(read(text))
+    clause = ReadClause(text)
     assert [one.surface for one in clause.subject()] == subject
     assert [one.surface for one in clause.subject_names()] == named
 

@@ -8,6 +8,8 @@ from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
     ERROR,
     NOANS,
+    REFUTED,
+    SUPPORTED,
     UNSUPPORTED_LANGUAGE,
     Evidence,
     FactUnit,
@@ -17,10 +19,12 @@ from ufo.transforms.english.words import is_english
 from ufo.transforms.judges.judge import Judge, Judged, Judgement
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 from ufo.transforms.verifiers.by_name import opened, shown
-from ufo.transforms.verifiers.overlap import explain, ruled
+from ufo.transforms.verifiers.explaining import explain
+from ufo.transforms.verifiers.grounds import UNSURE, ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
+_OTHER_PASSAGE = "another passage of the same text says more of the claim"
 _FOREIGN = "the text is in a language that the offline judge does not know"
 
 
@@ -57,9 +61,14 @@ class OfflineJudge(Judge):
         for unit, answer in zip(open_units.units, found, strict=True):
             if not answer.passages:
                 rows.append(self.without_passages(unit, source, answer))
-            for rank, hit in enumerate(answer.passages, 1):
-                pair = _pair(unit, hit)
-                judgement = _judgement(pair, chances[pair]) if known else Judgement(NOANS)
+            judgements = [Judgement(NOANS) for _ in answer.passages]
+            if known:
+                pairs = [_pair(unit, hit) for hit in answer.passages]
+                judgements = [_judgement(pair, chances[pair]) for pair in pairs]
+                _unite([hit.document for hit in answer.passages], pairs, judgements)
+            for rank, (hit, judgement) in enumerate(
+                zip(answer.passages, judgements, strict=True), 1
+            ):
                 rows.append(self.row(unit, source, rank, hit, judgement))
         if known:
             return Judged(rows)
@@ -116,6 +125,20 @@ def _judgement(pair: Pair, predicted: Probabilities | Exception) -> Judgement:
         if ends_run(error):
             raise
         return Judgement(ERROR, rationale=f"{type(error).__name__}: {message_of(error)}")
+
+
+def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Judgement]) -> None:
+    """Let one passage of each document vote: of those that decide, the one that says most of the
+    claim. The others are set to `noans`, since the document was cut only to be searched."""
+    for document in set(documents) - {""}:
+        votes = {
+            place: (match(pairs[place]).told, judgement.probability or 0.0)
+            for place, judgement in enumerate(judgements)
+            if documents[place] == document and judgement.outcome in (SUPPORTED, REFUTED)
+        }
+        for place in votes.keys() - {max(votes, key=votes.__getitem__, default=-1)}:
+            probability = min(votes[place][1], UNSURE)
+            judgements[place] = Judgement(NOANS, probability, _OTHER_PASSAGE)
 
 
 def _pair(unit: FactUnit, hit: Retrieved) -> Pair:

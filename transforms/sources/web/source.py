@@ -301,7 +301,10 @@ class WebSource(FactSource):
         (best, score), *others = windows
         unsaid = [text for text in statements if text not in best]
         first = "\n".join([*unsaid, best]), score
-        return [Retrieved(replace(of_page, text=text), score) for text, score in (first, *others)]
+        return [
+            Retrieved(replace(of_page, text=text), score, document=url)
+            for text, score in (first, *others)
+        ]
 
     async def _lets_in(self, url: str | None, visit: "Visit") -> bool:
         if not self._chooses:

@@ -1,0 +1,83 @@
+"""Explain a verdict by the words, numbers and names that a passage says, lacks or contradicts."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ufo.schemas.records import REFUTED, SUPPORTED
+from ufo.transforms.verifiers.grounds import Ground, disproof, elsewhere, grounds, other_roles
+from ufo.transforms.verifiers.texts import Match
+
+_NAMED: Final = 4  # Parts of a claim that a rationale lists; the rest are counted.
+
+
+class Explanation(NamedTuple):
+    """An explanation: `citation` is an exact substring of the passage, `rationale` one line."""
+
+    citation: str | None
+    rationale: str
+
+
+def explain(found: Match, outcome: str) -> Explanation:
+    """Explain the outcome "supported", "refuted" or "noans" of a pair; "noans" has no citation.
+
+    The citation is the sentence with most of the claim's words. For "refuted" it is the sentence
+    whose number, date, name or negation differs from the claim.
+    """
+    sentences = found.passage.sentences
+    against = grounds(found)
+    disproved = disproof(found)
+    if outcome == SUPPORTED and disproved:
+        rationale = f'says "{disproved.said}", the claim denies "{disproved.claimed}"'
+        return Explanation(sentences[disproved.sentence], rationale)
+    if outcome == REFUTED and against:
+        return Explanation(sentences[against[0].sentence], _differs(against[0]))
+    if outcome not in (SUPPORTED, REFUTED):
+        return Explanation(None, _unsettled(found, against))
+    if not sentences:
+        return Explanation(None, "the passage is empty")
+    said, missing = _parts(found, said=True), _parts(found, said=False)
+    if not said:
+        missing = f"does not say {missing}" if missing else "the claim has no content words"
+        return Explanation(sentences[max(found.best, 0)], missing)
+    rationale = f"says {said}, not {missing}" if missing else f"says {said}"
+    return Explanation(sentences[max(found.best, 0)], rationale)
+
+
+def _differs(one: Ground) -> str:
+    if one.said and one.claimed:
+        return f'says "{one.said}", the claim says "{one.claimed}"'
+    if one.said:
+        return f'says "{one.said}", the claim does not'
+    return f'does not say "{one.claimed}", the claim does'
+
+
+def _unsettled(found: Match, against: Sequence[Ground]) -> str:
+    other = elsewhere(found)
+    if other:
+        own = " ".join([word.surface for word in found.claim.named_subject])
+        named = f'not "{own}"' if own else "the claim does not say whom it is about"
+        return f'is about "{" ".join(other.split())}", {named}'
+    if other_roles(found):
+        return "has the names of the claim in exchanged roles"
+    if against and against[0].sure:
+        return f"{_differs(against[0])}, but does not settle it"
+    missing = _parts(found, said=False)
+    if missing:
+        return f"does not say {missing}"
+    if not found.claim.everything:
+        return "the claim has no content words"
+    return "says the words of the claim, but does not settle it"
+
+
+def _parts(found: Match, *, said: bool) -> str:
+    """Return the parts of the claim that the passage has, or lacks (`said` False), in their order.
+
+    A date with a missing part counts as missing.
+    """
+    claim = found.claim
+    unsaid = {claim.places[k] for k in claim.order if not found.said >> k & 1}
+    texts = [claim.text(k) for k in claim.order if (claim.places[k] in unsaid) != said]
+    listed = list(dict.fromkeys(texts))
+    quoted = ", ".join([f'"{one}"' for one in listed[:_NAMED]])
+    more = len(listed) - _NAMED
+    return f"{quoted} and {more} more" if more > 0 else quoted

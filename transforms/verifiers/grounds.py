@@ -1,0 +1,500 @@
+"""Find what a passage says against a claim, and hold the verdicts of every verifier to it.
+
+A ground is a difference that can be shown, in a sentence about the claim's subject: another number,
+date or name, an opposite, a negation.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from ufo.schemas.records import REFUTED
+from ufo.transforms.english.frames import DOUBTED
+from ufo.transforms.english.grammar import Lists
+from ufo.transforms.english.words import DAY, YEAR, Word, agree, differ, read, said
+from ufo.transforms.verifiers.roles import same_roles
+from ufo.transforms.verifiers.texts import (
+    CACHED,
+    POSSESSIVE,
+    POSSESSIVES,
+    PRONOUNS,
+    REFERRING,
+    SETTLED,
+    Match,
+    Part,
+    ReadClaim,
+    ReadClause,
+    mask,
+)
+from ufo.transforms.verifiers.verifier import SUPPORTED_FROM, Probabilities
+
+_HALF: Final = 0.5  # A sentence with less of the rest of the claim is about something else.
+_MOST: Final = 0.75  # The same for a negation, which denies the whole sentence.
+_A_QUARTER: Final = 0.25  # A claim of which this much is left open is not supported.
+_REACH: Final = 12  # The most words between a word and the date or name that belongs to it.
+_NAME: Final = 4  # Words of a name at most; more are a heading or a list.
+_PLACED: Final = frozenset(("in", "from", "at", "of", "by", "near"))
+"""After one of these words a name does not own what follows: "X of Leeds, formed in"."""
+_DEFINITE: Final = frozenset(("the", "this", "that"))
+_THING: Final = 2  # The most content words of a phrase for the subject: "the French company".
+UNSURE: Final = 0.49  # The highest probability of supported where a rule denies it.
+SURE: Final = 0.9  # The lowest where the passage says the claim word for word.
+_REST: Final = (1 - SURE) / 2
+_CONDITIONS: Final = frozenset(("if", "unless", "only", "would"))
+_ARTICLES: Final = frozenset(("the", "a", "an"))
+
+
+_LISTS: Final = Lists("ufo.transforms.verifiers", "opposites.toml")
+
+
+def _opposites(name: str) -> dict[str, frozenset[str]]:
+    """Return the key of a word -> the keys of its opposites."""
+    found: dict[str, set[str]] = {}
+    for line in _LISTS.texts[name].strip().split("\n"):
+        sides = [_keys(side) for side in line.split("=")]
+        for one, other in (sides, sides[::-1]):
+            for key in one:
+                found.setdefault(key, set()).update(other)
+    return {key: frozenset(keys) for key, keys in found.items()}
+
+
+def _keys(text: str) -> list[str]:
+    return [word.key for word in read(text)]
+
+
+_OPPOSITES: Final = _opposites("pairs")
+_PREPOSITIONS: Final = _opposites("prepositions")
+
+
+class Ground(NamedTuple):
+    """A difference: sentence number `sentence` has `said` where the claim has `claimed`.
+
+    For a negation one of the two is empty. `share` is the share of the rest of the claim that the
+    sentence has. A `sure` ground is enough for a contradiction; any other needs a model that
+    agrees.
+    """
+
+    kind: str
+    sentence: int
+    said: str
+    claimed: str
+    share: float
+    sure: bool
+
+
+@lru_cache(4 * CACHED)
+def grounds(found: Match) -> Sequence[Ground]:
+    """Return the grounds on which a passage contradicts a claim, the sure ones first.
+
+    All are in sentences about the claim's subject.
+    """
+    if elsewhere(found):
+        return ()
+    all_found = (
+        *_quantities(found),
+        *_names(found),
+        *_negations(found),
+        *_excluded(found),
+        *_opposed(found),
+        *_placed(found),
+    )
+    clauses = found.passage.clauses
+    about = [
+        one
+        for one in all_found
+        if is_about(found, one.sentence) and clauses[one.sentence].open.isdisjoint(_keys(one.said))
+    ]
+    return sorted(about, key=lambda one: (not one.sure, -one.share))
+
+
+def lacks_number(found: Match) -> bool:
+    """Return whether the claim has a number or date that neither passage nor title says."""
+    return bool(found.claim.numbered & ~found.said)
+
+
+def other_name(found: Match) -> bool:
+    """Return whether the passage has another name in place of a name of the claim."""
+    return any(one.sure for one in _names(found))
+
+
+def other_subject(found: Match) -> bool:
+    """Return whether the passage is about another subject than the claim."""
+    return elsewhere(found) != ""
+
+
+def of_relative(found: Match) -> bool:
+    """Return whether the sentences with most of the claim's predicate are about a relative ("his
+    brother") that the claim does not mention."""
+    claim, passage = found.claim, found.passage
+    if not claim.named_subject or POSSESSIVES.isdisjoint(passage.keys):
+        return False
+    weights = [claim.weight(one & claim.predicate) for one in found.masks]
+    most = max(weights, default=0.0)
+    saying = (passage.clauses[n] for n, weight in enumerate(weights) if weight == most)
+    return most > 0 and all(_opens_with_relative(claim, clause) for clause in saying)
+
+
+def _opens_with_relative(claim: ReadClaim, clause: ReadClause) -> bool:
+    if POSSESSIVES.isdisjoint(clause.keys[:1]):
+        return False
+    return next((one.key not in claim.has for one in clause.words if one.weight), False)
+
+
+def contradicted(found: Match) -> bool:
+    """Return whether there is a sure ground against the claim."""
+    against = grounds(found)
+    return bool(against) and against[0].sure
+
+
+def other_roles(found: Match) -> bool:
+    """Return whether the passage has two names of the claim in exchanged roles."""
+    return same_roles(found.claim, found.passage.clauses) is False
+
+
+def left_open(found: Match) -> bool:
+    """Return whether claim or passage doubts or only reports what the claim says."""
+    claim = found.claim
+    if claim.stance == DOUBTED:
+        return True
+    said_open = claim.share(found.open, claim.everything)
+    told_open = claim.share(found.open & claim.predicate, claim.predicate)
+    return claim.stance in SETTLED and (said_open >= _A_QUARTER or told_open >= _HALF)
+
+
+DENIALS: Final = (
+    left_open,
+    lacks_number,
+    other_name,
+    other_subject,
+    of_relative,
+    contradicted,
+    other_roles,
+)
+"""The rules that keep a passage from supporting a claim."""
+
+
+def ruled(found: Match, three: Probabilities) -> Probabilities:
+    """Return a verifier's probabilities of a pair, limited by the rules above.
+
+    A claim that the passage says word for word is supported. What a claim denies is judged by what
+    the passage says against it, and what it only reports or doubts is never contradicted.
+    """
+    if word_for_word(found):
+        return three if three.supported >= SURE else Probabilities(SURE, _REST, _REST)
+    claim = found.claim
+    if claim.stance in SETTLED and claim.denies:
+        three = _of_denial(found, three)
+    elif three.supported >= SUPPORTED_FROM and any(rule(found) for rule in DENIALS):
+        three = _unsupported(three)
+    if three.outcome == REFUTED and not (claim.stance in SETTLED and grounds(found)):
+        half = (1 - three.supported) / 2
+        return Probabilities(three.supported, half, half)  # A tie is no contradiction.
+    return three
+
+
+def _unsupported(three: Probabilities) -> Probabilities:
+    refuted = three.refuted * (1 - UNSURE) / max(1 - three.supported, 1e-9)
+    return Probabilities(UNSURE, refuted, 1 - UNSURE - refuted)
+
+
+def _of_denial(found: Match, three: Probabilities) -> Probabilities:
+    """Return the probabilities of a claim that denies.
+
+    It is supported by a ground against what it denies, or by a passage that denies the same, and
+    contradicted by a passage that says it.
+    """
+    against = grounds(found)
+    if disproof(found):
+        return Probabilities(SURE, _REST, _REST)
+    if any(ground.kind == "negation" and ground.sure for ground in against):
+        return Probabilities(_REST, SURE, _REST)
+    denies_too = found.best >= 0 and bool(_clause(found, True)[1].denied)
+    if denies_too and not lacks_number(found):
+        return three
+    supported = min(three.supported, UNSURE)
+    return Probabilities(supported, 0.0, 1 - supported)
+
+
+def disproof(found: Match) -> Ground | None:
+    """Return the ground against what a claim denies: "born in Warsaw" for "not born in Paris"."""
+    if not found.claim.denies or found.claim.stance not in SETTLED:
+        return None
+    shown = (one for one in grounds(found) if one.kind != "negation" and one.share >= _MOST)
+    return next((one for one in shown if one.sure), None)
+
+
+def word_for_word(found: Match) -> bool:
+    """Return whether a sentence asserts the claim in its own words.
+
+    They stand at the beginning of the sentence or of a clause, so that nobody else says, denies or
+    supposes them, and no condition follows.
+    """
+    claim, passage = found.claim, found.passage
+    if not claim.words or lacks_number(found) or (claim.keys[0] in REFERRING and passage.named):
+        return False
+    lows = claim.lows[claim.lows[0] in _ARTICLES and len(claim.lows) > 1 :]
+    return any(
+        clause.stance == claim.stance and claim.has <= clause.has and _begins_with(clause, lows)
+        for clause in passage.clauses
+    )
+
+
+def _begins_with(clause: ReadClause, lows: Sequence[str]) -> bool:
+    for at in [at for at, low in enumerate(clause.lows) if low == lows[0]]:
+        end = at + len(lows)
+        if clause.lows[at:end] != lows:
+            continue
+        before = at - (at > 0 and clause.lows[at - 1] in _ARTICLES)
+        opens = before == 0 or clause.words[before - 1].closes
+        if opens and _CONDITIONS.isdisjoint(clause.lows[end : end + _REACH]):
+            return True
+    return False
+
+
+@lru_cache(4 * CACHED)
+def elsewhere(found: Match) -> str:
+    """Return the other subject that a passage is about, by its title or its best sentence.
+
+    It is "" where passage or title name the claim's subject, in full or shortened ("Curie"), or
+    where the subject has no name. Under the title of a namesake ("Pierre Curie") only the full name
+    counts. For a claim about "he" or "it", any page with a title is about another subject.
+    """
+    claim, passage = found.claim, found.passage
+    name = frozenset(one.key for one in claim.named_subject)
+    if not name:
+        unknown = not REFERRING.isdisjoint(claim.keys[:1])
+        return passage.named if unknown else ""
+    title = passage.title
+    if title and (title <= name or name <= title):
+        return ""
+    namesake = _is_namesake(title, name)
+    for clause in passage.clauses if not name.isdisjoint(passage.keys) else ():
+        for start, end in clause.names:
+            other = frozenset(clause.keys[start:end])
+            if name <= other or (other <= name and not namesake):
+                return ""
+    if passage.named or found.best < 0:
+        return passage.named
+    best = passage.clauses[found.best].subject_names()
+    tells = claim.share(found.masks[found.best], claim.predicate) >= _HALF
+    return said(best) if tells and len(best) <= _NAME else ""
+
+
+def is_about(found: Match, number: int) -> bool:
+    """Return whether a sentence of the passage speaks of the claim's subject.
+
+    It does if its subject is the claim's, or if it begins with a pronoun after such a sentence, or
+    with "the film" under the film's title. "His father" and "Pierre Curie" are not "Marie Curie".
+    """
+    claim, clause = found.claim, found.passage.clauses[number]
+    first = clause.keys[0] if clause.keys else ""
+    if not claim.about:
+        return True
+    if first in PRONOUNS:
+        return is_about(found, number - 1) if number else _titled(found)
+    if first in POSSESSIVES:
+        return not _opens_with_relative(claim, clause)
+    subject = clause.subject()
+    own = [one for one in subject if one.key in claim.about]
+    if any(one.surface.endswith(POSSESSIVE) for one in own):
+        return all(one.key in claim.has for one in subject)
+    if own and not claim.named_subject:
+        keys = frozenset(one.key for one in subject)
+        return keys <= claim.about or claim.about <= keys
+    if own:
+        before = [(start, end) for start, end in clause.names if start < clause.verb]
+        names = [frozenset(clause.keys[start:end]) for start, end in before]
+        whole = any(claim.about <= name for name in names)  # "Marie Curie nor Pierre Curie"
+        return whole or not any(_is_namesake(name, claim.about) for name in names)
+    known = first in _DEFINITE and len(subject) <= _THING
+    return _titled(found) and not clause.subject_names() and known
+
+
+def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
+    """Return whether two names share a part while each also has another part, initials aside."""
+    own, others = (any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
+    return own and others and not name.isdisjoint(about)
+
+
+def _titled(found: Match) -> bool:
+    title, about = found.passage.title, found.claim.about
+    return bool(title & about) and (title <= about or about <= title)
+
+
+def _quantities(found: Match) -> Iterator[Ground]:
+    """Yield other numbers of the same things, and other dates, where none in the passage agrees."""
+    claim, passage = found.claim, found.passage
+    for k, claimed in enumerate(claim.numbers, len(claim.items)):
+        if found.said >> k & 1:
+            continue
+        numbered = enumerate(claim.numbers, len(claim.items))
+        same = mask(j for j, q in numbered if q.start == claimed.start)
+        for number, other in passage.numbers:
+            if not differ(claimed, other) or any(agree(q, other) for q in claim.numbers):
+                continue
+            clause, dated = passage.clauses[number], claimed.kind in (YEAR, DAY)
+            if not dated or _follows(found, clause, claimed.start, other.start):
+                kind = "date" if dated else "number"
+                yield _ground(found, kind, number, other.said, claimed.said, same)
+
+
+def _names(found: Match) -> Iterator[Ground]:
+    """Yield other names in place of a name of the claim that the passage lacks.
+
+    Such a name shares no word with the claim, or one word with the claim's name but not all:
+    "Pacific Ocean" for "Indian Ocean". Both follow the same words ("born in"). Abbreviations do not
+    count: they may stand for any name.
+    """
+    claim, passage = found.claim, found.passage
+    for start, end in claim.names if claim.named & ~found.said else ():
+        name = frozenset(one.key for one in claim.words[start:end] if one.weight)
+        unsaid = frozenset(key for key in name if key not in passage.keys) - passage.title
+        if start < claim.verb or not unsaid or claim.words[start].surface.isupper():
+            continue
+        lead, claimed = claim.words[start - 1], said(claim.words[start:end])
+        parts = mask(k for k, place in enumerate(claim.places) if start <= place < end)
+        for number, clause in enumerate(passage.clauses):
+            for first, last in clause.names:
+                other = clause.words[first:last]
+                keys = frozenset(one.key for one in other if one.weight)
+                shared = bool(keys & name) and not (keys - name <= claim.has)
+                instead = shared if unsaid < name else claim.others(other)
+                if not first or not instead or other[0].surface.isupper():
+                    continue
+                after_same = not lead.weight and clause.words[first - 1].lower == lead.lower
+                kind = claim.keys[end : end + 1]  # "a Danish botanist", "a Norwegian botanist"
+                alike = bool(kind) and kind == clause.keys[last : last + 1]
+                if after_same and (alike or _follows(found, clause, start, first)):
+                    yield _ground(found, "name", number, said(other), claimed, parts)
+
+
+def _negations(found: Match) -> Iterator[Ground]:
+    """Yield each word that both have and only one negates, in the clause that says most of the
+    claim."""
+    claim, passage, best = found.claim, found.passage, found.best
+    mine = claim.denied()
+    if best < 0 or not (mine or any(clause.denies_something for clause in passage.clauses)):
+        return
+    number, part, share = _clause(found, bool(mine))
+    if bool(part.denied) == bool(mine):
+        return
+    for key, negation in (part.denied or mine).items():
+        if key in claim.has and key in part.keys:
+            texts = (negation, "") if part.denied else ("", negation)
+            yield Ground("negation", number, *texts, share, share >= _MOST)
+
+
+def _clause(found: Match, denies: bool) -> tuple[int, Part, float]:
+    """Return the clause that says most of the claim, of equal ones the first that `denies` alike:
+    its sentence, the clause and the share of the claim in it."""
+    claim, masks = found.claim, found.masks
+    most = claim.weight(masks[found.best])
+    choices = []
+    for number, clause in enumerate(found.passage.clauses):
+        if claim.weight(masks[number]) < most:
+            continue
+        for part in clause.parts:
+            outside = mask(
+                k
+                for k, item in enumerate(claim.items)
+                if item.key in clause.has and item.key not in part.keys
+            )
+            share = claim.share(masks[number] & ~outside, claim.everything)
+            choices.append((-share, bool(part.denied) != denies, number, part))
+    share, _, number, part = min(choices, key=lambda choice: choice[:3])
+    return number, part, -share
+
+
+def _excluded(found: Match) -> Iterator[Ground]:
+    """Yield what the claim says and a sentence names only to deny it: "not in Paris"."""
+    claim = found.claim
+    for number, clause in enumerate(found.passage.clauses):
+        parts = [k for k, item in enumerate(claim.items) if item.key in clause.excluded]
+        parts = [k for k in parts if not found.said >> k & 1]
+        if parts:
+            claimed = " ".join(claim.items[k].surface for k in parts)
+            yield _ground(found, "negation", number, f"not {claimed}", claimed, mask(parts))
+
+
+def _opposed(found: Match) -> Iterator[Ground]:
+    """Yield the opposite of a word of the claim that is not said: "closed" for "open"."""
+    claim = found.claim
+    if same_roles(claim, found.passage.clauses):
+        return  # "Ann is younger than Bob", "Bob is older than Ann"
+    for k, item in enumerate(claim.items):
+        opposites = _OPPOSITES.get(item.key)
+        if not opposites or found.said >> k & 1 or opposites.isdisjoint(found.passage.keys):
+            continue
+        for number, clause in enumerate(found.passage.clauses):
+            word = next((word for word in clause.words if word.key in opposites), None)
+            if word is not None and not word.named:
+                yield _ground(found, "opposite", number, word.surface, item.surface, 1 << k)
+
+
+def _placed(found: Match) -> Iterator[Ground]:
+    """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
+    claim = found.claim
+    for preposition, word in _after_prepositions(claim):
+        for number, clause in enumerate(found.passage.clauses):
+            others = [other for other, same in _after_prepositions(clause) if same == word]
+            opposites = [one for one in others if one.key in _PREPOSITIONS[preposition.key]]
+            if opposites and preposition.key not in [one.key for one in others]:
+                said, claimed = opposites[0].surface, preposition.surface
+                parts = mask(k for k, item in enumerate(claim.items) if item is preposition)
+                yield _ground(found, "opposite", number, said, claimed, parts)
+
+
+def _after_prepositions(clause: ReadClause) -> list[tuple[Word, str]]:
+    """Return each preposition that has an opposite, with the key of the content word after it."""
+    found = []
+    for at, preposition in enumerate(clause.words):
+        if preposition.key in _PREPOSITIONS:
+            after = (word for word in clause.words[at + 1 : at + 1 + _THING + 1] if word.weight)
+            word = next(after, None)
+            if word is not None and not word.kind:
+                found.append((preposition, word.key))
+    return found
+
+
+def _ground(
+    found: Match, kind: str, number: int, other: str, claimed: str, left_out: int
+) -> Ground:
+    share = _share(found, number, left_out)
+    clause = found.passage.clauses[number]
+    denied = clause.denies_something and any(
+        part.denied for part in clause.parts if not part.keys.isdisjoint(_keys(other))
+    )
+    return Ground(kind, number, other, claimed, share, share >= _HALF and not denied)
+
+
+def _share(found: Match, number: int, left_out: int) -> float:
+    """Return the share of the rest of the claim that a sentence has, 0 where it lacks a number."""
+    claim, there = found.claim, found.masks[number]
+    if claim.numbered & ~left_out & ~there:
+        return 0.0
+    return claim.share(there, claim.everything & ~left_out)
+
+
+def _follows(found: Match, clause: ReadClause, claimed: int, place: int) -> bool:
+    """Return whether a place in a sentence follows the same word as the place in the claim.
+
+    It is the last content word before `claimed`, without names and numbers. No other verb may be
+    between them, and the last name before must be one of the claim.
+    """
+    claim = found.claim
+    anchor = next((one.key for one in reversed(claim.words[:claimed]) if one.plain), "")
+    life = sorted(
+        {q.start for q in clause.numbers if q.start < clause.verb and q.kind in (YEAR, DAY)}
+    )
+    if anchor in ("born", "die") and len(life) == 2 and clause.names[:1] and not clause.names[0][0]:
+        return place == life[anchor == "die"]  # "Ada Holm (1861 – 1930) was"
+    before = range(place - 1, max(-1, place - _REACH - 1), -1)
+    at = next((k for k in before if clause.keys[k] == anchor), -1)
+    if at < 0:
+        return False
+    between = clause.words[at + 1 : place]
+    if any(one.finite and one.weight and one.key not in claim.keys for one in between):
+        return False
+    names = [name for name in clause.names if name[1] <= at]
+    owner = [name for name in names if clause.keys[name[0] - 1] not in _PLACED or not name[0]][-1:]
+    return not any(claim.others(clause.words[start:end]) for start, end in owner)

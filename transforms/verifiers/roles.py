@@ -1,0 +1,183 @@
+"""Compare the roles of the names in a claim and a sentence: who defeated whom.
+
+"Chile defeated Norway" and "Norway lost to Chile" give both names the same role; "Norway defeated
+Chile" exchanges them. A role is "subject", "object" or the preposition before the name.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Final, NamedTuple
+
+from ufo.transforms.english.grammar import BE, PREPOSITIONS, Lists, is_participle, word_set
+from ufo.transforms.english.words import read
+from ufo.transforms.verifiers.texts import POSSESSIVE, ReadClaim, ReadClause
+
+SUBJECT: Final = "subject"
+OBJECT: Final = "object"
+_LISTS: Final = Lists("ufo.transforms.verifiers", "roles.toml")
+_REACH: Final = 14  # words between an event and a name that takes part in it
+_VOICE: Final = 3  # words between "was" and its participle
+_OBJECTS: Final = frozenset(("him", "her", "it", "them"))
+_PASSIVE: Final = BE | {"been", "being"}
+
+
+def _keys(words: str) -> frozenset[str]:
+    return frozenset(word.key for word in read(words))
+
+
+class _Event(NamedTuple):
+    """An event's name, and which roles of a sentence have another name in it."""
+
+    name: str
+    roles: dict[str, str]
+
+
+def _converses() -> dict[str, _Event]:
+    events: dict[str, _Event] = {}
+    for line in _LISTS.texts["converse"].strip().split("\n"):
+        words, _, told = line.partition(" = ")
+        name, *changes = told.split()
+        roles = dict(change.split(">", 1) for change in changes)
+        events |= dict.fromkeys(_keys(words), _Event(name, roles))
+    return events
+
+
+_SYMMETRIC: Final = _keys(_LISTS.texts["symmetric"])
+_NEUTRAL: Final = word_set(_LISTS.texts["neutral"])
+_EVENTS: Final = _converses()
+
+Name = frozenset[str]
+
+
+def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
+    """Return whether a sentence has two names of the claim in their roles around the same event.
+
+    False: a sentence exchanges their roles, and no other has them as the claim does. None: no
+    sentence tells.
+    """
+    names = [frozenset(_own(claim, *name)) for name in _name_places(claim)]
+    names = [name for name in names if name]
+    told = next(_events(claim, names), None) if len(names) > 1 else None
+    if told is None:
+        return None
+    event, mine = told
+    exchanged = False
+    for clause in clauses:
+        if sum(not name.isdisjoint(clause.has) for name in names) < 2:
+            continue
+        for other, theirs in _events(clause, names):
+            known = [name for name in mine if name in theirs] if other == event else []
+            for a, b in combinations(known, 2):
+                if mine[a] == mine[b] or theirs[a] == theirs[b]:
+                    continue
+                if mine[a] == theirs[a] and mine[b] == theirs[b]:
+                    return True
+                exchanged |= _exchanged(mine[a], mine[b], theirs[a], theirs[b])
+    return False if exchanged else None
+
+
+def _exchanged(a: str, b: str, other_a: str, other_b: str) -> bool:
+    """Return whether the second roles are the first ones exchanged, or the other is the subject."""
+    if (a, b) == (other_b, other_a):
+        return True
+    return (
+        (a == SUBJECT, b == SUBJECT) == (other_b == SUBJECT, other_a == SUBJECT) != (False, False)
+    )
+
+
+def _own(clause: ReadClause, start: int, end: int) -> Iterator[str]:
+    return (word.key for word in clause.words[start:end] if word.weight)
+
+
+def _events(clause: ReadClause, names: Sequence[Name]) -> Iterator[tuple[str, dict[Name, str]]]:
+    """Yield the events of a clause in which two of the names have a role, with their roles.
+
+    A content word that is no name can be an event.
+    """
+    places = _places(clause, names)
+    if len(places) < 2:
+        return
+    # What is told of the subject comes first: "the bell of Ulm is heavier", not "bell".
+    order = [*range(clause.verb, len(clause.words)), *range(clause.verb)]
+    order.sort(key=lambda at: clause.words[at].key not in _EVENTS)  # "lies south of"
+    for at in order:
+        word = clause.words[at]
+        if not word.weight or word.named or word.kind or word.key in _SYMMETRIC:
+            continue
+        event = _EVENTS.get(word.key) or _Event(word.key, {})
+        roles = _roles(clause, at, places)
+        if len(roles) > 1:
+            yield event.name, {name: event.roles.get(role, role) for name, role in roles.items()}
+
+
+def _name_places(clause: ReadClause) -> list[tuple[int, int]]:
+    """Return the places of the names; a capital may open the sentence before any word."""
+    opens = clause.words[:1] and clause.words[0].named
+    if opens and not (clause.names and clause.names[0][0] == 0):
+        return [(0, 1), *clause.names]
+    return clause.names
+
+
+def _places(clause: ReadClause, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
+    """Return where the names stand, as (start, end, name); a part of a name stands for it."""
+    found = []
+    for start, end in _name_places(clause):
+        own = frozenset(_own(clause, start, end))
+        fitting = [name for name in names if own and (own <= name or name <= own)]
+        if len(fitting) == 1:
+            found.append((start, end, fitting[0]))
+    return found
+
+
+def _roles(clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]]) -> dict[Name, str]:
+    """Return the roles of the last name before an event and of the names from it to the next verb.
+
+    A name on both sides has none.
+    """
+    words = clause.words
+    verbs = (k for k in range(at + 2, len(words)) if words[k].finite and words[k].weight)
+    stop = min(next(verbs, len(words)), at + _REACH)
+    verb = _is_verb(clause, at)
+    roles: dict[Name, str] = {}
+    last = at + 1
+    for start, end, name in [place for place in places if at < place[0] < stop]:
+        role = _role([word.lower for word in words[last:start]], verb)
+        if role:
+            roles.setdefault(name, role)
+        last = end
+    before = [place for place in places if place[1] <= at]
+    if not roles and len(before) > 1 and words[at + 1 : at + 2] and words[at + 1].lower in _OBJECTS:
+        roles[before[-2][2]] = OBJECT  # "when Ann fell ill, Bob nursed her"
+    for start, end, name in before[-1:]:
+        if name in roles:
+            del roles[name]
+            continue
+        owns = words[end - 1].surface.endswith(POSSESSIVE)
+        after_by = start > 0 and words[start - 1].lower == "by"
+        roles[name] = "of" if owns else "by" if after_by else SUBJECT
+    voice = [word.lower for word in words[max(0, at - _VOICE) : at]]
+    if (verb or "by" in roles.values()) and not _PASSIVE.isdisjoint(voice):
+        exchange = {SUBJECT: OBJECT, "by": SUBJECT}
+        roles = {name: exchange.get(role, role) for name, role in roles.items()}
+    return {name: role for name, role in roles.items() if role not in _NEUTRAL}
+
+
+def _is_verb(clause: ReadClause, at: int) -> bool:
+    """Return whether the word at a place is a verb, by its form or since it follows a name."""
+    word = clause.words[at]
+    after_name = any(end == at for _, end in clause.names) or at == 1
+    owned = at > 0 and clause.words[at - 1].surface.endswith(POSSESSIVE)
+    known = word.finite or is_participle(word.lower) or word.lower.endswith("ed")
+    return known or (after_name and not owned)
+
+
+def _role(between: Sequence[str], verb: bool) -> str:
+    """Return the role of a name by the words between it and the event, or the name before it; "" if
+    it has none. `verb` says whether the event is a verb, which has an object."""
+    if not BE.isdisjoint(between):
+        return "" if verb else SUBJECT  # "the capital of Italy is Rome"
+    for low in ("by", "than"):
+        if low in between:
+            return low  # "by the gang of Ann Lee"
+    before = (low for low in reversed(between) if low in PREPOSITIONS)
+    return next(before, OBJECT if verb else "")
