@@ -9,6 +9,7 @@ have been born in 1564") is a hedge.
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
@@ -231,6 +232,7 @@ _POLITE: Final = word_set("please and but so also then next finally lastly first
 _DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
 _ABSTAINING: Final = LISTS.words("abstaining")
+_MAX_CONTRASTS: Final = 4  # keeps the search linear
 _CONTRASTS: Final = (" but ", "though ", "owever", " yet ")
 _BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
 # "We accept cards": a word that is no known verb is one behind these.
@@ -288,11 +290,11 @@ def _opened(text: str) -> str:
 def _without_abstention(text: str) -> str:
     """Return what is said beside "I do not know the date, but …" or "…, but I am not sure"."""
     contrasts = any(word in text for word in _CONTRASTS)
-    for joint in _BUT.finditer(text) if contrasts else ():
+    for joint in islice(_BUT.finditer(text), _MAX_CONTRASTS) if contrasts else ():
         if abstains(text[joint.end() :]):
             return text[: joint.start()]
         if abstains(text[: joint.start()]):
-            return _without_abstention(_opened(text[joint.end() :]))
+            return _opened(text[joint.end() :])
     return text
 
 
