@@ -23,7 +23,7 @@ from ufo.transforms.extraction.clause import (
     may_be_person,
     without_comma,
 )
-from ufo.transforms.extraction.gapping import completed, phrase_of, place_of
+from ufo.transforms.extraction.gapping import JOINTS, POINT, completed, phrase_of, place_of
 
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
 _MAX_DEPTH: Final = 8
@@ -247,7 +247,9 @@ def _second_clause(clause: Clause) -> list[Words]:
         own = at + length  # the verb of the second subject
         if low in ("both", "each", "all"):
             return []  # of the first clause
-        if not 0 < length < 6 or own >= len(words) or words[own - 1][-1] in ",;:":
+        if not 0 < length < 6 or own >= len(words) or lows[own - 1] in JOINTS:
+            continue
+        if any(word[-1] in ",;:" for word in words[at:own]):
             continue
         if not (lows[own] in en.AUXILIARIES or en.is_past(lows[own])):
             continue
@@ -493,6 +495,11 @@ def _items(clause: Clause) -> list[Words]:
     several = sum(map(en.is_finite, words[verb + 1 : first])) > 1  # it would say them again
     opens = [item[0].lower() for item in items]
     gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
+    # "married Ada Berg in 1990, Eva Lund, and Gro Li", "met Ada Berg, Jan Holm in Oslo and Vik"
+    kinds = {phrase_of(item).kind == POINT for item in items}
+    before_list = pairwise(words[verb + 1 : first])
+    named_before = any(a[-1] == "," and en.is_capital(b) for a, b in before_list)
+    several = several or len(kinds) > 1 or named_before
     if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
         return []
     # "wrote novels and Ada Berg plays"
@@ -539,22 +546,26 @@ def _event(clause: Clause) -> list[Words]:
     if len(heads) < 2 or heads[0] > event + 3:
         return []
     ranges = list(pairwise([*heads, len(words)]))
-    shared = any("and" in lows[a:b] for a, b in ranges[:-1] if lows[a] not in ("by", "to"))
-    if shared or lows[heads[-1] - 1] == "and" or _is_gapped(words, ranges):
+    if _is_gapped(words, lows, ranges):
         return []  # "was born in Oslo, and Jan, her brother, in Bergen"
     rest = [words[start : event + 1] + words[a:b] for a, b in ranges[1:]]
     return list(map(without_comma, [words[: heads[1]], *rest]))
 
 
-def _is_gapped(words: Words, ranges: list[tuple[int, int]]) -> bool:
+def _is_gapped(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> bool:
     """Return whether a subject may stand between two phrases: "in Oslo, Jan Holm in Bergen"."""
-    places = [place_of(phrase_of(words[a:b])) for a, b in ranges]
-    return any(
-        place in places[at + 1 :]
-        and words[b - 1][-1] != ","
-        and any(word[-1] == "," for word in words[a:b])
-        for at, (place, (a, b)) in enumerate(zip(places, ranges, strict=True))
-    )
+    phrases = [phrase_of(words[a:b]) for a, b in ranges]
+    places = list(map(place_of, phrases))
+    for at, (a, b) in enumerate(ranges[:-1]):
+        listed = lows[a] in ("by", "to")  # "by Ada Berg and Jan Holm in 1990"
+        if lows[b - 1] in JOINTS or not (listed or JOINTS.isdisjoint(lows[a:b])):
+            return True
+        after = [lows[k + 1] for k in range(a, b - 1) if words[k][-1] in ",;"]
+        again = words[b - 1][-1] != "," and places[at] in places[at + 1 :]
+        dated = phrases[at].kind == POINT and any(not low[:1].isdigit() for low in after)
+        if after and (again or dated or not en.DETERMINERS.isdisjoint(after)):
+            return True
+    return False
 
 
 # In the order in which they are tried, each with the mark without which it cannot apply.

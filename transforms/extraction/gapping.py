@@ -21,7 +21,7 @@ from ufo.transforms.extraction.clause import (
     without_comma,
 )
 
-_JOINTS: Final = frozenset({"and", "but", "while", "whereas"})
+JOINTS: Final = frozenset({"and", "but", "while", "whereas"})
 _GROUP: Final = en.ADVERBS | en.AUXILIARIES | {"been", "up", "out", "away"}
 _BEFORE_EXAMPLES: Final = frozenset({"such", "including", "include", "includes", "included"})
 _PARTS_OF_TIME: Final = frozenset({"early", "mid", "late"})
@@ -32,8 +32,8 @@ _TIME: Final = re.compile(
     rf"\b(?:1\d|20)\d\ds?\b(?![,.]\d| [a-z])|\b(?:{'|'.join(sorted(NAMES_OF_DAYS))})\b"
     r"|\b(?:century|later|earlier|afterwards|BCE?|AD|CE)\b"
 )
-_NAME, _NOUN, _NUMBER, _POINT = "name", "noun", "number", "time"
-_EXACT: Final = frozenset({_NUMBER, _POINT})
+_NAME, _NOUN, _NUMBER, POINT = "name", "noun", "number", "time"
+_EXACT: Final = frozenset({_NUMBER, POINT})
 
 
 class Phrase(NamedTuple):
@@ -84,10 +84,10 @@ def _parts(words: Words, lows: Words, begin: int) -> tuple[list[list[Phrase]], b
     A part of one phrase belongs to the part before it: "Oslo, Norway", "May 3, 1990".
     """
     after = range(begin + 1, len(words))
-    cuts = [at for at in after if words[at - 1][-1] in ",;" or lows[at] in _JOINTS]
+    cuts = [at for at in after if words[at - 1][-1] in ",;" or lows[at] in JOINTS]
     parts: list[list[Phrase]] = []
     for first, end in pairwise([min(begin, len(words) - 1), *cuts, len(words)]):
-        at = first + (lows[first] in _JOINTS)
+        at = first + (lows[first] in JOINTS)
         if at == end:
             continue  # the comma before "and"
         if parts and _has_verb(words[at:end], lows[at:end]):
@@ -133,7 +133,7 @@ def phrase_of(words: Words) -> Phrase:
     preposition = lows[0] if lows[0] in en.PREPOSITIONS else ""
     content = [w for w, low in zip(words, lows, strict=True) if low not in _BEFORE_CONTENT] or words
     if _TIME.search(" ".join(words)):
-        return Phrase(words, "", _POINT)
+        return Phrase(words, "", POINT)
     kind = _NAME if en.is_capital(content[0]) else _NOUN
     return Phrase(words, preposition, _NUMBER if _is_number(content[0]) else kind)
 
@@ -169,7 +169,7 @@ def _complete(
     """Return the part with its subject and verb, nothing if it is unclear which it has."""
     own, said, head = part[0], part, subject.words
     if opening:  # "In 1990 he moved to Oslo, in 1995 to Rome"
-        fits = opening.kind == _POINT == own.kind and _same(part[1:], first)
+        fits = opening.kind == POINT == own.kind and _same(part[1:], first)
         return [*own.words, *head, *verb, *_said(part[1:], first)] if fits else []
     if not _shares_subject(part, first, subject):
         said, head = part[1:], _filled(own.words, subject.words)
@@ -188,7 +188,7 @@ def _complete(
 def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Phrase) -> bool:
     """Return whether the part can only begin with what replaces a phrase, not with a subject."""
     own = part[0]
-    if own.preposition or own.kind == _POINT:
+    if own.preposition or own.kind == POINT:
         return True
     if own.kind == _NUMBER or len(part) > len(first):
         return own.kind == _NUMBER != subject.kind
