@@ -124,7 +124,8 @@ def _begins(words: Words, lows: Words, at: int) -> bool:
         return low in en.PREPOSITIONS
     if low in en.DETERMINERS or _is_number(word):
         return not (_is_number(words[at - 1]) or words[at - 1] in NAMES_OF_DAYS | _PARTS_OF_TIME)
-    return word[0].islower() and low not in _ORDINALS | PARTICLES and en.is_capital(words[at - 1])
+    named = en.is_capital(words[at - 1]) and lows[at - 2 : at - 1] != ["the"]  # "the Physics prize"
+    return named and word[0].islower() and low not in _ORDINALS | PARTICLES
 
 
 def phrase_of(words: Words) -> Phrase:
