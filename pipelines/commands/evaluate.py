@@ -12,6 +12,7 @@ from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.reports.abstentions import without_claim
 from ufo.pipelines.reports.unusable import Unusable, means, score_in_words, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.comparison import compare, is_worse
@@ -125,7 +126,7 @@ def _no_line(summary: Mapping[str, Any]) -> bool:
 
 
 def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unusable]:
-    views = ("cost", "scores_by_run", "failures_by_step")
+    views = ("cost", "scores_by_run", "failures_by_step", "sentence_scores")
     with open_results(chosen.output, finished.name, only=views) as results:
         (run,) = results.runs
         # Less than the workers took. More goes to disk, which needs some memory for each response.
@@ -135,6 +136,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         (spent,) = results.query(_SPENT).to_pylist()
         lost = unusable(results)
         said = run_headline(results)
+        silent, abstained = without_claim(results)
     summary = {
         "run": run.name,
         "headline": said,
@@ -142,6 +144,8 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         "sources": list(run.sources),
         **run.counts,
         **scored,
+        "n_without_claim": silent,
+        "n_abstained": abstained,
         **spent,
         "problem": lost.sentence or None,
         "judged_by": chosen.judged_by(run.sources),
@@ -159,6 +163,9 @@ def _print(summary: Mapping[str, Any], folder: str) -> None:
     else:
         print(summary["headline"])
         print(score_in_words(summary))
+        if summary["n_without_claim"] and summary["units"]:
+            several = quantity(summary["n_without_claim"], "response")
+            print(f"{several} without a claim, of which {summary['n_abstained']:,} abstain")
         if summary["judged_by"]:
             print(summary["judged_by"])
     if summary["requests"]:

@@ -21,7 +21,8 @@ from ufo.schemas.views import load_views
 
 VIEWS = {
     "recall_scores": (
-        *("formulation", "variant", "n_facts", "n_true", "n_false", "n_na", "n_na_before_repair"),
+        *("formulation", "variant", "n_abstained", "n_facts", "n_true", "n_false", "n_na"),
+        "n_na_before_repair",
         *("n_calls", "n_failed_calls_before_repair", "accuracy", "recall", "mean_recall"),
     ),
     "recall_errors": (

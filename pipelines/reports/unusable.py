@@ -37,7 +37,7 @@ ORDER BY n DESC, why
 _COUNTS_OF_RECALL = """
 SELECT CASE WHEN label IS NULL THEN coalesce(reason, 'unknown') END AS why, count(*) AS n
 FROM recall_verdicts
-WHERE run = ? AND formulation != 'human'
+WHERE run = ? AND formulation != 'human' AND reason IS DISTINCT FROM 'abstained'
 GROUP BY ALL
 ORDER BY n DESC, why
 """
@@ -120,10 +120,10 @@ def beside(row: Mapping[str, Any]) -> str:
     return in_numbers(n, of) if is_many(n, of) else ""
 
 
-def without_score(row: Mapping[str, Any]) -> str:
+def without_score(row: Mapping[str, Any], n_abstained: int = 0) -> str:
     """Return how many responses have no score, and why; "" where all have one."""
     reasons = {
-        "n_without_units": "without a claim",
+        "n_without_units": f"without a claim{_abstaining(n_abstained)}",
         "n_unsupported": "in a language that the judge does not know",
         "n_unjudged": "without a usable judgement",
     }
@@ -133,10 +133,14 @@ def without_score(row: Mapping[str, Any]) -> str:
     return f"No score for some of {row['n_responses']:,} responses: {', '.join(parts)}"
 
 
-def no_score(row: Mapping[str, Any] | None) -> str:
+def _abstaining(n: int) -> str:
+    return f" ({n:,} of them {'abstains' if n == 1 else 'abstain'})" if n else ""
+
+
+def no_score(row: Mapping[str, Any] | None, n_abstained: int = 0) -> str:
     """Return why a row of a view with scores has none, or why there is no row."""
     if row is None or not row["n_units"]:
-        return "no response has a claim, so there is no score"
+        return f"no response has a claim{_abstaining(n_abstained)}, so there is no score"
     if row["n_judgements"] and row["n_unusable"] >= row["n_judgements"]:
         return "no judgement was usable, so there is no score"
     return "no claim was decided, so there is no score"
@@ -151,7 +155,7 @@ def means(results: "Results") -> dict[str, dict[str, Any]]:
 def score_in_words(row: Mapping[str, Any]) -> str:
     """Return a run's score or why there is none, with the note on unusable judgements."""
     if row["factuality_score"] is None:
-        return no_score(row)
+        return no_score(row, row.get("n_abstained", 0))
     note = beside(row)
     return (
         f"factuality score {row['factuality_score']:.3f}, {row['coverage']:.0%} of claims decided"

@@ -1,8 +1,8 @@
 -- Calls and tokens of each formulation
 -- The requests of each formulation, and of the generation of facts (formulation NULL). n_calls
 -- counts calls that got an answer, sent or from the cache, with their tokens. n_requests counts
--- those sent; n_failed of them got no answer. calls_per_answer leaves out empty answers, since
--- nothing is asked about them. cost_usd is for requests that were sent, and NULL where a price is
+-- those sent; n_failed of them got no answer. calls_per_answer leaves out empty answers and those
+-- that only say that they do not know, since nothing is asked about them. cost_usd is for requests that were sent, and NULL where a price is
 -- unknown. The offline judge sends none.
 -- group: cost
 -- summary: Requests and tokens of each way of asking
@@ -45,8 +45,9 @@ used AS (
         run,
         formulation,
         count(DISTINCT (record_id, variant)) AS n_answers,
-        count(DISTINCT (record_id, variant)) FILTER (WHERE reason IS DISTINCT FROM 'no_passages')
-            AS n_asked,
+        count(DISTINCT (record_id, variant)) FILTER (
+            WHERE coalesce(reason NOT IN ('no_passages', 'abstained'), TRUE)
+        ) AS n_asked,
         count(*) AS n_facts
     FROM recall_verdicts
     WHERE formulation != 'human'

@@ -3,6 +3,7 @@
 -- answered, as in FaaF; f1_false is the F1 of the class false, beside its precision and recall.
 -- Columns in _with_na count every unanswered fact (N/A) as a wrong verdict. The first reply left
 -- n_na_before_repair facts unanswered, and n_na stayed so. F1 is NULL where there is no false fact.
+-- Answers that only say that they do not know are left out.
 -- group: agreement
 -- summary: Each way of asking: how often it is wrong, by the labels of people
 -- order: run, formulation, variant
@@ -22,7 +23,8 @@ WITH compared AS (
         count(*) FILTER (WHERE label = 0 AND human_label = 1) AS n_false_alarms,
         count(*) FILTER (WHERE label = 1 AND human_label = 0) AS n_missed
     FROM recall_verdicts
-    WHERE human_label IS NOT NULL AND formulation != 'human'
+    WHERE
+        human_label IS NOT NULL AND formulation != 'human' AND reason IS DISTINCT FROM 'abstained'
     GROUP BY run, formulation, variant
 )
 

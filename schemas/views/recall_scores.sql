@@ -7,7 +7,8 @@
 -- how FaaF counts failures; before_repair counts first calls only, as there. `prompt` makes one
 -- call for each fact, the others one for each answer, or several if one call may not hold all
 -- facts. Calls are counted by their requests. Repairs of `xml` ask for single facts, so only the
--- requests of facts without a repair count there. NULL where no fact was answered.
+-- requests of facts without a repair count there. NULL where no fact was answered. An answer that
+-- only says that it does not know has no recall: n_abstained of n_records, whose facts do not count.
 -- group: scores
 -- summary: Each variant: the share of facts that its answers contain
 -- order: run, formulation != 'human', formulation, variant
@@ -15,7 +16,7 @@
 WITH by_fact AS (
     SELECT
         *,
-        reason IS DISTINCT FROM 'no_passages' AS asked,
+        coalesce(reason NOT IN ('no_passages', 'abstained'), TRUE) AS asked,
         label IS NULL OR first_reason IS NOT NULL AS na_at_first,
         CASE WHEN formulation = 'prompt' THEN fact_id ELSE coalesce(request_id, '') END AS call,
         first_reason IS NOT NULL AND formulation LIKE '%xml%' AS repaired_alone
@@ -28,6 +29,7 @@ by_record AS (
         variant,
         formulation,
         record_id,
+        coalesce(bool_and(reason = 'abstained'), FALSE) AS abstained,
         count(*) AS n_facts,
         count(*) FILTER (WHERE label = 1) AS n_true,
         count(*) FILTER (WHERE label = 0) AS n_false,
@@ -48,7 +50,8 @@ SELECT
     formulation,
     variant,
     count(*) AS n_records,
-    CAST(sum(COLUMNS('(n_.*)')) AS BIGINT) AS "\1",
+    count(*) FILTER (WHERE abstained) AS n_abstained,
+    CAST(coalesce(sum(COLUMNS('(n_.*)')) FILTER (WHERE NOT abstained), 0) AS BIGINT) AS "\1",
     CAST(sum(calls) FILTER (WHERE formulation != 'human') AS BIGINT) AS n_calls,
     CAST(sum(least(failed_calls, calls)) FILTER (WHERE formulation != 'human') AS BIGINT)
         AS n_failed_calls,
@@ -57,7 +60,13 @@ SELECT
         AS BIGINT
     ) AS n_failed_calls_before_repair,
     sum(n_true) / nullif(sum(n_true) + sum(n_false), 0) AS accuracy,
-    CASE WHEN sum(n_true) + sum(n_false) > 0 THEN sum(n_true) / sum(n_facts) END AS recall,
-    CASE WHEN sum(n_true) + sum(n_false) > 0 THEN avg(n_true / n_facts) END AS mean_recall
+    CASE
+        WHEN sum(n_true) + sum(n_false) > 0
+            THEN sum(n_true) / sum(n_facts) FILTER (WHERE NOT abstained)
+    END AS recall,
+    CASE
+        WHEN sum(n_true) + sum(n_false) > 0
+            THEN avg(n_true / n_facts) FILTER (WHERE NOT abstained)
+    END AS mean_recall
 FROM by_record
 GROUP BY run, formulation, variant

@@ -120,7 +120,7 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
         ("OUTCOMES", "supported refuted noans error"),
         (
             "REASONS",
-            "no_passages no_references refused filtered truncated unparsable transport "
+            "no_passages no_references abstained refused filtered truncated unparsable transport "
             "unsupported_language",
         ),
         (

@@ -83,6 +83,8 @@ def recalled_rows() -> dict[str, list[Any]]:
         return [replace(row, request_id=name) for row, name in zip(rows, requests, strict=True)]
 
     empty = verdicts("c", "empty", "tf", "ff", "  ") + verdicts("c", "empty", "tfn", "ff", "  ")
+    # Nor about one that says that it does not know.
+    silent = verdicts("f", "rag", "tf", "--", "f ") + verdicts("f", "poor", "tf", "--", "f ")
     return rows_of({}) | {
         "recall_verdicts": [
             *(*people("a", "rag", "ttf "), *people("b", "rag", "f")),
@@ -100,6 +102,7 @@ def recalled_rows() -> dict[str, list[Any]]:
             *by("split+xml", "tFtF-", "axbxx"),
             # An empty answer is asked about by nobody.
             *(replace(row, reason="no_passages") for row in empty),
+            *(replace(row, reason="abstained", first_reason=None) for row in silent),
         ],
         "usage": [
             request(None, None, 0.25, step="probe"),

@@ -38,8 +38,10 @@ class Lists:
         return word_set(self.texts[name])
 
     def phrases(self, name: str) -> str:
-        """Return the regular expression of a list with alternatives on each line."""
-        return "|".join(self.texts[name].strip().split("\n"))
+        """Return the regular expression of a list with alternatives on each line. {name} stands
+        for another list."""
+        alternatives = "|".join(self.texts[name].strip().split("\n"))
+        return re.sub(r"{([a-z_]+)}", lambda part: f"(?:{self.phrases(part[1])})", alternatives)
 
 
 LISTS: Final = Lists("ufo.transforms.english", "grammar.toml")

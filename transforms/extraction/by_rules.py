@@ -30,6 +30,7 @@ from ufo.transforms.english.words import is_english
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.clause import (
     Wording,
+    abstains,
     asks_for_person,
     first_verb,
     is_claim,
@@ -42,7 +43,7 @@ from ufo.transforms.extraction.clause import (
 from ufo.transforms.extraction.markdown import LineReader
 from ufo.transforms.extraction.marks import said_lines
 from ufo.transforms.extraction.subjects import Subjects
-from ufo.transforms.sentences import Span
+from ufo.transforms.sentences import Span, segment
 
 _DATE: Final = (
     r",? ?\b(?:in|on|around|circa|since|during) (?:the )?(?:(?:early|mid|late)[- ])?(?:\d{1,2} )?"
@@ -143,10 +144,11 @@ def extract_record(
     if is_english(record.text, record.language):
         extractor = extract_sentences if whole else extract
         return extractor(texts, record.question, starts, indents)
-    # It is unknown which parts are checkable, so every sentence is one claim.
+    # It is unknown which parts are checkable, so every sentence is one claim, but abstentions.
     return [
         ExtractedUnit(line.sentence, line.text, line.text)
         for line in said_lines(texts, starts, indents)
+        if not abstains(line.text, english=False)
     ]
 
 
@@ -190,6 +192,13 @@ def extract_sentences(
         ExtractedUnit(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
         for index, words in said.items()
     ]
+
+
+def only_abstains(text: str, language: str | None = None) -> bool:
+    """Return whether a text makes no claim, and says that the answer is not known or not there."""
+    spans = segment(text, language or "en")
+    said = any(abstains(text[start:end], english=False) for start, end in spans)
+    return said and not extract_record(InputRecord("", "", text, language=language), spans)
 
 
 def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:

@@ -11,9 +11,19 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
+from ufo.transforms.english.frames import ASSERTED, DOUBTED, framed
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
-from ufo.transforms.extraction.clause import LISTS, Clause, Wording, Words, is_name, may_be_person
+from ufo.transforms.extraction.clause import (
+    LISTS,
+    Clause,
+    Wording,
+    Words,
+    is_name,
+    may_be_person,
+    without_comma,
+)
+from ufo.transforms.extraction.gapping import JOINTS, POINT, completed, phrase_of, place_of
 
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
 _MAX_DEPTH: Final = 8
@@ -27,7 +37,8 @@ _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4}
 _LIFE: Final = re.compile(
     rf"\((born |b\. )?({_DATE}(?:,? in [^()–]+)?)(?: ?[–—-] ?(?:died )?({_DATE}))?\)"
 )
-_ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
+_ORIGIN: Final = re.compile(rf"[A-Z][a-z]+(?:an|ish|ese|aeli|aqi)|{LISTS.phrases('origins')}")
+_OF_NAME: Final = re.compile(rf"{_ORIGIN.pattern}|[A-Z]\w+ic")  # "Islamic studies"
 _ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed|long|rich|strong|old)$")
 _EVENTS: Final = word_set("born died away founded established built formed")
 # After these words the predicates may belong to another subject, or be a choice.
@@ -45,6 +56,12 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+_AGAIN: Final = r"(?P<again>(?:he|she|it|they) )?(?:also )?"
+_NOT_ONLY: Final = re.compile(
+    rf"(?:Not only (?P<verb>was|is|were|are|has|had) )?(?P<before>.+?)(?(verb)|"
+    rf" not (?:only|just|merely) (?P<first>.+?)),? but {_AGAIN}(?P<second>.+)"
+)
+_WHOLE: Final = LISTS.words("whole")
 # ", making it": the whole clause did this, not its subject.
 _OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
 
@@ -56,10 +73,46 @@ def split(sentence: Wording) -> list[Wording]:
     if len(words) <= _MAX_WORDS:
         if ',"' in text or ",”" in text:
             words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
-        pieces = _split(Wording(words, lows), 0, 0)
+        parts = _both(text) or ([words] if _may_split(lows, text) else [])
+        pieces = [claim for part in parts for claim in _split(Wording(part, en.lower(part)), 0, 0)]
         if len(pieces) > 1:
             return pieces
     return [sentence] if re.search(r"[^\W_]", text) else []
+
+
+def _both(text: str) -> list[Words]:
+    """Return the two statements of "X was not only a poet but also a singer", else nothing."""
+    said = _NOT_ONLY.fullmatch(text) if " but " in text else None
+    if said is None:
+        return []
+    before, first, second = said["before"].split(), said["first"], said["second"].split()
+    if first is None:  # "Not only was X a poet, but she also sang"
+        subject = before[: of.name_length(before) or before[0] in en.SUBJECT_PRONOUNS]
+        opening = [*subject, said["verb"], *before[len(subject) :]]
+        return [opening, [*subject, *second]] if subject and said["again"] else []
+    verb = next((at for at, word in enumerate(before) if en.is_finite(word)), len(before))
+    kept = before[:verb] if said["again"] else before
+    # "not only won, but his brother also won"
+    alike = said["again"] or _opens_like(first.split()[0], second[0])
+    return [[*before, *first.split()], [*kept, *second]] if alike else []
+
+
+def _opens_like(one: str, other: str) -> bool:
+    kinds = [
+        (en.is_finite(w) or en.is_participle(w), w in en.PREPOSITIONS, w in en.DETERMINERS)
+        for w in (one, other)
+    ]
+    return kinds[0] == kinds[1]
+
+
+def _may_split(lows: Words, text: str) -> bool:
+    """Return whether nothing binds the parts of the sentence: "respectively", "Some say that"."""
+    pairs = map("_".join, pairwise(lows))
+    if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(pairs)):
+        return False
+    stance, statement = framed(text)
+    # A part that "may have been" is recognised as a hedge by itself.
+    return stance == ASSERTED or (stance == DOUBTED and statement == text)
 
 
 def written(words: Words) -> str:
@@ -85,9 +138,13 @@ def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
     for at in range(tried, len(_RULES)):
         needs, rule = _RULES[at]
         parts = rule(parsed) if fits[needs] else ()
+        if len(parts) == 1:
+            return [clause]  # it is known to have no safe split
         if parts and (not _PAIRED.search(text) or all(map(_is_whole, parts))):
             said = [Wording(part, en.lower(part)) for part in parts]
-            return [claim for part in said for claim in _split(part, depth + 1, at)]
+            # Each verb of a subject may have a part that leaves it out.
+            again = _GAPPING if rule is _predicates else at
+            return [claim for part in said for claim in _split(part, depth + 1, again)]
     return [clause]
 
 
@@ -98,12 +155,6 @@ def _is_whole(piece: Words) -> bool:
     return text.count('"') % 2 == 0 and all(
         text.count(pair[0]) == text.count(pair[1]) for pair in pairs
     )
-
-
-def _bare(words: Words) -> Words:
-    """Return the words without a comma at their end."""
-    last = words[-1].rstrip(",") if words else ""
-    return [*words[:-1], last] if last else words[:-1]
 
 
 def _bracket(clause: Clause) -> list[Words]:
@@ -132,7 +183,11 @@ def _apposition(clause: Clause) -> list[Words]:
     verb = _past_adverbs(lows, close + 1)
     if end >= len(words) - 3 or not close or not en.is_finite(words[verb]):
         return []
-    name, said, low = _bare(words[start:end]), _bare(words[end : close + 1]), lows[end]
+    name, said, low = (
+        without_comma(words[start:end]),
+        without_comma(words[end : close + 1]),
+        lows[end],
+    )
     past = en.is_past(lows[verb]) or lows[verb] in ("was", "had")
     if low in ("who", "which") and en.is_finite(words[end + 1]):
         said = said[1:]
@@ -162,7 +217,7 @@ def _relative(clause: Clause) -> list[Words]:
         first -= 1
     while title and first > verb + 1 and words[first][0] not in '"“':
         first -= 1
-    name, before = _bare(words[first:end]), lows[first - 1]
+    name, before = without_comma(words[first:end]), lows[first - 1]
     # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
     shared = before in ("and", "or", "&", "for") or (
         before in en.PREPOSITIONS and lows[at + 1] == "who"
@@ -181,13 +236,20 @@ def _second_clause(clause: Clause) -> list[Words]:
         at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))
         stop, low = words[joint - 1][-1], lows[at]
         pronoun = low in ("he", "she", "his", "her")
-        if not (stop in ";:" or (at > joint and (stop == "," or pronoun))):
+        # "was founded by Ada Berg in 1998 and Jan Holm joined in 1999"
+        dated = stop.isdigit() and (lows[verb] in en.AUXILIARIES or is_name(subject))
+        dated = dated and en.is_capital("".join(words[at : at + 1]))
+        if not (stop in ";:" or (at > joint and (stop == "," or pronoun or dated))):
             continue
         length = of.name_length(words, at)
         if not length and low in _OWN_SUBJECTS:
             length = next((n for n in range(1, 6) if en.is_finite("".join(words[at + n :][:1]))), 0)
         own = at + length  # the verb of the second subject
-        if not 0 < length < 6 or own >= len(words) or words[own - 1][-1] in ",;:":
+        if low in ("both", "each", "all"):
+            return []  # of the first clause
+        if not 0 < length < 6 or own >= len(words) or lows[own - 1] in JOINTS:
+            continue
+        if any(word[-1] in ",;:" for word in words[at:own]):
             continue
         if not (lows[own] in en.AUXILIARIES or en.is_past(lows[own])):
             continue
@@ -222,7 +284,7 @@ def _participle(clause: Clause) -> list[Words]:
             for word, after in pairwise([*words[at + 1 :], ""]):
                 also = rest[-1] == "and" and _is_gerund(word) and not en.is_noun(after or "a")
                 rest.append(en.past_of_gerund(word) if also else word)
-            return [_bare(words[:at]), [*subject, *rest]]
+            return [without_comma(words[:at]), [*subject, *rest]]
     return []
 
 
@@ -238,7 +300,7 @@ def _predicates(clause: Clause) -> list[Words]:
     cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
     listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
     for at in range(verb + 1, len(words) - 1):
-        if lows[at] in _ENDS:
+        if lows[at] in _ENDS or lows[at : at + 2] == ["to", "have"]:
             break
         if lows[at] in ("and", "but") and _is_predicate(words, _past_adverbs(lows, at + 1)):
             cuts += [*listed, (at, at + 1)]
@@ -304,11 +366,11 @@ def _predicate_noun(clause: Clause) -> list[Words]:
     for at in range(verb + 3, len(words) - 1):
         low = lows[at]
         if low in ("who", "that", "which") and en.is_finite(words[at + 1]):
-            return [_bare(words[:at]), [*subject, *words[at + 1 :]]]
+            return [without_comma(words[:at]), [*subject, *words[at + 1 :]]]
         known = low in ("best", "widely", "well") and lows[at + 1] == "known"
         if (low in of.REDUCED or known) and lows[at - 1] not in ("and", "or", "also", "formerly"):
             be = "was" if low == "born" else words[verb]
-            return [_bare(words[:at]), [*subject, be, *words[at:]]]
+            return [without_comma(words[:at]), [*subject, be, *words[at:]]]
         placed = low in ("from", "in") and en.is_capital(words[at + 1])
         if low in en.CLAUSE_OPENERS or (low in en.PREPOSITIONS and not placed):
             return []
@@ -354,7 +416,7 @@ def _examples(clause: Clause) -> list[Words]:
     if unclear or found[0][0] in en.PREPOSITIONS:
         return []
     if kind := _kind_start(clause, at):
-        return [_bare(words[:at]), *([*words[:kind], *item] for item in found)]
+        return [without_comma(words[:at]), *([*words[:kind], *item] for item in found)]
     return [[*words[:begin], *item] for item in found] if len(found) > 1 else []
 
 
@@ -401,7 +463,7 @@ def _listed(words: Words) -> list[Words]:
             found.append([])
     last = found.pop()
     joint = next((k for k, word in enumerate(last) if word in ("and", "or")), -1)
-    found = [*map(_bare, found), *([last[:joint]] if joint else []), last[joint + 1 :]]
+    found = [*map(without_comma, found), *([last[:joint]] if joint else []), last[joint + 1 :]]
     if joint < 0 or not all(found):
         return [words]
     titles = all(item[0][0] in '"“' for item in found)
@@ -433,7 +495,17 @@ def _items(clause: Clause) -> list[Words]:
     several = sum(map(en.is_finite, words[verb + 1 : first])) > 1  # it would say them again
     opens = [item[0].lower() for item in items]
     gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
+    # "married Ada Berg in 1990, Eva Lund, and Gro Li", "met Ada Berg, Jan Holm in Oslo and Vik"
+    kinds = {phrase_of(item).kind == POINT for item in items}
+    before_list = pairwise(words[verb + 1 : first])
+    named_before = any(a[-1] == "," and en.is_capital(b) for a, b in before_list)
+    several = several or len(kinds) > 1 or named_before
     if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
+        return []
+    # "wrote novels and Ada Berg plays"
+    mixed_names = {en.is_capital(item[0]) and not _OF_NAME.fullmatch(item[0]) for item in items}
+    named = any(en.is_capital(item[0]) and not en.is_capital(item[-1]) for item in items)
+    if len(mixed_names) > 1 and named:
         return []
     mixed = not {"a", "an"}.isdisjoint(opens[1:]) and opens[0] not in ("a", "an", "the")
     if mixed or any(map(_breaks, items[-1])) or opens[0][0].isdigit() or opens[-1][0].isdigit():
@@ -473,14 +545,34 @@ def _event(clause: Clause) -> list[Words]:
     heads = [at for at in range(event + 1, len(words)) if lows[at] in before]
     if len(heads) < 2 or heads[0] > event + 3:
         return []
-    rest = [words[start : event + 1] + words[a:b] for a, b in pairwise([*heads[1:], len(words)])]
-    return list(map(_bare, [words[: heads[1]], *rest]))
+    ranges = list(pairwise([*heads, len(words)]))
+    if _is_gapped(words, lows, ranges):
+        return []  # "was born in Oslo, and Jan, her brother, in Bergen"
+    rest = [words[start : event + 1] + words[a:b] for a, b in ranges[1:]]
+    return list(map(without_comma, [words[: heads[1]], *rest]))
+
+
+def _is_gapped(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> bool:
+    """Return whether a subject may stand between two phrases: "in Oslo, Jan Holm in Bergen"."""
+    phrases = [phrase_of(words[a:b]) for a, b in ranges]
+    places = list(map(place_of, phrases))
+    for at, (a, b) in enumerate(ranges[:-1]):
+        listed = lows[a] in ("by", "to")  # "by Ada Berg and Jan Holm in 1990"
+        if lows[b - 1] in JOINTS or not (listed or JOINTS.isdisjoint(lows[a:b])):
+            return True
+        after = [lows[k + 1] for k in range(a, b - 1) if words[k][-1] in ",;"]
+        again = words[b - 1][-1] != "," and places[at] in places[at + 1 :]
+        dated = phrases[at].kind == POINT and any(not low[:1].isdigit() for low in after)
+        if after and (again or dated or not en.DETERMINERS.isdisjoint(after)):
+            return True
+    return False
 
 
 # In the order in which they are tried, each with the mark without which it cannot apply.
 _ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
 _RULES: Final = (
     (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),
-    (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
-    (_AND, _items), (_ANY, _event),
+    (_STOP, completed), (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun),
+    (_EXAMPLE, _examples), (_AND, _items), (_ANY, _event),
 )  # fmt: skip
+_GAPPING: Final = [rule for _, rule in _RULES].index(completed)

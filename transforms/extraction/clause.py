@@ -8,6 +8,8 @@ have been born in 1564") is a hedge.
 
 import re
 from collections.abc import Sequence
+from functools import cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
@@ -35,19 +37,26 @@ _OPENINGS: Final = en.PREPOSITIONS | REDUCED | {"raised", "educated", "later", "
 _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
-_UNREPEATABLE: Final = LISTS.words("unrepeatable")
-_PARTICLES: Final = LISTS.words("particles")
+UNREPEATABLE: Final = LISTS.words("unrepeatable")
+PARTICLES: Final = LISTS.words("particles")
 # Words that are capitalised at the start of a sentence, or always, but are not names alone.
 _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETERMINERS
 NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | LISTS.words("no_names")
 _IS_ADVERB: Final = re.compile(r".*(?:al|ous|ent|ant|ate|ive|ful|ar|re)ly")
 # Words that make a capitalised name the name of a thing.
+NAMES_OF_DAYS: Final = LISTS.words("names_of_days")
 _THING_WORDS: Final = LISTS.words("thing_words")
 _PLACE_PREPOSITIONS: Final = word_set("in at from near across on the a an")
 _ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
 _ASKS_FOR_PERSON: Final = re.compile(
     r"\b(?:bio|biography|who|whom|whose|born|die|died|married|he|she|his|her|him)\b", re.IGNORECASE
 )
+
+
+def without_comma(words: Words) -> Words:
+    """Return the words without a comma at their end."""
+    last = words[-1].rstrip(",") if words else ""
+    return [*words[:-1], last] if last else words[:-1]
 
 
 class Clause(NamedTuple):
@@ -71,7 +80,7 @@ def parse(words: Words, lows: Words) -> Clause | None:
     repeatable = (
         0 < end - start <= _MAX_SUBJECT
         and words[end - 1][-1] not in ",;:"
-        and lows[start] not in _UNREPEATABLE
+        and lows[start] not in UNREPEATABLE
         and not any(low in en.CLAUSE_OPENERS or low in BE for low in lows[start:end])
     )
     return Clause(words, lows, start, verb, words[start:end] if repeatable else [])
@@ -117,7 +126,7 @@ def name_length(words: Sequence[str], start: int = 0) -> int:
             length = at + 1 - start
             if word[-1] in ",;:)!?" or (word[-1] == "." and len(word) > 4):
                 break
-        elif not (length and word in _PARTICLES):
+        elif not (length and word in PARTICLES):
             break
     return length
 
@@ -220,8 +229,14 @@ _DISCOURSE: Final = re.compile(
 )
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
-_DEMANDS: Final = re.compile(LISTS.phrases("demands"))
+_DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
+_ABSTAINING: Final = LISTS.words("abstaining")
+_MAX_CONTRASTS: Final = 4  # keeps the search linear
+_CONTRASTS: Final = (" but ", "though ", "owever", " yet ")
+_BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
+# "We accept cards": a word that is no known verb is one behind these.
+_SPEAKERS: Final = re.compile(r"(?:we|you|they|i|our|your)(?:['’](?:re|ve|ll|d))?")
 _IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
 _AFTER_IMPERATIVE: Final = en.DETERMINERS | LISTS.words("after_imperative")
 _TASTE: Final = LISTS.words("taste")
@@ -257,11 +272,48 @@ def wording(sentence: str) -> Wording:
         text = _EMPHASIS.sub("", _CITATION.sub("", _LINK.sub(r"\1", text)))
     words = text.split()
     text = " ".join(words)
+    said = _without_abstention(_opened(text))
+    if said != text:
+        words = said.split()
+    return Wording(words, en.lower(words))
+
+
+def _opened(text: str) -> str:
+    """Return the text without discourse words at its beginning."""
     opening = _DISCOURSE.match(text)
     if opening:  # it ends with white space, so something follows
         text = text[opening.end() :]
-        words = (text[0].upper() + text[1:]).split()
-    return Wording(words, en.lower(words))
+        text = text[0].upper() + text[1:]
+    return text
+
+
+def _without_abstention(text: str) -> str:
+    """Return what is said beside "I do not know the date, but …" or "…, but I am not sure"."""
+    contrasts = any(word in text for word in _CONTRASTS)
+    for joint in islice(_BUT.finditer(text), _MAX_CONTRASTS) if contrasts else ():
+        if abstains(text[joint.end() :]):
+            return text[: joint.start()]
+        if abstains(text[: joint.start()]):
+            return _opened(text[joint.end() :])
+    return text
+
+
+def abstains(text: str, english: bool = True) -> bool:
+    """Return whether a sentence only says that the answer is not known or not in the passages."""
+    text = text.strip()
+    if not english and _pattern("abstentions_elsewhere").match(text):
+        return True
+    if _ABSTAINING.isdisjoint(lower(text.replace("’", "'").split())):
+        return False
+    while opening := _pattern("abstention_lead_ins").match(text):
+        text = text[opening.end() :]
+    return bool(_pattern("abstentions").match(text) or _pattern("abstentions_inside").search(text))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern of a list of phrases, compiled when it is first needed."""
+    return re.compile(LISTS.phrases(name), re.IGNORECASE)
 
 
 def is_claim(sentence: str, said: Wording) -> bool:
@@ -281,9 +333,9 @@ def is_claim(sentence: str, said: Wording) -> bool:
     verb = any(map(en.is_finite, words[1:])) or any(
         low in PRESENT and word[0].islower() for word, low in zip(words, lows, strict=True)
     )
-    return (verb or _VERB_LIKE.search(" ".join(words)) is not None) and not is_talk(
-        Wording(words, lows)
-    )
+    speaks = _SPEAKERS.fullmatch(lows[0]) and text[-1] in ".!" and len(words) > 2
+    verb = verb or bool(speaks or _VERB_LIKE.search(" ".join(words)))
+    return verb and not is_talk(Wording(words, lows))
 
 
 def is_talk(said: Wording, opens: bool = True) -> bool:
@@ -297,7 +349,8 @@ def is_talk(said: Wording, opens: bool = True) -> bool:
     text = " ".join(words)
     return bool(
         (opens and (_TALK.match(text) or _instructs(words, lows)))
-        or ("should" in text and _DEMANDS.search(text) is not None)
+        or abstains(text)
+        or ("ould" in text and _DEMANDS.search(text) is not None)
         or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
         or _leaves_open(text, lows)

@@ -179,7 +179,9 @@ class Subjects:
         """Remember the people that the sentence names, and its subject."""
         verb = clause.first_verb(words, lows, start)
         self._fresh = False
-        self._is_said = verb > start and lows[verb] in BE
+        # "One of the songs was a hit": what follows is about that one, not about the songs.
+        part = lows[:start][-2:] == ["one", "of"] or lows[start] in clause.UNREPEATABLE - {"it"}
+        self._is_said = verb > start and lows[verb] in BE and not part
         if lows[start] in en.POSSESSIVES:
             # "His father, Nils Dahl, was a farmer" is about another person.
             said = set(lows[start + 1 : max(verb, start + 3)])

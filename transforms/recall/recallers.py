@@ -111,7 +111,7 @@ class LlmRecaller:
         self, settings: LlmSettings, formulations: Sequence[str], client: Callable[[], Client]
     ) -> None:
         self.model = settings.model
-        self._published = settings.as_published
+        self.as_published = settings.as_published
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = asking.Askers(settings, self._prompts, cache(client))
         self._formulations = {
@@ -128,7 +128,7 @@ class LlmRecaller:
     @property
     def generation_version(self) -> str:
         """The version of the prompts that generated facts depend on."""
-        return self._prompts.version(_PUBLISHED if self._published else _PROMPTS)
+        return self._prompts.version(_PUBLISHED if self.as_published else _PROMPTS)
 
     def prompt_version(self, formulation: str) -> str | None:
         """Return the version of the prompts that the findings of a formulation depend on."""
@@ -137,7 +137,7 @@ class LlmRecaller:
     async def generate(self, record: RecallInput) -> Made:
         """Return the facts that the record's ground truth states in answer to its question."""
         asker = self._askers.asker(EXTRACTOR, "facts", record.record_id)
-        form = _facts_form(record, self._published, self._prompts)
+        form = _facts_form(record, self.as_published, self._prompts)
         answer = (await asking.ask_for_items([0], form, asker))[0]
         return Made(answer.value or [], failures=asker.failures, usage=asker.usage)
 
@@ -167,6 +167,8 @@ def _settings_of(name: str, base: LlmSettings) -> LlmSettings:
 
 class JudgeRecaller:
     """Generates facts by the judge's extraction, and verifies answers by its verification."""
+
+    as_published = False
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge

@@ -8,6 +8,7 @@ from typing import Any
 from ufo.schemas import records
 from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
+    ABSTAINED,
     NO_PASSAGES,
     NOANS,
     REFUTED,
@@ -19,6 +20,7 @@ from ufo.schemas.records import (
     RecallRecord,
     RecallVerdict,
 )
+from ufo.transforms.extraction.by_rules import only_abstains
 from ufo.transforms.judges.judge import citation_found
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.llm.request import together
@@ -47,7 +49,8 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
 
     Every answer is verified against all facts by every formulation; without formulations
     (`--facts_only`) only facts are generated. Human labels are verdicts of the formulation `human`.
-    An empty answer states no fact, without a call of the model.
+    An empty answer states no fact, without a call of the model. An answer that only says that it
+    does not know has no label, but is asked about if the run is as published.
 
     Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
@@ -116,6 +119,8 @@ async def _verified(
     answer = replace(answer, text=without_thoughts(answer.text))
     if not answer.text.strip():
         return Made(findings=[Finding(NOANS, NO_PASSAGES) for _ in facts])
+    if not recaller.as_published and only_abstains(answer.text):
+        return Made(findings=[Finding(NOANS, ABSTAINED) for _ in facts])
     lost = Finding(records.ERROR, records.TRANSPORT, first_reason=records.TRANSPORT)
     instead = Made(findings=[lost for _ in facts])
     key = f"{record.record_id}/{answer.variant}/{formulation}"

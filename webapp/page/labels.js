@@ -68,6 +68,7 @@ const OUTCOMES = {
 /** @type {Record<string, string>} */
 export const REASONS = {
   no_passages: "the source found no passage",
+  abstained: "the answer says that it does not know",
   no_references: "no reference was given",
   refused: "the model refused to answer",
   filtered: "a content filter stopped the answer",

@@ -62,6 +62,8 @@ def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path)
         "units": 2,
         "failures": 1,
         "factuality_score": 0.5,
+        "n_without_claim": 0,
+        "n_abstained": 0,
         "requests": 0,
         "tokens": 0,
         "cost_usd": 0,
@@ -194,3 +196,42 @@ def test_a_run_that_shares_nothing_with_its_baseline_is_finished_all_the_same(
     assert "results in" in done.out
     assert "share no question" in done.err
     assert (tmp_path / "out" / "run=new" / "manifest.json").exists()
+
+
+ABSTAINING = [
+    ENGLISH,
+    {"id": "f", "response": "I don't know.", "reference_answers": "Oslo is large."},
+    {"id": "g", "response": "Not found in the provided context."},
+    NO_CLAIM,
+]
+
+
+@pytest.fixture(scope="module")
+def silent(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
+    """One response of four has a claim, and two of the others abstain."""
+    folder = tmp_path_factory.mktemp("silent")
+    words = evaluation(folder, ABSTAINING, "--run", "one", "--judge", "offline")
+    ok(*words)
+    return lambda code, *flags: ends(code, *words, "--if_finished", "skip", *flags)
+
+
+def test_people_are_told_how_many_responses_have_no_claim(silent: Callable[..., Outcome]) -> None:
+    lines = silent(0).out.splitlines()
+    assert lines[2:4] == [
+        "factuality score 1.000, 100% of claims decided",
+        "3 responses without a claim, of which 2 abstain",
+    ]
+
+
+def test_programs_are_told_how_many_abstain(silent: Callable[..., Outcome]) -> None:
+    found = silent(0, "--json").json
+    assert (found["responses"], found["n_without_claim"], found["n_abstained"]) == (4, 3, 2)
+
+
+def test_abstentions_leave_the_score_as_it_is(silent: Callable[..., Outcome]) -> None:
+    assert silent(0, "--json").json["factuality_score"] == 1.0
+
+
+def test_without_any_claim_the_abstentions_are_counted_too(tmp_path: Path) -> None:
+    words = evaluation(tmp_path, ABSTAINING[1:], "--run", "one", "--judge", "offline")
+    assert "no response has a claim (2 of them abstain), so there is no score" in ok(*words).out

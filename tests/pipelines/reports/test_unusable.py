@@ -275,3 +275,13 @@ def test_facts_that_could_not_be_generated_are_told_of_a_recall(tmp_path: Path) 
 
 def test_an_answer_without_a_passage_is_no_judgement(tmp_path: Path) -> None:
     assert found_of(tmp_path, rows_of({"a": {"u": {"ref": "-", "wiki": "ne"}}})).of == 2
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [(0, "2 without a claim"), (1, "2 without a claim (1 of them abstains)")],
+    ids=["none abstains", "one abstains"],
+)
+def test_of_the_responses_without_a_claim_those_are_named_that_abstain(n: int, said: str) -> None:
+    counts = {"n_without_units": 2, "n_unsupported": 0, "n_unjudged": 0, "n_responses": 5}
+    assert without_score(counts, n) == f"No score for some of 5 responses: {said}"

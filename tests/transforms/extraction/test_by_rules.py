@@ -16,6 +16,7 @@ from ufo.transforms.extraction.by_rules import (
     extract_record,
     extract_sentences,
     line_indents,
+    only_abstains,
     paragraph_starts,
 )
 from ufo.transforms.extraction.claims import split, written
@@ -394,3 +395,45 @@ def test_any_markdown_is_read(text: str) -> None:
     units = extract_record(InputRecord("k", "r", text, language="en"), spans)
     assert all(unit.claim.strip() for unit in units)
     assert all(0 <= unit.sentence_index < len(spans) for unit in units)
+
+
+@pytest.mark.parametrize("row", cases(HERE / "abstentions.txt"), ids=lambda row: row[0][:40])
+def test_a_response_that_only_abstains_has_no_claim(row: list[str]) -> None:
+    assert said(row[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "abstains"),
+    [
+        pytest.param("I don't know.", None, True, id="one sentence"),
+        pytest.param("Sorry! I don't know. Ask a doctor.", None, True, id="beside no claim"),
+        pytest.param("I don't know. Oslo is in Norway.", None, False, id="beside a claim"),
+        pytest.param("Hello there!", None, False, id="no claim, and no abstention"),
+        pytest.param("Das weiß ich nicht.", "de", True, id="in another language"),
+        pytest.param("Oslo liegt in Norwegen.", "de", False, id="a claim in another language"),
+    ],
+)
+def test_a_text_abstains_if_it_says_nothing_else(
+    text: str, language: str | None, abstains: bool
+) -> None:
+    assert only_abstains(text, language) == abstains
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("One of the songs was a hit. It was old.", ["One of the songs was a hit.", "It was old."]),
+        ("One was a hit. It was old.", ["One was a hit.", "It was old."]),
+        ("The Sea was a hit. It was old.", ["The Sea was a hit.", "The Sea was old."]),
+    ],
+)
+def test_one_of_several_is_not_all_of_them(text: str, claims: list[str]) -> None:
+    assert said(text) == claims
+
+
+def test_an_abstention_in_another_language_makes_no_claim() -> None:
+    text = "Das weiß ich nicht. Oslo liegt in Norwegen."
+    record = InputRecord("k", "r", text, language="de")
+    assert [unit.claim for unit in extract_record(record, segment(text))] == [
+        "Oslo liegt in Norwegen."
+    ]

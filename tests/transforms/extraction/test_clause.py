@@ -1,10 +1,13 @@
 """The parts of a sentence, the names in it, and the sentences that make no checkable claim."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.case_files import cases
 from ufo.transforms.english.grammar import lower
 from ufo.transforms.extraction import clause
-from ufo.transforms.extraction.clause import Wording, is_claim, is_talk, wording
+from ufo.transforms.extraction.clause import Wording, abstains, is_claim, is_talk, wording
 
 
 def table(text: str) -> list[list[str]]:
@@ -324,3 +327,58 @@ However, ada was born. => Ada was born.
 @pytest.mark.parametrize(("text", "words"), table(WORDINGS))
 def test_a_sentence_is_read_without_what_surrounds_it(text: str, words: str) -> None:
     assert wording(text) == said(words)
+
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("sentence", [row[0] for row in cases(HERE / "abstentions.txt")])
+def test_an_abstention_makes_no_claim(sentence: str) -> None:
+    said = wording(sentence)
+    assert abstains(sentence) or not is_claim(sentence, said)
+
+
+FOREIGN = """Das weiß ich nicht.
+Es tut mir leid, dazu habe ich keine Informationen.
+Die Frage kann anhand des Textes nicht beantwortet werden.
+Der Kontext enthält keine Informationen dazu.
+Keine Angabe.
+Je ne sais pas.
+Désolé, je ne trouve pas cette information.
+Le contexte ne mentionne pas la date.
+Aucune information disponible.
+No lo sé.
+Lo siento, no tengo información sobre eso.
+El contexto no menciona la fecha.
+Non lo so.
+Mi dispiace, non ho informazioni.
+Il testo non menziona la data.
+Não sei.
+Desculpe, não tenho informações.
+O texto não menciona a data.
+Dat weet ik niet.
+De tekst vermeldt dit niet.
+Geen informatie beschikbaar."""
+STATED = """Oslo ist die Hauptstadt Norwegens.
+Der Dom wurde nicht zerstört.
+Die Firma hat keine Filialen in Kanada.
+La ville n'a pas de métro.
+La ciudad no tiene metro.
+La città non ha una metropolitana.
+A cidade não tem metrô.
+De stad heeft geen metro.
+Das Dokument wurde 1990 unterzeichnet."""
+
+
+@pytest.mark.parametrize("sentence", FOREIGN.split("\n"))
+def test_an_abstention_in_another_language(sentence: str) -> None:
+    assert abstains(sentence, english=False)
+
+
+@pytest.mark.parametrize("sentence", STATED.split("\n"))
+def test_a_negation_in_another_language_is_no_abstention(sentence: str) -> None:
+    assert not abstains(sentence, english=False)
+
+
+def test_of_the_words_of_another_language_english_has_none() -> None:
+    assert not abstains("Das weiß ich nicht.")

@@ -222,3 +222,28 @@ def test_names_are_written_one_way_and_each_comes_once() -> None:
 def test_other_names_are_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(UsageError, match=r"unknown formulation .* allowed: prompt, tf, "):
         canonical([name])
+
+
+ABSTAINS = record(answers={"rag": "I do not know.", "base": "Ada was born in 1815."})
+
+
+def test_an_answer_that_abstains_has_no_label_and_is_not_asked_about() -> None:
+    reply = Choice(arguments=json.dumps({f"fact_{at}": T for at in (1, 2, 3)}))
+    found, client = asked([reply], ABSTAINS, "tf")
+    rows = [(row.variant, row.label, row.reason) for row in found.verdicts]
+    assert rows[:3] == [("rag", None, "abstained")] * 3
+    assert [variant for variant, *_ in rows[3:]] == ["base"] * 3
+    assert len(client.requests) == 1
+
+
+def test_as_published_an_answer_that_abstains_is_asked_about() -> None:
+    reply = Choice(arguments=json.dumps({f"fact_{at}": F for at in (1, 2, 3)}))
+    found, client = asked([reply, reply], ABSTAINS, "tf", as_published=True, repairs=0)
+    assert len(client.requests) == 2
+    assert "abstained" not in {row.reason for row in found.verdicts}
+
+
+def test_an_answer_that_abstains_and_then_states_facts_has_labels() -> None:
+    answers = {"rag": "I do not know all of it. Ada was born in 1815."}
+    found = run_now(recall(record(answers=answers), JudgeRecaller(OfflineJudge()), ("offline",)))
+    assert [row.label for row in found.verdicts][:1] == [1]

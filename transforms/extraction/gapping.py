@@ -1,0 +1,244 @@
+"""Complete the parts of a sentence that leave out a verb: "Ada was born in 1867 and Jan in 1859".
+
+The words after the verb are cut into parts, and each part into phrases. A part without a verb is
+completed only if its phrases are of the same kinds as those of the first part. It has a subject of
+its own ("and Jan in 1859") or shares it ("in Oslo in 1867 and in Rome in 1868"). If a part only
+looks like one of these, the sentence stays whole, because a wrong pair makes a wrong claim.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from ufo.transforms.english import grammar as en
+from ufo.transforms.extraction.clause import (
+    LISTS,
+    NAMES_OF_DAYS,
+    PARTICLES,
+    Clause,
+    Words,
+    without_comma,
+)
+
+JOINTS: Final = frozenset({"and", "but", "while", "whereas"})
+_GROUP: Final = en.ADVERBS | en.AUXILIARIES | {"been", "up", "out", "away"}
+_BEFORE_EXAMPLES: Final = frozenset({"such", "including", "include", "includes", "included"})
+_PARTS_OF_TIME: Final = frozenset({"early", "mid", "late"})
+_NO: Final = frozenset({"not", "never", "no", "neither", "nor", "or"})
+_NUMERALS: Final = LISTS.words("numerals")
+_ORDINALS: Final = LISTS.words("ordinals")
+_TIME: Final = re.compile(
+    rf"\b(?:1\d|20)\d\ds?\b(?![,.]\d| [a-z])|\b(?:{'|'.join(sorted(NAMES_OF_DAYS))})\b"
+    r"|\b(?:century|later|earlier|afterwards|BCE?|AD|CE)\b"
+)
+_NAME, _NOUN, _NUMBER, POINT = "name", "noun", "number", "time"
+_EXACT: Final = frozenset({_NUMBER, POINT})
+
+
+class Phrase(NamedTuple):
+    """A noun phrase with its preposition, if it has one."""
+
+    words: Words
+    preposition: str
+    kind: str
+
+
+def completed(clause: Clause) -> list[Words]:
+    """Return a clause for each part; only the whole sentence if a part is unclear, and nothing if
+    no part leaves out its verb."""
+    words, lows, start, verb, _ = clause
+    heads = [
+        low if low in en.PREPOSITIONS else "number"
+        for low in lows[verb + 1 :]
+        if low in en.PREPOSITIONS or low in _NUMERALS or low[:1].isdigit()
+    ]
+    listed = not _BEFORE_EXAMPLES.isdisjoint(lows) or any(word[0] == "(" for word in words)
+    if listed or len(set(heads)) == len(heads):
+        return []  # no phrase like another: cheaper than to read the phrases
+    begin = _after_verb(lows, verb)
+    (first, *parts), verbal = _parts(words, lows, begin)
+    subject = phrase_of(words[start:verb])
+    opening = phrase_of(words[:start]) if start else None
+    added = [_complete(part, first, subject, opening, words[verb:begin]) for part in parts]
+    if parts and all(added) and not verbal and _NO.isdisjoint(lows):
+        return list(map(without_comma, [[*words[:begin], *_words(first)], *added]))
+    unclear = [part for part in parts if _repeats(part, first)]
+    # "He lived in Oslo in 1990 and in Rome in 1995, and died": all of it is about one subject.
+    own_subject = any(not part[0].preposition for part in unclear)
+    return [words] if unclear and (own_subject or not verbal) else []
+
+
+def _after_verb(lows: Words, verb: int) -> int:
+    """Return the index after the verb and its participle, adverbs and particle."""
+    at = verb + 1
+    while at < len(lows) and (lows[at] in _GROUP or lows[at].endswith("ly")):
+        at += 1
+    passive = lows[verb] in en.AUXILIARIES and en.is_participle("".join(lows[at : at + 1]))
+    return _after_verb(lows, at) if passive else at
+
+
+def _parts(words: Words, lows: Words, begin: int) -> tuple[list[list[Phrase]], bool]:
+    """Return the parts from `begin` on up to one with a verb, and whether there is such a part.
+
+    A part of one phrase belongs to the part before it: "Oslo, Norway", "May 3, 1990".
+    """
+    after = range(begin + 1, len(words))
+    cuts = [at for at in after if words[at - 1][-1] in ",;" or lows[at] in JOINTS]
+    parts: list[list[Phrase]] = []
+    for first, end in pairwise([min(begin, len(words) - 1), *cuts, len(words)]):
+        at = first + (lows[first] in JOINTS)
+        if at == end:
+            continue  # the comma before "and"
+        if parts and _has_verb(words[at:end], lows[at:end]):
+            return parts, True
+        phrases = _phrases(words[at:end], lows[at:end])
+        if parts and len(phrases) == 1:
+            last = parts[-1].pop()
+            phrases = [last._replace(words=[*last.words, *words[first:end]])]
+            parts[-1] += phrases
+        else:
+            parts.append(phrases)
+    return parts or [[]], False
+
+
+def _has_verb(words: Words, lows: Words) -> bool:
+    first = next((low for low in lows if low not in en.ADVERBS), "")
+    return (
+        any(map(en.is_finite, words))
+        or en.is_participle(first)
+        or (first.endswith("ing") and len(first) > 5)
+        or not en.CLAUSE_OPENERS.isdisjoint(lows)
+    )
+
+
+def _phrases(words: Words, lows: Words) -> list[Phrase]:
+    starts = [at for at in range(len(words)) if not at or _begins(words, lows, at)]
+    return [phrase_of(words[a:b]) for a, b in pairwise([*starts, len(words)])]
+
+
+def _begins(words: Words, lows: Words, at: int) -> bool:
+    """Return whether a phrase begins at this word."""
+    word, low, before = words[at], lows[at], lows[at - 1]
+    if low in en.PREPOSITIONS or before in en.PREPOSITIONS or before in en.DETERMINERS:
+        return low in en.PREPOSITIONS
+    if low in en.DETERMINERS or _is_number(word):
+        return not (_is_number(words[at - 1]) or words[at - 1] in NAMES_OF_DAYS | _PARTS_OF_TIME)
+    named = en.is_capital(words[at - 1]) and lows[at - 2 : at - 1] != ["the"]  # "the Physics prize"
+    return named and word[0].islower() and low not in _ORDINALS | PARTICLES
+
+
+def phrase_of(words: Words) -> Phrase:
+    """Return these words as one phrase."""
+    lows = en.lower(words)
+    preposition = lows[0] if lows[0] in en.PREPOSITIONS else ""
+    content = [w for w, low in zip(words, lows, strict=True) if low not in _BEFORE_CONTENT] or words
+    if _TIME.search(" ".join(words)):
+        return Phrase(words, "", POINT)
+    kind = _NAME if en.is_capital(content[0]) else _NOUN
+    return Phrase(words, preposition, _NUMBER if _is_number(content[0]) else kind)
+
+
+_BEFORE_CONTENT: Final = en.PREPOSITIONS | (en.DETERMINERS - _NUMERALS)
+
+
+def _is_number(word: str) -> bool:
+    return word.lstrip("$€£(-−")[:1].isdigit() or en.core(word) in _NUMERALS
+
+
+def _repeats(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
+    """Return whether the part has a phrase that can stand in the place of one of the first part."""
+    alike = {place_of(phrase) for phrase in first}
+    own = part if part[0].preposition else part[1:]
+    clear = (one for one in own if one.preposition not in ("", "of") or one.kind in _EXACT)
+    return any(place_of(phrase) in alike for phrase in clear)
+
+
+def place_of(phrase: Phrase) -> tuple[str, str]:
+    """Return what phrases have in common that can stand in one another's place."""
+    kind = phrase.kind if phrase.kind in _EXACT else _NOUN
+    return phrase.preposition, kind
+
+
+def _complete(
+    part: list[Phrase],
+    first: list[Phrase],
+    subject: Phrase,
+    opening: Phrase | None,
+    verb: Words,
+) -> Words:
+    """Return the part with its subject and verb, nothing if it is unclear which it has."""
+    own, said, head = part[0], part, subject.words
+    if opening:  # "In 1990 he moved to Oslo, in 1995 to Rome"
+        fits = opening.kind == POINT == own.kind and _same(part[1:], first)
+        return [*own.words, *head, *verb, *_said(part[1:], first)] if fits else []
+    if not _shares_subject(part, first, subject):
+        said, head = part[1:], _filled(own.words, subject.words)
+    kept, replaced = first[: -len(said)], first[-len(said) :]
+    # What is kept has no name: "elected president in 1990 and Jan in 1991".
+    if not _same(said, replaced) or any(phrase.kind != _NOUN for phrase in kept):
+        return []
+    if said is not part and not _has_subject(own, subject, said, replaced):
+        return []
+    # "won the prize in 1990 and Jan in 1991" may be about one who won Jan
+    if said is not part and kept and not (verb[0] in en.BE and own.kind == subject.kind == _NAME):
+        return []
+    return [*head, *verb, *_words(kept), *_said(said, replaced)]
+
+
+def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Phrase) -> bool:
+    """Return whether the part can only begin with what replaces a phrase, not with a subject."""
+    own = part[0]
+    if own.preposition or own.kind == POINT:
+        return True
+    if own.kind == _NUMBER or len(part) > len(first):
+        return own.kind == _NUMBER != subject.kind
+    replaced = first[-len(part)]
+    bare = own.kind == replaced.kind == _NOUN and en.core(own.words[0]) not in en.DETERMINERS
+    told = bare and any(phrase.kind != _NOUN for phrase in part)  # "law in Oslo and art in Rome"
+    return en.core(own.words[-1]) == en.core(replaced.words[-1]) or (
+        told and en.is_capital(subject.words[0])
+    )
+
+
+def _has_subject(
+    own: Phrase, subject: Phrase, said: Sequence[Phrase], replaced: Sequence[Phrase]
+) -> bool:
+    """Return whether the part begins with a subject like that of the first part."""
+    if own.kind not in (_NAME, _NOUN) or [a.kind for a in said] != [b.kind for b in replaced]:
+        return False
+    if any(phrase.kind in _EXACT for phrase in said):
+        return True
+    # "He served in Oslo and Rome in the army": Rome did not.
+    alike = own.kind == subject.kind and (len(own.words) > 1) == (len(subject.words) > 1)
+    placed = all(phrase.kind == _NAME and phrase.preposition for phrase in said)
+    return alike and placed and en.core(subject.words[0]) not in en.SUBJECT_PRONOUNS
+
+
+def _same(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
+    return bool(part) and sorted(map(place_of, part)) == sorted(map(place_of, first))
+
+
+def _said(part: Sequence[Phrase], first: Sequence[Phrase]) -> Words:
+    """Return the words of the part's phrases, each with the noun that it leaves out."""
+    pairs = zip(part, first, strict=True)
+    return [word for own, other in pairs for word in _filled(own.words, other.words)]
+
+
+def _words(phrases: Sequence[Phrase]) -> Words:
+    return [word for phrase in phrases for word in phrase.words]
+
+
+def _filled(own: Words, other: Words) -> Words:
+    """Return "83 million" as "83 million inhabitants" beside "67 million inhabitants", and "the
+    second" as "the second film" beside "the first film"."""
+    counts = [_counts(word) for word in other]
+    if not all(map(_counts, own)) or True not in counts or any(word[0] in "$€£" for word in own):
+        return own
+    tail = other[len(counts) - counts[::-1].index(True) :]
+    return [*own[:-1], own[-1].rstrip(",;."), *tail] if all(map(str.islower, tail)) else own
+
+
+def _counts(word: str) -> bool:
+    low = en.core(word)
+    return _is_number(word) or low in _ORDINALS or low in en.DETERMINERS or low in en.PREPOSITIONS
