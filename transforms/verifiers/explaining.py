@@ -28,6 +28,8 @@ def explain(found: Match, outcome: str) -> Explanation:
     disproved = disproof(found)
     if outcome == SUPPORTED and disproved:
         rationale = f'says "{disproved.said}", the claim denies "{disproved.claimed}"'
+        if disproved.kind == "exclusion":
+            rationale = f'says "{disproved.said}", as the claim does'
         return Explanation(sentences[disproved.sentence], rationale)
     if outcome == REFUTED and against:
         return Explanation(sentences[against[0].sentence], _differs(against[0]))

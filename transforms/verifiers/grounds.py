@@ -412,7 +412,8 @@ def _clause(found: Match, denies: bool) -> tuple[int, Part, float]:
                 for k, item in enumerate(claim.items)
                 if item.key in clause.has and item.key not in part.keys
             )
-            share = claim.share(masks[number] & ~outside, claim.everything)
+            there = masks[number] & ~outside
+            share = 0.0 if claim.numbered & ~there else claim.share(there, claim.everything)
             choices.append((-share, bool(part.denied) != denies, number, part))
     share, _, number, part = min(choices, key=lambda choice: choice[:3])
     return number, part, -share
@@ -426,17 +427,17 @@ def _excluded(found: Match) -> Iterator[Ground]:
         parts = [k for k in parts if not found.said >> k & 1]
         if parts:
             claimed = " ".join(claim.items[k].surface for k in parts)
-            yield _ground(found, "negation", number, f"not {claimed}", claimed, mask(parts))
+            yield _ground(found, "exclusion", number, f"not {claimed}", claimed, mask(parts))
 
 
 def _opposed(found: Match) -> Iterator[Ground]:
-    """Yield the opposite of a word of the claim that is not said: "closed" for "open"."""
+    """Yield the opposite of a word of the claim, in a clause without it: "closed" for "open"."""
     claim, keys = found.claim, found.passage.keys
     if _OPPOSITES.keys().isdisjoint(claim.has):
         return
     for k, item in enumerate(claim.items):
         opposites = _OPPOSITES.get(item.key)
-        if not opposites or found.said >> k & 1 or opposites.isdisjoint(keys):
+        if not opposites or opposites.isdisjoint(keys) or _in_best_clause(found, item.key):
             continue
         if same_roles(claim, found.passage.clauses):
             return  # "Ann lost to Bob", "Bob won against Ann"
@@ -444,6 +445,15 @@ def _opposed(found: Match) -> Iterator[Ground]:
             word = next((word for word in clause.words if word.key in opposites), None)
             if word is not None and not word.named:
                 yield _ground(found, "opposite", number, word.surface, item.surface, 1 << k)
+
+
+def _in_best_clause(found: Match, key: str) -> bool:
+    """Return whether a word is in the clause that says most of the claim without it."""
+    if key not in found.passage.keys:
+        return False
+    rest = {item.key for item in found.claim.items} - {key}
+    parts = [part.keys for clause in found.passage.clauses for part in clause.parts]
+    return key in max(parts, key=lambda keys: (len(keys & rest), key in keys))
 
 
 def _placed(found: Match) -> Iterator[Ground]:

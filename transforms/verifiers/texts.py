@@ -108,7 +108,7 @@ class ReadClause:
     @cached_property
     def parts(self) -> list[Part]:
         """The clauses of the sentence. One in a frame that denies it is whole."""
-        pieces = clauses(self._text) if self.denies_something else [(self._text, 0)]
+        pieces = clauses(self._text)
         count = 1 + max(number for _, number in pieces)
         words: list[list[Word]] = [[] for _ in range(count)]
         for piece, number in pieces:
