@@ -346,9 +346,13 @@ def _quantities(found: Match) -> Iterator[Ground]:
             if not differ(claimed, other) or any(agree(q, other) for q in claim.numbers):
                 continue
             clause, dated = passage.clauses[number], claimed.kind in (YEAR, DAY)
-            if not dated or _follows(found, clause, claimed.start, other.start):
-                kind = "date" if dated else "number"
-                yield _ground(found, kind, number, other.said, claimed.said, same)
+            if dated and not _follows(found, clause, claimed.start, other.start):
+                continue
+            kind = "date" if dated else "number"
+            ground = _ground(found, kind, number, other.said, claimed.said, same)
+            if claimed.unit != other.unit:  # "3 days" may be about another thing than "2 hours"
+                ground = ground._replace(sure=ground.sure and ground.share >= _MOST)
+            yield ground
 
 
 def _names(found: Match) -> Iterator[Ground]:

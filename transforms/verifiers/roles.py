@@ -175,7 +175,9 @@ def _roles(clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]])
         after_by = start > 0 and words[start - 1].lower == "by"
         roles[name] = "of" if owns else "by" if after_by else SUBJECT
     voice = [word.lower for word in words[max(0, at - _VOICE) : at]]
-    if (verb or "by" in roles.values()) and not _PASSIVE.isdisjoint(voice):
+    by = "by" in roles.values()
+    passive = (verb or by) and not _PASSIVE.isdisjoint(voice)
+    if passive or (by and words[at + 1].lower == "by"):  # "the ship, commanded by Ann"
         exchange = {SUBJECT: OBJECT, "by": SUBJECT}
         roles = {name: exchange.get(role, role) for name, role in roles.items()}
     return {name: role for name, role in roles.items() if role not in _NEUTRAL}

@@ -21,7 +21,7 @@ from ufo.transforms.judges.judge import Judge, Judged, Judgement
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 from ufo.transforms.verifiers.by_name import opened, shown
 from ufo.transforms.verifiers.explaining import explain
-from ufo.transforms.verifiers.grounds import UNSURE, ruled
+from ufo.transforms.verifiers.grounds import UNSURE, grounds, ruled
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
@@ -133,13 +133,21 @@ def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Jud
     several = {document for document, n in Counter(documents).items() if document and n > 1}
     for document in several:
         votes = {
-            place: (match(pairs[place]).told, judgement.probability or 0.0)
+            place: (_told(pairs[place], judgement), judgement.outcome == SUPPORTED)
             for place, judgement in enumerate(judgements)
             if documents[place] == document and judgement.outcome in (SUPPORTED, REFUTED)
         }
         for place in votes.keys() - {max(votes, key=votes.__getitem__, default=-1)}:
-            probability = min(votes[place][1], UNSURE)
+            probability = min(judgements[place].probability or 0.0, UNSURE)
             judgements[place] = Judgement(NOANS, probability, _OTHER_PASSAGE)
+
+
+def _told(pair: Pair, judgement: Judgement) -> float:
+    """Return the share of the claim that a passage says, without what it says otherwise."""
+    found = match(pair)
+    if judgement.outcome == REFUTED and (against := grounds(found)):
+        return against[0].share
+    return found.told
 
 
 def _pair(unit: FactUnit, hit: Retrieved) -> Pair:
