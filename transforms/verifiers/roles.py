@@ -177,7 +177,8 @@ def _roles(clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]])
     voice = [word.lower for word in words[max(0, at - _VOICE) : at]]
     by = "by" in roles.values()
     passive = (verb or by) and not _PASSIVE.isdisjoint(voice)
-    if passive or (by and words[at + 1].lower == "by"):  # "the ship, commanded by Ann"
+    following = "".join(word.lower for word in words[at + 1 : at + 2])
+    if passive or (by and following == "by"):  # "the ship, commanded by Ann"
         exchange = {SUBJECT: OBJECT, "by": SUBJECT}
         roles = {name: exchange.get(role, role) for name, role in roles.items()}
     return {name: role for name, role in roles.items() if role not in _NEUTRAL}

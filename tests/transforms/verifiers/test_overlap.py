@@ -115,7 +115,8 @@ def test_a_name_is_a_subject_up_to_the_fourteenth_word(before: int, subject: lis
 
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (
-    U.S. 5% $3 million the first last may e.g. 1990s – ½ İ ß 漢字"""
+    U.S. 5% $3 million the first last may e.g. 1990s – ½ İ ß 漢字 Ann hired by Bob from of it open
+    closed without but Some say that is a myth Louis XIV V flight 207 ; who If would have ?"""
 WORDS = st.sampled_from([*SAMPLE.split(), "\n", "\x00"])
 TEXTS = st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=40).map(" ".join))
 
@@ -134,6 +135,9 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
         found = overlap.features(pair)
         assert len(found) == len(overlap.WEIGHTS)
         assert all(-1 < value < 20 for value in found)
+        held = ruled(match(pair), said)
+        assert sum(held) == pytest.approx(1)
+        assert all(0 <= one <= 1 for one in held)
         told = explain(match(pair), outcome)
         assert told.citation is None or told.citation in pair.passage
         assert told.rationale
