@@ -32,7 +32,6 @@ from ufo.transforms.verifiers.verifier import SUPPORTED_FROM, Probabilities
 
 _HALF: Final = 0.5  # A sentence with less of the rest of the claim is about something else.
 _MOST: Final = 0.75  # The same for a negation, which denies the whole sentence.
-_A_QUARTER: Final = 0.25  # A claim of which this much is left open is not supported.
 _REACH: Final = 12  # The most words between a word and the date or name that belongs to it.
 _NAME: Final = 4  # Words of a name at most; more are a heading or a list.
 _PLACED: Final = frozenset(("in", "from", "at", "of", "by", "near"))
@@ -165,9 +164,9 @@ def left_open(found: Match) -> bool:
         return True
     if not found.passage.leaves_open:
         return False
-    said_open = claim.share(found.open, claim.everything)
-    told_open = claim.share(found.open & claim.predicate, claim.predicate)
-    return claim.stance in SETTLED and (said_open >= _A_QUARTER or told_open >= _HALF)
+    return claim.stance in SETTLED and (
+        claim.share(found.open & claim.predicate, claim.predicate) >= _HALF
+    )
 
 
 DENIALS: Final = (

@@ -175,10 +175,8 @@ def _roles(clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]])
         after_by = start > 0 and words[start - 1].lower == "by"
         roles[name] = "of" if owns else "by" if after_by else SUBJECT
     voice = [word.lower for word in words[max(0, at - _VOICE) : at]]
-    by = "by" in roles.values()
-    passive = (verb or by) and not _PASSIVE.isdisjoint(voice)
-    following = "".join(word.lower for word in words[at + 1 : at + 2])
-    if passive or (by and following == "by"):  # "the ship, commanded by Ann"
+    reduced = "by" in [word.lower for word in words[at + 1 : at + 2]]  # "the ship, led by Ann"
+    if verb and (reduced or not _PASSIVE.isdisjoint(voice)):
         exchange = {SUBJECT: OBJECT, "by": SUBJECT}
         roles = {name: exchange.get(role, role) for name, role in roles.items()}
     return {name: role for name, role in roles.items() if role not in _NEUTRAL}
@@ -189,7 +187,7 @@ def _is_verb(clause: ReadClause, at: int) -> bool:
     word = clause.words[at]
     after_name = any(end == at for _, end in clause.names) or at == 1
     owned = at > 0 and clause.words[at - 1].surface.endswith(POSSESSIVE)
-    known = word.finite or is_participle(word.lower) or word.lower.endswith("ed")
+    known = word.finite or is_participle(word.lower) or word.lower.endswith(("ed", "en"))
     return known or (after_name and not owned)
 
 
