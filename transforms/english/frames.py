@@ -1,4 +1,4 @@
-"""Read how a sentence puts its statement: asserted, denied, doubted or only reported.
+"""Read how a sentence puts its statement: asserted, denied, doubted, or only reported or supposed.
 
 "It is a myth that bats are blind" denies that bats are blind; "Some say that bats are blind" does
 not say whether they are. The frames are data (`frames.toml`).
@@ -15,6 +15,7 @@ ASSERTED: Final = "asserted"
 DENIED: Final = "denied"
 DOUBTED: Final = "doubted"
 REPORTED: Final = "reported"
+"""Reported or supposed: it is compatible with the statement, and says less."""
 _STANCES: Final = (ASSERTED, DENIED, DOUBTED, REPORTED)
 
 _CACHED: Final = 256

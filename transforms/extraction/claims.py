@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.frames import ASSERTED, DOUBTED, framed
+from ufo.transforms.english.frames import ASSERTED, framed
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import (
@@ -25,6 +25,7 @@ from ufo.transforms.extraction.clause import (
 )
 from ufo.transforms.extraction.gapping import JOINTS, POINT, completed, phrase_of, place_of
 
+_HEDGES: Final = frozenset({"may", "might", "could", "would"})
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
@@ -112,7 +113,7 @@ def _may_split(lows: Words, text: str) -> bool:
         return False
     stance, statement = framed(text)
     # A part that "may have been" is recognised as a hedge by itself.
-    return stance == ASSERTED or (stance == DOUBTED and statement == text)
+    return stance == ASSERTED or (statement == text and not _HEDGES.isdisjoint(lows))
 
 
 def written(words: Words) -> str:

@@ -161,7 +161,7 @@ def left_open(found: Match) -> bool:
     """Return whether claim or passage doubts or only reports what the claim says."""
     claim = found.claim
     if claim.stance == DOUBTED:
-        return True
+        return found.best < 0 or found.passage.clauses[found.best].stance != DOUBTED
     if not found.passage.leaves_open:
         return False
     return claim.stance in SETTLED and (
