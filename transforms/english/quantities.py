@@ -21,7 +21,6 @@ _CONVERTED: Final = 0.02  # how far off "100 miles" may be from 160 km
 _OF_THIRDS: Final = 0.007  # how far off 33 % may be from a third
 _BESIDE: Final = 8  # words on either side of a number that may say what it counts
 _PHRASE: Final = 4  # words of a phrase such as "94 nuclear power reactors"
-_UNIT_WORDS: Final = 4
 _AROUND: Final = 8  # the most words that are looked at before or after a word
 _LARGEST_SCORE: Final = 250
 _JOINED: Final = 60  # "5 feet, 2 inches" is one length, "5 km, 300 m" are two
@@ -49,11 +48,17 @@ _BOUNDS, _BOUNDS_AFTER = (
 )
 _BOUND_ENDS: Final = frozenset(phrase[-1] for phrase in _BOUNDS)
 _TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n.AT_MOST: n.OVER}
-_UNIT_STARTS: Final = frozenset(name.split()[0] for name in UNITS)
-_TELLING_BEFORE: Final = frozenset(("minus", "negative", "between", "from", "few", "several"))
-_TELLING_AFTER: Final = frozenset(("to", "or", "and", "below")) | {
-    name.lower() for name in (*_UNIT_STARTS, *n.MONEY_MARKS)
+# The first word of a unit's name -> the most words of such a name.
+_UNIT_STARTS: Final = {
+    name.split()[0]: len(name.split()) for name in sorted(UNITS, key=lambda name: len(name.split()))
 }
+_ARE_ALONE: Final = frozenset((NUMBER, n.ORDINAL))
+_LINKS: Final = frozenset(("and", "or", "to", "of"))
+# Words beside a number that may belong to it. After one of the links the next word tells.
+_TELLING_BEFORE: Final = _CONTEXT["telling_before"].union(_ERAS, n.MONTHS, _NOUNS, _NUMBER_WORDS)
+_TELLING_AFTER: Final = _CONTEXT["telling_after"].union(
+    map(str.lower, _UNIT_STARTS), map(str.lower, n.MONEY_MARKS), _DATING, n.MONTHS, _CLOCKS
+)
 _AFTER_STARTS: Final = frozenset(phrase[0] for phrase in _BOUNDS_AFTER)
 Years = tuple[int, int, list[tuple[float, float]]]
 """Where years begin and end among the words, and the range of each."""
@@ -146,12 +151,43 @@ class _Reader:
     def quantity(self, at: int) -> list[Quantity]:
         """Return the quantity here, the year and day of a date, or nothing."""
         one = self.words[at].numeral
+        if one.kind in _ARE_ALONE and self.is_alone(at):
+            if 1000 <= one.low <= 2100 and (years := self.year(at)):
+                return self.dated(*years)
+            amount = _Amount(one.low, one.high, one.slack, one.unit, at, at + 1)
+            return [
+                self.bounded(amount) if one.kind == NUMBER else self.ranked(at, at + 1, one.low)
+            ]
         if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
             return [Quantity(one.kind, one.low, one.high, self.words, at, at + 1, one.unit)]
         if found := self.date(at):
             return found
         quantity = self.named(at) or self.time(at) or self.counted(at)
         return [quantity] if quantity else []
+
+    def is_alone(self, at: int) -> bool:
+        """Return whether no word beside a number can belong to it, so that it is a year, a count
+        or an ordinal. Most are."""
+        words = self.words
+        before, word, after = words[at - 1], words[at], words[at + 1]
+        if after.lower in _LINKS:
+            after = words[at + 2]
+        return (
+            before.lower not in _TELLING_BEFORE
+            and after.lower not in _TELLING_AFTER
+            and not (before.numeral.kind or after.numeral.kind)
+            and (before.surface.islower() or not before.weight)
+            and before.joint == " "
+            and word.surface == word.lower != "one"
+            and word.numeral.low == word.numeral.high
+            and word.numeral.unit not in ("m", "°")
+            and word.numeral.bound != n.NUMBERED
+        )
+
+    def ranked(self, at: int, end: int, value: float) -> Quantity:
+        """Return the ordinal here, with the noun after it."""
+        unit = next((noun.key for noun in self.phrase(end)), "")
+        return Quantity(n.ORDINAL, value, value, self.words, at, end, unit)
 
     def lows(self, at: int, size: int = 2) -> tuple[str, ...]:
         """Return some words in lower case."""
@@ -400,9 +436,7 @@ class _Reader:
     def counted(self, at: int) -> Quantity | None:
         """Return the number here, with its unit, bound and range; or an ordinal or score."""
         words = self.words
-        one, before, after = words[at].numeral, words[at - 1], words[at + 1]
-        if one.kind == NUMBER and one.low == one.high and _is_alone(before, words[at], after):
-            return self.bounded(_Amount(one.low, one.high, one.slack, one.unit, at, at + 1))
+        one = words[at].numeral
         if one.kind in (n.DECADE, n.CODE):  # "in her 20s"
             low = one.low % 100 if one.kind == n.DECADE else float(one.unit[:2])
             return Quantity(NUMBER, low, low + 9, words, at, at + 1, "year", nouns=_AGE)
@@ -410,8 +444,7 @@ class _Reader:
             return Quantity(n.SCORE, one.low, one.high, words, at, at + 1)
         value, end = self.ordinal(at)
         if value and not self.share(at)[0]:
-            unit = next((noun.key for noun in self.phrase(end)), "")
-            return Quantity(n.ORDINAL, value, value, words, at, end, unit)
+            return self.ranked(at, end, value)
         amount = self.amount(at)
         if not amount:
             return None
@@ -551,13 +584,14 @@ class _Reader:
     def unit(self, at: int) -> tuple[str, int]:
         """Return the unit here and the end of its words; "" and `at` if there is none."""
         word = self.words[at]
-        if word.surface not in _UNIT_STARTS and word.lower not in _UNIT_STARTS:
+        most = _UNIT_STARTS.get(word.surface) or _UNIT_STARTS.get(word.lower, 0)
+        if not most:
             return "", at
         inch = word.closes or at + 1 == self.size or self.words[at - 2].lower in ("ft", "feet")
         if (at and self.words[at - 1].closes) or (word.lower == "in" and not inch):
             return "", at  # "5 in Paris", but "5 in." and "5 ft 3 in tall"
-        surfaces = [one.surface for one in self.words[at : at + _UNIT_WORDS]]
-        for size in range(len(surfaces), 0, -1):
+        surfaces = [one.surface for one in self.words[at : at + most]]
+        for size in range(most, 0, -1):
             if unit := n.unit_of(" ".join(surfaces[:size])):
                 return unit, at + size
         return "", at
@@ -632,18 +666,18 @@ class _Reader:
         if not sign and words[end].lower in _AFTER_STARTS and not self.closed(end - 1):
             sign = _BOUNDS_AFTER.get(self.lows(end), "")
             last += 2 if sign else 0
-        step = _STRICT * max(1.0, abs(low)) * (sign in (n.OVER, n.UNDER))
         if sign == n.ABOUT:
             slack = max(slack, _ABOUT * abs(high))
-        elif sign in (n.OVER, n.AT_LEAST):
-            low, high = low + step, inf
-        elif sign in (n.UNDER, n.AT_MOST):
-            low, high = -inf, high - step
+        elif sign:
+            step = _STRICT * max(1.0, abs(low)) * (sign in (n.OVER, n.UNDER))
+            above = sign in (n.OVER, n.AT_LEAST)
+            low, high = (low + step, inf) if above else (-inf, high - step)
         phrase = [] if unit and unit != _SHARE else self.phrase(last)
         nouns: Sequence[str] = [one.key for one in phrase]
         if unit in ("", "year") and self.is_age(start, end):
             unit, nouns = "year", _AGE
-        unit = unit or next((one.key for one in phrase if _is_plural(one)), "")
+        if phrase and not unit and _is_plural(phrase[-1]):
+            unit = nouns[-1]
         return Quantity(NUMBER, low, high, words, start, end, unit, slack, nouns, (first, last))
 
     def phrase(self, at: int) -> list[Word]:
@@ -662,18 +696,6 @@ class _Reader:
             if word.closes or _is_plural(word):
                 break
         return found
-
-
-def _is_alone(before: Word, word: Word, after: Word) -> bool:
-    """Return whether no word beside a number can belong to it, which most numbers are."""
-    return (
-        after.numeral.kind == ""
-        and (word.closes or after.lower not in _TELLING_AFTER)
-        and word.lower != "one"
-        and word.numeral.unit not in ("m", "°")
-        and before.lower not in _TELLING_BEFORE
-        and before.surface not in UNITS
-    )
 
 
 def agree(claimed: Quantity, other: Quantity) -> bool:
