@@ -52,12 +52,12 @@ _TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n
 _UNIT_STARTS: Final = {
     name.split()[0]: len(name.split()) for name in sorted(UNITS, key=lambda name: len(name.split()))
 }
-_ARE_ALONE: Final = frozenset((NUMBER, n.ORDINAL))
+_AMBIGUOUS: Final = ("m", "°")  # units that may be a scale, or go on
 _LINKS: Final = frozenset(("and", "or", "to", "of"))
 # Words beside a number that may belong to it. After one of the links the next word tells.
 _TELLING_BEFORE: Final = _CONTEXT["telling_before"].union(_ERAS, n.MONTHS, _NOUNS, _NUMBER_WORDS)
 _TELLING_AFTER: Final = _CONTEXT["telling_after"].union(
-    map(str.lower, _UNIT_STARTS), map(str.lower, n.MONEY_MARKS), _DATING, n.MONTHS, _CLOCKS
+    map(str.lower, n.MONEY_MARKS), _DATING, n.MONTHS, _CLOCKS
 )
 _AFTER_STARTS: Final = frozenset(phrase[0] for phrase in _BOUNDS_AFTER)
 Years = tuple[int, int, list[tuple[float, float]]]
@@ -151,13 +151,14 @@ class _Reader:
     def quantity(self, at: int) -> list[Quantity]:
         """Return the quantity here, the year and day of a date, or nothing."""
         one = self.words[at].numeral
-        if one.kind in _ARE_ALONE and self.is_alone(at):
-            if 1000 <= one.low <= 2100 and (years := self.year(at)):
-                return self.dated(*years)
-            amount = _Amount(one.low, one.high, one.slack, one.unit, at, at + 1)
-            return [
-                self.bounded(amount) if one.kind == NUMBER else self.ranked(at, at + 1, one.low)
-            ]
+        if one.kind == n.ORDINAL and self.is_alone(at, at + 1):
+            return [self.ranked(at, at + 1, one.low)]
+        if one.kind == NUMBER:
+            unit, end = (one.unit, at + 1) if one.unit else self.unit(at + 1)
+            if unit not in _AMBIGUOUS and self.is_alone(at, end):
+                if not unit and 1000 <= one.low <= 2100 and (years := self.year(at)):
+                    return self.dated(*years)
+                return [self.bounded(_Amount(one.low, one.high, one.slack, unit, at, end))]
         if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
             return [Quantity(one.kind, one.low, one.high, self.words, at, at + 1, one.unit)]
         if found := self.date(at):
@@ -165,13 +166,12 @@ class _Reader:
         quantity = self.named(at) or self.time(at) or self.counted(at)
         return [quantity] if quantity else []
 
-    def is_alone(self, at: int) -> bool:
-        """Return whether no word beside a number can belong to it, so that it is a year, a count
-        or an ordinal. Most are."""
-        words = self.words
-        before, word, after = words[at - 1], words[at], words[at + 1]
+    def is_alone(self, at: int, end: int) -> bool:
+        """Return whether no word around words[at:end], a number with its unit, can belong to it, so
+        that it is a year, a count or an ordinal. Most are."""
+        before, word, after = self.words[at - 1], self.words[at], self.words[end]
         if after.lower in _LINKS:
-            after = words[at + 2]
+            after = self.words[end + 1]
         return (
             before.lower not in _TELLING_BEFORE
             and after.lower not in _TELLING_AFTER
@@ -180,7 +180,6 @@ class _Reader:
             and before.joint == " "
             and word.surface == word.lower != "one"
             and word.numeral.low == word.numeral.high
-            and word.numeral.unit not in ("m", "°")
             and word.numeral.bound != n.NUMBERED
         )
 
