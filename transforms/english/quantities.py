@@ -37,6 +37,7 @@ _DATING: Final = _ERAS | _CENTURIES
 _AFTER_DAYS: Final = frozenset((*n.MONTHS, "of"))
 """What follows a day: "5 May", "the 5th of May"."""
 _AFTER_NAMES: Final = PREPOSITIONS | {"and", "or"}
+_PEOPLE: Final = frozenset(("population", "inhabitants", "audience"))
 _CLOCKS: Final = frozenset(("am", "pm", "o'clock"))
 _LEFT_OUT: Final = frozenset(word.key for word in read(_CONTEXT_TEXTS["left_out"]))
 _SHORT: Final = dict(pair.split("=") for pair in LISTS["series"]["abbreviations"].split())
@@ -52,6 +53,7 @@ _TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n
 _UNIT_STARTS: Final = {
     name.split()[0]: len(name.split()) for name in sorted(UNITS, key=lambda name: len(name.split()))
 }
+_TENS: Final = range(20, 100, 10)
 _AMBIGUOUS: Final = ("m", "°")  # units that may be a scale, or go on
 _LINKS: Final = frozenset(("and", "or", "to", "of"))
 # Words beside a number that may belong to it. After one of the links the next word tells.
@@ -118,7 +120,16 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     A date is up to two quantities, its year and its day or month: the year may be in another place.
     """
     numeric = [at for at, word in enumerate(words) if word.numeric]
-    return _Reader(words).quantities(numeric) if numeric else []
+    found: list[Quantity] = []
+    if not numeric:
+        return found
+    reader = _Reader(words)
+    for at in numeric:
+        if at >= reader.after:
+            some = reader.quantity(at)
+            found += some
+            reader.after = some[-1].end if some else reader.after
+    return found
 
 
 def _is_plural(word: Word) -> bool:
@@ -137,16 +148,6 @@ class _Reader:
         # Words without meaning after the last, so that before the first (-1, -2, …) and after the
         # last are words, too.
         self.words = [*words, *_NO_WORDS]
-
-    def quantities(self, numeric: list[int]) -> list[Quantity]:
-        """Return the quantities that begin at the places in `numeric`."""
-        found: list[Quantity] = []
-        for at in numeric:
-            if at >= self.after:
-                some = self.quantity(at)
-                found += some
-                self.after = some[-1].end if some else self.after
-        return found
 
     def quantity(self, at: int) -> list[Quantity]:
         """Return the quantity here, the year and day of a date, or nothing."""
@@ -232,13 +233,12 @@ class _Reader:
     def years(self, at: int) -> Years | None:
         """Return the year, decade or century here."""
         words = self.words
-        one, after = words[at].numeral, words[at + 1]
-        years = None
+        one, years = words[at].numeral, None
         if not _DATING.isdisjoint((words[at - 1].lower, *self.lows(at + 1, 3))):
             years = self.century(at) or self.era(at)
         elif one.kind in (YEAR, n.SEASON):
             years = self.era(at)
-        elif n.DECADE in (one.kind, after.numeral.kind):
+        elif one.kind == n.DECADE:
             years = self.decade(at)
         return years or (self.year(at) if 1000 <= one.low <= 2100 else None)
 
@@ -267,7 +267,7 @@ class _Reader:
         if one.kind == n.ORDINAL:
             return one.low, at + 1
         tens = second.kind == n.ORDINAL and word.surface.isalpha() and not self.closed(at)
-        if tens and second.low < 10 and one.low in range(20, 100, 10):
+        if tens and second.low < 10 and one.low in _TENS:
             return one.low + second.low, at + 2
         return 0.0, at
 
@@ -283,13 +283,10 @@ class _Reader:
         return at, end + 1 + (era in _ERAS), [(last - 99, last)]
 
     def decade(self, at: int) -> Years | None:
-        """Return "1990s", "the 90s", "nineteen-nineties"; "in his mid-thirties" is an age."""
-        one, after = self.words[at].numeral, self.words[at + 1]
+        """Return "1990s", "the 90s"; "in his mid-thirties" is an age."""
+        one = self.words[at].numeral
         if one.kind == n.DECADE and not self.is_age(at, at + 1):
             return at, at + 1, [(one.low, one.low + 9)]
-        if one.kind == NUMBER and 11 <= one.low <= 20 and after.surface.isalpha():
-            low = 100 * one.low + after.numeral.low % 100
-            return at, at + 2, [(low, low + 9)]
         return None
 
     def era(self, at: int) -> Years | None:
@@ -452,7 +449,9 @@ class _Reader:
         if second := self.second(amount):
             if second.high < amount.low <= _LARGEST_SCORE and link == "to" and not second.unit:
                 return Quantity(n.SCORE, amount.low, second.low, words, at, second.end)
-            amount = self.range(amount, second)
+            shared = self.scale(second.end - 1) if amount.high < 1000 <= second.low else 1.0
+            low, high = sorted((amount.low * (shared or 1.0), second.high))
+            amount = second._replace(low=low, high=high, start=amount.start)
         elif not amount.unit and link in ("to", "or", "and"):
             unit = (self.amount(amount.end + 1) or amount).unit  # "from 10 to 20 km"
             amount = amount._replace(unit=unit if unit in READINGS else "")
@@ -485,8 +484,9 @@ class _Reader:
         if unit == "°" and degrees in UNITS:  # "20° C", "40° N"
             unit, end = UNITS[degrees], end + 1
         scale = n.MONEY_MARKS.get(words[end].surface) if unit[-1:] in n.CURRENCIES else None
-        if unit == "m" and self.is_million(at, end):
-            scale, (unit, end) = 1e6, self.unit(end)  # "5m dollars"
+        people = _is_plural(words[end]) and not self.closed(end - 1)
+        if unit == "m" and (people or not _PEOPLE.isdisjoint(self.lows(at - min(at, 3), 3))):
+            scale, (unit, end) = 1e6, self.unit(end)  # "1.2m people", "5m dollars"
         elif scale:  # "$5 m"
             end += 1
         if scale and not one.scaled:
@@ -545,30 +545,31 @@ class _Reader:
             if thousands in n.SCALES:
                 many, end = n.SCALES[thousands], end + 2
             return one.low * many, one.high * many, one.slack * many, end
-        total, part, slack, last = 0.0, one.low, one.slack, 0.0
+        total, part, slack, room = 0.0, one.low, one.slack, 0.0
         if one.kind == n.SCALE:
             part, end = 1.0, at
+        elif spelled and part in _TENS:
+            room = 10.0
+        # A number word below `room` goes on: after "twenty" up to 9, after "thousand" up to 999.
         while end < self.size and (end == at or not self.closed(end - 1)):
-            place = end + (last > 0 and words[end].lower == "and")
+            place = end + (room > 10 and words[end].lower == "and")
             scale, following = self.scale(end), words[place].numeral
-            in_words = following.kind == NUMBER and words[place].surface.isalpha()
-            ones = following.low if in_words and not following.unit else 0.0
-            if scale and scale <= 100:
-                part *= scale
-            elif scale:
-                total, part, slack = total + part * scale, 0.0, (slack or 0.5) * scale
-            elif last and 0 < ones < last and part % 100 == 0:
-                part, slack = part + ones, 0.0
-            elif spelled and 0 < ones < 10 and part % 10 == 0 and part % 100:
-                part += ones
+            if scale and (part < scale or end <= at + 1):
+                part, room = part * scale, scale
+                if scale > 100:
+                    total, part, slack = total + part, 0.0, (slack or 0.5) * scale
+            elif following.kind == NUMBER and words[place].surface.isalpha() and not following.unit:
+                if not 0 < following.low < room:
+                    break
+                part, slack, room = part + following.low, 0.0, 10.0 * (following.low in _TENS)
             else:
                 break
-            last, spelled, end = scale or last, spelled or scale > 0, place + 1
+            end = place + 1
         value = total + part
         if value == int(value) and (half := self.half(end)):
             end += 3 if words[end].lower == "and" else 1
             scale = self.scale(end) or 1.0  # "two and a half million", "a million and a half"
-            value, slack = (value + half * max(1.0, last if last > 100 else 1.0)) * scale, 0.0
+            value, slack = (value + half * (room if room > 100 else 1.0)) * scale, 0.0
             end += scale > 1
         return value, value, slack, end
 
@@ -594,13 +595,6 @@ class _Reader:
             if unit := n.unit_of(" ".join(surfaces[:size])):
                 return unit, at + size
         return "", at
-
-    def is_million(self, at: int, end: int) -> bool:
-        """Return whether "m" is a million: "1.2m people", "a population of 1.2m"."""
-        if not self.closed(end - 1) and _is_plural(self.words[end]):
-            unit = self.unit(end)[0]
-            return not unit or unit[-1:] in n.CURRENCIES
-        return not _CONTEXT["counts"].isdisjoint(self.lows(max(0, at - 4), min(at, 4)))
 
     def is_age(self, at: int, end: int) -> bool:
         """Return whether a number is an age: "aged 66", "66 years old", "in her 20s"."""
@@ -636,13 +630,6 @@ class _Reader:
             return None
         second = self.amount(at) if self.words[at].numeral.kind == NUMBER else None
         return second if second and first.unit in ("", second.unit) else None
-
-    def range(self, first: _Amount, second: _Amount) -> _Amount:
-        """Return the range from one number to another, which may share a scale."""
-        scales = [self.scale(at) for at in range(first.end + 1, second.end)]
-        shared = second.low >= 1e3 * first.low and not first.slack and max(scales, default=0.0)
-        low, high = sorted((first.low * (shared or 1.0), second.high))
-        return second._replace(low=low, high=high, start=first.start)
 
     def is_score(self, at: int, amount: _Amount) -> bool:
         """Return whether "1-3" is a score, not a range."""
@@ -704,8 +691,6 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     """
     kind = claimed.kind
     if kind != other.kind:
-        if SERIES in (kind, other.kind):
-            return _is_name_of(claimed, other)
         return {kind, other.kind} == {NUMBER, n.SCORE} and claimed.said == other.said
     if kind in (YEAR, DAY):
         return claimed.low <= other.low and other.high <= claimed.high
@@ -812,11 +797,3 @@ def _same_unit(claimed: Quantity, other: Quantity) -> bool:
     if claimed.unit and other.unit:
         return claimed.unit == other.unit
     return not set(claimed.nouns).isdisjoint(other.nouns)
-
-
-def _is_name_of(claimed: Quantity, other: Quantity) -> bool:
-    """Return whether one is a bare number and the other names it: "a pH of 7.4", "pH 7.4"."""
-    for one, two in ((claimed, other), (other, claimed)):
-        if one.kind == NUMBER and two.kind == SERIES and not one.nouns and not one.unit:
-            return one.low == one.high == two.low and two.unit in one.beside
-    return False
