@@ -115,7 +115,10 @@ class Numeral(NamedTuple):
 
 
 def _spelled() -> dict[str, Numeral]:
-    found = {"twice": Numeral(NUMBER, 2.0, 2.0, unit="time")}  # as "three times"
+    found = {
+        word: Numeral(NUMBER, value, value, unit=unit)
+        for word, (value, unit) in LISTS["measures"].items()
+    }
     for kind, values in LISTS["spelled"].items():
         unit = "war" if kind == SERIES else ""
         for word, value in values.items():

@@ -38,6 +38,7 @@ _AFTER_DAYS: Final = frozenset((*n.MONTHS, "of"))
 """What follows a day: "5 May", "the 5th of May"."""
 _AFTER_NAMES: Final = PREPOSITIONS | {"and", "or"}
 _PEOPLE: Final = frozenset(("population", "inhabitants", "audience"))
+_ARTICLES: Final = frozenset(("a", "an"))
 _CLOCKS: Final = frozenset(("am", "pm", "o'clock"))
 _LEFT_OUT: Final = frozenset(word.key for word in read(_CONTEXT_TEXTS["left_out"]))
 _SHORT: Final = dict(pair.split("=") for pair in LISTS["series"]["abbreviations"].split())
@@ -413,7 +414,7 @@ class _Reader:
         return Quantity(SERIES, value, value, words, at, at + 1, name, span=(first, at + 1))
 
     def time(self, at: int) -> Quantity | None:
-        """Return a time of day: "5:30 am", "5 p.m.", "17:30", "noon", "5 o'clock"."""
+        """Return a time of day: "5:30 am", "5 p.m.", "17:30", "noon", "half past 5"."""
         one, mark, end = self.words[at].numeral, self.words[at + 1].lower, at + 1
         value, unit = one.low, one.unit
         if one.kind == NUMBER and mark in _CLOCKS:
@@ -421,6 +422,8 @@ class _Reader:
             if not 1 <= hour <= 12 or minute > 59:
                 return None
             value, unit, end = 60.0 * hour + minute, "12", end + (mark == "o'clock")
+        elif one.kind == n.FRACTION and mark == "past":
+            value, unit, end = 60.0 * (self.words[at + 2].numeral.low + one.low), "12", at + 3
         elif one.kind != n.TIME:
             return None
         if self.words[end].lower in ("am", "pm"):
@@ -512,8 +515,8 @@ class _Reader:
             return (one.low if is_part and after.lower not in _CONTEXT["no_half"] else 0.0), at + 1
         if one.kind == n.ORDINAL and one.low > 2 and before.lower == "a" and of:
             return 1 / one.low, at + 1
-        if one.kind == NUMBER and not one.unit and not self.closed(at) and after.lower != "half":
-            if second.kind == n.FRACTION:
+        if one.kind == NUMBER and not one.unit and not self.closed(at):
+            if second.kind == n.FRACTION and (after.lower != "half" or word.lower == "one"):
                 return one.low * second.low, at + 2
             if second.kind == n.ORDINAL and second.low > 2 and word.lower == "one":
                 return 1 / second.low, at + 2
@@ -523,10 +526,10 @@ class _Reader:
         """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or share."""
         slack = _OF_THIRDS if abs(40 * share - round(40 * share)) > _CLOSE else 0.0
         first = at - 4 if self.lows(at - 2) == ("and", "a") and at - 4 >= self.after else at
-        if self.words[first].lower in ("a", "an") and (unit := self.unit(at - 3)[0]):
+        if self.words[first].lower in _ARTICLES and (unit := self.unit(at - 3)[0]):
             return _Amount(1 + share, 1 + share, 0.0, unit, first, end)  # "an hour and a half"
         after = end + (self.words[end].lower == "of")
-        after += self.words[after].lower in ("a", "an")
+        after += self.words[after].lower in _ARTICLES
         scale = self.scale(after) or 1.0
         unit, last = self.unit(after + (scale > 1))
         if scale > 1 or (unit and self.words[after - 1].lower != "of"):
@@ -642,11 +645,14 @@ class _Reader:
     def bounded(self, amount: _Amount) -> Quantity:
         """Return the quantity of an amount, with the bound that the words around it say."""
         low, high, slack, unit, start, end = amount
-        first, last, words = start, end, self.words
+        words = self.words
+        lead = start - (words[start - 1].lower in _ARTICLES)  # "more than a million"
+        first, last = start, end
         sign = words[start].numeral.bound or words[end - 1].numeral.bound
-        for size in (1, 2, 3, 4) if words[start - 1].lower in _BOUND_ENDS else ():
-            bound = _BOUNDS.get(self.lows(start - size, size)) if start - size >= self.after else ""
-            first, sign = (start - size, bound) if bound else (first, sign)
+        for size in (1, 2, 3, 4) if words[lead - 1].lower in _BOUND_ENDS else ():
+            place = lead - size
+            bound = _BOUNDS.get(self.lows(place, size)) if place >= self.after else ""
+            first, sign = (place, bound) if bound else (first, sign)
         if self.after < first < start and words[first - 1].lower in NEGATORS:
             first, sign = first - (sign in _TURNED), _TURNED.get(sign, sign)
         if not sign and words[end].lower in _AFTER_STARTS and not self.closed(end - 1):
@@ -657,7 +663,9 @@ class _Reader:
         elif sign:
             step = _STRICT * max(1.0, abs(low)) * (sign in (n.OVER, n.UNDER))
             above = sign in (n.OVER, n.AT_LEAST)
-            low, high = (low + step, inf) if above else (-inf, high - step)
+            low, high, slack = (low + step, inf, 0.0) if above else (-inf, high - step, 0.0)
+        if not unit and 0 < low == high < 1 and words[end].lower == "of":
+            unit = _SHARE  # "1/3 of the voters"
         phrase = [] if unit and unit != _SHARE else self.phrase(last)
         nouns: Sequence[str] = [one.key for one in phrase]
         if unit in ("", "year") and self.is_age(start, end):
@@ -703,7 +711,7 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     if not _says_unit(claimed, other):
         return False
     is_open = inf in (-claimed.low, claimed.high)  # "over 3 million" is not "3 million"
-    for one, two, slack in _comparable(claimed, other):
+    for one, two, slack in _comparable(claimed, other, claimed.slack):
         off = _size(one, two) if is_open else slack
         if one.low - off <= two.low and two.high <= one.high + off:
             return True
@@ -725,7 +733,8 @@ def differ(claimed: Quantity, other: Quantity) -> bool:
         return claimed.high < other.low or other.high < claimed.low
     if kind == n.ORDINAL:
         return claimed.unit == other.unit != "" and claimed.low != other.low
-    pairs = [*_comparable(claimed, other)] if _same_unit(claimed, other) else []
+    slack = max(claimed.slack, other.slack)
+    pairs = [*_comparable(claimed, other, slack)] if _same_unit(claimed, other) else []
     gaps = [max(two.low - one.high, one.low - two.high) - slack for one, two, slack in pairs]
     return bool(gaps) and min(gaps) > 0
 
@@ -738,19 +747,20 @@ class _Span(NamedTuple):
 _Pair = tuple[_Span, _Span, float]
 
 
-def _comparable(claimed: Quantity, other: Quantity) -> Iterator[_Pair]:
-    """Yield both quantities in the base unit of each dimension that they share, and the slack."""
+def _comparable(claimed: Quantity, other: Quantity, slack: float) -> Iterator[_Pair]:
+    """Yield both quantities in the base unit of each dimension that they share, and how far off
+    they may be: `slack` if the unit is the same."""
     ours, theirs = READINGS.get(claimed.unit), READINGS.get(other.unit)
     if not ours or not theirs or claimed.unit == other.unit:
         one, two = _Span(claimed.low, claimed.high), _Span(other.low, other.high)
-        yield one, two, claimed.slack + other.slack + _size(one, two)
+        yield one, two, slack + _size(one, two)
         return
     for reading in ours:
         for their in theirs:
             if reading.dimension == their.dimension:
                 one, two = _in_base(claimed, reading), _in_base(other, their)
-                slack = _slack(claimed, reading, their) + _slack(other, their, reading)
-                yield one, two, slack + _size(one, two)
+                both = _slack(claimed, reading, their) + _slack(other, their, reading)
+                yield one, two, both + _size(one, two)
 
 
 def _size(one: _Span, two: _Span) -> float:
