@@ -639,7 +639,7 @@ class _Reader:
         one, written = self.words[at].numeral, self.words[at].surface
         if amount.unit or one.scaled or one.high > _LARGEST_SCORE or not written[0].isdigit():
             return False
-        counts = any(map(_is_plural, self.phrase(at + 1)))
+        counts = self.is_age(at, at + 1) or any(map(_is_plural, self.phrase(at + 1)))
         return not counts and "±" not in written and "." not in written
 
     def bounded(self, amount: _Amount) -> Quantity:
@@ -699,6 +699,8 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     """
     kind = claimed.kind
     if kind != other.kind:
+        if SERIES in (kind, other.kind):
+            return _is_name_of(claimed, other) or _is_name_of(other, claimed)
         return {kind, other.kind} == {NUMBER, n.SCORE} and claimed.said == other.said
     if kind in (YEAR, DAY):
         return claimed.low <= other.low and other.high <= claimed.high
@@ -807,3 +809,9 @@ def _same_unit(claimed: Quantity, other: Quantity) -> bool:
     if claimed.unit and other.unit:
         return claimed.unit == other.unit
     return not set(claimed.nouns).isdisjoint(other.nouns)
+
+
+def _is_name_of(one: Quantity, other: Quantity) -> bool:
+    """Return whether a number is bare and the other names it: "a pH of 7.4", "pH 7.4"."""
+    named = one.kind == NUMBER and not one.nouns and one.low == one.high == other.low
+    return named and not one.unit and other.unit in one.beside
