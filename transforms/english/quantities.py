@@ -63,7 +63,9 @@ _TELLING_AFTER: Final = _CONTEXT["telling_after"].union(
     map(str.lower, n.MONEY_MARKS), _DATING, n.MONTHS, _CLOCKS
 )
 _AFTER_STARTS: Final = frozenset(phrase[0] for phrase in _BOUNDS_AFTER)
-Years = tuple[int, int, list[tuple[float, float]]]
+_NO_UNIT: Final = n.Reading("", 1.0, 0.0)
+_Span = tuple[float, float]
+Years = tuple[int, int, list[_Span]]
 """Where years begin and end among the words, and the range of each."""
 
 
@@ -158,8 +160,8 @@ class _Reader:
         if one.kind == NUMBER:
             unit, end = (one.unit, at + 1) if one.unit else self.unit(at + 1)
             if unit not in _AMBIGUOUS and self.is_alone(at, end):
-                if not unit and 1000 <= one.low <= 2100 and (years := self.year(at)):
-                    return self.dated(*years)
+                if not unit and self.is_year(at):
+                    return self.dated(at, at + 1, [(one.low, one.low)])
                 return [self.bounded(_Amount(one.low, one.high, one.slack, unit, at, end))]
         if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
             return [Quantity(one.kind, one.low, one.high, self.words, at, at + 1, one.unit)]
@@ -212,8 +214,8 @@ class _Reader:
         one = word.numeral
         if one.kind == n.DATE:
             return self.dated(at, at + 1, [(one.low, one.low)], *divmod(int(one.high), 100))
-        if years := self.years(at):
-            return self.dated(*years)
+        if found := self.years(at):
+            return self.dated(*found)
         month, end = n.MONTHS.get(word.lower, 0), at + 1
         days = self.days(end) if month else self.days(at) if following in _AFTER_DAYS else []
         if month:
@@ -223,42 +225,41 @@ class _Reader:
             month, end = n.MONTHS.get(self.words[end].lower, 0), end + 1
         if not month:
             return []
-        year = self.year(end)
-        before = self.words[at - 1].lower
-        if not (
-            days or year or (word.surface[0].isupper() and before in _CONTEXT["before_months"])
-        ):
+        year, before = self.words[end].numeral.low, self.words[at - 1].lower
+        years = [(year, year)] if self.is_year(end) else []
+        alone = word.surface[0].isupper() and before in _CONTEXT["before_months"]
+        if not (days or years or alone):
             return []
-        return self.dated(at, end + bool(year), year[2] if year else [], month, *days)
+        return self.dated(at, end + len(years), years, month, *days)
 
     def years(self, at: int) -> Years | None:
         """Return the year, decade or century here."""
-        words = self.words
-        one, years = words[at].numeral, None
-        if not _DATING.isdisjoint((words[at - 1].lower, *self.lows(at + 1, 3))):
-            years = self.century(at) or self.era(at)
-        elif one.kind in (YEAR, n.SEASON):
-            years = self.era(at)
-        elif one.kind == n.DECADE:
-            years = self.decade(at)
-        return years or (self.year(at) if 1000 <= one.low <= 2100 else None)
+        words, one = self.words, self.words[at].numeral
+        if one.kind in (YEAR, n.SEASON):
+            return at, at + 1, [(year, year) for year in sorted({one.low, one.high})]
+        is_dated = not _DATING.isdisjoint((words[at - 1].lower, *self.lows(at + 1, 3)))
+        if is_dated and (years := self.century(at) or self.era(at)):
+            return years
+        if one.kind == n.DECADE and not self.is_age(at, at + 1):
+            return at, at + 1, [(one.low, one.low + 9)]
+        return (at, at + 1, [(one.low, one.low)]) if self.is_year(at) else None
 
     def dated(
-        self, at: int, end: int, years: list[tuple[float, float]], month: int = 0, *days: int
+        self, at: int, end: int, years: list[_Span], month: int = 0, *days: int
     ) -> list[Quantity]:
         """Return the days and years of a date."""
         found = []
         for day in (days or (0,)) if month else ():
             first = 100 * month + day
             found.append(Quantity(DAY, first, first + (0 if day else 99), self.words, at, end))
-        before, start = "" if month else self.words[at - 1].lower, at
-        if before in ("after", "before"):
-            start -= 1
-            years = [
-                (high + 1, inf) if before == "after" else (-inf, low - 1) for low, high in years
-            ]
+        before = "" if month else self.words[at - 1].lower
+        span = (at - (before in ("after", "before")), end)
         for low, high in years:
-            found.append(Quantity(YEAR, low, high, self.words, at, end, span=(start, end)))
+            if before == "after":
+                low, high = high + 1, inf
+            elif before == "before":
+                low, high = -inf, low - 1
+            found.append(Quantity(YEAR, low, high, self.words, at, end, span=span))
         return found
 
     def ordinal(self, at: int) -> tuple[float, int]:
@@ -283,19 +284,10 @@ class _Reader:
             return at, end + 2, [(-last, 99 - last)]
         return at, end + 1 + (era in _ERAS), [(last - 99, last)]
 
-    def decade(self, at: int) -> Years | None:
-        """Return "1990s", "the 90s"; "in his mid-thirties" is an age."""
-        one = self.words[at].numeral
-        if one.kind == n.DECADE and not self.is_age(at, at + 1):
-            return at, at + 1, [(one.low, one.low + 9)]
-        return None
-
     def era(self, at: int) -> Years | None:
         """Return a year with its era, which may stand before it or after the second of two."""
         words = self.words
         one = words[at].numeral
-        if one.kind in (YEAR, n.SEASON):
-            return at, at + 1, [(year, year) for year in sorted({one.low, one.high})]
         if one.kind not in (NUMBER, n.SCORE) or one.unit:
             return None
         linked = words[at + 1].lower in ("and", "to", "or") and words[at + 2].numeral.kind == NUMBER
@@ -308,19 +300,17 @@ class _Reader:
                 return min(at, place), end, [(year, year) for year in years]
         return None
 
-    def year(self, at: int) -> Years | None:
-        """Return a number from 1000 to 2100 that is a year: not "2000 metres", "of 2000 people"."""
+    def is_year(self, at: int) -> bool:
+        """Return whether a number is a year, from 1000 to 2100: not "2000 metres", "2000 people"."""
         word, after, before = self.words[at], self.words[at + 1], self.words[at - 1]
-        value = word.numeral.low
-        if len(word.surface) != 4 or not (word.surface.isdigit() and 1000 <= value <= 2100):
-            return None
+        in_range = 1000 <= word.numeral.low <= 2100
+        if not in_range or len(word.surface) != 4 or not word.surface.isdigit():
+            return False
         counts = after.lower in _CONTEXT["plurals"]  # "2000 people", but "1990 elections"
         if at and after.plain:
             follows = before.finite or before.lower in _CONTEXT["before_counts"]
             counts = follows and _is_plural(after)
-        if not word.closes and (counts or self.unit(at + 1)[0] or self.scale(at + 1)):
-            return None
-        return at, at + 1, [(value, value)]
+        return word.closes or not (counts or self.unit(at + 1)[0] or self.scale(at + 1))
 
     def days(self, at: int) -> list[int]:
         """Return the day of a month, or the two of "12–15 May"."""
@@ -715,7 +705,7 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     is_open = inf in (-claimed.low, claimed.high)  # "over 3 million" is not "3 million"
     for one, two, slack in _comparable(claimed, other, claimed.slack):
         off = _size(one, two) if is_open else slack
-        if one.low - off <= two.low and two.high <= one.high + off:
+        if one[0] - off <= two[0] and two[1] <= one[1] + off:
             return True
     return False
 
@@ -737,32 +727,24 @@ def differ(claimed: Quantity, other: Quantity) -> bool:
         return claimed.unit == other.unit != "" and claimed.low != other.low
     slack = max(claimed.slack, other.slack)
     pairs = [*_comparable(claimed, other, slack)] if _same_unit(claimed, other) else []
-    gaps = [max(two.low - one.high, one.low - two.high) - slack for one, two, slack in pairs]
+    gaps = [max(two[0] - one[1], one[0] - two[1]) - slack for one, two, slack in pairs]
     return bool(gaps) and min(gaps) > 0
 
 
-class _Span(NamedTuple):
-    low: float
-    high: float
-
-
-_Pair = tuple[_Span, _Span, float]
-
-
-def _comparable(claimed: Quantity, other: Quantity, slack: float) -> Iterator[_Pair]:
+def _comparable(
+    claimed: Quantity, other: Quantity, slack: float
+) -> Iterator[tuple[_Span, _Span, float]]:
     """Yield both quantities in the base unit of each dimension that they share, and how far off
     they may be: `slack` if the unit is the same."""
     ours, theirs = READINGS.get(claimed.unit), READINGS.get(other.unit)
     if not ours or not theirs or claimed.unit == other.unit:
-        one, two = _Span(claimed.low, claimed.high), _Span(other.low, other.high)
-        yield one, two, slack + _size(one, two)
-        return
+        ours = theirs = (_NO_UNIT,)
     for reading in ours:
         for their in theirs:
             if reading.dimension == their.dimension:
-                one, two = _in_base(claimed, reading), _in_base(other, their)
                 both = _slack(claimed, reading, their) + _slack(other, their, reading)
-                yield one, two, both + _size(one, two)
+                one, two = _in_base(claimed, reading), _in_base(other, their)
+                yield one, two, (slack if reading is _NO_UNIT else both) + _size(one, two)
 
 
 def _size(one: _Span, two: _Span) -> float:
@@ -771,7 +753,7 @@ def _size(one: _Span, two: _Span) -> float:
 
 
 def _in_base(one: Quantity, reading: n.Reading) -> _Span:
-    return _Span(one.low * reading.size + reading.zero, one.high * reading.size + reading.zero)
+    return one.low * reading.size + reading.zero, one.high * reading.size + reading.zero
 
 
 def _slack(one: Quantity, reading: n.Reading, other: n.Reading) -> float:
