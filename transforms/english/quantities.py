@@ -301,7 +301,7 @@ class _Reader:
         return None
 
     def is_year(self, at: int) -> bool:
-        """Return whether a number is a year, from 1000 to 2100: not "2000 metres", "2000 people"."""
+        """Return whether a number is a year, from 1000 to 2100: not "2000 km", "2000 people"."""
         word, after, before = self.words[at], self.words[at + 1], self.words[at - 1]
         in_range = 1000 <= word.numeral.low <= 2100
         if not in_range or len(word.surface) != 4 or not word.surface.isdigit():
@@ -645,9 +645,13 @@ class _Reader:
             first, sign = (place, bound) if bound else (first, sign)
         if self.after < first < start and words[first - 1].lower in NEGATORS:
             first, sign = first - (sign in _TURNED), _TURNED.get(sign, sign)
-        if not sign and words[end].lower in _AFTER_STARTS and not self.closed(end - 1):
-            sign = _BOUNDS_AFTER.get(self.lows(end), "")
-            last += 2 if sign else 0
+        phrase = self.phrase(end) if unit in ("", _SHARE) else []
+        for place in (end, end + len(phrase)):  # "50 or more guests", "50 guests or more"
+            if words[place].lower in _AFTER_STARTS and not sign and not self.closed(place - 1):
+                sign = _BOUNDS_AFTER.get(self.lows(place), "")
+                last = place + 2 if sign else last
+        if last == end + 2:
+            phrase = self.phrase(last)
         if sign == n.ABOUT:
             slack = max(slack, _ABOUT * abs(high))
         elif sign:
@@ -656,7 +660,6 @@ class _Reader:
             low, high, slack = (low + step, inf, 0.0) if above else (-inf, high - step, 0.0)
         if not unit and 0 < low == high < 1 and words[end].lower == "of":
             unit = _SHARE  # "1/3 of the voters"
-        phrase = [] if unit and unit != _SHARE else self.phrase(last)
         nouns: Sequence[str] = [one.key for one in phrase]
         if unit in ("", "year") and self.is_age(start, end):
             unit, nouns = "year", _AGE
