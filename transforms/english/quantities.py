@@ -9,7 +9,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import numerals as n
-from ufo.transforms.english.grammar import PREPOSITIONS, is_finite, word_set
+from ufo.transforms.english.grammar import PREPOSITIONS, Memo, is_finite, word_set
 from ufo.transforms.english.numerals import DAY, LISTS, NUMBER, READINGS, SERIES, UNITS, YEAR
 from ufo.transforms.english.words import NEGATORS, Word, read, said
 
@@ -48,7 +48,7 @@ _BOUNDS, _BOUNDS_AFTER = (
     {tuple(one.split()): sign for sign, row in LISTS[where].items() for one in row.split(", ")}
     for where in ("bounds", "bounds_after")
 )
-_BOUND_ENDS: Final = frozenset(phrase[-1] for phrase in _BOUNDS)
+_BOUND_ENDS: Final = frozenset(phrase[-2:] for phrase in _BOUNDS)
 _TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n.AT_MOST: n.OVER}
 # The first word of a unit's name -> the most words of such a name.
 _UNIT_STARTS: Final = {
@@ -135,12 +135,14 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     return found
 
 
-def _is_plural(word: Word) -> bool:
-    low = word.lower
+def _looks_plural(low: str) -> bool:
     if low in _CONTEXT["plurals"]:
         return True
     ending = low[-1:] == "s" and low[-2:] not in ("ss", "us", "is")
     return ending and low not in _CONTEXT["no_plurals"]
+
+
+_is_plural: Final = Memo(_looks_plural).__getitem__
 
 
 class _Reader:
@@ -309,7 +311,7 @@ class _Reader:
         counts = after.lower in _CONTEXT["plurals"]  # "2000 people", but "1990 elections"
         if at and after.plain:
             follows = before.finite or before.lower in _CONTEXT["before_counts"]
-            counts = follows and _is_plural(after)
+            counts = follows and _is_plural(after.lower)
         return word.closes or not (counts or self.unit(at + 1)[0] or self.scale(at + 1))
 
     def days(self, at: int) -> list[int]:
@@ -345,7 +347,7 @@ class _Reader:
             return None  # "s" of "747s"
         spelled = word.surface.isalpha()
         title = spelled and word.surface[0].isupper() and before.named  # "Square Two"
-        plural = not self.closed(at) and _is_plural(words[at + 1]) and not title
+        plural = not self.closed(at) and _is_plural(words[at + 1].lower) and not title
         if self.unit(at + 1)[0] or self.scale(at + 1) or (plural and (spelled or not known)):
             return None
         return None if spelled and not (known or title) else self.of_series(at, name, one.low)
@@ -477,7 +479,7 @@ class _Reader:
         if unit == "°" and degrees in UNITS:  # "20° C", "40° N"
             unit, end = UNITS[degrees], end + 1
         scale = n.MONEY_MARKS.get(words[end].surface) if unit[-1:] in n.CURRENCIES else None
-        people = _is_plural(words[end]) and not self.closed(end - 1)
+        people = _is_plural(words[end].lower) and not self.closed(end - 1)
         if unit == "m" and (people or not _PEOPLE.isdisjoint(self.lows(at - min(at, 3), 3))):
             scale, (unit, end) = 1e6, self.unit(end)  # "1.2m people", "5m dollars"
         elif scale:  # "$5 m"
@@ -629,7 +631,9 @@ class _Reader:
         one, written = self.words[at].numeral, self.words[at].surface
         if amount.unit or one.scaled or one.high > _LARGEST_SCORE or not written[0].isdigit():
             return False
-        counts = self.is_age(at, at + 1) or any(map(_is_plural, self.phrase(at + 1)))
+        counts = self.is_age(at, at + 1) or any(
+            _is_plural(word.lower) for word in self.phrase(at + 1)
+        )
         return not counts and "±" not in written and "." not in written
 
     def bounded(self, amount: _Amount) -> Quantity:
@@ -639,7 +643,9 @@ class _Reader:
         lead = start - (words[start - 1].lower in _ARTICLES)  # "more than a million"
         first, last = start, end
         sign = words[start].numeral.bound or words[end - 1].numeral.bound
-        for size in (1, 2, 3, 4) if words[lead - 1].lower in _BOUND_ENDS else ():
+        one, two = words[lead - 1].lower, words[lead - 2].lower
+        bound_ends = (one,) in _BOUND_ENDS or (two, one) in _BOUND_ENDS
+        for size in (1, 2, 3, 4) if bound_ends else ():
             place = lead - size
             bound = _BOUNDS.get(self.lows(place, size)) if place >= self.after else ""
             first, sign = (place, bound) if bound else (first, sign)
@@ -663,7 +669,7 @@ class _Reader:
         nouns: Sequence[str] = [one.key for one in phrase]
         if unit in ("", "year") and self.is_age(start, end):
             unit, nouns = "year", _AGE
-        if phrase and not unit and _is_plural(phrase[-1]):
+        if phrase and not unit and _is_plural(phrase[-1].lower):
             unit = nouns[-1]
         return Quantity(NUMBER, low, high, words, start, end, unit, slack, nouns, (first, last))
 
@@ -680,7 +686,7 @@ class _Reader:
             if not word.weight or word.kind or verb:
                 break
             found.append(word)
-            if word.closes or _is_plural(word):
+            if word.closes or _is_plural(word.lower):
                 break
         return found
 
