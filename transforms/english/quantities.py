@@ -167,9 +167,11 @@ class _Reader:
                 return [self.bounded(_Amount(one.low, one.high, one.slack, unit, at, end))]
         if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
             return [Quantity(one.kind, one.low, one.high, self.words, at, at + 1, one.unit)]
-        if found := self.date(at):
+        is_scale = one.kind == n.SCALE  # "hundred" is no date and no name
+        if not is_scale and (found := self.date(at)):
             return found
-        quantity = self.named(at) or self.time(at) or self.counted(at)
+        quantity = None if is_scale else self.named(at) or self.time(at)
+        quantity = quantity or self.counted(at)
         return [quantity] if quantity else []
 
     def is_alone(self, at: int, end: int) -> bool:
