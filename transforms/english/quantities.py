@@ -54,6 +54,7 @@ _TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n
 _UNIT_STARTS: Final = {
     name.split()[0]: len(name.split()) for name in sorted(UNITS, key=lambda name: len(name.split()))
 }
+_RANGES: Final = (NUMBER, n.SCORE)  # "1-3" may be read as either
 _TENS: Final = range(20, 100, 10)
 _AMBIGUOUS: Final = ("m", "°")  # units that may be a scale, or go on
 _LINKS: Final = frozenset(("and", "or", "to", "of"))
@@ -167,11 +168,9 @@ class _Reader:
                 return [self.bounded(_Amount(one.low, one.high, one.slack, unit, at, end))]
         if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
             return [Quantity(one.kind, one.low, one.high, self.words, at, at + 1, one.unit)]
-        is_scale = one.kind == n.SCALE  # "hundred" is no date and no name
-        if not is_scale and (found := self.date(at)):
+        if one.kind != n.SCALE and (found := self.date(at)):  # "hundred" is no date
             return found
-        quantity = None if is_scale else self.named(at) or self.time(at)
-        quantity = quantity or self.counted(at)
+        quantity = self.named(at) or self.time(at) or self.counted(at)
         return [quantity] if quantity else []
 
     def is_alone(self, at: int, end: int) -> bool:
@@ -357,13 +356,13 @@ class _Reader:
     def ordinal_name(self, at: int) -> Quantity | None:
         """Return "the Second World War" and "Henry the Eighth" as "War II" and "Henry VIII"."""
         words, value = self.words, self.words[at].numeral.low
-        if self.lows(at + 1) == ("world", "war"):
-            return Quantity(SERIES, value, value, words, at, at + 1, "war", span=(at, at + 3))
-        name, article = words[at - 2], words[at - 1]
-        ruler = article.surface == "the" and name.named and name.joint == " " and not name.closes
-        if not ruler or not words[at].surface.istitle() or words[at + 1].named:
+        name, is_war = words[at - 2], self.lows(at + 1) == ("world", "war")
+        is_name = words[at].surface.istitle() and name.named and not (name.closes or is_war)
+        last = words[at].closes or not words[at + 1].named  # not "the First Bank"
+        if not is_war and not (is_name and last and words[at - 1].lower == "the"):
             return None
-        return Quantity(SERIES, value, value, words, at, at + 1, name.key, span=(at - 2, at + 1))
+        key, span = ("war", (at, at + 3)) if is_war else (name.key, (at - 2, at + 1))
+        return Quantity(SERIES, value, value, words, at, at + 1, key, span=span)
 
     def series(self, at: int) -> str:
         """Return the key of the noun or name that the number here names one of, "" if none."""
@@ -702,7 +701,7 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     if kind != other.kind:
         if SERIES in (kind, other.kind):
             return _is_name_of(claimed, other) or _is_name_of(other, claimed)
-        return {kind, other.kind} == {NUMBER, n.SCORE} and claimed.said == other.said
+        return kind in _RANGES and other.kind in _RANGES and claimed.said == other.said
     if kind in (YEAR, DAY):
         return claimed.low <= other.low and other.high <= claimed.high
     if kind == n.TIME:
