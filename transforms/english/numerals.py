@@ -115,7 +115,10 @@ class Numeral(NamedTuple):
 
 
 def _spelled() -> dict[str, Numeral]:
-    found = {"twice": Numeral(NUMBER, 2.0, 2.0, unit="time")}  # as "three times"
+    found = {
+        word: Numeral(NUMBER, value, value, unit=unit)
+        for word, (value, unit) in LISTS["measures"].items()
+    }
     for kind, values in LISTS["spelled"].items():
         unit = "war" if kind == SERIES else ""
         for word, value in values.items():
@@ -146,7 +149,6 @@ _CLOCK: Final = re.compile(r"(\d\d?)(?:[:.](\d\d))?([aApP])\.?[mM]|(\d\d?):(\d\d
 _HOURS: Final = re.compile(r"(\d{1,3})h(\d\d)(?:m|min)?")
 _HEIGHT: Final = re.compile(r"(\d{1,2})['’′](\d{1,2})(?:[\"”″]|''|’’)?(?!\d)")
 _SEASON: Final = re.compile(r"([12]\d{3})[-–/](\d\d)")
-_DAY: Final = re.compile(r"(\d\d?)([./-])(\d\d?)\2(\d{4})")
 _YEAR: Final = re.compile(r"(\d{1,4})(BCE?|AD|CE)")
 _ISO_DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _LETTERED: Final = re.compile(r"([^\W\d_]{1,8})(\d{1,6})")
@@ -171,12 +173,8 @@ def _marked(text: str) -> Numeral | None:
     """Return a date, a time, a height, a season or a decade."""
     if found := _ISO_DAY.fullmatch(text):
         year, month, day = map(int, found.groups())
-        return _dated(year, month, day)
-    if found := _DAY.fullmatch(text):
-        first, second, year = (int(found[group]) for group in (1, 3, 4))
-        if second > 12 or (first <= 12 and found[2] != "."):
-            first, second = second, first  # the month is first
-        return _dated(year, second, first) if first > 12 or found[2] == "." else None
+        is_day = 1 <= month <= 12 and day <= 31
+        return Numeral(DATE, year, 100 * month + day) if is_day else None
     if found := _CLOCK.fullmatch(text):
         hour, minute = int(found[1] or found[4]), int(found[2] or found[5] or 0)
         if hour > (12 if found[3] else 24) or minute > 59:
@@ -198,11 +196,6 @@ def _marked(text: str) -> Numeral | None:
         value = 10.0 * int(found[1])
         return _point(DECADE, value if value >= 1000 else 1900 + value)
     return None
-
-
-def _dated(year: int, month: int, day: int) -> Numeral | None:
-    """Return a date: `low` is its year, `high` is 100 × month + day."""
-    return Numeral(DATE, year, 100 * month + day) if 1 <= month <= 12 and day <= 31 else None
 
 
 def _pair(text: str) -> Numeral | None:

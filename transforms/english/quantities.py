@@ -5,12 +5,11 @@ of day, a score, a code, or a number that names one of a series ("gate 5", "Loui
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from math import inf
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import numerals as n
-from ufo.transforms.english.grammar import is_finite, word_set
+from ufo.transforms.english.grammar import PREPOSITIONS, Memo, is_finite, word_set
 from ufo.transforms.english.numerals import DAY, LISTS, NUMBER, READINGS, SERIES, UNITS, YEAR
 from ufo.transforms.english.words import NEGATORS, Word, read, said
 
@@ -22,38 +21,56 @@ _CONVERTED: Final = 0.02  # how far off "100 miles" may be from 160 km
 _OF_THIRDS: Final = 0.007  # how far off 33 % may be from a third
 _BESIDE: Final = 8  # words on either side of a number that may say what it counts
 _PHRASE: Final = 4  # words of a phrase such as "94 nuclear power reactors"
-_UNIT_WORDS: Final = 4
 _AROUND: Final = 8  # the most words that are looked at before or after a word
 _LARGEST_SCORE: Final = 250
 _JOINED: Final = 60  # "5 feet, 2 inches" is one length, "5 km, 300 m" are two
 _SHARE: Final = "part"
-_AGE: Final = frozenset(("age",))
+_AGE: Final = ("age",)
 """What years count that may be left out: "died at 78"."""
-_NO_WORD: Final = Word("oh")  # without weight
+_NO_WORDS: Final = [Word("oh")] * _AROUND  # without weight
 
-_CONTEXT: Final = {name: word_set(text) for name, text in LISTS["context"].items()}
+_CONTEXT_TEXTS: Final[dict[str, str]] = LISTS["context"]
+_CONTEXT: Final = {name: word_set(text) for name, text in _CONTEXT_TEXTS.items()}
 _ERAS: Final = _CONTEXT["eras"]
 _CENTURIES: Final = frozenset(("century", "centuries"))
+_DATING: Final = _ERAS | _CENTURIES
 _AFTER_DAYS: Final = frozenset((*n.MONTHS, "of"))
 """What follows a day: "5 May", "the 5th of May"."""
-_LEFT_OUT: Final = frozenset(word.key for word in read(LISTS["context"]["left_out"]))
+_AFTER_NAMES: Final = PREPOSITIONS | {"and", "or"}
+_PEOPLE: Final = frozenset(("population", "inhabitants", "audience"))
+_ARTICLES: Final = frozenset(("a", "an"))
+_CLOCKS: Final = frozenset(("am", "pm", "o'clock"))
+_LEFT_OUT: Final = frozenset(word.key for word in read(_CONTEXT_TEXTS["left_out"]))
 _SHORT: Final = dict(pair.split("=") for pair in LISTS["series"]["abbreviations"].split())
 _NUMBER_WORDS: Final = word_set(LISTS["series"]["number"])
 _NOUNS: Final = word_set(LISTS["series"]["nouns"]) | {*_SHORT}
-_BOUNDS: Final = {
-    where: {
-        tuple(one.split()): sign for sign, row in LISTS[where].items() for one in row.split(", ")
-    }
+_BOUNDS, _BOUNDS_AFTER = (
+    {tuple(one.split()): sign for sign, row in LISTS[where].items() for one in row.split(", ")}
     for where in ("bounds", "bounds_after")
-}
-_BOUND_ENDS: Final = frozenset(phrase[-1] for phrase in _BOUNDS["bounds"])
+)
+_BOUND_ENDS: Final = frozenset(phrase[-2:] for phrase in _BOUNDS)
 _TURNED: Final = {n.OVER: n.AT_MOST, n.AT_LEAST: n.UNDER, n.UNDER: n.AT_LEAST, n.AT_MOST: n.OVER}
-_UNIT_STARTS: Final = frozenset(name.split()[0] for name in UNITS)
-Years = tuple[int, int, list[tuple[float, float]]]
+# The first word of a unit's name -> the most words of such a name.
+_UNIT_STARTS: Final = {
+    name.split()[0]: len(name.split()) for name in sorted(UNITS, key=lambda name: len(name.split()))
+}
+_RANGES: Final = (NUMBER, n.SCORE)  # "1-3" may be read as either
+_TENS: Final = range(20, 100, 10)
+_AMBIGUOUS: Final = ("m", "°")  # units that may be a scale, or go on
+_LINKS: Final = frozenset(("and", "or", "to", "of"))
+# Words beside a number that may belong to it. After one of the links the next word tells.
+_TELLING_BEFORE: Final = _CONTEXT["telling_before"].union(_ERAS, n.MONTHS, _NOUNS, _NUMBER_WORDS)
+_TELLING_AFTER: Final = _CONTEXT["telling_after"].union(
+    map(str.lower, n.MONEY_MARKS), _DATING, n.MONTHS, _CLOCKS
+)
+_AFTER_STARTS: Final = frozenset(phrase[0] for phrase in _BOUNDS_AFTER)
+_NO_UNIT: Final = n.Reading("", 1.0, 0.0)
+_Span = tuple[float, float]
+Years = tuple[int, int, list[_Span]]
 """Where years begin and end among the words, and the range of each."""
 
 
-class Quantity(NamedTuple):
+class Quantity:
     """A quantity in `words[start:end]`; `said` is how it is written, bound and series included.
 
     - `kind`: number, ordinal, year, day, time, score, code or series.
@@ -66,16 +83,28 @@ class Quantity(NamedTuple):
     - `nouns`: the keys of the phrase that it counts; `beside`: of all words near it.
     """
 
-    kind: str
-    low: float
-    high: float
-    start: int
-    end: int
-    said: str
-    unit: str = ""
-    slack: float = 0.0
-    nouns: frozenset[str] = frozenset()
-    beside: tuple[str, ...] = ()
+    # What few comparisons need is read from the words when it is asked for.
+    __slots__ = ("_span", "_words", "end", "high", "kind", "low", "nouns", "slack", "start", "unit")
+
+    def __init__(
+        self, kind: str, low: float, high: float, words: Sequence[Word], start: int, end: int,
+        unit: str = "", slack: float = 0.0, nouns: Sequence[str] = (),
+        span: tuple[int, int] | None = None,
+    ) -> None:  # fmt: skip
+        self.kind, self.low, self.high, self.start, self.end = kind, low, high, start, end
+        self.unit, self.slack, self.nouns = unit, slack, nouns
+        self._words, self._span = words, span or (start, end)
+
+    @property
+    def said(self) -> str:
+        """How it is written, with the words of its bound or series."""
+        return said(self._words[slice(*self._span)])
+
+    @property
+    def beside(self) -> list[str]:
+        """The keys of the words near it."""
+        near = self._words[max(0, self.start - _BESIDE) : self.end + _BESIDE]
+        return [word.key for word in near if word.weight]
 
 
 class _Amount(NamedTuple):
@@ -95,15 +124,26 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     A date is up to two quantities, its year and its day or month: the year may be in another place.
     """
     numeric = [at for at, word in enumerate(words) if word.numeric]
-    return _Reader(words).quantities(numeric) if numeric else []
+    found: list[Quantity] = []
+    if not numeric:
+        return found
+    reader = _Reader(words)
+    for at in numeric:
+        if at >= reader.after:
+            some = reader.quantity(at)
+            found += some
+            reader.after = some[-1].end if some else reader.after
+    return found
 
 
-def _is_plural(word: Word) -> bool:
-    low = word.lower
+def _looks_plural(low: str) -> bool:
     if low in _CONTEXT["plurals"]:
         return True
     ending = low[-1:] == "s" and low[-2:] not in ("ss", "us", "is")
     return ending and low not in _CONTEXT["no_plurals"]
+
+
+_is_plural: Final = Memo(_looks_plural).__getitem__
 
 
 class _Reader:
@@ -113,39 +153,51 @@ class _Reader:
         self.size, self.after = len(words), 0
         # Words without meaning after the last, so that before the first (-1, -2, …) and after the
         # last are words, too.
-        self.words = [*words, *[_NO_WORD] * _AROUND]
-
-    def quantities(self, numeric: list[int]) -> list[Quantity]:
-        """Return the quantities that begin at the places in `numeric`."""
-        found: list[Quantity] = []
-        for at in numeric:
-            if at >= self.after:
-                some = self.quantity(at)
-                found += some
-                self.after = some[-1].end if some else self.after
-        return found
+        self.words = [*words, *_NO_WORDS]
 
     def quantity(self, at: int) -> list[Quantity]:
         """Return the quantity here, the year and day of a date, or nothing."""
         one = self.words[at].numeral
+        if one.kind == n.ORDINAL and self.is_alone(at, at + 1):
+            return [self.ranked(at, at + 1, one.low)]
+        if one.kind == NUMBER:
+            unit, end = (one.unit, at + 1) if one.unit else self.unit(at + 1)
+            if unit not in _AMBIGUOUS and self.is_alone(at, end):
+                if not unit and self.is_year(at):
+                    return self.dated(at, at + 1, [(one.low, one.low)])
+                return [self.bounded(_Amount(one.low, one.high, one.slack, unit, at, end))]
         if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
-            return [self.made(one.kind, one.low, one.high, at, at + 1, one.unit)]
-        if found := self.date(at):
+            return [Quantity(one.kind, one.low, one.high, self.words, at, at + 1, one.unit)]
+        if one.kind != n.SCALE and (found := self.date(at)):  # "hundred" is no date
             return found
         quantity = self.named(at) or self.time(at) or self.counted(at)
         return [quantity] if quantity else []
 
-    def word(self, at: int) -> Word:
-        """Return a word; one that means nothing before the first and after the last."""
-        return self.words[at]
+    def is_alone(self, at: int, end: int) -> bool:
+        """Return whether no word around words[at:end], a number with its unit, can belong to it, so
+        that it is a year, a count or an ordinal. Most are."""
+        before, word, after = self.words[at - 1], self.words[at], self.words[end]
+        if after.lower in _LINKS:
+            after = self.words[end + 1]
+        return (
+            before.lower not in _TELLING_BEFORE
+            and after.lower not in _TELLING_AFTER
+            and not (before.numeral.kind or after.numeral.kind)
+            and (before.surface.islower() or not before.weight)
+            and before.joint == " "
+            and word.surface == word.lower != "one"
+            and word.numeral.low == word.numeral.high
+            and word.numeral.bound != n.NUMBERED
+        )
 
-    def low(self, at: int) -> str:
-        """Return a word in lower case."""
-        return self.words[at].lower
+    def ranked(self, at: int, end: int, value: float) -> Quantity:
+        """Return the ordinal here, with the noun after it."""
+        unit = next((noun.key for noun in self.phrase(end)), "")
+        return Quantity(n.ORDINAL, value, value, self.words, at, end, unit)
 
-    def number(self, at: int) -> n.Numeral:
-        """Return what number a word is; one without a kind if it is none."""
-        return self.words[at].numeral
+    def lows(self, at: int, size: int = 2) -> tuple[str, ...]:
+        """Return some words in lower case."""
+        return tuple([word.lower for word in self.words[at : at + size]])
 
     def closed(self, at: int) -> bool:
         """Return whether nothing follows a word in its phrase."""
@@ -153,185 +205,171 @@ class _Reader:
 
     def scale(self, at: int) -> float:
         """Return the scale that a word is, 0 if it is none."""
-        one = self.number(at)
+        one = self.words[at].numeral
         return one.low if one.kind == n.SCALE else 0.0
-
-    def made(
-        self, kind: str, low: float, high: float, start: int, end: int, unit: str = ""
-    ) -> Quantity:
-        """Return a quantity that is said in words[start:end]."""
-        return Quantity(kind, low, high, start, end, said(self.words[start:end]), unit)
-
-    def beside(self, start: int, end: int) -> tuple[str, ...]:
-        """Return the keys of the words near a number."""
-        near = self.words[max(0, start - _BESIDE) : end + _BESIDE]
-        return tuple([one.key for one in near if one.weight])
 
     # Dates
 
     def date(self, at: int) -> list[Quantity]:
         """Return the date here: "7 May 1867", "May 7, 1867", "May 1867", "1867", "1860s", "753 BC",
         "1867-05-07", "the 19th century"."""
-        one = self.number(at)
+        word, following = self.words[at], self.words[at + 1].lower
+        one = word.numeral
         if one.kind == n.DATE:
             return self.dated(at, at + 1, [(one.low, one.low)], *divmod(int(one.high), 100))
-        if years := self.years(at):
-            return self.dated(*years)
-        month, end = n.MONTHS.get(self.low(at), 0), at + 1
-        if not month and self.low(end) not in _AFTER_DAYS:
-            return []
-        days = self.days(end) if month else self.days(at)
+        if found := self.years(at):
+            return self.dated(*found)
+        month, end = n.MONTHS.get(word.lower, 0), at + 1
+        days = self.days(end) if month else self.days(at) if following in _AFTER_DAYS else []
         if month:
             end += bool(days)
         elif days:
-            end += self.low(end) == "of"
-            month, end = n.MONTHS.get(self.low(end), 0), end + 1
+            end += following == "of"
+            month, end = n.MONTHS.get(self.words[end].lower, 0), end + 1
         if not month:
             return []
-        year = self.year(end)
-        alone = self.word(at).surface[0].isupper() and self.low(at - 1) in _CONTEXT["before_months"]
-        if not (days or year or alone):
+        year, before = self.words[end].numeral.low, self.words[at - 1].lower
+        years = [(year, year)] if self.is_year(end) else []
+        alone = word.surface[0].isupper() and before in _CONTEXT["before_months"]
+        if not (days or years or alone):
             return []
-        return self.dated(at, end + bool(year), year[2] if year else [], month, *days)
+        return self.dated(at, end + len(years), years, month, *days)
 
     def years(self, at: int) -> Years | None:
-        """Return the year, decade or century here. What cannot be one is told at a glance."""
-        one, after = self.number(at), self.number(at + 1)
-        near = (self.low(at - 1), self.low(at + 1), self.low(at + 2), self.low(at + 3))
-        years = None if _CENTURIES.isdisjoint(near) else self.century(at)
-        if n.DECADE in (one.kind, after.kind):
-            years = years or self.decade(at)
-        if one.kind in (YEAR, n.SEASON) or not _ERAS.isdisjoint(near):
-            years = years or self.era(at)
-        return years or (self.year(at) if 1000 <= one.low <= 2100 else None)
+        """Return the year, decade or century here."""
+        words, one = self.words, self.words[at].numeral
+        if one.kind in (YEAR, n.SEASON):
+            return at, at + 1, [(year, year) for year in sorted({one.low, one.high})]
+        is_dated = not _DATING.isdisjoint((words[at - 1].lower, *self.lows(at + 1, 3)))
+        if is_dated and (years := self.century(at) or self.era(at)):
+            return years
+        if one.kind == n.DECADE and not self.is_age(at, at + 1):
+            return at, at + 1, [(one.low, one.low + 9)]
+        return (at, at + 1, [(one.low, one.low)]) if self.is_year(at) else None
 
     def dated(
-        self, at: int, end: int, years: list[tuple[float, float]], month: int = 0, *days: int
+        self, at: int, end: int, years: list[_Span], month: int = 0, *days: int
     ) -> list[Quantity]:
         """Return the days and years of a date."""
         found = []
         for day in (days or (0,)) if month else ():
             first = 100 * month + day
-            found.append(self.made(DAY, first, first + (0 if day else 99), at, end))
-        before = "" if month else self.low(at - 1)
+            found.append(Quantity(DAY, first, first + (0 if day else 99), self.words, at, end))
+        before = "" if month else self.words[at - 1].lower
+        span = (at - (before in ("after", "before")), end)
         for low, high in years:
-            year = self.made(YEAR, low, high, at, end)
-            if before in ("after", "before"):
-                low, high = (high + 1, inf) if before == "after" else (-inf, low - 1)
-                year = year._replace(low=low, high=high, said=said(self.words[at - 1 : end]))
-            found.append(year)
+            if before == "after":
+                low, high = high + 1, inf
+            elif before == "before":
+                low, high = -inf, low - 1
+            found.append(Quantity(YEAR, low, high, self.words, at, end, span=span))
         return found
 
     def ordinal(self, at: int) -> tuple[float, int]:
         """Return the value and end of an ordinal: "44th", "forty-fourth"; 0 if it is none."""
-        one, second = self.number(at), self.number(at + 1)
+        word, second = self.words[at], self.words[at + 1].numeral
+        one = word.numeral
         if one.kind == n.ORDINAL:
             return one.low, at + 1
-        tens = self.word(at).surface.isalpha() and not self.closed(at) and 20 <= one.low < 100
-        if tens and one.low % 10 == 0 and second.kind == n.ORDINAL and second.low < 10:
+        tens = second.kind == n.ORDINAL and word.surface.isalpha() and not self.closed(at)
+        if tens and second.low < 10 and one.low in _TENS:
             return one.low + second.low, at + 2
         return 0.0, at
 
     def century(self, at: int) -> Years | None:
         value, end = self.ordinal(at)
         if not value:
-            value, end = n.ROMAN.get(self.word(at).surface, 0), at + 1
-        if not value or self.low(end) not in _CENTURIES:
+            value, end = n.ROMAN.get(self.words[at].surface, 0), at + 1
+        if not value or self.words[end].lower not in _CENTURIES:
             return None
-        last, era = 100.0 * value, self.low(end + 1)
+        last, era = 100.0 * value, self.words[end + 1].lower
         if era in ("bc", "bce"):
             return at, end + 2, [(-last, 99 - last)]
-        return at, end + 1 + (era in ("ad", "ce")), [(last - 99, last)]
-
-    def decade(self, at: int) -> Years | None:
-        """Return "1990s", "the 90s", "nineteen-nineties"; "in his mid-thirties" is an age."""
-        one, after = self.number(at), self.number(at + 1)
-        if one.kind == n.DECADE and not self.is_age(at, at + 1):
-            return at, at + 1, [(one.low, one.low + 9)]
-        spelled = after.kind == n.DECADE and self.word(at + 1).surface.isalpha()
-        if spelled and one.kind == NUMBER and 11 <= one.low <= 20:
-            low = 100 * one.low + after.low % 100
-            return at, at + 2, [(low, low + 9)]
-        return None
+        return at, end + 1 + (era in _ERAS), [(last - 99, last)]
 
     def era(self, at: int) -> Years | None:
         """Return a year with its era, which may stand before it or after the second of two."""
-        one = self.number(at)
-        if one.kind in (YEAR, n.SEASON):
-            return at, at + 1, [(year, year) for year in sorted({one.low, one.high})]
+        words = self.words
+        one = words[at].numeral
         if one.kind not in (NUMBER, n.SCORE) or one.unit:
             return None
-        second = self.low(at + 1) in ("and", "to", "or") and self.number(at + 2).kind == NUMBER
-        places = [at + 1, at - 1, *([at + 3] if second else [])]
-        for place in places:
-            era = self.low(place) in _ERAS and self.word(place).surface.isupper()
-            if era and place >= self.after:
-                sign = -1 if self.low(place) in ("bc", "bce") else 1
+        linked = words[at + 1].lower in ("and", "to", "or") and words[at + 2].numeral.kind == NUMBER
+        for place in (at + 1, at - 1, at + 3 if linked else at + 1):
+            era = words[place].lower
+            if era in _ERAS and words[place].surface.isupper() and place >= self.after:
+                sign = -1 if era in ("bc", "bce") else 1
                 years = dict.fromkeys((sign * one.low, sign * one.high))
                 end = at + 2 if place == at + 1 else at + 1
                 return min(at, place), end, [(year, year) for year in years]
         return None
 
-    def year(self, at: int) -> Years | None:
-        """Return a number from 1000 to 2100 that is a year: not "2000 metres", "of 2000 people"."""
-        one, word = self.number(at), self.word(at)
-        if not (one.kind == NUMBER and 1000 <= one.low <= 2100 and len(word.surface) == 4):
-            return None
-        after, before = self.word(at + 1), self.low(at - 1)
+    def is_year(self, at: int) -> bool:
+        """Return whether a number is a year, from 1000 to 2100: not "2000 km", "2000 people"."""
+        word, after, before = self.words[at], self.words[at + 1], self.words[at - 1]
+        in_range = 1000 <= word.numeral.low <= 2100
+        if not in_range or len(word.surface) != 4 or not word.surface.isdigit():
+            return False
         counts = after.lower in _CONTEXT["plurals"]  # "2000 people", but "1990 elections"
         if at and after.plain:
-            follows = self.word(at - 1).finite or before in ("of", "about", "some", "than")
-            counts = follows and _is_plural(after)
-        measured = self.unit(at + 1)[0] or self.scale(at + 1) or counts
-        if not word.surface.isdigit() or (measured and not word.closes):
-            return None
-        return at, at + 1, [(one.low, one.low)]
+            follows = before.finite or before.lower in _CONTEXT["before_counts"]
+            counts = follows and _is_plural(after.lower)
+        return word.closes or not (counts or self.unit(at + 1)[0] or self.scale(at + 1))
 
     def days(self, at: int) -> list[int]:
         """Return the day of a month, or the two of "12–15 May"."""
-        one = self.number(at)
+        word = self.words[at]
+        one = word.numeral
         if one.kind not in (NUMBER, n.ORDINAL) or one.unit or one.bound or one.slack:
             return []
-        first_of = one.kind == n.ORDINAL and self.low(at + 1) == "of"  # "the first of May"
-        digits = self.word(at).surface[0].isdigit() or first_of
-        both = (one.low, one.high) if one.low != one.high else (one.low,)
-        return [int(day) for day in both if digits and day == int(day) and 1 <= day <= 31]
+        first_of = one.kind == n.ORDINAL and self.words[at + 1].lower == "of"  # "the first of May"
+        both = dict.fromkeys((one.low, one.high)) if word.surface[0].isdigit() or first_of else ()
+        return [int(day) for day in both if day == int(day) and 1 <= day <= 31]
 
     # Names of one of a series, times of day
 
     def named(self, at: int) -> Quantity | None:
         """Return a number that names one of a series: "gate 5", "Louis XIV", "GPT-4"."""
-        word, before, one = self.word(at), self.word(at - 1), self.number(at)
-        if one.kind == n.ORDINAL and (self.low(at + 1), self.low(at + 2)) == ("world", "war"):
-            whole = said(self.words[at : at + 3])
-            return self.made(SERIES, one.low, one.low, at, at + 1, "war")._replace(said=whole)
+        words = self.words
+        word, before, one = words[at], words[at - 1], words[at].numeral
+        if one.kind == n.ORDINAL:
+            return self.ordinal_name(at)
         name = self.series(at)
         if one.bound == n.NUMBERED:
             return self.of_series(at, name or "number", one.low)
+        if not name:
+            return None
         known = before.lower in _NOUNS or before.lower in _NUMBER_WORDS
         written = word.surface.upper() if known and word.surface.islower() else word.surface
-        if name and written in n.ROMAN and self.is_roman(at, known):
+        if written in n.ROMAN and self.is_roman(at, known):
             return self.of_series(at, name, n.ROMAN[written])
-        if not name or one.kind != NUMBER or one.low != one.high or one.low < 0:
+        if one.kind != NUMBER or one.low != one.high or one.low < 0 or "," in word.surface:
             return None
-        if one.unit not in ("", "s") or one.bound or one.scaled or "," in word.surface:
+        if one.unit not in ("", "s") or one.bound or one.scaled:
             return None  # "s" of "747s"
         spelled = word.surface.isalpha()
         title = spelled and word.surface[0].isupper() and before.named  # "Square Two"
-        plural = not self.closed(at) and _is_plural(self.word(at + 1)) and not title
-        counts = self.unit(at + 1)[0] or self.scale(at + 1) or (plural and (spelled or not known))
-        return (
-            None
-            if counts or (spelled and not (known or title))
-            else self.of_series(at, name, one.low)
-        )
+        plural = not self.closed(at) and _is_plural(words[at + 1].lower) and not title
+        if self.unit(at + 1)[0] or self.scale(at + 1) or (plural and (spelled or not known)):
+            return None
+        return None if spelled and not (known or title) else self.of_series(at, name, one.low)
+
+    def ordinal_name(self, at: int) -> Quantity | None:
+        """Return "the Second World War" and "Henry the Eighth" as "War II" and "Henry VIII"."""
+        words, value = self.words, self.words[at].numeral.low
+        name, is_war = words[at - 2], self.lows(at + 1) == ("world", "war")
+        is_name = words[at].surface.istitle() and name.named and not (name.closes or is_war)
+        last = words[at].closes or not words[at + 1].named  # not "the First Bank"
+        if not is_war and not (is_name and last and words[at - 1].lower == "the"):
+            return None
+        key, span = ("war", (at, at + 3)) if is_war else (name.key, (at - 2, at + 1))
+        return Quantity(SERIES, value, value, words, at, at + 1, key, span=span)
 
     def series(self, at: int) -> str:
         """Return the key of the noun or name that the number here names one of, "" if none."""
-        before = self.word(at - 1)
+        before = self.words[at - 1]
         low, surface = before.lower, before.surface
         if low in _NUMBER_WORDS:
-            further = self.word(at - 2)
+            further = self.words[at - 2]
             if low == "no" and surface != "No" and not before.closes:
                 return ""
             owner = (further.plain or further.named) and not (further.finite or further.closes)
@@ -340,354 +378,316 @@ class _Reader:
             return "" if before.closes and low not in _SHORT else _SHORT.get(low, before.key)
         if before.joint == "-" and surface.isupper():
             return before.key  # "F-16"
-        if (
-            before.closes
-            or before.numeral.kind
-            or not before.weight
-            or low in n.MONTHS
-            or surface in UNITS
-        ):
+        if before.closes or before.numeral.kind or not before.weight:
+            return ""
+        if low in n.MONTHS or surface in UNITS:
             return ""
         hyphen = before.joint == "-" and before.plain and low not in _CONTEXT["no_series"]
         opening = at == 1 and is_finite(low)  # "Killed 5"
-        return before.key if not opening and (surface != surface.lower() or hyphen) else ""
+        return before.key if hyphen or (surface != low and not opening) else ""
 
     def is_roman(self, at: int, known: bool) -> bool:
         """Return whether letters are a Roman numeral here: not "I", and no initial or vitamin."""
-        written = self.word(at).surface
-        if self.word(at).joint != " " or not (known or self.word(at - 1).surface[0].isupper()):
+        word, name, after = self.words[at], self.words[at - 1], self.words[at + 1]
+        if word.joint != " " or not (known or name.surface[0].isupper()):
             return False
-        if len(written) > 1 or known or written != "I":
-            return len(written) > 1 or written in "IVXivx"
-        place = self.low(at - 2) in ("in", "at", "from", "to", "on", "near", "and")
-        return not place and not self.is_spoken
-
-    @cached_property
-    def is_spoken(self) -> bool:
-        """Whether someone speaks of themselves: an "I" that follows no name, "my", "I'm"."""
-        places = [at for at, word in enumerate(self.words) if word.surface == "I"]
-        speaking = _CONTEXT["speaking"]
-        alone = any(not self.word(at - 1).named for at in places)
-        return alone or any(word.lower in speaking for word in self.words)
+        if known or word.surface != "I":
+            return len(word.surface) > 1 or word.surface in "IVXivx"
+        # "from Elizabeth I to", "Elizabeth I opened it", but "As Tom I went", "In Paris I met"
+        opens = self.words[at - 2].lower in _CONTEXT["before_speakers"]
+        return not opens or self.closed(at) or after.lower in _AFTER_NAMES
 
     def of_series(self, at: int, name: str, value: float) -> Quantity:
         """Return one of a series; its whole name is said."""
-        first = max(0, at - 1)
+        first, words = max(0, at - 1), self.words
         while (
-            first > max(0, at - _PHRASE)
-            and self.word(first - 1).named
-            and not self.closed(first - 1)
+            first > max(0, at - _PHRASE) and words[first - 1].named and not words[first - 1].closes
         ):
             first -= 1
-        whole, beside = said(self.words[first : at + 1]), self.beside(at, at + 1)
-        made = self.made(SERIES, value, value, at, at + 1, name)
-        return made._replace(said=whole, beside=beside)
+        return Quantity(SERIES, value, value, words, at, at + 1, name, span=(first, at + 1))
 
     def time(self, at: int) -> Quantity | None:
-        """Return a time of day: "5:30 am", "5 p.m.", "17:30", "noon", "5 o'clock"."""
-        one, half = self.number(at), self.low(at + 1)
-        clock = half in ("o'clock", "oclock")
-        value, end, unit = one.low, at + 1 + clock, "12" if clock else one.unit
-        if one.kind == NUMBER and (clock or half in ("am", "pm")):
+        """Return a time of day: "5:30 am", "5 p.m.", "17:30", "noon", "half past 5"."""
+        one, mark, end = self.words[at].numeral, self.words[at + 1].lower, at + 1
+        value, unit = one.low, one.unit
+        if one.kind == NUMBER and mark in _CLOCKS:
             hour, minute = divmod(round(100 * value), 100)  # also "5.30 pm"
-            if not 1 <= hour <= 12 or minute > 59 or self.word(at + 1).surface in ("Am", "Pm"):
+            if not 1 <= hour <= 12 or minute > 59:
                 return None
-            value = 60.0 * hour + minute
+            value, unit, end = 60.0 * hour + minute, "12", end + (mark == "o'clock")
+        elif one.kind == n.FRACTION and mark == "past":
+            value, unit, end = 60.0 * (self.words[at + 2].numeral.low + one.low), "12", at + 3
         elif one.kind != n.TIME:
             return None
-        if self.low(end) in ("am", "pm"):
-            value, unit = value % 720 + 720 * (self.low(end) == "pm"), ""
-            end += 1
-        return self.made(n.TIME, value, value, at, end, unit)
+        if self.words[end].lower in ("am", "pm"):
+            value, unit, end = value % 720 + 720 * (self.words[end].lower == "pm"), "", end + 1
+        return Quantity(n.TIME, value, value, self.words, at, end, unit)
 
     # Numbers
 
     def counted(self, at: int) -> Quantity | None:
         """Return the number here, with its unit, bound and range; or an ordinal or score."""
-        one, (value, end) = self.number(at), self.ordinal(at)
+        words = self.words
+        one = words[at].numeral
         if one.kind in (n.DECADE, n.CODE):  # "in her 20s"
             low = one.low % 100 if one.kind == n.DECADE else float(one.unit[:2])
-            return self.made(NUMBER, low, low + 9, at, end + 1, "year")._replace(nouns=_AGE)
+            return Quantity(NUMBER, low, low + 9, words, at, at + 1, "year", nouns=_AGE)
         if one.kind == n.SCORE:
-            return self.made(n.SCORE, one.low, one.high, at, at + 1)
-        if value and not self.is_part(at):
-            unit = next((noun.key for noun in self.phrase(end)), "")
-            return self.made(n.ORDINAL, value, value, at, end, unit)
+            return Quantity(n.SCORE, one.low, one.high, words, at, at + 1)
+        value, end = self.ordinal(at)
+        if value and not self.share(at)[0]:
+            return self.ranked(at, end, value)
         amount = self.amount(at)
         if not amount:
             return None
         amount = self.whole(amount)
+        link = words[amount.end].lower
         if second := self.second(amount):
-            link = self.low(amount.end)
             if second.high < amount.low <= _LARGEST_SCORE and link == "to" and not second.unit:
-                return self.made(n.SCORE, amount.low, second.low, at, second.end)
-            amount = self.range(amount, second)
-        elif not amount.unit and self.low(amount.end) in ("to", "or", "and"):
+                return Quantity(n.SCORE, amount.low, second.low, words, at, second.end)
+            shared = self.scale(second.end - 1) if amount.high < 1000 <= second.low else 1.0
+            low, high = sorted((amount.low * (shared or 1.0), second.high))
+            amount = second._replace(low=low, high=high, start=amount.start)
+        elif not amount.unit and link in ("to", "or", "and"):
             unit = (self.amount(amount.end + 1) or amount).unit  # "from 10 to 20 km"
             amount = amount._replace(unit=unit if unit in READINGS else "")
         elif one.low != one.high and self.is_score(at, amount):
-            return self.made(n.SCORE, one.low, one.high, at, at + 1)
+            return Quantity(n.SCORE, one.low, one.high, words, at, at + 1)
         return self.bounded(amount)
 
     def amount(self, at: int) -> _Amount | None:
         """Return the number here with its scale and unit; a range if it is one word."""
-        one = self.number(at)
-        if one.kind not in (NUMBER, n.ORDINAL, n.SCALE, n.FRACTION) or not self.counts(at):
+        words, one = self.words, self.words[at].numeral
+        share, end = self.share(at)
+        if share:
+            return self.part(at, end, share)
+        if one.kind not in (NUMBER, n.SCALE) or (words[at].lower == "one" and not self.is_one(at)):
             return None
-        if one.kind == n.FRACTION or self.is_part(at):
-            return self.part(at, at + 1, one.low if one.kind == n.FRACTION else 1 / one.low)
-        if not one.unit and (share := self.fraction(at + 1)):
-            return self.part(at, at + 2, one.low * share)
         low, high, slack, end = self.cardinal(at)
-        if one.kind == n.SCALE and self.low(at - 1) in ("few", "several"):
+        before = words[at - 1]
+        if one.kind == n.SCALE and before.lower in ("few", "several"):
             low, high, slack = 2 * low, 9.99 * low, 0.0
         start, unit = at, one.unit
-        if (
-            at > self.after
-            and self.low(at - 1) in ("minus", "negative")
-            and self.word(at).surface[0] not in "-−"
-        ):
+        if start > self.after and before.lower in ("minus", "negative"):
             start, low, high = at - 1, -high, -low
         if not unit:
             unit, end = self.unit(end)
-        money = self.word(start - 1).surface
-        if (
-            not unit
-            and (money.isupper() or not money.isalpha())
-            and start > self.after
-            and money in UNITS
-        ):
+        money = words[start - 1].surface
+        is_code = money.isupper() or not money.isalpha()
+        if not unit and start > self.after and is_code and money in UNITS:
             unit, start = UNITS[money], start - 1
-        if unit == "°" and f"°{self.word(end).surface}" in UNITS:  # "20° C", "40° N"
-            unit, end = UNITS[f"°{self.word(end).surface}"], end + 1
-        scale = n.MONEY_MARKS.get(self.word(end).surface) if unit[-1:] in n.CURRENCIES else None
-        if unit == "m" and self.is_million(at, end):
-            scale, (unit, end) = 1e6, self.unit(end)  # "5m dollars"
+        degrees = f"°{words[end].surface}"
+        if unit == "°" and degrees in UNITS:  # "20° C", "40° N"
+            unit, end = UNITS[degrees], end + 1
+        scale = n.MONEY_MARKS.get(words[end].surface) if unit[-1:] in n.CURRENCIES else None
+        people = _is_plural(words[end].lower) and not self.closed(end - 1)
+        if unit == "m" and (people or not _PEOPLE.isdisjoint(self.lows(at - min(at, 3), 3))):
+            scale, (unit, end) = 1e6, self.unit(end)  # "1.2m people", "5m dollars"
         elif scale:  # "$5 m"
             end += 1
         if scale and not one.scaled:
             low, high, slack = low * scale, high * scale, (slack or 0.5) * scale
-        if not unit and self.is_age(at, end):
-            unit = "year"
-        if (self.low(end), self.low(end + 1)) == ("below", "zero"):
+        if self.lows(end) == ("below", "zero"):
             low, high, end = -high, -low, end + 2
         return _Amount(low, high, slack, unit, start, end)
 
-    def counts(self, at: int) -> bool:
-        """Return whether a word is a number here: not "one of the", "a half-brother"."""
-        low, before, after = self.low(at), self.low(at - 1), self.word(at + 1)
-        if low == "one":
-            if self.closed(at) or not _CONTEXT["no_one"].isdisjoint((after.lower, before)):
-                return False
-            verb = after.finite or after.lower.endswith(("ing", "ed", "ly"))
-            part = self.scale(at + 1) or self.fraction(at + 1) or self.half(at + 1)
-            return bool(part) or (after.plain and not verb)
-        if self.number(at).kind != n.FRACTION:
-            return True
-        if self.number(at - 1).kind == n.ORDINAL or after.lower in _CONTEXT["no_half"]:
+    def is_one(self, at: int) -> bool:
+        """Return whether "one" is a number: not in "one of the", "one day", "no one"."""
+        before, after = self.words[at - 1], self.words[at + 1]
+        if self.closed(at) or not _CONTEXT["no_one"].isdisjoint((after.lower, before.lower)):
             return False
-        return low == "half" or before in _CONTEXT["before_parts"] or after.lower == "of"
+        verb = after.finite or after.lower.endswith(("ing", "ed", "ly"))
+        return bool(self.scale(at + 1) or self.half(at + 1)) or (after.plain and not verb)
 
-    def is_part(self, at: int) -> bool:
-        """Return whether an ordinal is a fraction: "a third of", "one third"."""
-        one, before = self.number(at), self.low(at - 1)
-        of = before == "a" and self.low(at + 1) == "of"
-        return one.kind == n.ORDINAL and one.low > 2 and (of or before == "one")
-
-    def fraction(self, at: int) -> float:
-        """Return the value of "thirds" in "two thirds", "quarter" in "one quarter"; else 0."""
-        one = self.number(at)
-        if self.closed(at - 1) or self.low(at) == "half":
-            return 0.0
-        if one.kind == n.FRACTION:
-            return one.low
-        return 1 / one.low if self.low(at - 1) == "one" and self.is_part(at) else 0.0
+    def share(self, at: int) -> tuple[float, int]:
+        """Return the part here and its end: "half", "two thirds", "a third of"; 0 if it is none."""
+        word, before, after = self.words[at], self.words[at - 1], self.words[at + 1]
+        one, second, of = word.numeral, after.numeral, after.lower == "of"
+        if one.kind == n.FRACTION and before.numeral.kind != n.ORDINAL:
+            is_part = word.lower == "half" or of or before.lower in _CONTEXT["before_parts"]
+            return (one.low if is_part and after.lower not in _CONTEXT["no_half"] else 0.0), at + 1
+        if one.kind == n.ORDINAL and one.low > 2 and before.lower == "a" and of:
+            return 1 / one.low, at + 1
+        if one.kind == NUMBER and not one.unit and not self.closed(at):
+            if second.kind == n.FRACTION and (after.lower != "half" or word.lower == "one"):
+                return one.low * second.low, at + 2
+            if second.kind == n.ORDINAL and second.low > 2 and word.lower == "one":
+                return 1 / second.low, at + 2
+        return 0.0, at
 
     def part(self, at: int, end: int, share: float) -> _Amount:
         """Return a part of a scale or unit ("half a million", "a quarter of an hour"), or share."""
         slack = _OF_THIRDS if abs(40 * share - round(40 * share)) > _CLOSE else 0.0
-        one = self.low(at - 4) in ("a", "an") and at - 4 >= self.after
-        more = one and (self.low(at - 2), self.low(at - 1)) == ("and", "a")
-        if more and (unit := self.unit(at - 3)[0]):
-            return _Amount(1 + share, 1 + share, 0.0, unit, at - 4, end)  # "an hour and a half"
-        of = self.low(end) == "of"
-        after = end + of + (self.low(end + of) in ("a", "an"))
-        if scale := self.scale(after):
-            unit, last = self.unit(after + 1)
-            return _Amount(share * scale, share * scale, 0.0, unit, at, last)
-        unit, last = self.unit(after)
-        if unit and self.low(after - 1) != "of":
-            return _Amount(share, share, slack, unit, at, last)
+        first = at - 4 if self.lows(at - 2) == ("and", "a") and at - 4 >= self.after else at
+        if self.words[first].lower in _ARTICLES and (unit := self.unit(at - 3)[0]):
+            return _Amount(1 + share, 1 + share, 0.0, unit, first, end)  # "an hour and a half"
+        after = end + (self.words[end].lower == "of")
+        after += self.words[after].lower in _ARTICLES
+        scale = self.scale(after) or 1.0
+        unit, last = self.unit(after + (scale > 1))
+        if scale > 1 or (unit and self.words[after - 1].lower != "of"):
+            return _Amount(share * scale, share * scale, slack * scale, unit, at, last)
         return _Amount(share, share, slack, _SHARE, at, end)
 
     def cardinal(self, at: int) -> tuple[float, float, float, int]:
         """Return low, high, slack and end of a number of several words: "two hundred and five",
         "1.5 million", "twenty-five", "5 1/2", "two and a half", "tens of thousands"."""
-        one = self.number(at)
-        spread, end = one.high - one.low, at + 1
-        many = n.SCALES.get(self.low(at + 2)[:-1], 1.0) if self.low(at + 1) == "of" else 1.0
-        if spread or one.unit or one.scaled:
-            end += 2 * bool(spread and many > 1)
-            many = many if spread and many > 1 else self.scale(end) or 1.0
-            end += many == self.scale(end)  # "10-20 million"
+        words, end = self.words, at + 1
+        one, spelled = words[at].numeral, words[at].surface.isalpha()
+        if one.high > one.low or one.unit or one.scaled:
+            many = self.scale(end) or 1.0  # "10-20 million"
+            end += many > 1
+            thousands = words[at + 2].lower[:-1] if spelled and words[end].lower == "of" else ""
+            if thousands in n.SCALES:
+                many, end = n.SCALES[thousands], end + 2
             return one.low * many, one.high * many, one.slack * many, end
-        total, part, slack, last = 0.0, one.low, one.slack, 0.0
-        spelled = self.word(at).surface.isalpha()
+        total, part, slack, room = 0.0, one.low, one.slack, 0.0
         if one.kind == n.SCALE:
             part, end = 1.0, at
+        elif spelled and part in _TENS:
+            room = 10.0
+        # A number word below `room` goes on: after "twenty" up to 9, after "thousand" up to 999.
         while end < self.size and (end == at or not self.closed(end - 1)):
-            place = end + (last > 0 and self.low(end) == "and")
-            scale, following = self.scale(end), self.number(place)
-            words = following.kind == NUMBER and self.word(place).surface.isalpha()
-            ones = following.low if words and not following.unit else 0.0
-            if scale and scale <= 100:
-                part *= scale
-            elif scale:
-                total, part, slack = total + part * scale, 0.0, (slack or 0.5) * scale
-            elif last and 0 < ones < last and part % 100 == 0:
-                part, slack = part + ones, 0.0
-            elif spelled and 0 < ones < 10 and part % 10 == 0 and part % 100:
-                part += ones
+            place = end + (room > 10 and words[end].lower == "and")
+            scale, following = self.scale(end), words[place].numeral
+            if scale and (part < scale or end <= at + 1):
+                part, room = part * scale, scale
+                if scale > 100:
+                    total, part, slack = total + part, 0.0, (slack or 0.5) * scale
+            elif following.kind == NUMBER and words[place].surface.isalpha() and not following.unit:
+                if not 0 < following.low < room:
+                    break
+                part, slack, room = part + following.low, 0.0, 10.0 * (following.low in _TENS)
             else:
                 break
-            last, spelled, end = scale or last, spelled or scale > 0, place + 1
+            end = place + 1
         value = total + part
-        half = self.half(end) if value == int(value) else 0.0
-        if half:
-            end += 3 if self.low(end) == "and" else 1
+        if value == int(value) and (half := self.half(end)):
+            end += 3 if words[end].lower == "and" else 1
             scale = self.scale(end) or 1.0  # "two and a half million", "a million and a half"
-            value, slack = (value + half * max(1.0, last if last > 100 else 1.0)) * scale, 0.0
+            value, slack = (value + half * (room if room > 100 else 1.0)) * scale, 0.0
             end += scale > 1
         return value, value, slack, end
 
     def half(self, at: int) -> float:
         """Return the fraction after a number: "and a half", "1/2"; else 0."""
-        if (self.low(at), self.low(at + 1)) == ("and", "a"):
-            one = self.number(at + 2)
-            return one.low if one.kind == n.FRACTION else 0.0
-        one, written = self.number(at), self.word(at).surface
+        word = self.words[at + 2] if self.lows(at) == ("and", "a") else self.words[at]
+        one, written = word.numeral, word.surface
         small = one.kind == NUMBER and 0 < one.low < 1 and not one.unit and "." not in written
-        return one.low if small and written[0].isnumeric() else 0.0
+        is_half = one.kind == n.FRACTION and word is not self.words[at]
+        return one.low if is_half or (small and written[0].isnumeric()) else 0.0
 
     def unit(self, at: int) -> tuple[str, int]:
         """Return the unit here and the end of its words; "" and `at` if there is none."""
-        word = self.word(at)
-        if word.surface not in _UNIT_STARTS and word.lower not in _UNIT_STARTS:
+        word = self.words[at]
+        most = _UNIT_STARTS.get(word.surface) or _UNIT_STARTS.get(word.lower, 0)
+        if not most:
             return "", at
-        inch = word.closes or at + 1 == self.size or self.low(at - 2) in ("ft", "feet", "foot")
-        if (at and self.word(at - 1).closes) or (word.lower == "in" and not inch):
+        inch = word.closes or at + 1 == self.size or self.words[at - 2].lower in ("ft", "feet")
+        if (at and self.words[at - 1].closes) or (word.lower == "in" and not inch):
             return "", at  # "5 in Paris", but "5 in." and "5 ft 3 in tall"
-        surfaces = [one.surface for one in self.words[at : at + _UNIT_WORDS]]
-        for size in range(len(surfaces), 0, -1):
+        surfaces = [one.surface for one in self.words[at : at + most]]
+        for size in range(most, 0, -1):
             if unit := n.unit_of(" ".join(surfaces[:size])):
                 return unit, at + size
         return "", at
 
-    def is_million(self, at: int, end: int) -> bool:
-        """Return whether "m" is a million: "1.2m people", "a population of 1.2m"."""
-        if not self.closed(end - 1) and _is_plural(self.word(end)):
-            unit = self.unit(end)[0]
-            return not unit or unit[-1:] in n.CURRENCIES
-        return any(one.lower in _CONTEXT["counts"] for one in self.words[max(0, at - 4) : at])
-
     def is_age(self, at: int, end: int) -> bool:
         """Return whether a number is an age: "aged 66", "66 years old", "in her 20s"."""
-        before = self.low(at - 1 - (self.low(at - 1) in ("of", "mid", "late", "early")))
-        decade = self.number(at).kind == n.DECADE or self.number(at).unit in ("10s", "20s")
-        return before in _CONTEXT["owners" if decade else "ages"] or self.low(end) == "old"
+        words, one = self.words, self.words[at].numeral
+        before = words[at - 1].lower
+        if before in _CONTEXT["between_ages"]:
+            before = words[at - 2].lower
+        decade = one.kind == n.DECADE or one.unit in ("10s", "20s")
+        return before in _CONTEXT["owners" if decade else "ages"] or words[end].lower == "old"
 
     def whole(self, first: _Amount) -> _Amount:
-        """Return an amount with its smaller unit: "5 ft 3 in", "1 h 30 min", "2 h and a half"."""
+        """Return an amount with its smaller unit: "5 ft 3 in", "1 h 30 min"."""
+        at = first.end + (self.words[first.end].lower == "and")
         if first.unit not in READINGS or first.low != first.high:
             return first
-        if (half := self.half(first.end)) and self.low(first.end) == "and":
-            return first._replace(low=first.low + half, high=first.high + half, end=first.end + 3)
-        at = first.end + (self.low(first.end) == "and")
-        second = self.amount(at) if self.number(at).kind == NUMBER else None
+        second = self.amount(at) if self.words[at].numeral.kind == NUMBER else None
         if not second or second.low != second.high or second.unit not in READINGS:
             return first
         large, small = READINGS[first.unit][0], READINGS[second.unit][0]
         ratio = large.size / small.size
         direct = at == first.end and not self.closed(at - 1)
-        if large.dimension != small.dimension or large.zero or not second.low < ratio:
-            return first
-        if ratio <= 1 or not (ratio <= _JOINED or direct):
+        fits = large.dimension == small.dimension and not large.zero and second.low < ratio
+        if not fits or ratio <= 1 or not (ratio <= _JOINED or direct):
             return first
         value = first.low * ratio + second.low
         return second._replace(low=value, high=value, start=first.start)
 
     def second(self, first: _Amount) -> _Amount | None:
         """Return the other end of "between 10 and 20 km", "10 to 20 km"; not of "from 10 to 20"."""
-        at, lead = first.end + 1, self.low(first.start - 1)
-        between = (lead, self.low(first.end)) == ("between", "and")
-        to = self.low(first.end) == "to" and lead != "from"
-        if not (between or to) or self.word(at - 1).closes or self.word(at - 2).closes:
+        at, lead, link = first.end + 1, self.words[first.start - 1].lower, self.words[first.end]
+        linked = lead == "between" if link.lower == "and" else link.lower == "to" and lead != "from"
+        if not linked or link.closes or self.words[at - 2].closes or first.low != first.high:
             return None
-        second = self.amount(at) if self.number(at).kind == NUMBER else None
-        alike = second and (not first.unit or first.unit == second.unit)
-        return second if alike and first.low == first.high else None
-
-    def range(self, first: _Amount, second: _Amount) -> _Amount:
-        """Return the range from one number to another, which may share a scale."""
-        scales = [self.scale(at) for at in range(first.end + 1, second.end)]
-        shared = (
-            max(scales) if second.low >= 1e3 * first.low and not first.slack and scales else 1.0
-        )
-        low, high = sorted((first.low * (shared or 1.0), second.high))
-        return second._replace(low=low, high=high, start=first.start)
+        second = self.amount(at) if self.words[at].numeral.kind == NUMBER else None
+        return second if second and first.unit in ("", second.unit) else None
 
     def is_score(self, at: int, amount: _Amount) -> bool:
         """Return whether "1-3" is a score, not a range."""
-        one, written = self.number(at), self.word(at).surface
+        one, written = self.words[at].numeral, self.words[at].surface
         if amount.unit or one.scaled or one.high > _LARGEST_SCORE or not written[0].isdigit():
             return False
-        near = [*self.words[max(0, at - _PHRASE) : at], self.word(at + 1)]
-        plain = not self.phrase(at + 1) or any(word.lower in _CONTEXT["scores"] for word in near)
-        return plain and "±" not in written and "." not in written
+        counts = self.is_age(at, at + 1) or any(
+            _is_plural(word.lower) for word in self.phrase(at + 1)
+        )
+        return not counts and "±" not in written and "." not in written
 
     def bounded(self, amount: _Amount) -> Quantity:
         """Return the quantity of an amount, with the bound that the words around it say."""
         low, high, slack, unit, start, end = amount
+        words = self.words
+        lead = start - (words[start - 1].lower in _ARTICLES)  # "more than a million"
         first, last = start, end
-        sign = self.number(start).bound or self.number(end - 1).bound
-        for size in (1, 2, 3, 4) if self.low(start - 1) in _BOUND_ENDS else ():
-            before = tuple(one.lower for one in self.words[max(0, start - size) : start])
-            if start - size >= self.after and before in _BOUNDS["bounds"]:
-                first, sign = start - size, _BOUNDS["bounds"][before]
-        if first > self.after and first < start and self.low(first - 1) in NEGATORS:
+        sign = words[start].numeral.bound or words[end - 1].numeral.bound
+        one, two = words[lead - 1].lower, words[lead - 2].lower
+        bound_ends = (one,) in _BOUND_ENDS or (two, one) in _BOUND_ENDS
+        for size in (1, 2, 3, 4) if bound_ends else ():
+            place = lead - size
+            bound = _BOUNDS.get(self.lows(place, size)) if place >= self.after else ""
+            first, sign = (place, bound) if bound else (first, sign)
+        if self.after < first < start and words[first - 1].lower in NEGATORS:
             first, sign = first - (sign in _TURNED), _TURNED.get(sign, sign)
-        following = (self.low(end), self.low(end + 1))
-        if following in _BOUNDS["bounds_after"] and not self.closed(end - 1) and not sign:
-            sign, last = _BOUNDS["bounds_after"][following], end + 2
-        step = _STRICT * max(1.0, abs(low)) * (sign in (n.OVER, n.UNDER))
+        phrase = self.phrase(end) if unit in ("", _SHARE) else []
+        for place in (end, end + len(phrase)):  # "50 or more guests", "50 guests or more"
+            if words[place].lower in _AFTER_STARTS and not sign and not self.closed(place - 1):
+                sign = _BOUNDS_AFTER.get(self.lows(place), "")
+                last = place + 2 if sign else last
+        if last == end + 2:
+            phrase = self.phrase(last)
         if sign == n.ABOUT:
             slack = max(slack, _ABOUT * abs(high))
-        elif sign in (n.OVER, n.AT_LEAST):
-            low, high = low + step, inf
-        elif sign in (n.UNDER, n.AT_MOST):
-            low, high = -inf, high - step
-        phrase = [] if unit and unit != _SHARE else self.phrase(last)
-        nouns = frozenset([one.key for one in phrase])
-        if unit == "year" and self.is_age(start, end):
-            nouns = _AGE
-        unit = unit or next((one.key for one in phrase if _is_plural(one)), "")
-        written, beside = said(self.words[first:last]), self.beside(start, end)
-        return Quantity(NUMBER, low, high, start, end, written, unit, slack, nouns, beside)
+        elif sign:
+            step = _STRICT * max(1.0, abs(low)) * (sign in (n.OVER, n.UNDER))
+            above = sign in (n.OVER, n.AT_LEAST)
+            low, high, slack = (low + step, inf, 0.0) if above else (-inf, high - step, 0.0)
+        if not unit and 0 < low == high < 1 and words[end].lower == "of":
+            unit = _SHARE  # "1/3 of the voters"
+        nouns: Sequence[str] = [one.key for one in phrase]
+        if unit in ("", "year") and self.is_age(start, end):
+            unit, nouns = "year", _AGE
+        if phrase and not unit and _is_plural(phrase[-1].lower):
+            unit = nouns[-1]
+        return Quantity(NUMBER, low, high, words, start, end, unit, slack, nouns, (first, last))
 
     def phrase(self, at: int) -> list[Word]:
         """Return the words of the phrase that is counted: "nuclear reactors" in "94 nuclear
         reactors", "voters" in "half of the voters"."""
         if self.closed(at - 1):
             return []
-        if self.low(at) == "of":
-            at += 1 + (self.low(at + 1) in _CONTEXT["of_the"])
+        if self.words[at].lower == "of":
+            at += 1 + (self.words[at + 1].lower in _CONTEXT["of_the"])
         found: list[Word] = []
         for word in self.words[at : at + _PHRASE]:
             verb = word.finite and (found or not word.lower.endswith("s"))
             if not word.weight or word.kind or verb:
                 break
             found.append(word)
-            if word.closes or _is_plural(word):
+            if word.closes or _is_plural(word.lower):
                 break
         return found
 
@@ -699,9 +699,9 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     """
     kind = claimed.kind
     if kind != other.kind:
-        if SERIES in (kind, other.kind) and _is_name_of(claimed, other):
-            return True
-        return claimed.said == other.said and _has_form(claimed)
+        if SERIES in (kind, other.kind):
+            return _is_name_of(claimed, other) or _is_name_of(other, claimed)
+        return kind in _RANGES and other.kind in _RANGES and claimed.said == other.said
     if kind in (YEAR, DAY):
         return claimed.low <= other.low and other.high <= claimed.high
     if kind == n.TIME:
@@ -713,11 +713,11 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     if not _says_unit(claimed, other):
         return False
     is_open = inf in (-claimed.low, claimed.high)  # "over 3 million" is not "3 million"
-    for one, two, slack in _comparable(claimed, other):
+    for one, two, slack in _comparable(claimed, other, claimed.slack):
         off = _size(one, two) if is_open else slack
-        if one.low - off <= two.low and two.high <= one.high + off:
+        if one[0] - off <= two[0] and two[1] <= one[1] + off:
             return True
-    return claimed.said == other.said and _has_form(claimed)
+    return False
 
 
 def differ(claimed: Quantity, other: Quantity) -> bool:
@@ -735,32 +735,26 @@ def differ(claimed: Quantity, other: Quantity) -> bool:
         return claimed.high < other.low or other.high < claimed.low
     if kind == n.ORDINAL:
         return claimed.unit == other.unit != "" and claimed.low != other.low
-    pairs = [*_comparable(claimed, other)] if _same_unit(claimed, other) else []
-    gaps = [max(two.low - one.high, one.low - two.high) - slack for one, two, slack in pairs]
+    slack = max(claimed.slack, other.slack)
+    pairs = [*_comparable(claimed, other, slack)] if _same_unit(claimed, other) else []
+    gaps = [max(two[0] - one[1], one[0] - two[1]) - slack for one, two, slack in pairs]
     return bool(gaps) and min(gaps) > 0
 
 
-class _Span(NamedTuple):
-    low: float
-    high: float
-
-
-_Pair = tuple[_Span, _Span, float]
-
-
-def _comparable(claimed: Quantity, other: Quantity) -> Iterator[_Pair]:
-    """Yield both quantities in the base unit of each dimension that they share, and the slack."""
+def _comparable(
+    claimed: Quantity, other: Quantity, slack: float
+) -> Iterator[tuple[_Span, _Span, float]]:
+    """Yield both quantities in the base unit of each dimension that they share, and how far off
+    they may be: `slack` if the unit is the same."""
     ours, theirs = READINGS.get(claimed.unit), READINGS.get(other.unit)
     if not ours or not theirs or claimed.unit == other.unit:
-        one, two = _Span(claimed.low, claimed.high), _Span(other.low, other.high)
-        yield one, two, claimed.slack + other.slack + _size(one, two)
-        return
+        ours = theirs = (_NO_UNIT,)
     for reading in ours:
         for their in theirs:
             if reading.dimension == their.dimension:
+                both = _slack(claimed, reading, their) + _slack(other, their, reading)
                 one, two = _in_base(claimed, reading), _in_base(other, their)
-                slack = _slack(claimed, reading, their) + _slack(other, their, reading)
-                yield one, two, slack + _size(one, two)
+                yield one, two, (slack if reading is _NO_UNIT else both) + _size(one, two)
 
 
 def _size(one: _Span, two: _Span) -> float:
@@ -769,7 +763,7 @@ def _size(one: _Span, two: _Span) -> float:
 
 
 def _in_base(one: Quantity, reading: n.Reading) -> _Span:
-    return _Span(one.low * reading.size + reading.zero, one.high * reading.size + reading.zero)
+    return one.low * reading.size + reading.zero, one.high * reading.size + reading.zero
 
 
 def _slack(one: Quantity, reading: n.Reading, other: n.Reading) -> float:
@@ -797,8 +791,8 @@ def _says_unit(claimed: Quantity, other: Quantity) -> bool:
         return True
     if other.unit in READINGS or (claimed.unit and other.unit):
         return False
-    left_out = not other.nouns and not claimed.nouns.isdisjoint(_LEFT_OUT)
-    return left_out or not claimed.nouns.isdisjoint(other.beside)
+    left_out = not other.nouns and not _LEFT_OUT.isdisjoint(claimed.nouns)
+    return left_out or not set(claimed.nouns).isdisjoint(other.beside)
 
 
 def _same_unit(claimed: Quantity, other: Quantity) -> bool:
@@ -806,18 +800,10 @@ def _same_unit(claimed: Quantity, other: Quantity) -> bool:
         return claimed.unit in READINGS and other.unit in READINGS
     if claimed.unit and other.unit:
         return claimed.unit == other.unit
-    return not claimed.nouns.isdisjoint(other.nouns)
+    return not set(claimed.nouns).isdisjoint(other.nouns)
 
 
-def _is_name_of(claimed: Quantity, other: Quantity) -> bool:
-    """Return whether one is a bare number and the other names it: "a pH of 7.4", "pH 7.4"."""
-    for one, two in ((claimed, other), (other, claimed)):
-        if one.kind == NUMBER and two.kind == SERIES and not one.nouns and not one.unit:
-            return one.low == one.high == two.low and two.unit in one.beside
-    return False
-
-
-def _has_form(one: Quantity) -> bool:
-    """Return whether a quantity is more than digits, so that whatever is written alike means the
-    same."""
-    return not one.said.replace(",", "").isalnum()
+def _is_name_of(one: Quantity, other: Quantity) -> bool:
+    """Return whether a number is bare and the other names it: "a pH of 7.4", "pH 7.4"."""
+    named = one.kind == NUMBER and not one.nouns and one.low == one.high == other.low
+    return named and not one.unit and other.unit in one.beside
