@@ -370,7 +370,8 @@ class _Reader:
         low, surface = before.lower, before.surface
         if low in _NUMBER_WORDS:
             further = self.words[at - 2]
-            if low == "no" and surface != "No" and not before.closes:
+            spelled = self.words[at].surface.isalpha()  # "No one", "no two"
+            if low == "no" and (spelled or (surface != "No" and not before.closes)):
                 return ""
             owner = (further.plain or further.named) and not (further.finite or further.closes)
             return _SHORT.get(further.lower, further.key) if owner else "number"
