@@ -220,7 +220,7 @@ class ReadClaim(ReadClause):
         words = self.words
         taken = {place for q in self.numbers for place in range(q.start, q.end)}
         # What only denies ("failed to") is no part.
-        denying = frozenset(self.denied().values())
+        denying = frozenset(self.denied().values()) if self.denies_something else ()
         first = {
             one.key: at
             for at, one in reversed([*enumerate(words)])
@@ -295,7 +295,8 @@ class ReadPassage:
     """A passage: its `sentences` as written and as `clauses`. `title` has the keys of its title,
     `named` its words as written.
 
-    `keys` has the keys of all its words, `numbers` its quantities with their sentence number.
+    `where` has the numbers of the sentences that have a key, `keys` the keys of all words, and
+    `numbers` the quantities, each with its sentence number.
     `denies_something`, `excludes` and `leaves_open` say whether any sentence does.
     """
 
@@ -306,7 +307,11 @@ class ReadPassage:
         titled = ReadClause(title)
         self.title = frozenset(word.key for word in titled.words if word.weight)
         self.title_numbers = titled.numbers
-        self.keys = set().union(*[clause.has for clause in self.clauses])
+        self.where: dict[str, list[int]] = {}
+        for number, clause in enumerate(self.clauses):
+            for key in clause.has:
+                self.where.setdefault(key, []).append(number)
+        self.keys = self.where.keys()
         self.numbers = [(n, q) for n, clause in enumerate(self.clauses) for q in clause.numbers]
         self.denies_something = any(clause.denies_something for clause in self.clauses)
         self.excludes = any(clause.excluded for clause in self.clauses)
@@ -375,10 +380,9 @@ def match(pair: Pair) -> Match:
     titled = 0
     if passage.title:
         titled = mask([k for k, item in enumerate(claim.items) if item.key in passage.title])
-    said = [(k, item.key) for k, item in enumerate(claim.items) if item.key in passage.keys]
-    for number, clause in enumerate(passage.clauses):
-        there = clause.has
-        masks[number] = sum([1 << k for k, key in said if key in there])
+    for k, item in enumerate(claim.items):
+        for number in passage.where.get(item.key, ()):
+            masks[number] |= 1 << k
     for k, quantity in enumerate(claim.numbers, len(claim.items)):
         for number, other in passage.numbers:
             if agree(quantity, other):
