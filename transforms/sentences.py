@@ -8,7 +8,8 @@ some abbreviations and after the marks of titles ("Jeopardy! is"): these are joi
 
 import re
 from collections.abc import Sequence
-from itertools import chain, groupby, pairwise
+from io import StringIO
+from itertools import accumulate, chain, groupby, pairwise
 from typing import Final, NamedTuple
 
 import sentencex
@@ -24,7 +25,6 @@ class Span(NamedTuple):
     end: int
 
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 MARKER = re.compile(
     r"[^\S\r\n]*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][)]|#{1,6}|>+)(?=[^\S\r\n]|[\r\n]|$)"
     r"[^\S\r\n]*)+"
@@ -33,8 +33,9 @@ _FENCE = re.compile(r"[^\S\r\n]*(`{3,}(?=[^`]*$)|~{3,}|(?:\$\$|\\\[)\s*$)")
 _FENCES = frozenset("`~$\\")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}  # of formulas; a fence of code ends by a line of its marks
 _RULE = re.compile(r"[-=*_\s|:+]+$")
-_BAR = re.compile(r"(?<!\\)\|")
-_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[.!?;:]$")  # a comma that divides no cells
+# A mark that divides no cells: a bar with a backslash, a comma in a cell with quotes.
+_NO_MARK = re.compile(r'\\\||(?<![^,])"[^"]*"(?![^,])')
+_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[.!?;:]$")  # commas that divide no cells
 # "Hi Anna,": the letter goes on in a new sentence.
 GREETING = re.compile(
     r"(?:dear|h(?:i|ey|ello)|good (?:morning|afternoon|evening)|best|(?:kind|warm) regards|regards"
@@ -104,27 +105,26 @@ def segment(text: str, language: str = "en") -> list[Span]:
 
 
 def _segmented(code: str, text: str) -> list[Span]:
-    if "\n" not in text and "\r" not in text and not MARKER.match(text):
-        return _sentences(code, text, 0, 0, len(text), [])
     spans: list[Span] = []
+    if "\n" not in text and "\r" not in text and not MARKER.match(text):
+        _sentences(code, text, 0, 0, len(text), spans)
+        return spans
     opened = -1  # the position of a marker whose text follows
     for start, end, kind in blocks(text):
         if opened >= 0:
             start, opened = opened, -1
-        if kind in ("whole", "code"):
-            _add(text, start, end, spans)
-            continue
         if kind == "rule" and spans:
             # A table's ruling or an underline belongs to the line above it.
             start = spans.pop().start
+        if kind != "prose":
             _add(text, start, end, spans)
             continue
         marker = MARKER.match(text, start, end)
         body = marker.end() if marker else start
         if marker and not text[body:end].strip():
             opened = start
-            continue
-        _sentences(code, text, start, body, end, spans)
+        else:
+            _sentences(code, text, start, body, end, spans)
     if opened >= 0:
         _add(text, opened, len(text), spans)
     return spans
@@ -134,27 +134,32 @@ def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
     piece = text[start:end]
     stripped = piece.strip()
     if stripped:
-        start += len(piece) - len(piece.lstrip())
+        start += piece.index(stripped[0])
         spans.append(Span(start, start + len(stripped)))
 
 
-def _sentences(
-    code: str, text: str, start: int, body: int, end: int, spans: list[Span]
-) -> list[Span]:
+def _sentences(code: str, text: str, start: int, body: int, end: int, spans: list[Span]) -> None:
     """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
     at, opening = body, start
     first = len(spans)
     cut = pieces(text[body:end], code)
-    if _FIRST_NUMBER.match(text[start:body]):  # "(1) Ada was ill; (2) she left"
+    if start < body and _FIRST_NUMBER.match(text[start:body]):  # "(1) Ada was ill; (2) she left"
         cut = [part for piece in cut for part in _NEXT_NUMBER.split(piece)]
     for piece in cut:
         stop = at + len(piece)
-        follows = len(spans) > first and opening == at
-        closers = re.match(_CLOSERS, piece) if follows and piece[:1] in _CLOSER else None
-        if closers:
-            at = opening = at + closers.end()
-            spans[-1] = Span(spans[-1].start, at)
-        content = text[at:stop].strip()
+        content = piece.strip()
+        # Most pieces are a sentence: they begin with a word, and no number ends them.
+        is_plain = len(content) > _MAX_NUMBER and content[-1] in ".!?" and piece[0].isalnum()
+        if is_plain and opening == at and not content[-2].isdigit():
+            spans.append(Span(at, at + len(content)))
+            at = opening = stop
+            continue
+        if len(spans) > first and opening == at and piece[0] in _CLOSER:
+            closers = re.match(_CLOSERS, piece)
+            if closers:
+                at = opening = at + closers.end()
+                spans[-1] = Span(spans[-1].start, at)
+                content = text[at:stop].strip()
         number = None
         numbered = content[-2:-1].isdigit() and not content[-4:-1].isdigit()  # no year
         if stop < end and (numbered or content[-1:] in _OPENING_MARKS):
@@ -176,7 +181,6 @@ def _sentences(
         opening = stop
     if opening < end:
         _add(text, opening, end, spans)
-    return spans
 
 
 def pieces(text: str, language: str = "en") -> list[str]:
@@ -259,7 +263,7 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
 
     A block is "prose", a "rule", or never split: "code" (a formula too), "whole" (a table's row).
     """
-    lines = [match.span() for match in _LINE.finditer(text)]
+    lines = [*pairwise([0, *accumulate(map(len, StringIO(text, newline="")))])]
     rows = _rows(text, lines)
     found: list[tuple[int, int, str]] = []
     code_end = -1
@@ -313,14 +317,25 @@ def _end_of_code(text: str, fence: str, lines: Sequence[tuple[int, int]], number
     return len(text)
 
 
-def columns(line: str) -> tuple[str, int]:
-    """Return the mark between the cells of a line and their number; "" and 1 for a plain line."""
-    line = line.strip()
-    for mark in ("|", "\t", ","):
-        if mark in line and not (mark == "," and _NO_VALUES.search(line)):
-            cells = _BAR.split(line.strip("|")) if mark == "|" else line.split(mark)
-            return (mark, len(cells)) if len(cells) > 1 else ("", 1)
-    return "", 1
+def cells(line: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return the mark between the cells of a line and their ranges; "" and [] for a plain line.
+
+    The cells of a table are divided by bars, tabs or commas.
+    """
+    if "|" in line:
+        mark = "|"
+    elif "\t" in line:
+        mark = "\t"
+    elif "," in line and not _NO_VALUES.search(_NO_MARK.sub("", line.strip())):
+        mark = ","
+    else:
+        return "", []
+    start, end = len(line) - len(line.lstrip()), len(line.rstrip())
+    plain = _NO_MARK.sub(lambda found: "x" * len(found[0]), line)[:end]
+    if mark == "|":
+        start, end = start + plain.startswith("|", start), end - plain.endswith("|")
+    marks = [at for at in range(start, end) if plain[at] == mark]
+    return mark, [*zip([start, *(at + 1 for at in marks)], [*marks, end], strict=True)]
 
 
 def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
@@ -329,10 +344,10 @@ def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
     rows: set[int] = set()
     if "|" not in text and "\t" not in text and text.count(",") == text.count(", "):
         return rows  # most texts
-    kinds = [columns(text[start:end]) for start, end in lines]
-    for (mark, _), run in groupby(range(len(lines)), kinds.__getitem__):
+    kinds = [(mark, len(found)) for mark, found in (cells(text[a:b]) for a, b in lines)]
+    for (mark, count), run in groupby(range(len(lines)), kinds.__getitem__):
         numbers = [*run]
-        enough = len(numbers) > 1 if mark == "|" else mark and len(numbers) > 2
+        enough = count > 1 and len(numbers) > (1 if mark == "|" else 2)
         if enough and not any(MARKER.match(text, *lines[number]) for number in numbers):
             rows.update(numbers)
     return rows

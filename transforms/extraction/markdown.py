@@ -40,7 +40,7 @@ from ufo.transforms.extraction.clause import (
     wording,
 )
 from ufo.transforms.extraction.marks import BOLD, HEADING, Line
-from ufo.transforms.sentences import MARKER, blocks, columns
+from ufo.transforms.sentences import MARKER, blocks, cells
 
 _LABELLED: Final = re.compile(
     r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+(?P<open>[*_]{1,3})?|(?P<bold>\*\*|__))"
@@ -74,7 +74,6 @@ _LEADS: Final = BE | word_set(
     "include includes included by in at from discovered invented wrote won"
 )
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
-_CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
 # "- 1903: Won the Nobel Prize"
 _DATED: Final = re.compile(
@@ -204,9 +203,9 @@ class LineReader:
 
     def read(self, line: Line, following: Sequence[Line]) -> list[str] | None:
         """Return the statements of a line that is not a sentence; None for running text."""
-        cells = self._cells(line.text, following)
-        if cells:
-            return self._row(line.text, cells)
+        row = self._cells(line.text, following)
+        if row:
+            return self._row(line.text, row)
         self._columns = []
         if line.text[:1].isalpha() and ":" not in line.text:
             return None  # most lines
@@ -253,21 +252,18 @@ class LineReader:
 
     def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
         """Return the cells of a table's row, [] for another line."""
-        row = _RULING.sub("", line).strip()
-        if row.startswith("|"):
-            mark = "|"
-        else:
-            mark, count = columns(row)
-            rest = following[:1] if mark == "|" else following
-            alike = all(columns(one.text) == (mark, count) for one in rest)
-            heads = not self._columns and alike and len(rest) == (1 if mark == "|" else 2)
-            in_table = self._columns and mark == self._mark and count == len(self._columns)
-            if not mark or "\n" in row or not (in_table or heads):
+        row = _RULING.sub("", line).strip() if "\n" in line else line
+        mark, ranges = cells(row)
+        if not mark or "\n" in row:
+            return []
+        if row[0] != "|" and (self._mark, len(self._columns)) != (mark, len(ranges)):
+            rest = [cells(one.text) for one in following[: 1 if mark == "|" else 2]]
+            alike = [len(found) for sign, found in rest if sign == mark]
+            if self._columns or len(ranges) < 2 or alike != [len(ranges)] * (1 + (mark != "|")):
                 return []
         self._mark = mark
-        cells = _CELLS.split(row.strip("|")) if mark == "|" else row.split(mark)
-        cells = [cell.replace("\\|", "|") for cell in cells]
-        return [" ".join(wording(cell).words).rstrip(".") for cell in cells]
+        said = [row[start:end].strip(' "').replace("\\|", "|") for start, end in ranges]
+        return [" ".join(wording(cell).words).rstrip(".") for cell in said]
 
     def _row(self, line: str, cells: list[str]) -> list[str]:
         if not self._columns or _RULING.search(line):
@@ -475,9 +471,9 @@ def layout(text: str) -> list[LayoutBlock]:
         elif kind == "code":
             found.append(LayoutBlock("code", [_code(text, start, end)]))
         elif kind == "whole":
-            found.append(
-                LayoutBlock("row", [list(_pieces(text, *cell)) for cell in _cells(text, body, end)])
-            )
+            ranges = cells(text[start:end])[1]
+            row = [list(_pieces(text, start + left, start + right)) for left, right in ranges]
+            found.append(LayoutBlock("row", row))
         elif kind == "marked" and first[0] == "#":
             closing = re.search(r"\s#+\s*$", text[body:end])
             end = body + closing.start() if closing else end
@@ -509,18 +505,6 @@ def _paragraphs(text: str) -> list[tuple[int, int, str]]:
             start = found.pop()[0]
         found.append((start, end, kind))
     return found
-
-
-def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the range of each cell of a table's row."""
-    end = start + len(text[start:end].rstrip())
-    at = start + text.startswith("|", start)
-    mark = columns(text[start:end])[0]
-    for bar in (_CELLS if mark in "|" else re.compile(mark)).finditer(text, at, end):
-        yield at, bar.start()
-        at = bar.end()
-    if at < end:
-        yield at, end
 
 
 _TARGET: Final = (
