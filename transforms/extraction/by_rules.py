@@ -244,7 +244,7 @@ def _worthy(
         if statements is not None:
             found += [(line.sentence, wording(one), True) for one in statements]
             continue
-        said = wording(reader.completed(line.text))
+        said = wording(reader.completed(line))
         resolved = subjects.read(said)
         if is_claim(line.text, said):
             found.append((line.sentence, resolved, False))

@@ -52,7 +52,6 @@ _INTRODUCED: Final = re.compile(
     r"\s*(?:[-*+•]\s|\(?\d{1,3}[.)]\s)?\s*[*_]*(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
     r"(?::|\s[-–—])[*_]*\s+(?P<pronoun>He|She|It|This)\s+(?=[a-z])"
 )
-_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[A-Za-z]\))\s")
 # "1. Marie Curie - physicist"
 _PAIR: Final = re.compile(
     r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+(?P<label>[^\W\d_][^:|\n–—]{1,60}?)\s+[-–—]\s+(?P<value>\S.*)$",
@@ -93,7 +92,7 @@ _ASIDES: Final = LISTS.words("asides")
 # "Occupation: a chemist" is about the topic; "Polonium: a metal" is about Polonium.
 _KINDS: Final = word_set("genre job occupation position profession role status type")
 _VALUE_HEADS: Final = word_set("value detail details information description fact facts")
-_NUMBERING: Final = word_set("no no. nr rank position index id") | {""}  # "#" is a marker
+_NUMBERING: Final = word_set("no no. nr rank position index id #") | {""}
 # A section with a heading of only these words has the topic of the text.
 _SECTIONS: Final = _VALUE_HEADS | _ASIDES | LISTS.words("sections")  # fmt: skip
 
@@ -144,20 +143,19 @@ class LineReader:
 
     def opens(self, line: Line, following: Sequence[Line]) -> bool:
         """Return whether the line only opens the items that follow: "Marie Curie was"."""
-        items = [one for one in following if _is_item(one.text)]
-        if not items or items[0] is not following[0] or _is_item(line.text):
+        if not following or not following[0].is_item or line.is_item:
             return False
         said = wording(line.text.rstrip().removesuffix(":"))
         if len(said.lows) < 2 or said.lows[-1] not in _LEADS or said.words[-1][-1] in ".!?":
             return False
-        self._lead, self._alone = said, len(items) == 1
+        self._lead, self._alone = said, not following[-1].is_item or len(following) == 1
         return True
 
     def _leave_list(self, line: Line) -> bool:
         """End the sections of items, and what they go on with; return whether a section ended."""
         if line.indent < 0:
             return False
-        if _is_item(line.text):
+        if line.is_item:
             least = _ITEM_LEVEL + line.indent
         else:
             least = _LEAD_LEVEL
@@ -170,14 +168,14 @@ class LineReader:
     def _implied_heading(self, line: Line, following: Line | None) -> tuple[int, str]:
         """Return the level and the name of a line that heads what follows without marks; 0 and ""
         if it is none."""
-        label = _PLAIN_LABEL.match(line.text)
+        label = _PLAIN_LABEL.match(line.text) if ":" in line.text else None
         if label and label["label"].lower() in _NAMES and _names(label["value"]):
             self._card = True
             return 1, label["value"]
-        if line.indent < 0 or following is None or not _is_item(following.text):
+        if line.indent < 0 or following is None or not following.is_item:
             return 0, ""
         text = " ".join(wording(line.text).words)
-        if _is_item(line.text):
+        if line.is_item:
             pair = _PAIR.match(line.text)
             name = text if _heads(text) else pair["label"] if pair else opening_name(text.split())
             deeper = following.indent > line.indent and name
@@ -237,18 +235,21 @@ class LineReader:
             return [f"{label} is {value}."]
         return [_said("" if found is pair else self.topic, label, value)]
 
-    def completed(self, line: str) -> str:
+    def completed(self, line: Line) -> str:
         """Return a line with its subject. A list item without one gets the heading's subject;
         another line gets the name that it begins with (`introduced`)."""
-        said = wording(line)
-        if not said.words or not _is_item(line):
-            return introduced(line)
+        text = line.text
+        if not line.is_item:
+            return introduced(text)
+        said = wording(text)
+        if not said.words:
+            return text
         if self._lead.words and (whole := _continued(self._lead, said, self._alone)):
             return whole
         if not self.topic or len(self._topics) == 1:
             lost = is_past(said.lows[0]) and first_verb(*said, 0) < 0  # "Won a prize": who?
-            return "" if lost and not self.topic else introduced(line)
-        return _of_topic(self.topic, said, is_claim(line, said)) or introduced(line)
+            return "" if lost and not self.topic else introduced(text)
+        return _of_topic(self.topic, said, is_claim(text, said)) or introduced(text)
 
     def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
         """Return the cells of a table's row, [] for another line."""
@@ -289,11 +290,6 @@ class LineReader:
             f"In {row}, {one}." if one else _said(f"{self.topic} in {row}", head, cell)
             for one, head, cell in told
         ]
-
-
-def _is_item(line: str) -> bool:
-    plain = line[:1].isalpha() and line[1:2] != ")"  # most lines
-    return not plain and _ITEM.match(line) is not None
 
 
 def _marked_heading(line: str) -> tuple[int, str] | None:

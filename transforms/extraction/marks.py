@@ -53,7 +53,7 @@ _FORMULA: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
-_MARKED: Final = re.compile(rf"[<&\[(\\^【$`@☑✅✔☐{_RAISED}]|//|www\.")
+_MARKED: Final = re.compile(rf"[<&\[(/\\^【$`@☑✅✔☐{_RAISED}]")
 _ITEM: Final = r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+)?"
 _DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
 _AND_NUMBER: Final = re.compile(r"\A\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
@@ -69,7 +69,7 @@ _NOT_SAID: Final = re.compile(
 )
 _NUMBERED_NOTE: Final = re.compile(r"\s*\[(\d{1,3})\]:?\s+(?=\S)")
 _CITED: Final = re.compile(r"\S\s?\[(\d{1,3})\]")
-_STARTS: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s")
+_STARTS: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s")
 
 
 class Line(NamedTuple):
@@ -82,6 +82,7 @@ class Line(NamedTuple):
     text: str
     indent: int = 0
     is_paragraph: bool = False
+    is_item: bool = False
 
 
 def said_lines(
@@ -95,12 +96,14 @@ def said_lines(
     sources = listed = left_out = False
     for index, sentence in enumerate(sentences):
         indent = indents[index] if indents else 0
+        is_item = False
         if indent >= 0:
-            is_item = _STARTS.match(sentence) is not None
+            plain = sentence[:1].isalpha() and sentence[1:2] != ")"  # most lines
+            is_item = not plain and _STARTS.match(sentence) is not None
+            if sources and (is_heading(sentence) or (index in starts and listed and not is_item)):
+                sources = False
             if _SOURCES.match(sentence):
                 sources, listed = True, False
-            elif sources and (is_heading(sentence) or (index in starts and listed and not is_item)):
-                sources = False
             listed = listed or is_item
             left_out = bool(
                 _NOT_SAID.match(sentence) or GREETING.match(sentence) or _is_note(sentence, cited)
@@ -109,7 +112,7 @@ def said_lines(
             cited.update(_CITED.findall(sentence))
         text = "" if sources or left_out else without_marks(sentence)
         if text.strip():
-            lines.append(Line(index, text, indent, index in starts))
+            lines.append(Line(index, text, indent, index in starts, is_item))
     return lines
 
 
@@ -129,8 +132,8 @@ def _is_note(sentence: str, cited: set[str]) -> bool:
 
 def without_marks(text: str) -> str:
     """Return a sentence without tags, marks of notes, and addresses beside what it says."""
-    if not _MARKED.search(text):
-        return text
+    if not _MARKED.search(text) and "www." not in text:
+        return text  # most sentences
     if _FORMULA.fullmatch(text):
         return ""
     text = _AND_NUMBER.sub("", text, count=1)
