@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ufo.transforms.extraction.clause import LISTS, is_claim, wording
-from ufo.transforms.sentences import GREETING
+from ufo.transforms.sentences import GREETING, Span
 
 HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
@@ -85,22 +85,24 @@ class Line(NamedTuple):
     is_item: bool = False
 
 
-def said_lines(
-    sentences: Sequence[str], paragraphs: Sequence[int], indents: Sequence[int]
-) -> list[Line]:
+def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
     """Return the sentences without marks and without what is not said: lists of sources, footnotes,
     open tasks, formulas and addresses that stand alone."""
-    starts = set(paragraphs)
     lines: list[Line] = []
     cited: set[str] = set()
     sources = listed = left_out = False
-    for index, sentence in enumerate(sentences):
-        indent = indents[index] if indents else 0
-        is_item = False
-        if indent >= 0:
+    before = 0
+    for index, (start, end) in enumerate(spans):
+        sentence, gap = text[start:end], text[before:start]
+        before, indent = end, -1
+        is_paragraph = is_item = False
+        if index == 0 or "\n" in gap or "\r" in gap:
+            breaks = gap.replace("\r\n", "\n").replace("\r", "\n")
+            is_paragraph = index == 0 or breaks.count("\n") > 1
+            indent = len(breaks.rpartition("\n")[2].expandtabs(4))
             plain = sentence[:1].isalpha() and sentence[1:2] != ")"  # most lines
             is_item = not plain and _STARTS.match(sentence) is not None
-            if sources and (is_heading(sentence) or (index in starts and listed and not is_item)):
+            if sources and (is_heading(sentence) or (is_paragraph and listed and not is_item)):
                 sources = False
             if _SOURCES.match(sentence):
                 sources, listed = True, False
@@ -110,9 +112,9 @@ def said_lines(
             )
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
-        text = "" if sources or left_out else without_marks(sentence)
-        if text.strip():
-            lines.append(Line(index, text, indent, index in starts, is_item))
+        said = "" if sources or left_out else without_marks(sentence)
+        if said.strip():
+            lines.append(Line(index, said, indent, is_paragraph, is_item))
     return lines
 
 
