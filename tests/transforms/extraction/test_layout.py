@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ufo.schemas.records import InputRecord
 from ufo.transforms.extraction.by_rules import extract_record
-from ufo.transforms.extraction.markdown import LayoutBlock, layout
+from ufo.transforms.extraction.layout import LayoutBlock, layout
 from ufo.transforms.sentences import segment
 
 HERE = Path(__file__).parent
