@@ -25,9 +25,14 @@ class Span(NamedTuple):
     end: int
 
 
-MARKER = re.compile(
-    r"[^\S\r\n]*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][)]|#{1,6}|>+)(?=[^\S\r\n]|[\r\n]|$)"
-    r"[^\S\r\n]*)+"
+ITEM_MARK: Final = (
+    r"(?:[-*+•‣◦–—①-⑳]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\d{1,2}(?:\.\d{1,2}){1,2}\."
+    r"|(?:[a-z]|[ivx]{2,4})[.)](?=\s+[\"“*_]*[A-Z]))"  # a small letter is no initial of a name
+)
+"""The bullet or number of an item, as a regular expression."""
+
+MARKER: Final = re.compile(
+    rf"[^\S\r\n]*(?:(?:{ITEM_MARK}|#{{1,6}}|>+)(?=[^\S\r\n]|[\r\n]|$)[^\S\r\n]*)+"
 )
 _FENCE = re.compile(r"[^\S\r\n]*(`{3,}(?=[^`]*$)|~{3,}|(?:\$\$|\\\[)\s*$)")
 _FENCES = frozenset("`~$\\")
@@ -150,7 +155,8 @@ def _sentences(code: str, text: str, start: int, body: int, end: int, spans: lis
         content = piece.strip()
         # Most pieces are a sentence: they begin with a word, and no number ends them.
         is_plain = len(content) > _MAX_NUMBER and content[-1] in ".!?" and piece[0].isalnum()
-        if is_plain and opening == at and not content[-2].isdigit():
+        is_plain = is_plain and opening == at and piece[0] not in _CLOSER
+        if is_plain and not content[-2].isdigit():
             spans.append(Span(at, at + len(content)))
             at = opening = stop
             continue
@@ -239,11 +245,11 @@ def _goes_on(before: str, after: str) -> bool:
     mark = before.rstrip(_AROUND_MARK)[-1:]
     word = _FIRST_WORD.findall(follows)[0]
     low = first.islower() and word == word.lower()  # no "iPhone"
-    if first in ",;" or (mark == "]" and low):
-        return True  # "et al. [2004] found"
+    if first in ",;" or (low and (mark == "]" or word in _PREDICATES)):
+        return True  # "et al. [2004] found", "Who Is It? was sung"
     if mark in ("!", "?"):
-        named = last[:1].isupper() and ((low and word not in _NO_TITLE) or _YEAR.match(after))
-        return bool(named) or (low and word in _PREDICATES)
+        goes_on = _YEAR.match(after) or (low and word not in _NO_TITLE)
+        return last[:1].isupper() and bool(goes_on)
     if mark != ".":
         return False
     known = last.rstrip(".").lower()

@@ -38,21 +38,23 @@ from ufo.transforms.extraction.clause import (
     wording,
 )
 from ufo.transforms.extraction.marks import BOLD, HEADING, Line
-from ufo.transforms.sentences import cells
+from ufo.transforms.sentences import ITEM_MARK, cells
 
 _LABELLED: Final = re.compile(
-    r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+(?P<open>[*_]{1,3})?|(?P<bold>\*\*|__))"
+    rf"\s*(?:{ITEM_MARK}\s+(?P<open>[*_]{{1,3}})?|(?P<bold>\*\*|__))"
     r"(?P<label>[^\W\d_][^:*_|\n]{1,50}?)(?:[*_]{1,3}\s*:|:\s*[*_]{1,3}|(?(bold)(?!)|:))\s+(?P<value>\S.*)$",
     re.DOTALL,
 )
 # "1. **Jan Holm** - He was a painter", '2. "The Sea" (1990): This is a film'
 _INTRODUCED: Final = re.compile(
-    r"\s*(?:[-*+•]\s|\(?\d{1,3}[.)]\s)?\s*[*_]*(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
+    rf"\s*(?:{ITEM_MARK}\s)?\s*[*_]*"
+    r"(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
     r"(?::|\s[-–—])[*_]*\s+(?P<pronoun>He|She|It|This)\s+(?=[a-z])"
 )
 # "1. Marie Curie - physicist"
 _PAIR: Final = re.compile(
-    r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+(?P<label>[^\W\d_][^:|\n–—]{1,60}?)\s+[-–—]\s+(?P<value>\S.*)$",
+    rf"\s*{ITEM_MARK}\s+"
+    r"(?P<label>[^\W\d_][^:|\n–—]{1,60}?)\s+[-–—]\s+(?P<value>\S.*)$",
     re.DOTALL,
 )
 _PLAIN_LABEL: Final = re.compile(
@@ -166,7 +168,7 @@ class LineReader:
     def _implied_heading(self, line: Line, following: Line | None) -> tuple[int, str]:
         """Return the level and the name of a line that heads what follows without marks; 0 and ""
         if it is none."""
-        label = _PLAIN_LABEL.match(line.text) if ":" in line.text else None
+        label = ":" in line.text and (_LABELLED.match(line.text) or _PLAIN_LABEL.match(line.text))
         if label and label["label"].lower() in _NAMES and _names(label["value"]):
             self._card = True
             return 1, label["value"]

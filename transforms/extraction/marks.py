@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ufo.transforms.extraction.clause import LISTS, is_claim, wording
-from ufo.transforms.sentences import GREETING, Span
+from ufo.transforms.sentences import GREETING, ITEM_MARK, Span
 
 HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
@@ -31,6 +31,7 @@ _TAG: Final = re.compile(
 # After a word: "[^2]", "^[1]^", "【1†source】", "[1](https://…)", "([source](https://…))".
 _NOTE: Final = re.compile(
     r"(?<=\S)\s?(?:\^?\[\^\w{1,20}\]\^?|\^\[\d{1,3}\]\^?|【[^】\n]{1,40}】"
+    r"|[(\[](?i:sources?|refs?|references?|citations?): [^()\[\]\n]{1,80}[)\]]"
     r"|\[?\[\d{1,3}\]\]?\([^()\s]*\)|\(\[[^\[\]\n]*\]\([^()\s]*\)\)"
     rf"|(?<!\])[(\[<](?:(?:see|source|via|from|at|link):? )?{_URL}[)\]>])"
 )
@@ -42,9 +43,10 @@ _NAME: Final = r"[A-Z][\w'’-]{1,40}"
 _YEAR: Final = r",? (?:1[5-9]|20)\d\d[a-z]?"
 _PAGES: Final = r", pp?\. ?\d+(?:[–-]\d+)?"
 # At the end of a sentence, and with more than a name and a year: "(Quinn, 1995, p. 12)".
+_CITED_WORK: Final = rf"{_NAME}(?: et al\.?| (?:&|and) {_NAME})?{_YEAR}(?:{_PAGES})?"
 _AUTHOR: Final = re.compile(
-    rf"\s\((?:see |cf\. )?(?:{_NAME}(?: et al\.?| & {_NAME}){_YEAR}(?:{_PAGES})?"
-    rf"|{_NAME}(?: and {_NAME})?{_YEAR}{_PAGES})\)(?=[.!?]?\s*$)"
+    rf"\s\((?:see |cf\. |e\.g\.,? )?(?:{_NAME}(?: et al\.?| & {_NAME}){_YEAR}(?:{_PAGES})?"
+    rf"|{_NAME}(?: and {_NAME})?{_YEAR}{_PAGES}|{_CITED_WORK}(?:; {_CITED_WORK})+)\)(?=[.!?]?\s*$)"
 )
 _ACCORDING: Final = re.compile(rf"according to {_URL}, ", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\([*_#`~.!>+{}-])")
@@ -54,7 +56,7 @@ _FORMULA: Final = re.compile(
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
 _MARKED: Final = re.compile(rf"[<&\[(/\\^【$`@☑✅✔☐{_RAISED}]")
-_ITEM: Final = r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+)?"
+_ITEM: Final = rf"\s*(?:{ITEM_MARK}\s+)?"
 _DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
 _AND_NUMBER: Final = re.compile(r"\A\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
 _SOURCES: Final = re.compile(
@@ -69,7 +71,13 @@ _NOT_SAID: Final = re.compile(
 )
 _NUMBERED_NOTE: Final = re.compile(r"\s*\[(\d{1,3})\]:?\s+(?=\S)")
 _CITED: Final = re.compile(r"\S\s?\[(\d{1,3})\]")
-_STARTS: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s")
+_STARTS: Final = re.compile(rf"\s*(?:{ITEM_MARK}|\[\d{{1,3}}\])\s")
+# "Answer: Oslo is the capital."
+_INTRODUCTION: Final = re.compile(
+    rf"{_ITEM}[*_]{{0,3}}(?:{LISTS.phrases('introductions')})(?:[*_]{{1,3}}\s*:|:[*_]{{0,3}})\s+",
+    re.IGNORECASE,
+)
+_MAX_INTRODUCTION: Final = 40
 
 
 class Line(NamedTuple):
@@ -113,6 +121,8 @@ def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
         said = "" if sources or left_out else without_marks(sentence)
+        if ":" in said[:_MAX_INTRODUCTION]:
+            said = _INTRODUCTION.sub("", said, count=1) if _INTRODUCTION.match(said) else said
         if said.strip():
             lines.append(Line(index, said, indent, is_paragraph, is_item))
     return lines
