@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ufo.transforms.english.grammar import (
+    AUXILIARIES,
     BE,
     DETERMINERS,
     HAVE,
@@ -72,6 +73,14 @@ _NAMES: Final = word_set("name title person biography bio") | {"full name"}
 _LEADS: Final = BE | word_set(
     "include includes included by in at from discovered invented wrote won"
 )
+_CLAUSE_OPENERS: Final = word_set("that if when unless whether because")
+_OPEN_ENDS: Final = PREPOSITIONS | THIRD | _CLAUSE_OPENERS | {"not"}  # before a colon
+# "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
+_DENIES: Final = re.compile(
+    r"\b(?:myths?|misconceptions?|false(?:hoods)?|untrue|incorrect|wrong|rumou?rs?|hoax(?:es)?)\b"
+    r"|\s*(?:if|unless|suppose|assuming)\b.*:\s*$",
+    re.IGNORECASE,
+)
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
 # "- 1903: Won the Nobel Prize"
@@ -110,6 +119,7 @@ class LineReader:
         self._mark = ""  # between the cells of the table's rows
         self._lead = Wording([], [])  # what the items below it go on with
         self._alone = False  # whether it is only one item
+        self._denied = False  # whether the line above the items denies or supposes them
         self.moved = False
         """Whether the line before began or ended a section."""
         self._card = False  # whether the text names its topic as "Name: …"
@@ -132,6 +142,9 @@ class LineReader:
     def heading(self, line: Line, following: Line | None = None) -> bool:
         """Return whether the line is a heading; what follows belongs to it."""
         self.moved = self._leave_list(line)
+        if not line.is_item and line.indent >= 0:
+            above = following is not None and following.is_item
+            self._denied = above and _DENIES.search(line.text) is not None
         marked = _marked_heading(line.text)
         level, text = marked or self._implied_heading(line, following)
         if not level:
@@ -145,11 +158,15 @@ class LineReader:
         """Return whether the line only opens the items that follow: "Marie Curie was"."""
         if not following or not following[0].is_item or line.is_item:
             return False
-        said = wording(line.text.rstrip().removesuffix(":"))
-        if len(said.lows) < 2 or said.lows[-1] not in _LEADS or said.words[-1][-1] in ".!?":
+        text = line.text.rstrip()
+        said = wording(text.removesuffix(":"))
+        if len(said.lows) < 2 or said.words[-1][-1] in ".!?":
             return False
-        self._lead, self._alone = said, not following[-1].is_item or len(following) == 1
-        return True
+        last, ends = said.lows[-1], text.endswith(":")
+        if last in _LEADS or (ends and (last in _OPEN_ENDS or said.lows[-2] in AUXILIARIES)):
+            self._lead, self._alone = said, len(following) == 1 or not following[1].is_item
+            return True
+        return ends and "following" in said.lows
 
     def _leave_list(self, line: Line) -> bool:
         """End the sections of items, and what they go on with; return whether a section ended."""
@@ -205,8 +222,12 @@ class LineReader:
         if row:
             return self._row(line.text, row)
         self._columns = []
-        if line.text[:1].isalpha() and ":" not in line.text:
+        if line.text[:1].isalpha() and ":" not in line.text and not line.is_item:
             return None  # most lines
+        if line.is_item and self._denied:
+            return []
+        if line.is_item and self._lead.words and self._lead.lows[-1] in _CLAUSE_OPENERS:
+            return None
         dated = _DATED.match(line.text)
         if dated and self.topic and (event := _of_topic(self.topic, wording(dated["value"]))):
             return [f"In {dated['date']}, {event.rstrip('.')}."]
@@ -334,10 +355,13 @@ def _continued(lead: Wording, item: Wording, alone: bool) -> str:
     `alone` says that no other item follows the line.
     """
     (words, lows), (opening, verb) = item, (" ".join(lead.words), lead.lows[-1])
+    if verb in _CLAUSE_OPENERS:
+        return f"{opening} {_LIST_END.sub('', ' '.join(words))}."
     first = first_verb(words, lows, 0)
     if lows[0] in SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])) or is_talk(item):
         return ""
     predicate = lows[0] in ("a", "an") or is_participle(lows[0]) or lows[0] in PREPOSITIONS
+    predicate = predicate or (verb == "for" and lows[0].endswith("ing"))
     if predicate or lows[0] in DETERMINERS:
         words = [words[0].lower(), *words[1:]]
     rest = _LIST_END.sub("", " ".join(words))

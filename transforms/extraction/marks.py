@@ -23,6 +23,7 @@ _EMAIL: Final = r"\b[\w.+-]{1,64}@[\w-]{1,63}\.[A-Za-z][\w.-]{0,60}[A-Za-z]"
 _ADDRESS: Final = re.compile(rf"{_URL}|{_EMAIL}")
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _RAISED_TAG: Final = re.compile(r"(\w{0,20})<sup>\s*\[?(\d{1,3})\]?\s*</sup>", re.IGNORECASE)
+_BLOCK_TAG: Final = re.compile(rf"</?(?:{LISTS.phrases('block_tags')})(?:\s[^<>]*)?/?>", re.I)
 _TAG: Final = re.compile(
     rf"</[a-z][\w-]{{0,30}}>|<(?:{LISTS.phrases('tags')})(?:\s[^<>]*)?/?>"
     r"|(?<!\w)<(?-i:[a-z])[\w-]{0,30}(?:\s[^<>]*)?/?>",
@@ -55,7 +56,8 @@ _FORMULA: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
-_MARKED: Final = re.compile(rf"[<&\[(/\\^【$`@☑✅✔☐{_RAISED}]")
+_INVISIBLE: Final = "\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff"
+_MARKED: Final = re.compile(rf"[<&\[(/\\^【$`@☑✅✔☐{_RAISED}{_INVISIBLE}]")
 _ITEM: Final = rf"\s*(?:{ITEM_MARK}\s+)?"
 _DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
 _AND_NUMBER: Final = re.compile(r"\A\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
@@ -148,10 +150,10 @@ def without_marks(text: str) -> str:
         return text  # most sentences
     if _FORMULA.fullmatch(text):
         return ""
-    text = _AND_NUMBER.sub("", text, count=1)
+    text = _AND_NUMBER.sub("", text.translate(dict.fromkeys(map(ord, _INVISIBLE))), count=1)
     if "<" in text:
         text = _RAISED_TAG.sub(_raised, _COMMENT.sub(" ", text))
-        text = _TAG.sub(lambda tag: " " if tag[0][:3].lower() == "<br" else "", text)
+        text = _TAG.sub("", _BLOCK_TAG.sub(" ", text))
     if "&" in text:
         text = html.unescape(text)
     text = _RAISED_NOTE.sub(_without_note, _AUTHOR.sub("", _NOTE.sub("", text)))
