@@ -36,7 +36,8 @@ MARKER: Final = re.compile(
 )
 _FENCE = re.compile(r"[^\S\r\n]*(`{3,}(?=[^`]*$)|~{3,}|(?:\$\$|\\\[)\s*$)")
 _FENCES = frozenset("`~$\\")
-_CLOSING = {"$$": "$$", "\\[": "\\]"}  # of formulas; a fence of code ends by a line of its marks
+# Of formulas; a fence of code ends by a line of its marks.
+_CLOSING = {"$$": r"\$\$[^\r\n]*", "\\[": r"\\\][^\r\n]*"}
 _RULE = re.compile(r"[-=*_\s|:+]+$")
 # A mark that divides no cells: a bar with a backslash, a comma in a cell with quotes.
 _NO_MARK = re.compile(r'\\\||(?<![^,])"[^"]*"(?![^,])')
@@ -64,24 +65,41 @@ _CLOSER = frozenset("*_\"'”’»)[]^【<⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORD = re.compile(r"\w")
 
 _ABBREVIATIONS: Final = Lists("ufo.transforms.english", "abbreviations.toml")
-_TITLES: Final = _ABBREVIATIONS.words("titles")
-_BEFORE_NAMES: Final = _ABBREVIATIONS.words("names")
-_BEFORE_NUMBERS: Final = _ABBREVIATIONS.words("numbers")
-_BEFORE_WORDS: Final = _ABBREVIATIONS.words("words")
-_OPENERS: Final = _ABBREVIATIONS.words("openers")
-_NO_TITLE: Final = _ABBREVIATIONS.words("after_marks")
-_TIME_ZONES: Final = _ABBREVIATIONS.words("time_zones")
-_SHORT: Final = _TITLES | _BEFORE_NAMES | _BEFORE_NUMBERS | {"a.m", "p.m"}
-_MAY_GO_ON: Final = _SHORT | {word.capitalize() for word in _SHORT}
-_PREDICATES: Final = BE | HAVE
+
+
+def _any_of(name: str) -> str:
+    """Return the regular expression of the words of a list, and of nothing longer."""
+    return rf"(?:{'|'.join(map(re.escape, sorted(_ABBREVIATIONS.words(name))))})(?![^\W_])"
+
+
+def _after(name: str) -> str:
+    return rf"(?<![\w.])(?i:{_any_of(name)})\.{_CLOSED}\0{_OPENED}"
+
+
 _MAX_WORD: Final = 40
-_BEFORE_WORD: Final = " \t\r\n*_\"'“‘(["
-_AROUND_WORD: Final = "*_\"'“”‘’()[]!?"
-_AROUND_MARK: Final = " \t\r\n*_\"'”’)"
-_FIRST_WORD: Final = re.compile(r"[^\W_]*")
-_NUMBER: Final = re.compile(r"[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{2,}|[VXL])\b")
-_YEAR: Final = re.compile(r"[\s*_]*\((?:1\d|20)\d\d\b")
+_CLOSED: Final = r"[\s*_\"'”’)\]]*"
+_OPENED: Final = r"[\s*_\"'“‘(\[]*"
+_LOW: Final = r"[^\W\d_A-Z]+(?![^\W_])"
+_SHORT: Final = frozenset({"a.m", "p.m"}).union(
+    *(_ABBREVIATIONS.words(name) for name in ("titles", "names", "numbers"))
+)
 _NUMBER_ENDS: Final = re.compile(r"\d+\.\s+(?=[A-Z])")
+_STATES: Final = rf"(?:{'|'.join(sorted(BE | HAVE))})(?![^\W_])"
+# A sentence of English goes on at the border "\0". Seldom looked for: `re` compiles it then.
+_GOES_ON: Final = "|".join(
+    [
+        rf"\0{_OPENED}(?:[,;]|{_STATES})",  # "Who Is It? was sung"
+        rf"\]{_CLOSED}\0{_OPENED}{_LOW}",  # "et al. [2004] found"
+        rf"(?:^|\s){_OPENED}[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}(?!{_any_of('after_marks')}){_LOW}",
+        rf"(?:^|\s){_OPENED}[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}\((?:1\d|20)\d\d\b",
+        r"(?:^|\s|\b[A-Z]+)\.\0[A-Z]{2,}(?![^\W_])",  # "ASP.NET"
+        rf"{_after('words')}{_LOW}",
+        rf"{_after('numbers')}(?:[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{{2,}}|[VXL])\b)",
+        rf"(?<![\w.])(?i:[ap]\.m)\.{_CLOSED}\0{_OPENED}{_any_of('time_zones')}",
+        rf"(?=[A-Z][^A-Z]){_after('titles')}",
+        rf"(?=[A-Z][^A-Z]){_after('names')}(?!(?i:{_any_of('openers')}))[^\W_]",
+    ]
+)
 
 # A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
@@ -154,9 +172,8 @@ def _sentences(code: str, text: str, start: int, body: int, end: int, spans: lis
         stop = at + len(piece)
         content = piece.strip()
         # Most pieces are a sentence: they begin with a word, and no number ends them.
-        is_plain = len(content) > _MAX_NUMBER and content[-1] in ".!?" and piece[0].isalnum()
-        is_plain = is_plain and opening == at and piece[0] not in _CLOSER
-        if is_plain and not content[-2].isdigit():
+        is_long = len(content) > _MAX_NUMBER and opening == at
+        if is_long and piece[0].isalpha() and content[-1] in ".!?" and not content[-2].isdigit():
             spans.append(Span(at, at + len(content)))
             at = opening = stop
             continue
@@ -166,15 +183,13 @@ def _sentences(code: str, text: str, start: int, body: int, end: int, spans: lis
                 at = opening = at + closers.end()
                 spans[-1] = Span(spans[-1].start, at)
                 content = text[at:stop].strip()
-        number = None
         numbered = content[-2:-1].isdigit() and not content[-4:-1].isdigit()  # no year
         if stop < end and (numbered or content[-1:] in _OPENING_MARKS):
             number = re.search(_NUMBER_AT_END, content[-_MAX_NUMBER:])
-        if number:
-            # "in three steps: 1. Buy": the number opens what follows.
-            _add(text, opening, text.rindex(number[1] or number[2], at, stop), spans)
-            opening, at = spans[-1].end, stop
-            continue
+            if number:  # "in three steps: 1. Buy": the number opens what follows
+                _add(text, opening, text.rindex(number[1] or number[2], at, stop), spans)
+                opening, at = spans[-1].end, stop
+                continue
         at = stop
         if not content:
             continue
@@ -236,32 +251,9 @@ def _goes_on(before: str, after: str) -> bool:
     """Return whether a sentence of English goes on from one piece to the next."""
     if before[-2:] == ". " and after[:1].isupper():  # most borders
         word = before[before.rfind(" ", -_MAX_WORD, -2) + 1 : -2]
-        if word not in _MAY_GO_ON and word[:1].isalnum():
+        if word[:1].isalnum() and word.lower() not in _SHORT:
             return False
-    words, follows = before[-_MAX_WORD:].split(), after[:_MAX_WORD].lstrip(_BEFORE_WORD)
-    if not words or not follows:
-        return False
-    last, first = words[-1].strip(_AROUND_WORD), follows[0]
-    mark = before.rstrip(_AROUND_MARK)[-1:]
-    word = _FIRST_WORD.findall(follows)[0]
-    low = first.islower() and word == word.lower()  # no "iPhone"
-    if first in ",;" or (low and (mark == "]" or word in _PREDICATES)):
-        return True  # "et al. [2004] found", "Who Is It? was sung"
-    if mark in ("!", "?"):
-        goes_on = _YEAR.match(after) or (low and word not in _NO_TITLE)
-        return last[:1].isupper() and bool(goes_on)
-    if mark != ".":
-        return False
-    known = last.rstrip(".").lower()
-    if not before[-1].isspace() and not after[0].isspace():
-        return len(word) > 1 and word.isupper() and (last.isupper() or not known)  # ".NET"
-    if low:
-        return known in _BEFORE_WORDS
-    if known in _BEFORE_NUMBERS and _NUMBER.match(follows):
-        return True
-    if last != known.capitalize() + ".":
-        return known in ("a.m", "p.m") and word in _TIME_ZONES
-    return known in _TITLES or (known in _BEFORE_NAMES and word.lower() not in _OPENERS)
+    return re.search(_GOES_ON, f"{before[-_MAX_WORD:]}\0{after[:_MAX_WORD]}") is not None
 
 
 def blocks(text: str) -> list[tuple[int, int, str]]:
@@ -280,7 +272,7 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
             continue
         line = text[start:end].strip()
         fence = _FENCE.match(text[start:end]) if line[:1] in _FENCES else None
-        code_end = _end_of_code(text, fence[1].strip(), lines, number) if fence else -1
+        code_end = _end_of_code(text, fence[1].strip(), end) if fence else -1
         is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
         apart = is_code or not line or number in rows
         if opening >= 0 and (apart or not _continues(previous, line, text[start].isspace())):
@@ -302,25 +294,16 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def _end_of_code(text: str, fence: str, lines: Sequence[tuple[int, int]], number: int) -> int:
-    """Return the end of the code or formula that a line opens; without a closing mark, code goes to
-    the end of the text, and there is no formula."""
-    formula_end = -1
-    if fence in _CLOSING:
-        end = lines[number][1]
-        formula_end = text.find(_CLOSING[fence], end, end + _MAX_FORMULA)
-        if formula_end < 0:
-            return end
-    for later in range(number + 1, len(lines)):
-        start, stop = lines[later]
-        if formula_end >= 0:
-            closes = formula_end < stop
-        else:
-            line = text[start:stop].strip()
-            closes = line.startswith(fence) and not line.strip(fence[0])
-        if closes:
-            return stop
-    return len(text)
+def _end_of_code(text: str, fence: str, after: int) -> int:
+    """Return the end of the code or formula whose opening line ends at `after`; without a closing
+    mark, code goes to the end of the text, and there is no formula."""
+    is_formula = fence in _CLOSING
+    closing = (
+        _CLOSING.get(fence) or rf"(?<=[\r\n])[^\S\r\n]*{fence}{fence[0]}*[^\S\r\n]*(?=[\r\n]|$)"
+    )
+    limit = after + _MAX_FORMULA if is_formula else len(text)
+    found = re.compile(closing).search(text, after, limit)
+    return found.end() if found else after if is_formula else len(text)
 
 
 def cells(line: str) -> tuple[str, list[tuple[int, int]]]:

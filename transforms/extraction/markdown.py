@@ -9,22 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ufo.transforms.english.grammar import (
-    AUXILIARIES,
-    BE,
-    DETERMINERS,
-    HAVE,
-    INTRANSITIVE,
-    PLURAL,
-    PREPOSITIONS,
-    STOP_WORDS,
-    SUBJECT_PRONOUNS,
-    THIRD,
-    core,
-    is_participle,
-    is_past,
-    word_set,
-)
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english.grammar import BE, PREPOSITIONS, core, is_participle, is_past, word_set
 from ufo.transforms.extraction.clause import (
     LISTS,
     Wording,
@@ -74,7 +60,7 @@ _LEADS: Final = BE | word_set(
     "include includes included by in at from discovered invented wrote won"
 )
 _CLAUSE_OPENERS: Final = word_set("that if when unless whether because")
-_OPEN_ENDS: Final = PREPOSITIONS | THIRD | _CLAUSE_OPENERS | {"not"}  # before a colon
+_OPEN_ENDS: Final = PREPOSITIONS | en.THIRD | _CLAUSE_OPENERS | {"not"}  # before a colon
 # "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
 _DENIES: Final = re.compile(
     r"\b(?:myths?|misconceptions?|false(?:hoods)?|untrue|incorrect|wrong|rumou?rs?|hoax(?:es)?)\b"
@@ -163,7 +149,7 @@ class LineReader:
         if len(said.lows) < 2 or said.words[-1][-1] in ".!?":
             return False
         last, ends = said.lows[-1], text.endswith(":")
-        if last in _LEADS or (ends and (last in _OPEN_ENDS or said.lows[-2] in AUXILIARIES)):
+        if last in _LEADS or (ends and (last in _OPEN_ENDS or said.lows[-2] in en.AUXILIARIES)):
             self._lead, self._alone = said, len(following) == 1 or not following[1].is_item
             return True
         return ends and "following" in said.lows
@@ -250,7 +236,7 @@ class LineReader:
             return None
         if found is pair and (whole := _of_topic(label, wording(value))):
             return [whole]
-        if self._lead.words and self._lead.lows[0] not in SUBJECT_PRONOUNS:
+        if self._lead.words and self._lead.lows[0] not in en.SUBJECT_PRONOUNS:
             return [f"{' '.join(self._lead.words[:-1])}, {label}: {value}."]
         if low not in _KINDS and re.match(r"(?:an?|the) ", value):
             return [f"{label} is {value}."]
@@ -334,7 +320,7 @@ def _bare(text: str) -> list[str]:
 
 
 def _content(text: str) -> set[str]:
-    return {low for low in map(core, _bare(text)) if low not in STOP_WORDS and low.isalpha()}
+    return {low for low in map(core, _bare(text)) if low not in en.STOP_WORDS and low.isalpha()}
 
 
 def _names(text: str) -> bool:
@@ -358,16 +344,16 @@ def _continued(lead: Wording, item: Wording, alone: bool) -> str:
     if verb in _CLAUSE_OPENERS:
         return f"{opening} {_LIST_END.sub('', ' '.join(words))}."
     first = first_verb(words, lows, 0)
-    if lows[0] in SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])) or is_talk(item):
+    if lows[0] in en.SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])) or is_talk(item):
         return ""
     predicate = lows[0] in ("a", "an") or is_participle(lows[0]) or lows[0] in PREPOSITIONS
     predicate = predicate or (verb == "for" and lows[0].endswith("ing"))
-    if predicate or lows[0] in DETERMINERS:
+    if predicate or lows[0] in en.DETERMINERS:
         words = [words[0].lower(), *words[1:]]
     rest = _LIST_END.sub("", " ".join(words))
-    if verb not in BE or predicate or alone or lead.lows[0] not in DETERMINERS:
+    if verb not in BE or predicate or alone or lead.lows[0] not in en.DETERMINERS:
         return f"{opening} {rest}."
-    if verb in PLURAL:
+    if verb in en.PLURAL:
         includes = "include" if verb == "are" else "included"
         return f"{' '.join(lead.words[:-1])} {includes} {rest}."
     return ""  # "The cast is: Ada Berg, Jan Holm"
@@ -401,8 +387,8 @@ def _of_topic(topic: str, said: Wording, claims: bool = False) -> str:
     follows = lows[1] in PREPOSITIONS
     if lows[0] in _HONOURED or (lows[0] in _UNDERGONE and follows):
         return f"{topic} was {rest}"
-    active = not (follows and is_participle(lows[0])) or lows[0] in INTRANSITIVE
-    if lows[0] in HAVE | BE | THIRD or (is_past(lows[0]) and active):
+    active = not (follows and is_participle(lows[0])) or lows[0] in en.INTRANSITIVE
+    if lows[0] in en.HAVE | BE | en.THIRD or (is_past(lows[0]) and active):
         return f"{topic} {rest}"
     headless = claims and (verb < 0 or lows[verb - 1] == "to")
     return f"{topic}: {rest}" if is_past(lows[0]) or headless else ""

@@ -23,7 +23,9 @@ _EMAIL: Final = r"\b[\w.+-]{1,64}@[\w-]{1,63}\.[A-Za-z][\w.-]{0,60}[A-Za-z]"
 _ADDRESS: Final = re.compile(rf"{_URL}|{_EMAIL}")
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _RAISED_TAG: Final = re.compile(r"(\w{0,20})<sup>\s*\[?(\d{1,3})\]?\s*</sup>", re.IGNORECASE)
-_BLOCK_TAG: Final = re.compile(rf"</?(?:{LISTS.phrases('block_tags')})(?:\s[^<>]*)?/?>", re.I)
+_BLOCK_TAG: Final = re.compile(
+    rf"</?(?:{LISTS.phrases('block_tags')})(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
 _TAG: Final = re.compile(
     rf"</[a-z][\w-]{{0,30}}>|<(?:{LISTS.phrases('tags')})(?:\s[^<>]*)?/?>"
     r"|(?<!\w)<(?-i:[a-z])[\w-]{0,30}(?:\s[^<>]*)?/?>",
