@@ -73,7 +73,7 @@ def _any_of(name: str) -> str:
 
 
 def _after(name: str) -> str:
-    return rf"(?<![\w.])(?i:{_any_of(name)})\.{_CLOSED}\0{_OPENED}"
+    return rf"(?i:{_any_of(name)})\.{_CLOSED}\0{_OPENED}"
 
 
 _MAX_WORD: Final = 40
@@ -85,21 +85,21 @@ _SHORT: Final = frozenset({"a.m", "p.m"}).union(
 )
 _NUMBER_ENDS: Final = re.compile(r"\d+\.\s+(?=[A-Z])")
 _STATES: Final = rf"(?:{'|'.join(sorted(BE | HAVE))})(?![^\W_])"
-# A sentence of English goes on at the border "\0". Seldom looked for: `re` compiles it then.
-_GOES_ON: Final = "|".join(
-    [
-        rf"\0{_OPENED}(?:[,;]|{_STATES})",  # "Who Is It? was sung"
-        rf"\]{_CLOSED}\0{_OPENED}{_LOW}",  # "et al. [2004] found"
-        rf"(?:^|\s){_OPENED}[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}(?!{_any_of('after_marks')}){_LOW}",
-        rf"(?:^|\s){_OPENED}[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}\((?:1\d|20)\d\d\b",
-        r"(?:^|\s|\b[A-Z]+)\.\0[A-Z]{2,}(?![^\W_])",  # "ASP.NET"
-        rf"{_after('words')}{_LOW}",
-        rf"{_after('numbers')}(?:[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{{2,}}|[VXL])\b)",
-        rf"(?<![\w.])(?i:[ap]\.m)\.{_CLOSED}\0{_OPENED}{_any_of('time_zones')}",
-        rf"(?=[A-Z][^A-Z]){_after('titles')}",
-        rf"(?=[A-Z][^A-Z]){_after('names')}(?!(?i:{_any_of('openers')}))[^\W_]",
-    ]
-)
+# A sentence of English goes on at the border "\0" after its last word so far. Seldom looked for:
+# `re` compiles it then.
+_ALTERNATIVES: Final = [
+    rf"\S*\s*\0{_OPENED}(?:[,;]|{_STATES})",  # "Who Is It? was sung"
+    rf"\S*\]{_CLOSED}\0{_OPENED}{_LOW}",  # "et al. [2004] found"
+    rf"[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}(?!{_any_of('after_marks')}){_LOW}",
+    rf"[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}\((?:1\d|20)\d\d\b",
+    r"[A-Z]*\.\0[A-Z]{2,}(?![^\W_])",  # "ASP.NET"
+    rf"{_after('words')}{_LOW}",
+    rf"{_after('numbers')}(?:[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{{2,}}|[VXL])\b)",
+    rf"(?i:[ap]\.m)\.{_CLOSED}\0{_OPENED}{_any_of('time_zones')}",
+    rf"(?=[A-Z][^A-Z]){_after('titles')}",
+    rf"(?=[A-Z][^A-Z]){_after('names')}(?!(?i:{_any_of('openers')}))[^\W_]",
+]
+_GOES_ON: Final = rf"{_OPENED}(?:{'|'.join(_ALTERNATIVES)})"
 
 # A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
@@ -253,7 +253,10 @@ def _goes_on(before: str, after: str) -> bool:
         word = before[before.rfind(" ", -_MAX_WORD, -2) + 1 : -2]
         if word[:1].isalnum() and word.lower() not in _SHORT:
             return False
-    return re.search(_GOES_ON, f"{before[-_MAX_WORD:]}\0{after[:_MAX_WORD]}") is not None
+    tail = before[-_MAX_WORD:]
+    words = tail.split()
+    last = tail[tail.rindex(words[-1]) :] if words else tail
+    return re.match(_GOES_ON, f"{last}\0{after[:_MAX_WORD]}") is not None
 
 
 def blocks(text: str) -> list[tuple[int, int, str]]:
