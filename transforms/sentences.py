@@ -41,7 +41,7 @@ _CLOSING = {"$$": r"\$\$[^\r\n]*", "\\[": r"\\\][^\r\n]*"}
 _RULE = re.compile(r"[-=*_\s|:+]+$")
 # A mark that divides no cells: a bar with a backslash, a comma in a cell with quotes.
 _NO_MARK = re.compile(r'\\\||(?<![^,])"[^"]*"(?![^,])')
-_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[.!?;:]$")  # commas that divide no cells
+_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[;:]$")  # commas that divide no cells
 # "Hi Anna,": the letter goes on in a new sentence.
 GREETING = re.compile(
     r"(?:dear|h(?:i|ey|ello)|good (?:morning|afternoon|evening)|best|(?:kind|warm) regards|regards"
@@ -318,7 +318,11 @@ def cells(line: str) -> tuple[str, list[tuple[int, int]]]:
         mark = "|"
     elif "\t" in line:
         mark = "\t"
-    elif "," in line and not _NO_VALUES.search(_NO_MARK.sub("", line.strip())):
+    elif (
+        "," in line
+        and line.rstrip()[-1:] not in ".!?"
+        and not _NO_VALUES.search(_NO_MARK.sub("", line.strip()))
+    ):
         mark = ","
     else:
         return "", []

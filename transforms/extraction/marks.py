@@ -59,7 +59,7 @@ _FORMULA: Final = re.compile(
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
 _INVISIBLE: Final = "\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff"
-_MARKED: Final = re.compile(rf"[<&\[(/\\^【$`@☑✅✔☐{_RAISED}{_INVISIBLE}]")
+_MARKED: Final = re.compile(rf"[<&\[/\\^【$`@☑✅✔☐{_RAISED}{_INVISIBLE}]")
 _ITEM: Final = rf"\s*(?:{ITEM_MARK}\s+)?"
 _DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
 _AND_NUMBER: Final = re.compile(r"\A\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
@@ -125,8 +125,8 @@ def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
         said = "" if sources or left_out else without_marks(sentence)
-        if ":" in said[:_MAX_INTRODUCTION]:
-            said = _INTRODUCTION.sub("", said, count=1) if _INTRODUCTION.match(said) else said
+        if ":" in said[:_MAX_INTRODUCTION] and (introduction := _INTRODUCTION.match(said)):
+            said = said[introduction.end() :]
         if said.strip():
             lines.append(Line(index, said, indent, is_paragraph, is_item))
     return lines
@@ -148,7 +148,7 @@ def _is_note(sentence: str, cited: set[str]) -> bool:
 
 def without_marks(text: str) -> str:
     """Return a sentence without tags, marks of notes, and addresses beside what it says."""
-    if not _MARKED.search(text) and "www." not in text:
+    if not (_MARKED.search(text) or ")" in text[-3:] or "www." in text or text[:4] == "and "):
         return text  # most sentences
     if _FORMULA.fullmatch(text):
         return ""
