@@ -57,16 +57,19 @@ _ABOUT: Final = re.compile(r"\babout |(?<=\bfacts) on |(?<=\bFacts) on ")
 _NAMES: Final = word_set("name title person biography bio") | {"full name"}
 # "The founders are", "Her awards include", "It was founded by": an item goes on.
 _LEADS: Final = BE | word_set(
-    "include includes included by in at from discovered invented wrote won"
+    "include includes included by in at from discovered invented wrote won that if"
 )
 _CLAUSE_OPENERS: Final = word_set("that if when unless whether because")
-_OPEN_ENDS: Final = PREPOSITIONS | en.THIRD | _CLAUSE_OPENERS | {"not"}  # before a colon
+_OPEN_ENDS: Final = (
+    PREPOSITIONS | en.THIRD | _CLAUSE_OPENERS | {"not", "never", "no"}
+)  # before a colon
 # "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
 _DENIES: Final = re.compile(
     r"\b(?:myths?|misconceptions?|false(?:hoods)?|untrue|incorrect|wrong|rumou?rs?|hoax(?:es)?)\b"
-    r"|\s*(?:if|unless|suppose|assuming)\b.*:\s*$",
+    r"|\s*(?:(?:if|unless|suppose|assuming|when|without|in case)\b|what\b.*\bnot\b).*:\s*$",
     re.IGNORECASE,
 )
+_OPTION: Final = re.compile(r"\s*\(?[A-Fa-f][).]\s")  # of a question
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
 # "- 1903: Won the Nobel Prize"
@@ -129,8 +132,7 @@ class LineReader:
         """Return whether the line is a heading; what follows belongs to it."""
         self.moved = self._leave_list(line)
         if not line.is_item and line.indent >= 0:
-            above = following is not None and following.is_item
-            self._denied = above and _DENIES.search(line.text) is not None
+            self._denied = following is not None and _denies(line.text, following)
         marked = _marked_heading(line.text)
         level, text = marked or self._implied_heading(line, following)
         if not level:
@@ -297,6 +299,12 @@ class LineReader:
             f"In {row}, {one}." if one else _said(f"{self.topic} in {row}", head, cell)
             for one, head, cell in told
         ]
+
+
+def _denies(lead: str, item: Line) -> bool:
+    """Return whether a line denies or supposes what the items below it say, or asks which holds."""
+    asks = lead.rstrip()[-1] == "?" and _OPTION.match(item.text) is not None
+    return item.is_item and (asks or _DENIES.search(lead) is not None)
 
 
 def _marked_heading(line: str) -> tuple[int, str] | None:

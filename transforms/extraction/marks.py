@@ -81,7 +81,11 @@ _INTRODUCTION: Final = re.compile(
     rf"{_ITEM}[*_]{{0,3}}(?:{LISTS.phrases('introductions')})(?:[*_]{{1,3}}\s*:|:[*_]{{0,3}})\s+",
     re.IGNORECASE,
 )
-_MAX_INTRODUCTION: Final = 40
+_MAX_LABEL: Final = 40
+# "Myth: Oslo is in Sweden."
+_MYTH: Final = re.compile(
+    rf"{_ITEM}[*_]{{0,3}}(?:{LISTS.phrases('myths')})(?: #?\d{{1,2}})?[*_]{{0,3}}:", re.IGNORECASE
+)
 
 
 class Line(NamedTuple):
@@ -122,11 +126,13 @@ def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
             left_out = bool(
                 _NOT_SAID.match(sentence) or GREETING.match(sentence) or _is_note(sentence, cited)
             )
+        if ":" in sentence[:_MAX_LABEL]:
+            introduction = _INTRODUCTION.match(sentence)
+            left_out = not introduction and (left_out or _MYTH.match(sentence) is not None)
+            sentence = sentence[introduction.end() :] if introduction else sentence
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
         said = "" if sources or left_out else without_marks(sentence)
-        if ":" in said[:_MAX_INTRODUCTION] and (introduction := _INTRODUCTION.match(said)):
-            said = said[introduction.end() :]
         if said.strip():
             lines.append(Line(index, said, indent, is_paragraph, is_item))
     return lines
