@@ -176,7 +176,7 @@ def _whole(worthy: Sequence[tuple[int, Wording, bool]]) -> list[ExtractedUnit]:
 
 def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Wording, bool]]:
     """Return (index, wording with its opening pronoun resolved, whether it is one claim already)
-    for each sentence with a claim. Markdown that is no sentence gives one claim a statement."""
+    for each sentence with a claim. Markdown without a sentence gives one claim a statement."""
     topic = topic_of(question)
     person = topic != "" and asks_for_person(question)
     reader, subjects = LineReader(topic), Subjects()
