@@ -198,9 +198,10 @@ def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Word
         if statements is not None:
             found += [(line.sentence, wording(one), True) for one in statements]
             continue
-        said = wording(reader.completed(line))
+        completed = reader.completed(line)
+        said = wording(completed)
         resolved = subjects.read(said)
-        if is_claim(line.text, said):
+        if is_claim(completed, said):
             found.append((line.sentence, resolved, False))
             # The name that opens the text is the one that a later opening "he" means.
             if not topic and (topic := opening_name(said.words)):

@@ -64,11 +64,7 @@ _OPEN_ENDS: Final = (
     PREPOSITIONS | en.THIRD | _CLAUSE_OPENERS | {"not", "never", "no"}
 )  # before a colon
 # "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
-_DENIES: Final = re.compile(
-    r"\b(?:myths?|misconceptions?|false(?:hoods)?|untrue|incorrect|wrong|rumou?rs?|hoax(?:es)?)\b"
-    r"|\s*(?:(?:if|unless|suppose|assuming|when|without|in case)\b|what\b.*\bnot\b).*:\s*$",
-    re.IGNORECASE,
-)
+_DENIES: Final = re.compile(LISTS.phrases("denying_leads"), re.IGNORECASE)
 _OPTION: Final = re.compile(r"\s*\(?[A-Fa-f][).]\s")  # of a question
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
