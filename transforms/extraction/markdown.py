@@ -60,9 +60,8 @@ _LEADS: Final = BE | word_set(
     "include includes included by in at from discovered invented wrote won that if"
 )
 _CLAUSE_OPENERS: Final = word_set("that if when unless whether because")
-_OPEN_ENDS: Final = (
-    PREPOSITIONS | en.THIRD | _CLAUSE_OPENERS | {"not", "never", "no"}
-)  # before a colon
+# The same before a colon.
+_OPEN_ENDS: Final = PREPOSITIONS | en.THIRD | en.HAVE | _CLAUSE_OPENERS | {"not", "never", "no"}
 # "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
 _DENIES: Final = re.compile(LISTS.phrases("denying_leads"), re.IGNORECASE)
 _OPTION: Final = re.compile(r"\s*\(?[A-Fa-f][).]\s")  # of a question
@@ -348,7 +347,11 @@ def _continued(lead: Wording, item: Wording, alone: bool) -> str:
     if verb in _CLAUSE_OPENERS:
         return f"{opening} {_LIST_END.sub('', ' '.join(words))}."
     first = first_verb(words, lows, 0)
-    if lows[0] in en.SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])) or is_talk(item):
+    if (
+        lows[0] in en.SUBJECT_PRONOUNS
+        or (first > 0 and words[0][0].isalpha() and is_name(words[:first]))
+        or is_talk(item)
+    ):
         return ""
     predicate = lows[0] in ("a", "an") or is_participle(lows[0]) or lows[0] in PREPOSITIONS
     predicate = predicate or (verb == "for" and lows[0].endswith("ing"))
