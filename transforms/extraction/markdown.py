@@ -64,6 +64,7 @@ _CLAUSE_OPENERS: Final = word_set("that if when unless whether because")
 _OPEN_ENDS: Final = PREPOSITIONS | en.THIRD | en.HAVE | _CLAUSE_OPENERS | {"not", "never", "no"}
 # "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
 _DENIES: Final = re.compile(LISTS.phrases("denying_leads"), re.IGNORECASE)
+_MAX_LEAD: Final = 300
 _OPTION: Final = re.compile(r"\s*\(?[A-Fa-f][).]\s")  # of a question
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
@@ -298,8 +299,10 @@ class LineReader:
 
 def _denies(lead: str, item: Line) -> bool:
     """Return whether a line denies or supposes what the items below it say, or asks which holds."""
+    if not item.is_item or len(lead) > _MAX_LEAD:
+        return False
     asks = lead.rstrip()[-1] == "?" and _OPTION.match(item.text) is not None
-    return item.is_item and (asks or _DENIES.search(lead) is not None)
+    return asks or _DENIES.search(lead) is not None
 
 
 def _marked_heading(line: str) -> tuple[int, str] | None:
