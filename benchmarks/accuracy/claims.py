@@ -148,13 +148,15 @@ def stems_of(text: str) -> frozenset[str]:
 
 def extracted(response: Response) -> list[list[ExtractedUnit]]:
     """Return the extracted claims of each sentence."""
-    spans, end = [], 0
-    for sentence in response.sentences:
+    text, spans, end = "", [], 0
+    for sentence in response.sentences:  # people may have written one otherwise than the text
         start = max(end, response.text.find(sentence, end))
+        text += response.text[end:start] or " "
         end = min(len(response.text), start + len(sentence))
-        spans.append(Span(start, end))
+        spans.append(Span(len(text), len(text) + len(sentence)))
+        text += sentence
     found: list[list[ExtractedUnit]] = [[] for _ in spans]
-    record = InputRecord("", "", response.text, question=response.question, language="en")
+    record = InputRecord("", "", text, question=response.question, language="en")
     for unit in extract_record(record, spans):
         found[unit.sentence_index].append(unit)
     return found
