@@ -16,6 +16,7 @@ PACKAGE_DATA = {
     "ufo.schemas": ["*.txt"],
     "ufo.schemas.views": ["*.sql"],
     "ufo.pipelines.reports": ["templates/*"],
+    "ufo.transforms": ["*.toml"],
     "ufo.transforms.english": ["*.toml"],
     "ufo.transforms.extraction": ["*.toml"],
     "ufo.transforms.llm": ["*.yaml"],

@@ -8,7 +8,8 @@ some abbreviations and after the marks of titles ("Jeopardy! is"): these are joi
 
 import re
 from collections.abc import Sequence
-from itertools import chain, groupby, pairwise
+from io import StringIO
+from itertools import accumulate, chain, groupby, pairwise
 from typing import Final, NamedTuple
 
 import sentencex
@@ -24,17 +25,23 @@ class Span(NamedTuple):
     end: int
 
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-MARKER = re.compile(
-    r"[^\S\r\n]*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][)]|#{1,6}|>+)(?=[^\S\r\n]|[\r\n]|$)"
-    r"[^\S\r\n]*)+"
+ITEM_MARK: Final = (
+    r"(?:[-*+•‣◦–—①-⑳]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\d{1,2}(?:\.\d{1,2}){1,2}\."
+    r"|(?:[a-z]|[ivx]{2,4})[.)](?=\s+[\"“*_]*[A-Z]))"  # a small letter is no initial of a name
+)
+"""The bullet or number of an item, as a regular expression."""
+
+MARKER: Final = re.compile(
+    rf"[^\S\r\n]*(?:(?:{ITEM_MARK}|#{{1,6}}|>+)(?=[^\S\r\n]|[\r\n]|$)[^\S\r\n]*)+"
 )
 _FENCE = re.compile(r"[^\S\r\n]*(`{3,}(?=[^`]*$)|~{3,}|(?:\$\$|\\\[)\s*$)")
 _FENCES = frozenset("`~$\\")
-_CLOSING = {"$$": "$$", "\\[": "\\]"}  # of formulas; a fence of code ends by a line of its marks
+# Of formulas; a fence of code ends by a line of its marks.
+_CLOSING = {"$$": r"\$\$[^\r\n]*", "\\[": r"\\\][^\r\n]*"}
 _RULE = re.compile(r"[-=*_\s|:+]+$")
-_BAR = re.compile(r"(?<!\\)\|")
-_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[.!?;:]$")  # a comma that divides no cells
+# A mark that divides no cells: a bar with a backslash, a comma in a cell with quotes.
+_NO_MARK = re.compile(r'\\\||(?<![^,])"[^"]*"(?![^,])')
+_NO_VALUES = re.compile(r",\s|\"|\d,\d{3}\b|[;:]$")  # commas that divide no cells
 # "Hi Anna,": the letter goes on in a new sentence.
 GREETING = re.compile(
     r"(?:dear|h(?:i|ey|ello)|good (?:morning|afternoon|evening)|best|(?:kind|warm) regards|regards"
@@ -58,24 +65,41 @@ _CLOSER = frozenset("*_\"'”’»)[]^【<⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORD = re.compile(r"\w")
 
 _ABBREVIATIONS: Final = Lists("ufo.transforms.english", "abbreviations.toml")
-_TITLES: Final = _ABBREVIATIONS.words("titles")
-_BEFORE_NAMES: Final = _ABBREVIATIONS.words("names")
-_BEFORE_NUMBERS: Final = _ABBREVIATIONS.words("numbers")
-_BEFORE_WORDS: Final = _ABBREVIATIONS.words("words")
-_OPENERS: Final = _ABBREVIATIONS.words("openers")
-_NO_TITLE: Final = _ABBREVIATIONS.words("after_marks")
-_TIME_ZONES: Final = _ABBREVIATIONS.words("time_zones")
-_SHORT: Final = _TITLES | _BEFORE_NAMES | _BEFORE_NUMBERS | {"a.m", "p.m"}
-_MAY_GO_ON: Final = _SHORT | {word.capitalize() for word in _SHORT}
-_PREDICATES: Final = BE | HAVE
+
+
+def _any_of(name: str) -> str:
+    """Return the regular expression of the words of a list, and of nothing longer."""
+    return rf"(?:{'|'.join(map(re.escape, sorted(_ABBREVIATIONS.words(name))))})(?![^\W_])"
+
+
+def _after(name: str) -> str:
+    return rf"(?i:{_any_of(name)})\.{_CLOSED}\0{_OPENED}"
+
+
 _MAX_WORD: Final = 40
-_BEFORE_WORD: Final = " \t\r\n*_\"'“‘(["
-_AROUND_WORD: Final = "*_\"'“”‘’()[]!?"
-_AROUND_MARK: Final = " \t\r\n*_\"'”’)"
-_FIRST_WORD: Final = re.compile(r"[^\W_]*")
-_NUMBER: Final = re.compile(r"[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{2,}|[VXL])\b")
-_YEAR: Final = re.compile(r"[\s*_]*\((?:1\d|20)\d\d\b")
+_CLOSED: Final = r"[\s*_\"'”’)\]]*"
+_OPENED: Final = r"[\s*_\"'“‘(\[]*"
+_LOW: Final = r"[^\W\d_A-Z]+(?![^\W_])"
+_SHORT: Final = frozenset({"a.m", "p.m"}).union(
+    *(_ABBREVIATIONS.words(name) for name in ("titles", "names", "numbers"))
+)
 _NUMBER_ENDS: Final = re.compile(r"\d+\.\s+(?=[A-Z])")
+_STATES: Final = rf"(?:{'|'.join(sorted(BE | HAVE))})(?![^\W_])"
+# A sentence of English goes on at the border "\0" after its last word so far. Seldom looked for:
+# `re` compiles it then.
+_ALTERNATIVES: Final = [
+    rf"\S*\s*\0{_OPENED}(?:[,;]|{_STATES})",  # "Who Is It? was sung"
+    rf"\S*\]{_CLOSED}\0{_OPENED}{_LOW}",  # "et al. [2004] found"
+    rf"[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}(?!{_any_of('after_marks')}){_LOW}",
+    rf"[A-Z]\S*[!?]{_CLOSED}\0{_OPENED}\((?:1\d|20)\d\d\b",
+    r"[A-Z]*\.\0[A-Z]{2,}(?![^\W_])",  # "ASP.NET"
+    rf"{_after('words')}{_LOW}",
+    rf"{_after('numbers')}(?:[~<>≈±+−-]?[$€£¥]?\d|(?:[IVXLC]{{2,}}|[VXL])\b)",
+    rf"(?i:[ap]\.m)\.{_CLOSED}\0{_OPENED}{_any_of('time_zones')}",
+    rf"(?=[A-Z][^A-Z]){_after('titles')}",
+    rf"(?=[A-Z][^A-Z]){_after('names')}(?!(?i:{_any_of('openers')}))[^\W_]",
+]
+_GOES_ON: Final = rf"{_OPENED}(?:{'|'.join(_ALTERNATIVES)})"
 
 # A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
@@ -104,27 +128,26 @@ def segment(text: str, language: str = "en") -> list[Span]:
 
 
 def _segmented(code: str, text: str) -> list[Span]:
-    if "\n" not in text and "\r" not in text and not MARKER.match(text):
-        return _sentences(code, text, 0, 0, len(text), [])
     spans: list[Span] = []
+    if "\n" not in text and "\r" not in text and not MARKER.match(text):
+        _sentences(code, text, 0, 0, len(text), spans)
+        return spans
     opened = -1  # the position of a marker whose text follows
     for start, end, kind in blocks(text):
         if opened >= 0:
             start, opened = opened, -1
-        if kind in ("whole", "code"):
-            _add(text, start, end, spans)
-            continue
         if kind == "rule" and spans:
             # A table's ruling or an underline belongs to the line above it.
             start = spans.pop().start
+        if kind != "prose":
             _add(text, start, end, spans)
             continue
         marker = MARKER.match(text, start, end)
         body = marker.end() if marker else start
         if marker and not text[body:end].strip():
             opened = start
-            continue
-        _sentences(code, text, start, body, end, spans)
+        else:
+            _sentences(code, text, start, body, end, spans)
     if opened >= 0:
         _add(text, opened, len(text), spans)
     return spans
@@ -134,36 +157,39 @@ def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
     piece = text[start:end]
     stripped = piece.strip()
     if stripped:
-        start += len(piece) - len(piece.lstrip())
+        start += piece.index(stripped[0])
         spans.append(Span(start, start + len(stripped)))
 
 
-def _sentences(
-    code: str, text: str, start: int, body: int, end: int, spans: list[Span]
-) -> list[Span]:
+def _sentences(code: str, text: str, start: int, body: int, end: int, spans: list[Span]) -> None:
     """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
     at, opening = body, start
     first = len(spans)
     cut = pieces(text[body:end], code)
-    if _FIRST_NUMBER.match(text[start:body]):  # "(1) Ada was ill; (2) she left"
+    if start < body and _FIRST_NUMBER.match(text[start:body]):  # "(1) Ada was ill; (2) she left"
         cut = [part for piece in cut for part in _NEXT_NUMBER.split(piece)]
     for piece in cut:
         stop = at + len(piece)
-        follows = len(spans) > first and opening == at
-        closers = re.match(_CLOSERS, piece) if follows and piece[:1] in _CLOSER else None
-        if closers:
-            at = opening = at + closers.end()
-            spans[-1] = Span(spans[-1].start, at)
-        content = text[at:stop].strip()
-        number = None
+        content = piece.strip()
+        # Most pieces are a sentence: they begin with a word, and no number ends them.
+        is_long = len(content) > _MAX_NUMBER and opening == at
+        if is_long and piece[0].isalpha() and content[-1] in ".!?" and not content[-2].isdigit():
+            spans.append(Span(at, at + len(content)))
+            at = opening = stop
+            continue
+        if len(spans) > first and opening == at and piece[0] in _CLOSER:
+            closers = re.match(_CLOSERS, piece)
+            if closers:
+                at = opening = at + closers.end()
+                spans[-1] = Span(spans[-1].start, at)
+                content = text[at:stop].strip()
         numbered = content[-2:-1].isdigit() and not content[-4:-1].isdigit()  # no year
         if stop < end and (numbered or content[-1:] in _OPENING_MARKS):
             number = re.search(_NUMBER_AT_END, content[-_MAX_NUMBER:])
-        if number:
-            # "in three steps: 1. Buy": the number opens what follows.
-            _add(text, opening, text.rindex(number[1] or number[2], at, stop), spans)
-            opening, at = spans[-1].end, stop
-            continue
+            if number:  # "in three steps: 1. Buy": the number opens what follows
+                _add(text, opening, text.rindex(number[1] or number[2], at, stop), spans)
+                opening, at = spans[-1].end, stop
+                continue
         at = stop
         if not content:
             continue
@@ -176,7 +202,6 @@ def _sentences(
         opening = stop
     if opening < end:
         _add(text, opening, end, spans)
-    return spans
 
 
 def pieces(text: str, language: str = "en") -> list[str]:
@@ -226,32 +251,12 @@ def _goes_on(before: str, after: str) -> bool:
     """Return whether a sentence of English goes on from one piece to the next."""
     if before[-2:] == ". " and after[:1].isupper():  # most borders
         word = before[before.rfind(" ", -_MAX_WORD, -2) + 1 : -2]
-        if word not in _MAY_GO_ON and word[:1].isalnum():
+        if word[:1].isalnum() and word.lower() not in _SHORT:
             return False
-    words, follows = before[-_MAX_WORD:].split(), after[:_MAX_WORD].lstrip(_BEFORE_WORD)
-    if not words or not follows:
-        return False
-    last, first = words[-1].strip(_AROUND_WORD), follows[0]
-    mark = before.rstrip(_AROUND_MARK)[-1:]
-    word = _FIRST_WORD.findall(follows)[0]
-    low = first.islower() and word == word.lower()  # no "iPhone"
-    if first in ",;" or (mark == "]" and low):
-        return True  # "et al. [2004] found"
-    if mark in ("!", "?"):
-        named = last[:1].isupper() and ((low and word not in _NO_TITLE) or _YEAR.match(after))
-        return bool(named) or (low and word in _PREDICATES)
-    if mark != ".":
-        return False
-    known = last.rstrip(".").lower()
-    if not before[-1].isspace() and not after[0].isspace():
-        return len(word) > 1 and word.isupper() and (last.isupper() or not known)  # ".NET"
-    if low:
-        return known in _BEFORE_WORDS
-    if known in _BEFORE_NUMBERS and _NUMBER.match(follows):
-        return True
-    if last != known.capitalize() + ".":
-        return known in ("a.m", "p.m") and word in _TIME_ZONES
-    return known in _TITLES or (known in _BEFORE_NAMES and word.lower() not in _OPENERS)
+    tail = before[-_MAX_WORD:]
+    words = tail.split()
+    last = tail[tail.rindex(words[-1]) :] if words else tail
+    return re.match(_GOES_ON, f"{last}\0{after[:_MAX_WORD]}") is not None
 
 
 def blocks(text: str) -> list[tuple[int, int, str]]:
@@ -259,7 +264,7 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
 
     A block is "prose", a "rule", or never split: "code" (a formula too), "whole" (a table's row).
     """
-    lines = [match.span() for match in _LINE.finditer(text)]
+    lines = [*pairwise([0, *accumulate(map(len, StringIO(text, newline="")))])]
     rows = _rows(text, lines)
     found: list[tuple[int, int, str]] = []
     code_end = -1
@@ -270,7 +275,7 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
             continue
         line = text[start:end].strip()
         fence = _FENCE.match(text[start:end]) if line[:1] in _FENCES else None
-        code_end = _end_of_code(text, fence[1].strip(), lines, number) if fence else -1
+        code_end = _end_of_code(text, fence[1].strip(), end) if fence else -1
         is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
         apart = is_code or not line or number in rows
         if opening >= 0 and (apart or not _continues(previous, line, text[start].isspace())):
@@ -292,35 +297,41 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def _end_of_code(text: str, fence: str, lines: Sequence[tuple[int, int]], number: int) -> int:
-    """Return the end of the code or formula that a line opens; without a closing mark, code goes to
-    the end of the text, and there is no formula."""
-    formula_end = -1
-    if fence in _CLOSING:
-        end = lines[number][1]
-        formula_end = text.find(_CLOSING[fence], end, end + _MAX_FORMULA)
-        if formula_end < 0:
-            return end
-    for later in range(number + 1, len(lines)):
-        start, stop = lines[later]
-        if formula_end >= 0:
-            closes = formula_end < stop
-        else:
-            line = text[start:stop].strip()
-            closes = line.startswith(fence) and not line.strip(fence[0])
-        if closes:
-            return stop
-    return len(text)
+def _end_of_code(text: str, fence: str, after: int) -> int:
+    """Return the end of the code or formula whose opening line ends at `after`; without a closing
+    mark, code goes to the end of the text, and there is no formula."""
+    is_formula = fence in _CLOSING
+    closing = (
+        _CLOSING.get(fence) or rf"(?<=[\r\n])[^\S\r\n]*{fence}{fence[0]}*[^\S\r\n]*(?=[\r\n]|$)"
+    )
+    limit = after + _MAX_FORMULA if is_formula else len(text)
+    found = re.compile(closing).search(text, after, limit)
+    return found.end() if found else after if is_formula else len(text)
 
 
-def columns(line: str) -> tuple[str, int]:
-    """Return the mark between the cells of a line and their number; "" and 1 for a plain line."""
-    line = line.strip()
-    for mark in ("|", "\t", ","):
-        if mark in line and not (mark == "," and _NO_VALUES.search(line)):
-            cells = _BAR.split(line.strip("|")) if mark == "|" else line.split(mark)
-            return (mark, len(cells)) if len(cells) > 1 else ("", 1)
-    return "", 1
+def cells(line: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return the mark between the cells of a line and their ranges; "" and [] for a plain line.
+
+    The cells of a table are divided by bars, tabs or commas.
+    """
+    if "|" in line:
+        mark = "|"
+    elif "\t" in line:
+        mark = "\t"
+    elif (
+        "," in line
+        and line.rstrip()[-1:] not in ".!?"
+        and not _NO_VALUES.search(_NO_MARK.sub("", line.strip()))
+    ):
+        mark = ","
+    else:
+        return "", []
+    start, end = len(line) - len(line.lstrip()), len(line.rstrip())
+    plain = _NO_MARK.sub(lambda found: "x" * len(found[0]), line)[:end]
+    if mark == "|":
+        start, end = start + plain.startswith("|", start), end - plain.endswith("|")
+    marks = [at for at in range(start, end) if plain[at] == mark]
+    return mark, [*zip([start, *(at + 1 for at in marks)], [*marks, end], strict=True)]
 
 
 def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
@@ -329,10 +340,10 @@ def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
     rows: set[int] = set()
     if "|" not in text and "\t" not in text and text.count(",") == text.count(", "):
         return rows  # most texts
-    kinds = [columns(text[start:end]) for start, end in lines]
-    for (mark, _), run in groupby(range(len(lines)), kinds.__getitem__):
+    kinds = [(mark, len(found)) for mark, found in (cells(text[a:b]) for a, b in lines)]
+    for (mark, count), run in groupby(range(len(lines)), kinds.__getitem__):
         numbers = [*run]
-        enough = len(numbers) > 1 if mark == "|" else mark and len(numbers) > 2
+        enough = count > 1 and len(numbers) > (1 if mark == "|" else 2)
         if enough and not any(MARKER.match(text, *lines[number]) for number in numbers):
             rows.update(numbers)
     return rows

@@ -9,31 +9,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-NAMES: Final = (
-    "think|thinking|thoughts?|reasoning|reflection|scratchpad|antthinking|seed:think"
-    "|(?:inner|internal)_monologue|chain_of_thoughts?|thought_process|thinking_process|cot"
-)
+from ufo.transforms.english.grammar import Lists
+
+_LISTS: Final = Lists("ufo.transforms", "thoughts.toml")
+NAMES: Final = _LISTS.phrases("names")
 """The names of the tags around thoughts, as a regular expression."""
 
-_MARK: Final = re.compile(
-    rf"(?P<opens><(?:{NAMES})(?:\s[^<>\n]*)?>|\[THINK\]|◁think▷"
-    r"|<\|(?:begin_of_thought|START_THINKING|begin_think)\|>|<\|?channel\|?>thought\b"
-    r"|<\|channel\|>(?!\s*final)[^<]{0,40}|<unused94>(?:thought\b)?"
-    r"|\A(?-i:analysis(?=[A-Z])(?=(?s:.*?)assistantfinal)))"
-    rf"|(?P<closes></(?:{NAMES})\s*>|\[/THINK\]|◁/think▷"
-    r"|<\|(?:end_of_thought|END_THINKING|end_think)\|>|<channel\|>|<unused95>"
-    r"|<\|channel\|>\s*final[^<]{0,40}<\|message\|>|(?-i:assistantfinal))"
-    r"|(?P<wraps></?(?:answer|final|final_answer|final_response)>"
-    r"|<\|(?:begin_of_solution|end_of_solution|START_RESPONSE|END_RESPONSE|im_end|end|return)\|>"
-    r"|<\|(?:im_start|start)\|>(?:assistant)?|<start_of_turn>(?:model)?|<end_of_turn>)",
+# Marks, and what says whether one is only spoken of: strings of JSON and code.
+_TOKEN: Final = re.compile(
+    r"\\[\"\\]|(?P<string>\")|(?P<fence>```)|(?P<tick>`)|(?P<line>\n)|(?P<brace>\{)"
+    rf"|(?P<opens><(?:{NAMES})(?:\s[^<>\n]*)?>|{_LISTS.phrases('opens')})"
+    rf"|(?P<closes></(?:{NAMES})\s*>|{_LISTS.phrases('closes')})\s*"
+    rf"|(?P<wraps>{_LISTS.phrases('wraps')})",
     re.IGNORECASE,
 )
-# What says whether a mark is only spoken of: strings of JSON, code, quotation marks.
-_TOKEN: Final = re.compile(
-    rf"\\[\"\\]|(?P<string>\")|(?P<fence>```)|(?P<tick>`)|(?P<line>\n)|(?P<brace>\{{)|{_MARK.pattern}",
-    re.IGNORECASE | re.DOTALL,
-)
-_SPACE: Final = re.compile(r"\s*")
 _QUOTES: Final = ("'", '"', "`")
 # "Models write <think> first": a mark within a sentence.
 _WITHIN: Final = re.compile(r"[^\W_] ")
@@ -64,7 +53,6 @@ def hidden(text: str) -> list[tuple[int, int]]:
     for mark in _marks(text):
         start, end = mark.span()
         if mark.lastgroup == "closes":
-            end = _end_of_space(text, end)
             found = [*found, (opened, end)] if opened >= 0 else [(0, end)]
             opened = answer = -1
         elif mark.lastgroup == "opens" and opened < 0:
@@ -98,7 +86,7 @@ def _marks(text: str) -> Iterator[re.Match[str]]:
         elif kind == "line":
             ticked = False
         elif kind is not None:
-            free = not (fenced or ticked or string or _is_spoken_of(text, *token.span()))
+            free = not (fenced or ticked or string or _is_spoken_of(text, *token.span(kind)))
             if not free and not (within and kind == "closes"):
                 continue
             yield token
@@ -106,7 +94,7 @@ def _marks(text: str) -> Iterator[re.Match[str]]:
                 within = True
             elif kind == "closes":
                 within = fenced = ticked = string = False
-                json = text.startswith("[", _end_of_space(text, token.end()))
+                json = text.startswith("[", token.end())
 
 
 def _is_spoken_of(text: str, start: int, end: int) -> bool:
@@ -114,8 +102,3 @@ def _is_spoken_of(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     quoted = before[-1:] in _QUOTES and before[-1:] == after[:1]
     return quoted or (_WITHIN.match(before) is not None and _GOES_ON.match(after) is not None)
-
-
-def _end_of_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at

@@ -13,7 +13,7 @@ from ufo.schemas.records import (
 )
 from ufo.schemas.tables import Label
 from ufo.transforms.check_text import CheckedText
-from ufo.transforms.extraction.markdown import LayoutBlock
+from ufo.transforms.extraction.layout import LayoutBlock
 from ufo.transforms.scores import Scores
 
 HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}

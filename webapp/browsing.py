@@ -16,7 +16,7 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
 from ufo.transforms.check_text import CheckedText, scored
-from ufo.transforms.extraction.markdown import layout
+from ufo.transforms.extraction.layout import layout
 from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.votes import main_mode

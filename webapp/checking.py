@@ -24,7 +24,7 @@ from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
 from ufo.transforms.check_text import Answered, CheckedText, Step, opened, scored, steps
 from ufo.transforms.english.words import is_english
 from ufo.transforms.extract import Extracted
-from ufo.transforms.extraction.markdown import layout
+from ufo.transforms.extraction.layout import layout
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME, trust
 from ufo.transforms.llm.shared import silences

@@ -45,8 +45,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed.corpora import lines  # noqa: E402
+from ufo.schemas.records import InputRecord  # noqa: E402
 from ufo.transforms.english.grammar import word_set  # noqa: E402
-from ufo.transforms.extraction.by_rules import ExtractedUnit, extract, paragraph_starts  # noqa: E402
+from ufo.transforms.extraction.by_rules import ExtractedUnit, extract_record  # noqa: E402
 from ufo.transforms.sentences import Span, segment  # noqa: E402
 
 LEVELS = {"loose": 0.6, "strict": 0.8}
@@ -147,14 +148,16 @@ def stems_of(text: str) -> frozenset[str]:
 
 def extracted(response: Response) -> list[list[ExtractedUnit]]:
     """Return the extracted claims of each sentence."""
-    spans, end = [], 0
-    for sentence in response.sentences:
+    text, spans, end = "", [], 0
+    for sentence in response.sentences:  # people may have written one otherwise than the text
         start = max(end, response.text.find(sentence, end))
+        text += response.text[end:start] or " "
         end = min(len(response.text), start + len(sentence))
-        spans.append(Span(start, end))
+        spans.append(Span(len(text), len(text) + len(sentence)))
+        text += sentence
     found: list[list[ExtractedUnit]] = [[] for _ in spans]
-    starts = paragraph_starts(response.text, spans)
-    for unit in extract(response.sentences, response.question, starts):
+    record = InputRecord("", "", text, question=response.question, language="en")
+    for unit in extract_record(record, spans):
         found[unit.sentence_index].append(unit)
     return found
 

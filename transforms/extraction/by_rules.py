@@ -12,7 +12,6 @@ The subject is always kept.
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ufo.schemas.records import InputRecord
@@ -41,7 +40,7 @@ from ufo.transforms.extraction.clause import (
     wording,
 )
 from ufo.transforms.extraction.markdown import LineReader
-from ufo.transforms.extraction.marks import said_lines
+from ufo.transforms.extraction.marks import Line, said_lines
 from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.sentences import Span, segment
 
@@ -138,55 +137,41 @@ class ExtractedUnit(NamedTuple):
 def extract_record(
     record: InputRecord, spans: Sequence[Span], whole: bool = False
 ) -> list[ExtractedUnit]:
-    """Return the claims of a response in any language; `whole`: one for each checkable sentence."""
-    texts = [record.text[span.start : span.end] for span in spans]
-    starts, indents = paragraph_starts(record.text, spans), line_indents(record.text, spans)
-    if is_english(record.text, record.language):
-        extractor = extract_sentences if whole else extract
-        return extractor(texts, record.question, starts, indents)
-    # It is unknown which parts are checkable, so every sentence is one claim, but abstentions.
+    """Return the claims of a response in any language, in order; `whole`: one for each checkable
+    sentence.
+
+    The question may name the person that a first "he" means. A sentence without a checkable claim
+    has none. Takes time linear in the length of the text.
+    """
+    lines = said_lines(record.text, spans)
+    if not is_english(record.text, record.language):
+        # It is unknown which parts are checkable, so every sentence is one claim, but abstentions.
+        return [
+            ExtractedUnit(line.sentence, line.text, line.text)
+            for line in lines
+            if not abstains(line.text, english=False)
+        ]
+    worthy = _worthy(lines, record.question)
+    if whole:
+        return _whole(worthy)
     return [
-        ExtractedUnit(line.sentence, line.text, line.text)
-        for line in said_lines(texts, starts, indents)
-        if not abstains(line.text, english=False)
+        ExtractedUnit(index, written(claim.words), query_of_wording(claim))
+        for index, resolved, stays_whole in worthy
+        for claim in ([resolved] if stays_whole else _claims(resolved))
     ]
 
 
-def extract(
-    sentences: Sequence[str],
-    question: str | None = None,
-    paragraphs: Sequence[int] = (),
-    indents: Sequence[int] = (),
-) -> list[ExtractedUnit]:
-    """Return the claims of English sentences, in order; none for a sentence without a checkable
-    claim.
-
-    The sentences answer `question`, which may name the person that a first "he" means. `paragraphs`
-    has the indexes of sentences that begin a paragraph, empty for one paragraph
-    (`paragraph_starts`), and `indents` the indentation of each sentence's line, empty for lines
-    without one (`line_indents`). Takes time linear in the length of the sentences.
-    """
-    found = []
-    for index, resolved, whole in _worthy(sentences, question, paragraphs, indents):
-        claims = [resolved] if whole else split(resolved)
-        if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
-            first = resolved.words[0]
-            claims = [claim for claim in claims if not is_talk(claim, claim.words[0] != first)]
-        found += [
-            ExtractedUnit(index, written(claim.words), query_of_wording(claim)) for claim in claims
-        ]
-    return found
+def _claims(said: Wording) -> list[Wording]:
+    claims = split(said)
+    if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
+        first = said.words[0]
+        claims = [claim for claim in claims if not is_talk(claim, claim.words[0] != first)]
+    return claims
 
 
-def extract_sentences(
-    sentences: Sequence[str],
-    question: str | None = None,
-    paragraphs: Sequence[int] = (),
-    indents: Sequence[int] = (),
-) -> list[ExtractedUnit]:
-    """Like `extract`, but every checkable sentence is one claim as a whole."""
+def _whole(worthy: Sequence[tuple[int, Wording, bool]]) -> list[ExtractedUnit]:
     said: dict[int, list[str]] = {}
-    for index, resolved, _ in _worthy(sentences, question, paragraphs, indents):
+    for index, resolved, _ in worthy:
         said.setdefault(index, []).extend(resolved.words)
     return [
         ExtractedUnit(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
@@ -201,41 +186,13 @@ def only_abstains(text: str, language: str | None = None) -> bool:
     return said and not extract_record(InputRecord("", "", text, language=language), spans)
 
 
-def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
-    """Return the indexes of the sentences that begin `text` or follow a blank line."""
-    starts = [0] if spans else []
-    for index, (before, after) in enumerate(pairwise(spans), 1):
-        between = text[before.end : after.start]
-        if between.count("\n") > 1 or between.count("\r") > between.count("\n") + 1:
-            starts.append(index)
-    return starts
-
-
-def line_indents(text: str, spans: Sequence[Span]) -> list[int]:
-    """Return the indentation of the line of each sentence, -1 for a sentence within a line."""
-    edges = zip([0, *(span.end for span in spans)], [span.start for span in spans], strict=False)
-    gaps = [text[end:start] for end, start in edges]
-    return [
-        len(gap[max(gap.rfind("\n"), gap.rfind("\r")) + 1 :].expandtabs(4))
-        if number == 0 or "\n" in gap or "\r" in gap
-        else -1
-        for number, gap in enumerate(gaps)
-    ]
-
-
-def _worthy(
-    sentences: Sequence[str],
-    question: str | None,
-    paragraphs: Sequence[int],
-    indents: Sequence[int],
-) -> list[tuple[int, Wording, bool]]:
-    """Yield (index, wording with its opening pronoun resolved, whether it is one claim already) for
-    each sentence with a claim. Markdown that is not a sentence gives one claim a statement."""
+def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Wording, bool]]:
+    """Return (index, wording with its opening pronoun resolved, whether it is one claim already)
+    for each sentence with a claim. Markdown without a sentence gives one claim a statement."""
     topic = topic_of(question)
     person = topic != "" and asks_for_person(question)
     reader, subjects = LineReader(topic), Subjects()
     subjects.section(topic, person)
-    lines = said_lines(sentences, paragraphs, indents)
     found = []
     for number, line in enumerate(lines):
         following = lines[number + 1 : number + 3]
@@ -253,9 +210,10 @@ def _worthy(
         if statements is not None:
             found += [(line.sentence, wording(one), True) for one in statements]
             continue
-        said = wording(reader.completed(line.text))
+        completed = reader.completed(line)
+        said = wording(completed)
         resolved = subjects.read(said)
-        if is_claim(line.text, said):
+        if is_claim(completed, said):
             found.append((line.sentence, resolved, False))
             # The name that opens the text is the one that a later opening "he" means.
             if not topic and (topic := opening_name(said.words)):

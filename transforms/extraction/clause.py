@@ -25,6 +25,7 @@ from ufo.transforms.english.grammar import (
     lower,
     word_set,
 )
+from ufo.transforms.sentences import ITEM_MARK
 
 LISTS: Final = Lists("ufo.transforms.extraction", "lists.toml")
 """The word lists and phrases of the rules."""
@@ -216,7 +217,7 @@ def opening_name(words: Sequence[str]) -> str:
 
 _SYMBOLS: Final = r"\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _MARKER: Final = re.compile(
-    r"\s*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|#{1,6}|>+"
+    rf"\s*(?:(?:{ITEM_MARK}|#{{1,6}}|>+"
     # An arrow or an emoji, with what joins and colours these.
     r"|[" + _SYMBOLS + r"][" + _SYMBOLS + r"\u200d\ufe0f]*)\s+)+"
 )

@@ -1,4 +1,4 @@
-"""Parse Markdown: the layout of a text, and its claims that are not sentences.
+"""Read the claims of Markdown that are not sentences.
 
 A labelled item, a table row and a heading make claims together:
 `- **Born**: 7 November 1867 in Warsaw` under the heading `# Marie Curie` says that Marie Curie was
@@ -6,26 +6,11 @@ born on 7 November 1867 in Warsaw, and so does the row of a table.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Final
 
-from ufo.transforms.english.grammar import (
-    BE,
-    DETERMINERS,
-    HAVE,
-    INTRANSITIVE,
-    PLURAL,
-    PREPOSITIONS,
-    STOP_WORDS,
-    SUBJECT_PRONOUNS,
-    THIRD,
-    core,
-    is_participle,
-    is_past,
-    word_set,
-)
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english.grammar import BE, PREPOSITIONS, core, is_participle, is_past, word_set
 from ufo.transforms.extraction.clause import (
     LISTS,
     Wording,
@@ -40,22 +25,23 @@ from ufo.transforms.extraction.clause import (
     wording,
 )
 from ufo.transforms.extraction.marks import BOLD, HEADING, Line
-from ufo.transforms.sentences import MARKER, blocks, columns
+from ufo.transforms.sentences import ITEM_MARK, cells
 
 _LABELLED: Final = re.compile(
-    r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+(?P<open>[*_]{1,3})?|(?P<bold>\*\*|__))"
+    rf"\s*(?:{ITEM_MARK}\s+(?P<open>[*_]{{1,3}})?|(?P<bold>\*\*|__))"
     r"(?P<label>[^\W\d_][^:*_|\n]{1,50}?)(?:[*_]{1,3}\s*:|:\s*[*_]{1,3}|(?(bold)(?!)|:))\s+(?P<value>\S.*)$",
     re.DOTALL,
 )
 # "1. **Jan Holm** - He was a painter", '2. "The Sea" (1990): This is a film'
 _INTRODUCED: Final = re.compile(
-    r"\s*(?:[-*+•]\s|\(?\d{1,3}[.)]\s)?\s*[*_]*(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
+    rf"\s*(?:{ITEM_MARK}\s)?\s*[*_]*"
+    r"(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
     r"(?::|\s[-–—])[*_]*\s+(?P<pronoun>He|She|It|This)\s+(?=[a-z])"
 )
-_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[A-Za-z]\))\s")
 # "1. Marie Curie - physicist"
 _PAIR: Final = re.compile(
-    r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+(?P<label>[^\W\d_][^:|\n–—]{1,60}?)\s+[-–—]\s+(?P<value>\S.*)$",
+    rf"\s*{ITEM_MARK}\s+"
+    r"(?P<label>[^\W\d_][^:|\n–—]{1,60}?)\s+[-–—]\s+(?P<value>\S.*)$",
     re.DOTALL,
 )
 _PLAIN_LABEL: Final = re.compile(
@@ -71,10 +57,16 @@ _ABOUT: Final = re.compile(r"\babout |(?<=\bfacts) on |(?<=\bFacts) on ")
 _NAMES: Final = word_set("name title person biography bio") | {"full name"}
 # "The founders are", "Her awards include", "It was founded by": an item goes on.
 _LEADS: Final = BE | word_set(
-    "include includes included by in at from discovered invented wrote won"
+    "include includes included by in at from discovered invented wrote won that if"
 )
+_CLAUSE_OPENERS: Final = word_set("that if when unless whether because")
+# The same before a colon.
+_OPEN_ENDS: Final = PREPOSITIONS | en.THIRD | en.HAVE | _CLAUSE_OPENERS | {"not", "never", "no"}
+# "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
+_DENIES: Final = re.compile(LISTS.phrases("denying_leads"), re.IGNORECASE)
+_MAX_LEAD: Final = 300
+_OPTION: Final = re.compile(r"\s*\(?[A-Fa-f][).]\s")  # of a question
 _RULING: Final = re.compile(r"\n[\s|:-]+$")
-_CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
 # "- 1903: Won the Nobel Prize"
 _DATED: Final = re.compile(
@@ -94,7 +86,7 @@ _ASIDES: Final = LISTS.words("asides")
 # "Occupation: a chemist" is about the topic; "Polonium: a metal" is about Polonium.
 _KINDS: Final = word_set("genre job occupation position profession role status type")
 _VALUE_HEADS: Final = word_set("value detail details information description fact facts")
-_NUMBERING: Final = word_set("no no. nr rank position index id") | {""}  # "#" is a marker
+_NUMBERING: Final = word_set("no no. nr rank position index id #") | {""}
 # A section with a heading of only these words has the topic of the text.
 _SECTIONS: Final = _VALUE_HEADS | _ASIDES | LISTS.words("sections")  # fmt: skip
 
@@ -112,6 +104,7 @@ class LineReader:
         self._mark = ""  # between the cells of the table's rows
         self._lead = Wording([], [])  # what the items below it go on with
         self._alone = False  # whether it is only one item
+        self._denied = False  # whether the line above the items denies or supposes them
         self.moved = False
         """Whether the line before began or ended a section."""
         self._card = False  # whether the text names its topic as "Name: …"
@@ -134,6 +127,8 @@ class LineReader:
     def heading(self, line: Line, following: Line | None = None) -> bool:
         """Return whether the line is a heading; what follows belongs to it."""
         self.moved = self._leave_list(line)
+        if not line.is_item and line.indent >= 0:
+            self._denied = following is not None and _denies(line.text, following)
         marked = _marked_heading(line.text)
         level, text = marked or self._implied_heading(line, following)
         if not level:
@@ -145,20 +140,23 @@ class LineReader:
 
     def opens(self, line: Line, following: Sequence[Line]) -> bool:
         """Return whether the line only opens the items that follow: "Marie Curie was"."""
-        items = [one for one in following if _is_item(one.text)]
-        if not items or items[0] is not following[0] or _is_item(line.text):
+        if not following or not following[0].is_item or line.is_item:
             return False
-        said = wording(line.text.rstrip().removesuffix(":"))
-        if len(said.lows) < 2 or said.lows[-1] not in _LEADS or said.words[-1][-1] in ".!?":
+        text = line.text.rstrip()
+        said = wording(text.removesuffix(":"))
+        if len(said.lows) < 2 or said.words[-1][-1] in ".!?":
             return False
-        self._lead, self._alone = said, len(items) == 1
-        return True
+        last, ends = said.lows[-1], text.endswith(":")
+        if last in _LEADS or (ends and (last in _OPEN_ENDS or said.lows[-2] in en.AUXILIARIES)):
+            self._lead, self._alone = said, len(following) == 1 or not following[1].is_item
+            return True
+        return ends and "following" in said.lows
 
     def _leave_list(self, line: Line) -> bool:
         """End the sections of items, and what they go on with; return whether a section ended."""
         if line.indent < 0:
             return False
-        if _is_item(line.text):
+        if line.is_item:
             least = _ITEM_LEVEL + line.indent
         else:
             least = _LEAD_LEVEL
@@ -171,14 +169,14 @@ class LineReader:
     def _implied_heading(self, line: Line, following: Line | None) -> tuple[int, str]:
         """Return the level and the name of a line that heads what follows without marks; 0 and ""
         if it is none."""
-        label = _PLAIN_LABEL.match(line.text)
+        label = ":" in line.text and (_LABELLED.match(line.text) or _PLAIN_LABEL.match(line.text))
         if label and label["label"].lower() in _NAMES and _names(label["value"]):
             self._card = True
             return 1, label["value"]
-        if line.indent < 0 or following is None or not _is_item(following.text):
+        if line.indent < 0 or following is None or not following.is_item:
             return 0, ""
         text = " ".join(wording(line.text).words)
-        if _is_item(line.text):
+        if line.is_item:
             pair = _PAIR.match(line.text)
             name = text if _heads(text) else pair["label"] if pair else opening_name(text.split())
             deeper = following.indent > line.indent and name
@@ -204,12 +202,16 @@ class LineReader:
 
     def read(self, line: Line, following: Sequence[Line]) -> list[str] | None:
         """Return the statements of a line that is not a sentence; None for running text."""
-        cells = self._cells(line.text, following)
-        if cells:
-            return self._row(line.text, cells)
+        row = self._cells(line.text, following)
+        if row:
+            return self._row(line.text, row)
         self._columns = []
-        if line.text[:1].isalpha() and ":" not in line.text:
+        if line.text[:1].isalpha() and ":" not in line.text and not line.is_item:
             return None  # most lines
+        if line.is_item and self._denied:
+            return []
+        if line.is_item and self._lead.words and self._lead.lows[-1] in _CLAUSE_OPENERS:
+            return None
         dated = _DATED.match(line.text)
         if dated and self.topic and (event := _of_topic(self.topic, wording(dated["value"]))):
             return [f"In {dated['date']}, {event.rstrip('.')}."]
@@ -232,42 +234,42 @@ class LineReader:
             return None
         if found is pair and (whole := _of_topic(label, wording(value))):
             return [whole]
-        if self._lead.words and self._lead.lows[0] not in SUBJECT_PRONOUNS:
+        if self._lead.words and self._lead.lows[0] not in en.SUBJECT_PRONOUNS:
             return [f"{' '.join(self._lead.words[:-1])}, {label}: {value}."]
         if low not in _KINDS and re.match(r"(?:an?|the) ", value):
             return [f"{label} is {value}."]
         return [_said("" if found is pair else self.topic, label, value)]
 
-    def completed(self, line: str) -> str:
+    def completed(self, line: Line) -> str:
         """Return a line with its subject. A list item without one gets the heading's subject;
         another line gets the name that it begins with (`introduced`)."""
-        said = wording(line)
-        if not said.words or not _is_item(line):
-            return introduced(line)
+        text = line.text
+        if not line.is_item:
+            return introduced(text)
+        said = wording(text)
+        if not said.words:
+            return text
         if self._lead.words and (whole := _continued(self._lead, said, self._alone)):
             return whole
         if not self.topic or len(self._topics) == 1:
             lost = is_past(said.lows[0]) and first_verb(*said, 0) < 0  # "Won a prize": who?
-            return "" if lost and not self.topic else introduced(line)
-        return _of_topic(self.topic, said, is_claim(line, said)) or introduced(line)
+            return "" if lost and not self.topic else introduced(text)
+        return _of_topic(self.topic, said, is_claim(text, said)) or introduced(text)
 
     def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
         """Return the cells of a table's row, [] for another line."""
-        row = _RULING.sub("", line).strip()
-        if row.startswith("|"):
-            mark = "|"
-        else:
-            mark, count = columns(row)
-            rest = following[:1] if mark == "|" else following
-            alike = all(columns(one.text) == (mark, count) for one in rest)
-            heads = not self._columns and alike and len(rest) == (1 if mark == "|" else 2)
-            in_table = self._columns and mark == self._mark and count == len(self._columns)
-            if not mark or "\n" in row or not (in_table or heads):
+        row = _RULING.sub("", line).strip() if "\n" in line else line
+        mark, ranges = cells(row)
+        if not mark or "\n" in row:
+            return []
+        if row[0] != "|" and (self._mark, len(self._columns)) != (mark, len(ranges)):
+            rest = [cells(one.text) for one in following[: 1 if mark == "|" else 2]]
+            alike = [len(found) for sign, found in rest if sign == mark]
+            if self._columns or len(ranges) < 2 or alike != [len(ranges)] * (1 + (mark != "|")):
                 return []
         self._mark = mark
-        cells = _CELLS.split(row.strip("|")) if mark == "|" else row.split(mark)
-        cells = [cell.replace("\\|", "|") for cell in cells]
-        return [" ".join(wording(cell).words).rstrip(".") for cell in cells]
+        said = [row[start:end].strip(' "').replace("\\|", "|") for start, end in ranges]
+        return [" ".join(wording(cell).words).rstrip(".") for cell in said]
 
     def _row(self, line: str, cells: list[str]) -> list[str]:
         if not self._columns or _RULING.search(line):
@@ -295,9 +297,12 @@ class LineReader:
         ]
 
 
-def _is_item(line: str) -> bool:
-    plain = line[:1].isalpha() and line[1:2] != ")"  # most lines
-    return not plain and _ITEM.match(line) is not None
+def _denies(lead: str, item: Line) -> bool:
+    """Return whether a line denies or supposes what the items below it say, or asks which holds."""
+    if not item.is_item or len(lead) > _MAX_LEAD:
+        return False
+    asks = lead.rstrip()[-1] == "?" and _OPTION.match(item.text) is not None
+    return asks or _DENIES.search(lead) is not None
 
 
 def _marked_heading(line: str) -> tuple[int, str] | None:
@@ -321,7 +326,7 @@ def _bare(text: str) -> list[str]:
 
 
 def _content(text: str) -> set[str]:
-    return {low for low in map(core, _bare(text)) if low not in STOP_WORDS and low.isalpha()}
+    return {low for low in map(core, _bare(text)) if low not in en.STOP_WORDS and low.isalpha()}
 
 
 def _names(text: str) -> bool:
@@ -342,16 +347,23 @@ def _continued(lead: Wording, item: Wording, alone: bool) -> str:
     `alone` says that no other item follows the line.
     """
     (words, lows), (opening, verb) = item, (" ".join(lead.words), lead.lows[-1])
+    if verb in _CLAUSE_OPENERS:
+        return f"{opening} {_LIST_END.sub('', ' '.join(words))}."
     first = first_verb(words, lows, 0)
-    if lows[0] in SUBJECT_PRONOUNS or (first > 0 and is_name(words[:first])) or is_talk(item):
+    if (
+        lows[0] in en.SUBJECT_PRONOUNS
+        or (first > 0 and words[0][0].isalpha() and is_name(words[:first]))
+        or is_talk(item)
+    ):
         return ""
     predicate = lows[0] in ("a", "an") or is_participle(lows[0]) or lows[0] in PREPOSITIONS
-    if predicate or lows[0] in DETERMINERS:
+    predicate = predicate or (verb == "for" and lows[0].endswith("ing"))
+    if predicate or lows[0] in en.DETERMINERS:
         words = [words[0].lower(), *words[1:]]
     rest = _LIST_END.sub("", " ".join(words))
-    if verb not in BE or predicate or alone or lead.lows[0] not in DETERMINERS:
+    if verb not in BE or predicate or alone or lead.lows[0] not in en.DETERMINERS:
         return f"{opening} {rest}."
-    if verb in PLURAL:
+    if verb in en.PLURAL:
         includes = "include" if verb == "are" else "included"
         return f"{' '.join(lead.words[:-1])} {includes} {rest}."
     return ""  # "The cast is: Ada Berg, Jan Holm"
@@ -385,8 +397,8 @@ def _of_topic(topic: str, said: Wording, claims: bool = False) -> str:
     follows = lows[1] in PREPOSITIONS
     if lows[0] in _HONOURED or (lows[0] in _UNDERGONE and follows):
         return f"{topic} was {rest}"
-    active = not (follows and is_participle(lows[0])) or lows[0] in INTRANSITIVE
-    if lows[0] in HAVE | BE | THIRD or (is_past(lows[0]) and active):
+    active = not (follows and is_participle(lows[0])) or lows[0] in en.INTRANSITIVE
+    if lows[0] in en.HAVE | BE | en.THIRD or (is_past(lows[0]) and active):
         return f"{topic} {rest}"
     headless = claims and (verb < 0 or lows[verb - 1] == "to")
     return f"{topic}: {rest}" if is_past(lows[0]) or headless else ""
@@ -415,175 +427,3 @@ def _when(value: str) -> str:
     if _DATE.match(value):
         return f"on {value}"
     return f"in {value}" if _YEAR.match(value) or value[0].isupper() else value
-
-
-@dataclass(frozen=True, slots=True)
-class StyledRange:
-    """A visible half-open range of a text. `style` is "", "strong", "em", "strong em", "code" or
-    "link"."""
-
-    start: int
-    end: int
-    style: str
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutBlock:
-    """A block of a text, as a reader sees it.
-
-    `kind` is paragraph, heading, item, row, quote, code or rule. `level` is the level of a heading
-    (from 1) or the depth of a nested item (from 0). `marker` is an item's bullet or number. `head`
-    says whether a row is the head of its table. All but rows have one cell. Text outside of all
-    pieces is markup.
-    """
-
-    kind: str
-    cells: list[list[StyledRange]]
-    level: int = 0
-    marker: str = ""
-    head: bool = False
-
-
-def layout(text: str) -> list[LayoutBlock]:
-    """Return the layout of a Markdown text, block by block, in time linear in its length."""
-    found: list[LayoutBlock] = []
-    indents: list[int] = []  # of the items in which the next one may be nested
-    last = 0
-    for start, end, kind in _paragraphs(text):
-        before = found[-1].kind if found and start == last else ""
-        last = end
-        body = start + len(text[start:end]) - len(text[start:end].lstrip())
-        first = text[body:end].split(maxsplit=1)[0]
-        if kind == "marked" and first[0] not in "#>":
-            indent = len(text[start:body].expandtabs(4))
-            while indents and indents[-1] >= indent:
-                indents.pop()
-            marker = "•" if first in "-*+•‣◦" else first
-            pieces = list(_pieces(text, body + len(first), end))
-            found.append(LayoutBlock("item", [pieces], len(indents), marker))
-            indents.append(indent)
-            continue
-        if start == body:  # an indented paragraph belongs to the item before it
-            indents = []
-        if kind == "rule":
-            if before == "row":
-                found[-1] = replace(found[-1], head=True)
-            elif before == "paragraph" and not first.strip("="):
-                found[-1] = replace(found[-1], kind="heading", level=1)
-            elif "|" not in first:
-                found.append(LayoutBlock("rule", []))
-        elif kind == "code":
-            found.append(LayoutBlock("code", [_code(text, start, end)]))
-        elif kind == "whole":
-            found.append(
-                LayoutBlock("row", [list(_pieces(text, *cell)) for cell in _cells(text, body, end)])
-            )
-        elif kind == "marked" and first[0] == "#":
-            closing = re.search(r"\s#+\s*$", text[body:end])
-            end = body + closing.start() if closing else end
-            found.append(
-                LayoutBlock("heading", [list(_pieces(text, body + len(first), end))], len(first))
-            )
-        else:
-            quoted = len(first) if kind == "marked" else 0
-            kind = "quote" if quoted else "paragraph"
-            found.append(LayoutBlock(kind, [list(_pieces(text, body + quoted, end))]))
-    return found
-
-
-def _code(text: str, start: int, end: int) -> list[StyledRange]:
-    """Return the lines between those of the marks; the last one may be missing."""
-    inner = (text.find("\n", start, end) + 1) or end
-    close = start + len(text[start:end].rstrip())
-    last = max(inner, text.rfind("\n", inner, close))
-    close = last if text[last:close].strip(" \t\n`~$\\]") == "" else close
-    return [StyledRange(inner, close, "code")] if inner < close else []
-
-
-def _paragraphs(text: str) -> list[tuple[int, int, str]]:
-    """Return the blocks of a text, with lines that no blank line divides as one paragraph."""
-    found: list[tuple[int, int, str]] = []
-    for start, end, kind in blocks(text):
-        kind = "marked" if kind == "prose" and MARKER.match(text, start, end) else kind
-        if found and kind == "prose" and found[-1][1:] == (start, "prose"):
-            start = found.pop()[0]
-        found.append((start, end, kind))
-    return found
-
-
-def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the range of each cell of a table's row."""
-    end = start + len(text[start:end].rstrip())
-    at = start + text.startswith("|", start)
-    mark = columns(text[start:end])[0]
-    for bar in (_CELLS if mark in "|" else re.compile(mark)).finditer(text, at, end):
-        yield at, bar.start()
-        at = bar.end()
-    if at < end:
-        yield at, end
-
-
-_TARGET: Final = (
-    r"\]\((?=[^()\s]{0,2000}[./#:])[^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?"
-    r"(?: \"[^\"\n]*\")?\)"
-)
-_INLINE: Final = re.compile(
-    r"(?P<ticks>(?<!`)`{1,3}(?!`))(?P<code>[^`]+)(?P=ticks)(?!`)"
-    rf"|(?P<label>!?\[)(?=[^\[\]\n]+{_TARGET})"
-    rf"|(?P<target>{_TARGET})"
-    r"|<(?P<address>https?:[^<>\s]+)>"
-    r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
-    r"|(?P<marks>\*+|_+)"
-)
-_EM, _STRONG, _CODE, _LINK = 1, 2, 4, 8  # for emphasis the number of marks
-_STYLES: Final = ("", "em", "strong", "strong em")
-
-
-def _pieces(text: str, start: int, end: int) -> Iterator[StyledRange]:
-    """Yield the visible pieces of a range, without marks of emphasis, code, links and escapes."""
-    start = end - len(text[start:end].lstrip())
-    end = start + len(text[start:end].rstrip())
-    hidden: list[tuple[int, int]] = []
-    edges: list[tuple[int, int]] = []  # (place, style that begins there, negative: that ends)
-    waiting: dict[str, list[tuple[int, int]]] = {"*": [], "_": []}  # marks that are not closed yet
-    linked = False
-    for found in _INLINE.finditer(text, start, end):
-        a, b = found.span()
-        name = found.lastgroup or ""
-        if name == "label" or (name == "target" and linked):
-            linked = name == "label"
-            hidden.append((a, b))
-            edges.append((b, _LINK) if linked else (a, -_LINK))
-        elif name in ("code", "address", "escaped"):
-            style = {"code": _CODE, "address": _LINK, "escaped": 0}[name]
-            hidden += [(a, found.start(name)), (found.end(name), b)]
-            edges += [(found.start(name), style), (found.end(name), -style)]
-        elif name == "marks" and b - a <= _EM + _STRONG:
-            before, after = text[max(start, a - 1) : a] or " ", text[b : min(end, b + 1)] or " "
-            inside = before.isalnum() and after.isalnum()
-            if inside and (text[a] == "_" or b - a == 1 or before.isdigit()):
-                continue  # snake_case, 2*3
-            opened = waiting[text[a]]
-            closes = not before.isspace() and (before.isalnum() or not after.isalnum())
-            while closes and opened and a < b:
-                first, last = opened.pop()
-                n = min(last - first, b - a)
-                hidden += [(last - n, last), (a, a + n)]
-                for style in (_EM, _STRONG):
-                    edges += [(last, style & n), (a, -(style & n))]
-                a += n
-                if last - n > first:
-                    opened.append((first, last - n))
-            if a < b and not after.isspace() and (after.isalnum() or not before.isalnum()):
-                opened.append((a, b))
-    at, styles = start, Counter[int]()
-    stops = [(place, style, place) for place, style in edges] + [(a, 0, b) for a, b in hidden]
-    for place, style, after_it in [*sorted(stops), (end, 0, end)]:
-        if at < place:
-            emphasis = _STYLES[_EM * bool(styles[_EM]) | _STRONG * bool(styles[_STRONG])]
-            yield StyledRange(
-                at, place, "code" if styles[_CODE] else "link" if styles[_LINK] else emphasis
-            )
-            at = place
-        styles[abs(style)] += (style > 0) - (style < 0)
-        at = max(at, after_it)

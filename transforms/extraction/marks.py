@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ufo.transforms.extraction.clause import LISTS, is_claim, wording
-from ufo.transforms.sentences import GREETING
+from ufo.transforms.sentences import GREETING, ITEM_MARK, Span
 
 HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
@@ -23,6 +23,9 @@ _EMAIL: Final = r"\b[\w.+-]{1,64}@[\w-]{1,63}\.[A-Za-z][\w.-]{0,60}[A-Za-z]"
 _ADDRESS: Final = re.compile(rf"{_URL}|{_EMAIL}")
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _RAISED_TAG: Final = re.compile(r"(\w{0,20})<sup>\s*\[?(\d{1,3})\]?\s*</sup>", re.IGNORECASE)
+_BLOCK_TAG: Final = re.compile(
+    rf"</?(?:{LISTS.phrases('block_tags')})(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
 _TAG: Final = re.compile(
     rf"</[a-z][\w-]{{0,30}}>|<(?:{LISTS.phrases('tags')})(?:\s[^<>]*)?/?>"
     r"|(?<!\w)<(?-i:[a-z])[\w-]{0,30}(?:\s[^<>]*)?/?>",
@@ -31,6 +34,7 @@ _TAG: Final = re.compile(
 # After a word: "[^2]", "^[1]^", "【1†source】", "[1](https://…)", "([source](https://…))".
 _NOTE: Final = re.compile(
     r"(?<=\S)\s?(?:\^?\[\^\w{1,20}\]\^?|\^\[\d{1,3}\]\^?|【[^】\n]{1,40}】"
+    r"|[(\[](?i:sources?|refs?|references?|citations?): [^()\[\]\n]{1,80}[)\]]"
     r"|\[?\[\d{1,3}\]\]?\([^()\s]*\)|\(\[[^\[\]\n]*\]\([^()\s]*\)\)"
     rf"|(?<!\])[(\[<](?:(?:see|source|via|from|at|link):? )?{_URL}[)\]>])"
 )
@@ -42,9 +46,10 @@ _NAME: Final = r"[A-Z][\w'’-]{1,40}"
 _YEAR: Final = r",? (?:1[5-9]|20)\d\d[a-z]?"
 _PAGES: Final = r", pp?\. ?\d+(?:[–-]\d+)?"
 # At the end of a sentence, and with more than a name and a year: "(Quinn, 1995, p. 12)".
+_CITED_WORK: Final = rf"{_NAME}(?: et al\.?| (?:&|and) {_NAME})?{_YEAR}(?:{_PAGES})?"
 _AUTHOR: Final = re.compile(
-    rf"\s\((?:see |cf\. )?(?:{_NAME}(?: et al\.?| & {_NAME}){_YEAR}(?:{_PAGES})?"
-    rf"|{_NAME}(?: and {_NAME})?{_YEAR}{_PAGES})\)(?=[.!?]?\s*$)"
+    rf"\s\((?:see |cf\. |e\.g\.,? )?(?:{_NAME}(?: et al\.?| & {_NAME}){_YEAR}(?:{_PAGES})?"
+    rf"|{_NAME}(?: and {_NAME})?{_YEAR}{_PAGES}|{_CITED_WORK}(?:; {_CITED_WORK})+)\)(?=[.!?]?\s*$)"
 )
 _ACCORDING: Final = re.compile(rf"according to {_URL}, ", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\([*_#`~.!>+{}-])")
@@ -53,8 +58,9 @@ _FORMULA: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _AROUND_ADDRESSES: Final = LISTS.words("around_addresses")
-_MARKED: Final = re.compile(rf"[<&\[(\\^【$`@☑✅✔☐{_RAISED}]|//|www\.")
-_ITEM: Final = r"\s*(?:(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+)?"
+_INVISIBLE: Final = "\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff"
+_MARKED: Final = re.compile(rf"[<&\[/\\^【$`@☑✅✔☐{_RAISED}{_INVISIBLE}]")
+_ITEM: Final = rf"\s*(?:{ITEM_MARK}\s+)?"
 _DONE: Final = re.compile(rf"({_ITEM})(?:\[[xX✓✔]\]|[☑✅✔])\s+(?:Done: )?")
 _AND_NUMBER: Final = re.compile(r"\A\s*and\s+\(?\w{1,2}\)\s+")  # "(1) she won, and (2) he left"
 _SOURCES: Final = re.compile(
@@ -69,7 +75,17 @@ _NOT_SAID: Final = re.compile(
 )
 _NUMBERED_NOTE: Final = re.compile(r"\s*\[(\d{1,3})\]:?\s+(?=\S)")
 _CITED: Final = re.compile(r"\S\s?\[(\d{1,3})\]")
-_STARTS: Final = re.compile(r"\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s")
+_STARTS: Final = re.compile(rf"\s*(?:{ITEM_MARK}|\[\d{{1,3}}\])\s")
+# "Answer: Oslo is the capital."
+_INTRODUCTION: Final = re.compile(
+    rf"{_ITEM}[*_]{{0,3}}(?:{LISTS.phrases('introductions')})(?:[*_]{{1,3}}\s*:|:[*_]{{0,3}})\s+",
+    re.IGNORECASE,
+)
+_MAX_LABEL: Final = 40
+# "Myth: Oslo is in Sweden."
+_MYTH: Final = re.compile(
+    rf"{_ITEM}[*_]{{0,3}}(?:{LISTS.phrases('myths')})(?: #?\d{{1,2}})?[*_]{{0,3}}:", re.IGNORECASE
+)
 
 
 class Line(NamedTuple):
@@ -82,34 +98,43 @@ class Line(NamedTuple):
     text: str
     indent: int = 0
     is_paragraph: bool = False
+    is_item: bool = False
 
 
-def said_lines(
-    sentences: Sequence[str], paragraphs: Sequence[int], indents: Sequence[int]
-) -> list[Line]:
+def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
     """Return the sentences without marks and without what is not said: lists of sources, footnotes,
     open tasks, formulas and addresses that stand alone."""
-    starts = set(paragraphs)
     lines: list[Line] = []
     cited: set[str] = set()
     sources = listed = left_out = False
-    for index, sentence in enumerate(sentences):
-        indent = indents[index] if indents else 0
-        if indent >= 0:
-            is_item = _STARTS.match(sentence) is not None
+    before = 0
+    for index, (start, end) in enumerate(spans):
+        sentence, gap = text[start:end], text[before:start]
+        before, indent = end, -1
+        is_paragraph = is_item = False
+        if index == 0 or "\n" in gap or "\r" in gap:
+            breaks = gap.replace("\r\n", "\n").replace("\r", "\n")
+            is_paragraph = index == 0 or breaks.count("\n") > 1
+            indent = len(breaks.rpartition("\n")[2].expandtabs(4))
+            plain = sentence[:1].isalpha() and sentence[1:2] != ")"  # most lines
+            is_item = not plain and _STARTS.match(sentence) is not None
+            if sources and (is_heading(sentence) or (is_paragraph and listed and not is_item)):
+                sources = False
             if _SOURCES.match(sentence):
                 sources, listed = True, False
-            elif sources and (is_heading(sentence) or (index in starts and listed and not is_item)):
-                sources = False
             listed = listed or is_item
             left_out = bool(
                 _NOT_SAID.match(sentence) or GREETING.match(sentence) or _is_note(sentence, cited)
             )
+        if ":" in sentence[:_MAX_LABEL]:
+            introduction = _INTRODUCTION.match(sentence)
+            left_out = not introduction and (left_out or _MYTH.match(sentence) is not None)
+            sentence = sentence[introduction.end() :] if introduction else sentence
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
-        text = "" if sources or left_out else without_marks(sentence)
-        if text.strip():
-            lines.append(Line(index, text, indent, index in starts))
+        said = "" if sources or left_out else without_marks(sentence)
+        if said.strip():
+            lines.append(Line(index, said, indent, is_paragraph, is_item))
     return lines
 
 
@@ -129,14 +154,14 @@ def _is_note(sentence: str, cited: set[str]) -> bool:
 
 def without_marks(text: str) -> str:
     """Return a sentence without tags, marks of notes, and addresses beside what it says."""
-    if not _MARKED.search(text):
-        return text
+    if not (_MARKED.search(text) or ")" in text[-3:] or "www." in text or text[:4] == "and "):
+        return text  # most sentences
     if _FORMULA.fullmatch(text):
         return ""
-    text = _AND_NUMBER.sub("", text, count=1)
+    text = _AND_NUMBER.sub("", text.translate(dict.fromkeys(map(ord, _INVISIBLE))), count=1)
     if "<" in text:
         text = _RAISED_TAG.sub(_raised, _COMMENT.sub(" ", text))
-        text = _TAG.sub(lambda tag: " " if tag[0][:3].lower() == "<br" else "", text)
+        text = _TAG.sub("", _BLOCK_TAG.sub(" ", text))
     if "&" in text:
         text = html.unescape(text)
     text = _RAISED_NOTE.sub(_without_note, _AUTHOR.sub("", _NOTE.sub("", text)))

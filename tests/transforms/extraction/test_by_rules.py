@@ -11,25 +11,22 @@ from tests.case_files import cases
 from ufo.schemas.records import InputRecord
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import by_rules
-from ufo.transforms.extraction.by_rules import (
-    extract,
-    extract_record,
-    extract_sentences,
-    line_indents,
-    only_abstains,
-    paragraph_starts,
-)
+from ufo.transforms.extraction.by_rules import ExtractedUnit, extract_record, only_abstains
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.clause import Wording, wording
-from ufo.transforms.sentences import segment
+from ufo.transforms.extraction.marks import said_lines
+from ufo.transforms.sentences import Span, segment
 
 HERE = Path(__file__).parent
 
 
+def extract(text: str, question: str | None = None, whole: bool = False) -> list[ExtractedUnit]:
+    record = InputRecord("k", "r", text, question=question, language="en")
+    return extract_record(record, segment(text), whole)
+
+
 def said(text: str, question: str | None = None) -> list[str]:
-    spans = segment(text)
-    starts, indents = paragraph_starts(text, spans), line_indents(text, spans)
-    units = extract(sentences_of(text), question, starts, indents)
+    spans, units = segment(text), extract(text, question)
     places = [unit.sentence_index for unit in units]
     assert places == sorted(places)
     assert all(0 <= place < len(spans) for place in places)
@@ -37,13 +34,14 @@ def said(text: str, question: str | None = None) -> list[str]:
     return [unit.claim for unit in units]
 
 
-def sentences_of(text: str) -> list[str]:
-    return [text[start:end] for start, end in segment(text)]
+def claims_of(sentence: str) -> list[str]:
+    record = InputRecord("k", "r", sentence, language="en")
+    return [unit.claim for unit in extract_record(record, [Span(0, len(sentence))])]
 
 
 @pytest.mark.parametrize(("sentence", "claims"), cases(HERE / "claims.txt"))
 def test_the_claims_of_a_sentence(sentence: str, claims: str) -> None:
-    assert " | ".join(unit.claim for unit in extract([sentence])) == claims
+    assert " | ".join(claims_of(sentence)) == claims
 
 
 @pytest.mark.parametrize(
@@ -95,7 +93,7 @@ def test_nothing_is_asked_about_no_words() -> None:
 
 
 def test_a_whole_sentence_is_asked_about_as_a_claim_is() -> None:
-    (found,) = extract_sentences(["Ada Berg moved to Oslo in 1905."])
+    (found,) = extract("Ada Berg moved to Oslo in 1905.", whole=True)
     assert found.query == "When did Ada Berg move to Oslo?"
 
 
@@ -136,7 +134,8 @@ def test_another_language_s_sentences_are_asked_about_as_they_are() -> None:
 )
 def test_a_blank_line_begins_a_paragraph(between: str, starts: list[int]) -> None:
     text = f"One is.{between}Two is."
-    assert paragraph_starts(text, segment(text)) == starts
+    lines = said_lines(text, segment(text))
+    assert [line.sentence for line in lines if line.is_paragraph] == starts
 
 
 @pytest.mark.parametrize(
@@ -267,23 +266,24 @@ I hope this helps!"""
 
 
 def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
-    assert [tuple(unit) for unit in extract(sentences_of(BIOGRAPHY))][:3] == [
+    assert [tuple(unit) for unit in extract(BIOGRAPHY)][:3] == [
         (2, "Ada Berg was a chemist.", "Was Ada Berg a chemist?"),
         (3, "Ada Berg was born in Oslo.", "Where was Ada Berg born?"),
         (3, "Ada Berg was born in 1950.", "When was Ada Berg born?"),
     ]
-    assert [unit.claim for unit in extract_sentences(sentences_of(BIOGRAPHY))] == [
+    assert [unit.claim for unit in extract(BIOGRAPHY, whole=True)] == [
         "Ada Berg was a chemist.",
         "Ada Berg was born in Oslo in 1950 and died in Paris.",
         "In 1990, Ada Berg won the Holm Prize.",
     ]
-    rows = ["| Name | Born | Field |", "| Ada Lovelace | 1815 | mathematics |"]
-    (found,) = extract_sentences(rows)
+    rows = "| Name | Born | Field |\n| Ada Lovelace | 1815 | mathematics |"
+    (found,) = extract(rows, whole=True)
     assert found.claim == "Ada Lovelace was born in 1815. The field of Ada Lovelace is mathematics."
-    assert extract([]) == extract_sentences([], "Who?") == []
-    assert paragraph_starts("", []) == []
+    assert extract("") == extract("", "Who?", whole=True) == []
+    assert said_lines("", []) == []
     text = "One is. Two is.\n\nThree is.\nFour is.\r\n\r\nFive is."
-    assert paragraph_starts(text, segment(text)) == [0, 2, 4]
+    lines = said_lines(text, segment(text))
+    assert [line.sentence for line in lines if line.is_paragraph] == [0, 2, 4]
 
 
 @given(st.text(max_size=200), st.none() | st.text(max_size=40))
@@ -296,9 +296,9 @@ def test_long_texts_are_extracted_as_their_parts_are_and_a_monster_stays_whole()
     paragraph = "Ada Berg was a chemist. She was born in Oslo and died in Paris.\n\n"
     assert len(said(paragraph * 3_000)) == 3_000 * len(said(paragraph))
     names = " ".join(f"Ada{number} Berg{number} was a chemist." for number in range(2_000))
-    assert len(extract(sentences_of(names))) == 2_000
+    assert len(extract(names)) == 2_000
     monster = "Berg " + "was here and " * 5_000 + "left."
-    assert [unit.claim for unit in extract([monster])] == [monster]
+    assert claims_of(monster) == [monster]
 
 
 DROPPED = word_set(

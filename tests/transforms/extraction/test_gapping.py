@@ -7,7 +7,9 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.extraction.by_rules import extract
+from ufo.schemas.records import InputRecord
+from ufo.transforms.extraction.by_rules import extract_record
+from ufo.transforms.sentences import segment
 
 SUBJECTS = ["Ada Berg", "Jan Holm", "Eva Lund", "Nils Dahl", "Oslo", "Bergen", "the old bridge"]
 SUBJECTS += ["the new tower", "the Holm Company", "the young king", "Vik", "the first film"]
@@ -107,18 +109,23 @@ def mixed(claims: list[str], parts: list[Part]) -> Iterator[str]:
             yield claim
 
 
+def claims_of(text: str) -> list[str]:
+    record = InputRecord("k", "r", text, language="en")
+    return [unit.claim for unit in extract_record(record, segment(text))]
+
+
 @given(coordinated())
 def test_no_claim_takes_a_subject_and_what_is_said_from_different_parts(
     drawn: tuple[str, list[Part]],
 ) -> None:
     sentence, parts = drawn
-    claims = [unit.claim for unit in extract([sentence])]
+    claims = claims_of(sentence)
     assert list(mixed(claims, parts)) == []
 
 
 @given(coordinated())
 def test_each_name_and_number_is_in_a_claim(drawn: tuple[str, list[Part]]) -> None:
     sentence, parts = drawn
-    text = " ".join(unit.claim for unit in extract([sentence]))
+    text = " ".join(claims_of(sentence))
     told = [value for part in parts for value in [*part.told, part.subject] if value]
     assert [value for value in told if not has(text, value)] == []

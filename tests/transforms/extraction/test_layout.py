@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.extraction.by_rules import extract, paragraph_starts
-from ufo.transforms.extraction.markdown import LayoutBlock, layout
+from ufo.schemas.records import InputRecord
+from ufo.transforms.extraction.by_rules import extract_record
+from ufo.transforms.extraction.layout import LayoutBlock, layout
 from ufo.transforms.sentences import segment
 
 HERE = Path(__file__).parent
@@ -167,9 +168,8 @@ def test_words_have_the_style_of_their_marks(text: str, styled: str) -> None:
 
 
 def claims(text: str) -> list[str]:
-    spans = segment(text)
-    sentences = [text[start:end] for start, end in spans]
-    return [one.claim for one in extract(sentences, None, paragraph_starts(text, spans))]
+    record = InputRecord("k", "r", text, language="en")
+    return [one.claim for one in extract_record(record, segment(text))]
 
 
 TOLD: dict[str, tuple[str, list[str]]] = {
