@@ -400,7 +400,8 @@ def _of_topic(topic: str, said: Wording, claims: bool = False) -> str:
     active = not (follows and is_participle(lows[0])) or lows[0] in en.INTRANSITIVE
     if lows[0] in en.HAVE | BE | en.THIRD or (is_past(lows[0]) and active):
         return f"{topic} {rest}"
-    headless = claims and (verb < 0 or lows[verb - 1] == "to")
+    own = lows[0] in en.DETERMINERS  # "The gondoliers sing"
+    headless = claims and not own and (verb < 0 or lows[verb - 1] == "to")
     return f"{topic}: {rest}" if is_past(lows[0]) or headless else ""
 
 
