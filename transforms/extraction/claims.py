@@ -56,11 +56,6 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
-_AGAIN: Final = r"(?P<again>(?:he|she|it|they) )?(?:also )?"
-_NOT_ONLY: Final = re.compile(
-    rf"(?:Not only (?P<verb>was|is|were|are|has|had) )?(?P<before>.+?)(?(verb)|"
-    rf" not (?:only|just|merely) (?P<first>.+?)),? but {_AGAIN}(?P<second>.+)"
-)
 _WHOLE: Final = LISTS.words("whole")
 # ", making it": the whole clause did this, not its subject.
 _OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
@@ -73,42 +68,15 @@ def split(sentence: Wording) -> list[Wording]:
     if len(words) <= _MAX_WORDS:
         if ',"' in text or ",”" in text:
             words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
-        parts = _both(text) or ([words] if _may_split(lows, text) else [])
-        pieces = [claim for part in parts for claim in _split(Wording(part, en.lower(part)), 0, 0)]
-        if len(pieces) > 1:
-            return pieces
+        claims = _split(Wording(words, lows), 0, 0)
+        if len(claims) > 1 and _may_split(lows, text):
+            return claims
     return [sentence] if re.search(r"[^\W_]", text) else []
-
-
-def _both(text: str) -> list[Words]:
-    """Return the two statements of "X was not only a poet but also a singer", else nothing."""
-    said = _NOT_ONLY.fullmatch(text) if " but " in text else None
-    if said is None:
-        return []
-    before, first, second = said["before"].split(), said["first"], said["second"].split()
-    if first is None:  # "Not only was X a poet, but she also sang"
-        subject = before[: of.name_length(before) or before[0] in en.SUBJECT_PRONOUNS]
-        opening = [*subject, said["verb"], *before[len(subject) :]]
-        return [opening, [*subject, *second]] if subject and said["again"] else []
-    verb = next((at for at, word in enumerate(before) if en.is_finite(word)), len(before))
-    kept = before[:verb] if said["again"] else before
-    # "not only won, but his brother also won"
-    alike = said["again"] or _opens_like(first.split()[0], second[0])
-    return [[*before, *first.split()], [*kept, *second]] if alike else []
-
-
-def _opens_like(one: str, other: str) -> bool:
-    kinds = [
-        (en.is_finite(w) or en.is_participle(w), w in en.PREPOSITIONS, w in en.DETERMINERS)
-        for w in (one, other)
-    ]
-    return kinds[0] == kinds[1]
 
 
 def _may_split(lows: Words, text: str) -> bool:
     """Return whether nothing binds the parts of the sentence: "respectively", "Some say that"."""
-    pairs = map("_".join, pairwise(lows))
-    if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(pairs)):
+    if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(map("_".join, pairwise(lows)))):
         return False
     stance, statement = framed(text)
     # A part that "may have been" is recognised as a hedge by itself.
