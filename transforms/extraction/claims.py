@@ -23,7 +23,7 @@ from ufo.transforms.extraction.clause import (
     may_be_person,
     without_comma,
 )
-from ufo.transforms.extraction.gapping import JOINTS, POINT, completed, phrase_of, place_of
+from ufo.transforms.extraction.gapping import JOINTS, completed
 
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
 _MAX_DEPTH: Final = 8
@@ -460,26 +460,27 @@ def _items(clause: Clause) -> list[Words]:
     while end < len(words) and not (end > joint + 1 and lows[end] in _BEFORE_ITEMS):
         end += 1
     items, tail = _listed(words[first:end]), words[end:]
-    several = sum(map(en.is_finite, words[verb + 1 : first])) > 1  # it would say them again
+    if len(items) < 2 or not _TOGETHER.isdisjoint(lows[verb:first]):
+        return []
+    before_list = words[verb + 1 : first]
+    several = sum(map(en.is_finite, before_list)) > 1  # it would say them again
     opens = [item[0].lower() for item in items]
     gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
     # "married Ada Berg in 1990, Eva Lund, and Gro Li", "met Ada Berg, Jan Holm in Oslo and Vik"
-    kinds = {phrase_of(item).kind == POINT for item in items}
-    before_list = pairwise(words[verb + 1 : first])
-    named_before = any(a[-1] == "," and en.is_capital(b) for a, b in before_list)
-    several = several or len(kinds) > 1 or named_before
-    if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
+    dated = {any(word[0].isdigit() for word in item) for item in items}
+    named_before = any(a[-1] == "," and en.is_capital(b) for a, b in pairwise(before_list))
+    if several or gerunds or named_before or len(dated) > 1:
         return []
     # "wrote novels and Ada Berg plays"
-    mixed_names = {en.is_capital(item[0]) and not _OF_NAME.fullmatch(item[0]) for item in items}
+    capitals = [en.is_capital(item[0]) for item in items]
     named = any(en.is_capital(item[0]) and not en.is_capital(item[-1]) for item in items)
-    if len(mixed_names) > 1 and named:
+    if named and any(not _OF_NAME.fullmatch(item[0]) for item in items) and len(set(capitals)) > 1:
         return []
     mixed = not {"a", "an"}.isdisjoint(opens[1:]) and opens[0] not in ("a", "an", "the")
     if mixed or any(map(_breaks, items[-1])) or opens[0][0].isdigit() or opens[-1][0].isdigit():
         return []
     lasts = [en.core(item[-1]) for item in items]
-    names = sum(en.is_capital(item[0]) for item in items)
+    names = sum(capitals)
     before, opening, long = lows[first - 1], lows[first], len(items) > 2
     is_a = (_is_a(clause) and first == verb + 1) or (opening in ("a", "an") and before == "as")
     if is_a and (long or all(map(en.is_person, lasts))):
@@ -522,15 +523,14 @@ def _event(clause: Clause) -> list[Words]:
 
 def _is_gapped(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> bool:
     """Return whether a subject may stand between two phrases: "in Oslo, Jan Holm in Bergen"."""
-    phrases = [phrase_of(words[a:b]) for a, b in ranges]
-    places = list(map(place_of, phrases))
+    kinds = [(lows[a], any(low[:1].isdigit() for low in lows[a:b])) for a, b in ranges]
     for at, (a, b) in enumerate(ranges[:-1]):
         listed = lows[a] in ("by", "to")  # "by Ada Berg and Jan Holm in 1990"
         if lows[b - 1] in JOINTS or not (listed or JOINTS.isdisjoint(lows[a:b])):
             return True
         after = [lows[k + 1] for k in range(a, b - 1) if words[k][-1] in ",;"]
-        again = words[b - 1][-1] != "," and places[at] in places[at + 1 :]
-        dated = phrases[at].kind == POINT and any(not low[:1].isdigit() for low in after)
+        again = words[b - 1][-1] != "," and kinds[at] in kinds[at + 1 :]
+        dated = kinds[at][1] and any(not low[:1].isdigit() for low in after)
         if after and (again or dated or not en.DETERMINERS.isdisjoint(after)):
             return True
     return False

@@ -29,11 +29,19 @@ _NO: Final = frozenset({"not", "never", "no", "neither", "nor", "or"})
 _NUMERALS: Final = LISTS.words("numerals")
 _ORDINALS: Final = LISTS.words("ordinals")
 _TIME: Final = re.compile(
-    rf"\b(?:1\d|20)\d\ds?\b(?![,.]\d| [a-z])|\b(?:{'|'.join(sorted(NAMES_OF_DAYS))})\b"
-    r"|\b(?:century|later|earlier|afterwards|BCE?|AD|CE)\b"
+    rf"(?:1\d|20)\d\ds?|{'|'.join(sorted(NAMES_OF_DAYS))}"
+    r"|century|later|earlier|afterwards|bce?|ad|ce",
+    re.IGNORECASE,
 )
+_is_time: Final = en.Memo(lambda low: _TIME.fullmatch(low) is not None).__getitem__
 _NAME, _NOUN, _NUMBER, POINT = "name", "noun", "number", "time"
 _EXACT: Final = frozenset({_NUMBER, POINT})
+
+
+_head: Final = en.Memo(
+    lambda low: low if low in en.PREPOSITIONS else _NUMBER * (low[:1].isdigit() or low in _NUMERALS)
+).__getitem__
+"""The preposition, or the word for a number, that begins a phrase; else ""."""
 
 
 class Phrase(NamedTuple):
@@ -48,17 +56,14 @@ def completed(clause: Clause) -> list[Words]:
     """Return a clause for each part; only the whole sentence if a part is unclear, and nothing if
     no part leaves out its verb."""
     words, lows, start, verb, _ = clause
+    heads = [head for head in map(_head, lows[verb + 1 :]) if head]
+    listed = not _BEFORE_EXAMPLES.isdisjoint(lows) or any(word[0] == "(" for word in words)
+    if len(set(heads)) == len(heads) or listed:
+        return []  # no phrase like another: cheaper than to read the phrases
     begin = _after_verb(lows, verb)
     ranges, verbal = _ranges(words, lows, begin)
-    if len(ranges) < 2 or not _BEFORE_EXAMPLES.isdisjoint(lows):
+    if len(ranges) < 2:
         return []
-    heads = [
-        low if low in en.PREPOSITIONS else "number"
-        for low in lows[verb + 1 : ranges[-1][1]]
-        if low in en.PREPOSITIONS or low in _NUMERALS or low[:1].isdigit()
-    ]
-    if len(set(heads)) == len(heads) or any(word[0] == "(" for word in words):
-        return []  # no phrase like another: cheaper than to read the phrases
     first, *parts = _parts(words, lows, ranges)
     subject = phrase_of(words[start:verb])
     added = [_complete(part, first, subject, words[verb:begin]) for part in parts]
@@ -140,7 +145,11 @@ def phrase_of(words: Words) -> Phrase:
     lows = en.lower(words)
     preposition = lows[0] if lows[0] in en.PREPOSITIONS else ""
     content = [w for w, low in zip(words, lows, strict=True) if low not in _BEFORE_CONTENT] or words
-    if _TIME.search(" ".join(words)):
+    after = [*words[1:], ""]
+    # "2000 men" is no time
+    if any(
+        _is_time(low) and not (low.isdigit() and after[at].islower()) for at, low in enumerate(lows)
+    ):
         return Phrase(words, "", POINT)
     kind = _NAME if en.is_capital(content[0]) else _NOUN
     return Phrase(words, preposition, _NUMBER if _is_number(content[0]) else kind)
