@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.frames import ASSERTED, DOUBTED, framed
+from ufo.transforms.english.frames import ASSERTED, DOUBTED, FRAME_WORDS, framed
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import (
@@ -56,6 +56,7 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+_SECOND: Final = word_set("and but while whereas although because")
 _WHOLE: Final = LISTS.words("whole")
 # ", making it": the whole clause did this, not its subject.
 _OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
@@ -78,6 +79,8 @@ def _may_split(lows: Words, text: str) -> bool:
     """Return whether nothing binds the parts of the sentence: "respectively", "Some say that"."""
     if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(map("_".join, pairwise(lows)))):
         return False
+    if FRAME_WORDS.isdisjoint(lows) and "n't" not in text and "n’t" not in text:
+        return True
     stance, statement = framed(text)
     # A part that "may have been" is recognised as a hedge by itself.
     return stance == ASSERTED or (stance == DOUBTED and statement == text)
@@ -201,13 +204,15 @@ def _second_clause(clause: Clause) -> list[Words]:
     """Cut "X was born in Ulm, and Y died in Princeton." before the second subject."""
     words, lows, start, verb, subject = clause
     for joint in range(verb + 2, len(words) - 2):
-        at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))
-        stop, low = words[joint - 1][-1], lows[at]
+        at, stop = joint + (lows[joint] in _SECOND), words[joint - 1][-1]
+        if at == joint and stop not in ";:":
+            continue
+        low = lows[at]
         pronoun = low in ("he", "she", "his", "her")
         # "was founded by Ada Berg in 1998 and Jan Holm joined in 1999"
         dated = stop.isdigit() and (lows[verb] in en.AUXILIARIES or is_name(subject))
         dated = dated and en.is_capital("".join(words[at : at + 1]))
-        if not (stop in ";:" or (at > joint and (stop == "," or pronoun or dated))):
+        if not (stop in ",;:" or pronoun or dated):
             continue
         length = of.name_length(words, at)
         if not length and low in _OWN_SUBJECTS:

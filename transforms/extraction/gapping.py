@@ -56,13 +56,15 @@ def completed(clause: Clause) -> list[Words]:
     """Return a clause for each part; only the whole sentence if a part is unclear, and nothing if
     no part leaves out its verb."""
     words, lows, start, verb, _ = clause
-    heads = [head for head in map(_head, lows[verb + 1 :]) if head]
-    listed = not _BEFORE_EXAMPLES.isdisjoint(lows) or any(word[0] == "(" for word in words)
-    if len(set(heads)) == len(heads) or listed:
+    heads = list(filter(None, map(_head, lows[verb + 1 :])))
+    if len(set(heads)) == len(heads) or not _BEFORE_EXAMPLES.isdisjoint(lows):
         return []  # no phrase like another: cheaper than to read the phrases
     begin = _after_verb(lows, verb)
     ranges, verbal = _ranges(words, lows, begin)
-    if len(ranges) < 2:
+    again = lows[ranges[0][1] : ranges[-1][1]]
+    if set(map(_head, lows[slice(*ranges[0])])) - {""} <= set(heads) - set(map(_head, again)):
+        return []
+    if any(word[0] == "(" for word in words):
         return []
     first, *parts = _parts(words, lows, ranges)
     subject = phrase_of(words[start:verb])
