@@ -56,6 +56,8 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+_REPORTS: Final = LISTS.words("reports")
+_FICTION: Final = LISTS.words("fiction")
 _SECOND: Final = word_set("and but while whereas although because")
 _WHOLE: Final = LISTS.words("whole")
 # ", making it": the whole clause did this, not its subject.
@@ -70,13 +72,16 @@ def split(sentence: Wording) -> list[Wording]:
         if ',"' in text or ",”" in text:
             words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
         claims = _split(Wording(words, lows), 0, 0)
-        if len(claims) > 1 and _may_split(lows, text):
+        if len(claims) > 1 and _may_split(sentence, text):
             return claims
     return [sentence] if re.search(r"[^\W_]", text) else []
 
 
-def _may_split(lows: Words, text: str) -> bool:
+def _may_split(sentence: Wording, text: str) -> bool:
     """Return whether nothing binds the parts of the sentence: "respectively", "Some say that"."""
+    words, lows = sentence
+    if not _FICTION.isdisjoint(lows[: of.subject_start(words, lows)]):
+        return False  # "In the novel, she moves to Oslo and dies"
     if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(map("_".join, pairwise(lows)))):
         return False
     if FRAME_WORDS.isdisjoint(lows) and "n't" not in text and "n’t" not in text:
@@ -160,6 +165,8 @@ def _apposition(clause: Clause) -> list[Words]:
         lows[end],
     )
     past = en.is_past(lows[verb]) or lows[verb] in ("was", "had")
+    if "and" in name and lows[end + 1] not in en.PLURAL:
+        return []  # "Ada and Jan, a poet,": not both
     if low in ("who", "which") and en.is_finite(words[end + 1]):
         said = said[1:]
     elif low in ("a", "an", "the") or low in of.REDUCED or lows[end + 1] == "known":
@@ -270,11 +277,14 @@ def _predicates(clause: Clause) -> list[Words]:
     words, lows, start, verb, subject = clause
     if not subject or not _ENDS.isdisjoint(lows[start:verb]):
         return []
+    reports = lows[verb] in _REPORTS
     cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
     listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
     for at in range(verb + 1, len(words) - 1):
-        if lows[at] in _ENDS or lows[at : at + 2] == ["to", "have"]:
+        if lows[at] in _ENDS or lows[at : at + 2] in (["to", "have"], ["to", "be"]):
             break
+        if reports and en.is_finite(words[at]):
+            return []  # "Jan said Ada was born in Oslo and died in Rome"
         if lows[at] in ("and", "but") and _is_predicate(words, _past_adverbs(lows, at + 1)):
             cuts += [*listed, (at, at + 1)]
             listed = []
@@ -465,7 +475,9 @@ def _items(clause: Clause) -> list[Words]:
     while end < len(words) and not (end > joint + 1 and lows[end] in _BEFORE_ITEMS):
         end += 1
     items, tail = _listed(words[first:end]), words[end:]
-    if len(items) < 2 or not _TOGETHER.isdisjoint(lows[verb:first]):
+    # "Ada and Jan were born in Oslo and Rome": each in one of them.
+    paired = "and" in lows[:verb]
+    if len(items) < 2 or paired or not _TOGETHER.isdisjoint(lows[verb:first]):
         return []
     before_list = words[verb + 1 : first]
     several = sum(map(en.is_finite, before_list)) > 1  # it would say them again

@@ -38,6 +38,7 @@ _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
 UNREPEATABLE: Final = LISTS.words("unrepeatable")
+_BEFORE_CLAUSES: Final = word_set("after before since until")
 PARTICLES: Final = LISTS.words("particles")
 # Words that are capitalised at the start of a sentence, or always, but are not names alone.
 _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETERMINERS
@@ -80,7 +81,7 @@ def parse(words: Words, lows: Words) -> Clause | None:
     repeatable = (
         0 < end - start <= _MAX_SUBJECT
         and words[end - 1][-1] not in ",;:"
-        and lows[start] not in UNREPEATABLE
+        and lows[start] not in UNREPEATABLE | _BEFORE_CLAUSES
         and not any(low in en.CLAUSE_OPENERS or low in BE for low in lows[start:end])
     )
     return Clause(words, lows, start, verb, words[start:end] if repeatable else [])

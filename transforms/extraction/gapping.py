@@ -58,18 +58,19 @@ def completed(clause: Clause) -> list[Words]:
     words, lows, start, verb, _ = clause
     heads = list(filter(None, map(_head, lows[verb + 1 :])))
     if len(set(heads)) == len(heads) or not _BEFORE_EXAMPLES.isdisjoint(lows):
-        return []  # no phrase like another: cheaper than to read the phrases
+        return []
     begin = _after_verb(lows, verb)
     ranges, verbal = _ranges(words, lows, begin)
-    again = lows[ranges[0][1] : ranges[-1][1]]
-    if set(map(_head, lows[slice(*ranges[0])])) - {""} <= set(heads) - set(map(_head, again)):
-        return []
+    again = set(map(_head, lows[ranges[0][1] : ranges[-1][1]])) - {""}
+    if again.isdisjoint(map(_head, lows[slice(*ranges[0])])):
+        return []  # no phrase like another: cheaper than to read the phrases
     if any(word[0] == "(" for word in words):
         return []
     first, *parts = _parts(words, lows, ranges)
     subject = phrase_of(words[start:verb])
     added = [_complete(part, first, subject, words[verb:begin]) for part in parts]
-    if parts and all(added) and not verbal and not start and _NO.isdisjoint(lows):
+    one_subject = not start and "and" not in lows[:verb]
+    if parts and all(added) and one_subject and not verbal and _NO.isdisjoint(lows):
         return list(map(without_comma, [[*words[:begin], *_words(first)], *added]))
     unclear = [part for part in parts if _repeats(part, first)]
     # "He lived in Oslo in 1990 and in Rome in 1995, and died": all of it is about one subject.
@@ -224,7 +225,9 @@ def _has_subject(
     own: Phrase, subject: Phrase, said: Sequence[Phrase], replaced: Sequence[Phrase]
 ) -> bool:
     """Return whether the part begins with a subject like that of the first part."""
-    if own.kind not in (_NAME, _NOUN) or [a.kind for a in said] != [b.kind for b in replaced]:
+    # Not "well in Norway but poorly in Sweden".
+    determined = own.kind == _NAME or en.core(own.words[0]) in en.DETERMINERS
+    if not determined or [a.kind for a in said] != [b.kind for b in replaced]:
         return False
     if any(phrase.kind in _EXACT for phrase in said):
         return True
