@@ -104,16 +104,23 @@ def _ranges(words: Words, lows: Words, begin: int) -> tuple[list[tuple[int, int]
 
 def _parts(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> list[list[Phrase]]:
     """Return the phrases of each part. One of a single phrase belongs to the part before it:
-    "Oslo, Norway", "May 3, 1990"."""
+    "Oslo, Norway", "May 3, 1990"; but not "in 1990 and Jan, her brother, to Rome"."""
     parts: list[list[Phrase]] = []
     for first, end in ranges:
         at = first + (lows[first] in JOINTS)
         phrases = _phrases(words[at:end], lows[at:end])
-        if parts and len(phrases) == 1:
-            last = parts[-1].pop()
-            parts[-1].append(last._replace(words=[*last.words, *words[first:end]]))
-        else:
+        joined = at > first or words[first - 1][-1] == ";"
+        apart = (joined and words[end - 1][-1] == ",") or lows[at] in en.DETERMINERS
+        if not parts or len(phrases) > 1 or apart:
             parts.append(phrases)
+            continue
+        last, more = parts[-1][-1], phrases[0]._replace(words=words[first:end])
+        if more.preposition:
+            parts[-1].append(more)
+        elif last.kind == POINT != more.kind:
+            parts.append(phrases)
+        else:
+            parts[-1][-1] = last._replace(words=[*last.words, *more.words])
     return parts
 
 
@@ -183,7 +190,7 @@ def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Wo
     """Return the part with its subject and verb, nothing if it is unclear which it has."""
     own, said, head = part[0], part, subject.words
     if not _shares_subject(part, first, subject):
-        said, head = part[1:], own.words
+        said, head = part[1:], without_comma(own.words)
     kept, replaced = first[: -len(said)], first[-len(said) :]
     # What is kept has no name: "elected president in 1990 and Jan in 1991".
     if not _same(said, replaced) or any(phrase.kind != _NOUN for phrase in kept):
