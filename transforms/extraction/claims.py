@@ -56,6 +56,8 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+_MODALS: Final = en.LISTS.words("modals")
+_BINDING: Final = word_set("never hardly barely scarcely seldom rarely almost nearly")
 _REPORTS: Final = LISTS.words("reports")
 _FICTION: Final = LISTS.words("fiction")
 _SECOND: Final = word_set("and but while whereas although because")
@@ -275,16 +277,20 @@ def _is_gerund(word: str) -> bool:
 def _predicates(clause: Clause) -> list[Words]:
     """Cut "X was born in Ulm, studied in Zurich and died in Princeton.", repeating the subject."""
     words, lows, start, verb, subject = clause
-    if not subject or not _ENDS.isdisjoint(lows[start:verb]):
-        return []
+    supposed = lows[verb] in _MODALS and "have" in lows[verb : verb + 4]
+    bound = supposed or not _BINDING.isdisjoint(lows[start : verb + 3])
+    if bound or not subject or not _ENDS.isdisjoint(lows[start:verb]):
+        return []  # "may have moved to Oslo and married"
     reports = lows[verb] in _REPORTS
     cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
     listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
     for at in range(verb + 1, len(words) - 1):
         if lows[at] in _ENDS or lows[at : at + 2] in (["to", "have"], ["to", "be"]):
             break
-        if reports and en.is_finite(words[at]):
-            return []  # "Jan said Ada was born in Oslo and died in Rome"
+        after = at + of.name_length(words, at) if words[at - 1][-1] == "," else at
+        own_subject = reports or after > at
+        if own_subject and after < len(words) and en.is_finite(words[after]):
+            return []  # "Jan said Ada sang and died", "Jan sings, Ada sang and died"
         if lows[at] in ("and", "but") and _is_predicate(words, _past_adverbs(lows, at + 1)):
             cuts += [*listed, (at, at + 1)]
             listed = []

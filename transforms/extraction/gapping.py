@@ -206,11 +206,11 @@ def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Wo
 
 
 def _lacks_noun(phrase: Phrase) -> bool:
-    """Return whether a phrase leaves out what it counts: "83 million", "the second"."""
+    """Return whether a phrase leaves out its noun: "83 million", "the second", "Ada's"."""
     counting = all(
         _is_number(word) or en.core(word) in _ORDINALS | _BEFORE_CONTENT for word in phrase.words
     )
-    return counting and phrase.kind != POINT
+    return (counting and phrase.kind != POINT) or en.core(phrase.words[-1])[-2:] in ("'s", "’s")
 
 
 def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Phrase) -> bool:
