@@ -241,8 +241,9 @@ _ABSTAINING: Final = word_set(
     LISTS.texts["abstaining"] + LISTS.texts["abstaining"].replace("'", "’")
 )
 _MAX_CONTRASTS: Final = 4  # keeps the search linear
-_CONTRASTS: Final = word_set("but although though however yet")
-_BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
+_BUT: Final = re.compile(
+    r"[,;] and |; |[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE
+)
 # "We accept cards": a word that is no known verb is one behind these.
 _SPEAKERS: Final = re.compile(r"(?:we|you|they|i|our|your)(?:['’](?:re|ve|ll|d))?")
 _IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
@@ -280,7 +281,7 @@ def wording(sentence: str) -> Wording:
         text = _EMPHASIS.sub("", _CITATION.sub("", _LINK.sub(r"\1", text)))
     words = text.split()
     lows = en.lower(words)
-    if not lows or not (_is_marked(lows[0]) or not _CONTRASTS.isdisjoint(lows)):
+    if not lows or not (_is_marked(lows[0]) or not _ABSTAINING.isdisjoint(lows)):
         return Wording(words, lows)
     words = _without_abstention(_opened(" ".join(words))).split()
     return Wording(words, en.lower(words))

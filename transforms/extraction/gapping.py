@@ -191,6 +191,8 @@ def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Wo
     own, said, head = part[0], part, subject.words
     if not _shares_subject(part, first, subject):
         said, head = part[1:], without_comma(own.words)
+    elif verb[0] in en.PLURAL:
+        return []  # "were born in 1867 in Oslo and in 1869 in Rome": each once
     kept, replaced = first[: -len(said)], first[-len(said) :]
     # What is kept has no name: "elected president in 1990 and Jan in 1991".
     if not _same(said, replaced) or any(phrase.kind != _NOUN for phrase in kept):
