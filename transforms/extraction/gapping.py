@@ -222,12 +222,8 @@ def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Ph
         return True
     if own.kind == _NUMBER or len(part) > len(first):
         return own.kind == _NUMBER != subject.kind
-    replaced = first[-len(part)]
-    bare = own.kind == replaced.kind == _NOUN and en.core(own.words[0]) not in en.DETERMINERS
-    told = bare and any(phrase.kind != _NOUN for phrase in part)  # "law in Oslo and art in Rome"
-    return en.core(own.words[-1]) == en.core(replaced.words[-1]) or (
-        told and en.is_capital(subject.words[0])
-    )
+    # "the Physics prize in 1903 and the Chemistry prize in 1911"
+    return en.core(own.words[-1]) == en.core(first[-len(part)].words[-1])
 
 
 def _has_subject(
