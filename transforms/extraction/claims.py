@@ -57,7 +57,7 @@ _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody s
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
 _MODALS: Final = en.LISTS.words("modals")
-_BINDING: Final = word_set("never hardly barely scarcely seldom rarely almost nearly")
+_BINDING: Final = word_set("hardly barely scarcely seldom rarely almost nearly")
 _REPORTS: Final = LISTS.words("reports")
 _FICTION: Final = LISTS.words("fiction")
 _SECOND: Final = word_set("and but while whereas although because")
@@ -278,15 +278,18 @@ def _predicates(clause: Clause) -> list[Words]:
     """Cut "X was born in Ulm, studied in Zurich and died in Princeton.", repeating the subject."""
     words, lows, start, verb, subject = clause
     supposed = lows[verb] in _MODALS and "have" in lows[verb : verb + 4]
-    bound = supposed or not _BINDING.isdisjoint(lows[start : verb + 3])
+    denied = lows[verb] in en.HAVE and "never" in lows[verb : verb + 3]
+    bound = supposed or denied or not _BINDING.isdisjoint(lows[start : verb + 3])
     if bound or not subject or not _ENDS.isdisjoint(lows[start:verb]):
         return []  # "may have moved to Oslo and married"
     reports = lows[verb] in _REPORTS
     cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
     listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
     for at in range(verb + 1, len(words) - 1):
-        if lows[at] in _ENDS or lows[at : at + 2] in (["to", "have"], ["to", "be"]):
+        if lows[at] in _ENDS or lows[at : at + 2] == ["to", "have"]:
             break
+        if lows[at : at + 2] == ["to", "be"] and at < verb + 3:
+            break  # "claimed to be born in Oslo and raised in Rome"
         after = at + of.name_length(words, at) if words[at - 1][-1] == "," else at
         own_subject = reports or after > at
         if own_subject and after < len(words) and en.is_finite(words[after]):
@@ -471,7 +474,7 @@ def _breaks(word: str) -> bool:
 
 def _items(clause: Clause) -> list[Words]:
     """Cut "X was an English actor, director and producer." and "X played in A, B, and C."."""
-    words, lows, _, verb, subject = clause
+    words, lows, start, verb, subject = clause
     joint = max((at for at in range(verb + 2, len(words) - 1) if lows[at] == "and"), default=0)
     if not subject or not joint:
         return []
@@ -482,7 +485,7 @@ def _items(clause: Clause) -> list[Words]:
         end += 1
     items, tail = _listed(words[first:end]), words[end:]
     # "Ada and Jan were born in Oslo and Rome": each in one of them.
-    paired = "and" in lows[:verb]
+    paired = "and" in lows[start:verb]
     if len(items) < 2 or paired or not _TOGETHER.isdisjoint(lows[verb:first]):
         return []
     before_list = words[verb + 1 : first]
@@ -490,7 +493,7 @@ def _items(clause: Clause) -> list[Words]:
     opens = [item[0].lower() for item in items]
     gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
     # "married Ada Berg in 1990, Eva Lund, and Gro Li", "met Ada Berg, Jan Holm in Oslo and Vik"
-    dated = {any(word[0].isdigit() for word in item) for item in items}
+    dated = {item[-1][0].isdigit() for item in items}
     named_before = any(a[-1] == "," and en.is_capital(b) for a, b in pairwise(before_list))
     if several or gerunds or named_before or len(dated) > 1:
         return []
@@ -553,7 +556,9 @@ def _is_gapped(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> bool
             return True
         after = [lows[k + 1] for k in range(a, b - 1) if words[k][-1] in ",;"]
         again = words[b - 1][-1] != "," and kinds[at] in kinds[at + 1 :]
-        dated = kinds[at][1] and any(not low[:1].isdigit() for low in after)
+        dated = kinds[at][1] and any(
+            not low[:1].isdigit() and low not in en.PREPOSITIONS for low in after
+        )
         if after and (again or dated or not en.DETERMINERS.isdisjoint(after)):
             return True
     return False

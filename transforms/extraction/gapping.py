@@ -158,7 +158,8 @@ def phrase_of(words: Words) -> Phrase:
     after = [*words[1:], ""]
     # "2000 men" is no time
     if any(
-        _is_time(low) and not (low.isdigit() and after[at].islower()) for at, low in enumerate(lows)
+        _is_time(low) and not (low[0].isdigit() and after[at].islower())
+        for at, low in enumerate(lows)
     ):
         return Phrase(words, "", POINT)
     kind = _NAME if en.is_capital(content[0]) else _NOUN
