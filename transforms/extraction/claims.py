@@ -494,7 +494,7 @@ def _items(clause: Clause) -> list[Words]:
     gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
     # "married Ada Berg in 1990, Eva Lund, and Gro Li", "met Ada Berg, Jan Holm in Oslo and Vik"
     dated = {item[-1][0].isdigit() for item in items}
-    named_before = any(a[-1] == "," and en.is_capital(b) for a, b in pairwise(before_list))
+    named_before = any(map(en.is_capital, before_list))
     if several or gerunds or named_before or len(dated) > 1:
         return []
     # "wrote novels and Ada Berg plays"
@@ -552,7 +552,8 @@ def _is_gapped(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> bool
     kinds = [(lows[a], any(low[:1].isdigit() for low in lows[a:b])) for a, b in ranges]
     for at, (a, b) in enumerate(ranges[:-1]):
         listed = lows[a] in ("by", "to")  # "by Ada Berg and Jan Holm in 1990"
-        if lows[b - 1] in JOINTS or not (listed or JOINTS.isdisjoint(lows[a:b])):
+        twice = kinds[at][1] and kinds[at] in kinds[at + 1 :]  # one event has one date
+        if twice or lows[b - 1] in JOINTS or not (listed or JOINTS.isdisjoint(lows[a:b])):
             return True
         after = [lows[k + 1] for k in range(a, b - 1) if words[k][-1] in ",;"]
         again = words[b - 1][-1] != "," and kinds[at] in kinds[at + 1 :]

@@ -224,7 +224,8 @@ def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Ph
     if own.kind == _NUMBER or len(part) > len(first):
         return own.kind == _NUMBER != subject.kind
     # "the Physics prize in 1903 and the Chemistry prize in 1911"
-    return en.core(own.words[-1]) == en.core(first[-len(part)].words[-1])
+    replaced = first[-len(part)].words
+    return en.core(own.words[-1]) == en.core(replaced[-1]) and own.words != replaced
 
 
 def _has_subject(
