@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.frames import ASSERTED, framed
+from ufo.transforms.english.frames import ASSERTED, FRAME_WORDS, framed
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import (
@@ -23,7 +23,7 @@ from ufo.transforms.extraction.clause import (
     may_be_person,
     without_comma,
 )
-from ufo.transforms.extraction.gapping import JOINTS, POINT, completed, phrase_of, place_of
+from ufo.transforms.extraction.gapping import JOINTS, completed
 
 _HEDGES: Final = frozenset({"may", "might", "could", "would"})
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
@@ -57,11 +57,11 @@ _AMOUNTS: Final = word_set("number variety series host range wide few couple doz
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not people from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
-_AGAIN: Final = r"(?P<again>(?:he|she|it|they) )?(?:also )?"
-_NOT_ONLY: Final = re.compile(
-    rf"(?:Not only (?P<verb>was|is|were|are|has|had) )?(?P<before>.+?)(?(verb)|"
-    rf" not (?:only|just|merely) (?P<first>.+?)),? but {_AGAIN}(?P<second>.+)"
-)
+_MODALS: Final = en.LISTS.words("modals")
+_BINDING: Final = word_set("hardly barely scarcely seldom rarely almost nearly")
+_REPORTS: Final = LISTS.words("reports")
+_FICTION: Final = LISTS.words("fiction")
+_SECOND: Final = word_set("and but while whereas although because")
 _WHOLE: Final = LISTS.words("whole")
 # ", making it": the whole clause did this, not its subject.
 _OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
@@ -74,43 +74,21 @@ def split(sentence: Wording) -> list[Wording]:
     if len(words) <= _MAX_WORDS:
         if ',"' in text or ",”" in text:
             words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
-        parts = _both(text) or ([words] if _may_split(lows, text) else [])
-        pieces = [claim for part in parts for claim in _split(Wording(part, en.lower(part)), 0, 0)]
-        if len(pieces) > 1:
-            return pieces
+        claims = _split(Wording(words, lows), 0, 0)
+        if len(claims) > 1 and _may_split(sentence, text):
+            return claims
     return [sentence] if re.search(r"[^\W_]", text) else []
 
 
-def _both(text: str) -> list[Words]:
-    """Return the two statements of "X was not only a poet but also a singer", else nothing."""
-    said = _NOT_ONLY.fullmatch(text) if " but " in text else None
-    if said is None:
-        return []
-    before, first, second = said["before"].split(), said["first"], said["second"].split()
-    if first is None:  # "Not only was X a poet, but she also sang"
-        subject = before[: of.name_length(before) or before[0] in en.SUBJECT_PRONOUNS]
-        opening = [*subject, said["verb"], *before[len(subject) :]]
-        return [opening, [*subject, *second]] if subject and said["again"] else []
-    verb = next((at for at, word in enumerate(before) if en.is_finite(word)), len(before))
-    kept = before[:verb] if said["again"] else before
-    # "not only won, but his brother also won"
-    alike = said["again"] or _opens_like(first.split()[0], second[0])
-    return [[*before, *first.split()], [*kept, *second]] if alike else []
-
-
-def _opens_like(one: str, other: str) -> bool:
-    kinds = [
-        (en.is_finite(w) or en.is_participle(w), w in en.PREPOSITIONS, w in en.DETERMINERS)
-        for w in (one, other)
-    ]
-    return kinds[0] == kinds[1]
-
-
-def _may_split(lows: Words, text: str) -> bool:
+def _may_split(sentence: Wording, text: str) -> bool:
     """Return whether nothing binds the parts of the sentence: "respectively", "Some say that"."""
-    pairs = map("_".join, pairwise(lows))
-    if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(pairs)):
+    words, lows = sentence
+    if not _FICTION.isdisjoint(lows[: of.subject_start(words, lows)]):
+        return False  # "In the novel, she moves to Oslo and dies"
+    if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(map("_".join, pairwise(lows)))):
         return False
+    if FRAME_WORDS.isdisjoint(lows) and "n't" not in text and "n’t" not in text:
+        return True
     stance, statement = framed(text)
     # A part that "may have been" is recognised as a hedge by itself.
     return stance == ASSERTED or (statement == text and not _HEDGES.isdisjoint(lows))
@@ -190,6 +168,8 @@ def _apposition(clause: Clause) -> list[Words]:
         lows[end],
     )
     past = en.is_past(lows[verb]) or lows[verb] in ("was", "had")
+    if "and" in name and lows[end + 1] not in en.PLURAL:
+        return []  # "Ada and Jan, a poet,": not both
     if low in ("who", "which") and en.is_finite(words[end + 1]):
         said = said[1:]
     elif low in ("a", "an", "the") or low in of.REDUCED or lows[end + 1] == "known":
@@ -234,13 +214,15 @@ def _second_clause(clause: Clause) -> list[Words]:
     """Cut "X was born in Ulm, and Y died in Princeton." before the second subject."""
     words, lows, start, verb, subject = clause
     for joint in range(verb + 2, len(words) - 2):
-        at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))
-        stop, low = words[joint - 1][-1], lows[at]
+        at, stop = joint + (lows[joint] in _SECOND), words[joint - 1][-1]
+        if at == joint and stop not in ";:":
+            continue
+        low = lows[at]
         pronoun = low in ("he", "she", "his", "her")
         # "was founded by Ada Berg in 1998 and Jan Holm joined in 1999"
         dated = stop.isdigit() and (lows[verb] in en.AUXILIARIES or is_name(subject))
         dated = dated and en.is_capital("".join(words[at : at + 1]))
-        if not (stop in ";:" or (at > joint and (stop == "," or pronoun or dated))):
+        if not (stop in ",;:" or pronoun or dated):
             continue
         length = of.name_length(words, at)
         if not length and low in _OWN_SUBJECTS:
@@ -296,13 +278,23 @@ def _is_gerund(word: str) -> bool:
 def _predicates(clause: Clause) -> list[Words]:
     """Cut "X was born in Ulm, studied in Zurich and died in Princeton.", repeating the subject."""
     words, lows, start, verb, subject = clause
-    if not subject or not _ENDS.isdisjoint(lows[start:verb]):
-        return []
+    supposed = lows[verb] in _MODALS and "have" in lows[verb : verb + 4]
+    denied = lows[verb] in en.HAVE and "never" in lows[verb : verb + 3]
+    bound = supposed or denied or not _BINDING.isdisjoint(lows[start : verb + 3])
+    if bound or not subject or not _ENDS.isdisjoint(lows[start:verb]):
+        return []  # "may have moved to Oslo and married"
+    reports = lows[verb] in _REPORTS
     cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
     listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
     for at in range(verb + 1, len(words) - 1):
         if lows[at] in _ENDS or lows[at : at + 2] == ["to", "have"]:
             break
+        if lows[at : at + 2] == ["to", "be"] and at < verb + 3:
+            break  # "claimed to be born in Oslo and raised in Rome"
+        after = at + of.name_length(words, at) if words[at - 1][-1] == "," else at
+        own_subject = reports or after > at
+        if own_subject and after < len(words) and en.is_finite(words[after]):
+            return []  # "Jan said Ada sang and died", "Jan sings, Ada sang and died"
         if lows[at] in ("and", "but") and _is_predicate(words, _past_adverbs(lows, at + 1)):
             cuts += [*listed, (at, at + 1)]
             listed = []
@@ -483,7 +475,7 @@ def _breaks(word: str) -> bool:
 
 def _items(clause: Clause) -> list[Words]:
     """Cut "X was an English actor, director and producer." and "X played in A, B, and C."."""
-    words, lows, _, verb, subject = clause
+    words, lows, start, verb, subject = clause
     joint = max((at for at in range(verb + 2, len(words) - 1) if lows[at] == "and"), default=0)
     if not subject or not joint:
         return []
@@ -493,26 +485,29 @@ def _items(clause: Clause) -> list[Words]:
     while end < len(words) and not (end > joint + 1 and lows[end] in _BEFORE_ITEMS):
         end += 1
     items, tail = _listed(words[first:end]), words[end:]
-    several = sum(map(en.is_finite, words[verb + 1 : first])) > 1  # it would say them again
+    # "Ada and Jan were born in Oslo and Rome": each in one of them.
+    paired = "and" in lows[start:verb]
+    if len(items) < 2 or paired or not _TOGETHER.isdisjoint(lows[verb:first]):
+        return []
+    before_list = words[verb + 1 : first]
+    several = sum(map(en.is_finite, before_list)) > 1  # it would say them again
     opens = [item[0].lower() for item in items]
     gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
     # "married Ada Berg in 1990, Eva Lund, and Gro Li", "met Ada Berg, Jan Holm in Oslo and Vik"
-    kinds = {phrase_of(item).kind == POINT for item in items}
-    before_list = pairwise(words[verb + 1 : first])
-    named_before = any(a[-1] == "," and en.is_capital(b) for a, b in before_list)
-    several = several or len(kinds) > 1 or named_before
-    if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
+    dated = {item[-1][0].isdigit() for item in items}
+    named_before = any(map(en.is_capital, before_list))
+    if several or gerunds or named_before or len(dated) > 1:
         return []
     # "wrote novels and Ada Berg plays"
-    mixed_names = {en.is_capital(item[0]) and not _OF_NAME.fullmatch(item[0]) for item in items}
+    capitals = [en.is_capital(item[0]) for item in items]
     named = any(en.is_capital(item[0]) and not en.is_capital(item[-1]) for item in items)
-    if len(mixed_names) > 1 and named:
+    if named and any(not _OF_NAME.fullmatch(item[0]) for item in items) and len(set(capitals)) > 1:
         return []
     mixed = not {"a", "an"}.isdisjoint(opens[1:]) and opens[0] not in ("a", "an", "the")
     if mixed or any(map(_breaks, items[-1])) or opens[0][0].isdigit() or opens[-1][0].isdigit():
         return []
     lasts = [en.core(item[-1]) for item in items]
-    names = sum(en.is_capital(item[0]) for item in items)
+    names = sum(capitals)
     before, opening, long = lows[first - 1], lows[first], len(items) > 2
     is_a = (_is_a(clause) and first == verb + 1) or (opening in ("a", "an") and before == "as")
     if is_a and (long or all(map(en.is_person, lasts))):
@@ -555,15 +550,17 @@ def _event(clause: Clause) -> list[Words]:
 
 def _is_gapped(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> bool:
     """Return whether a subject may stand between two phrases: "in Oslo, Jan Holm in Bergen"."""
-    phrases = [phrase_of(words[a:b]) for a, b in ranges]
-    places = list(map(place_of, phrases))
+    kinds = [(lows[a], any(low[:1].isdigit() for low in lows[a:b])) for a, b in ranges]
     for at, (a, b) in enumerate(ranges[:-1]):
         listed = lows[a] in ("by", "to")  # "by Ada Berg and Jan Holm in 1990"
-        if lows[b - 1] in JOINTS or not (listed or JOINTS.isdisjoint(lows[a:b])):
+        twice = kinds[at][1] and kinds[at] in kinds[at + 1 :]  # one event has one date
+        if twice or lows[b - 1] in JOINTS or not (listed or JOINTS.isdisjoint(lows[a:b])):
             return True
         after = [lows[k + 1] for k in range(a, b - 1) if words[k][-1] in ",;"]
-        again = words[b - 1][-1] != "," and places[at] in places[at + 1 :]
-        dated = phrases[at].kind == POINT and any(not low[:1].isdigit() for low in after)
+        again = words[b - 1][-1] != "," and kinds[at] in kinds[at + 1 :]
+        dated = kinds[at][1] and any(
+            not low[:1].isdigit() and low not in en.PREPOSITIONS for low in after
+        )
         if after and (again or dated or not en.DETERMINERS.isdisjoint(after)):
             return True
     return False

@@ -39,6 +39,7 @@ _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
 UNREPEATABLE: Final = LISTS.words("unrepeatable")
+_BEFORE_CLAUSES: Final = word_set("after before since until")
 PARTICLES: Final = LISTS.words("particles")
 # Words that are capitalised at the start of a sentence, or always, but are not names alone.
 _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETERMINERS
@@ -81,7 +82,7 @@ def parse(words: Words, lows: Words) -> Clause | None:
     repeatable = (
         0 < end - start <= _MAX_SUBJECT
         and words[end - 1][-1] not in ",;:"
-        and lows[start] not in UNREPEATABLE
+        and lows[start] not in UNREPEATABLE | _BEFORE_CLAUSES
         and not any(low in en.CLAUSE_OPENERS or low in BE for low in lows[start:end])
     )
     return Clause(words, lows, start, verb, words[start:end] if repeatable else [])
@@ -232,10 +233,18 @@ _QUESTION_MARKS: Final = ("?", "？", "؟")
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
 _DEMANDS: Final = re.compile(LISTS.phrases("demands"), re.IGNORECASE)
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
-_ABSTAINING: Final = LISTS.words("abstaining")
+_FIRST_WORDS: Final = LISTS.words("first_words")
+_is_marked: Final = en.Memo(
+    lambda low: low.endswith("ly") or re.split("['’]", low)[0] in _FIRST_WORDS
+).__getitem__
+"""Whether a sentence that begins with this word may have discourse words there, or be talk."""
+_ABSTAINING: Final = word_set(
+    LISTS.texts["abstaining"] + LISTS.texts["abstaining"].replace("'", "’")
+)
 _MAX_CONTRASTS: Final = 4  # keeps the search linear
-_CONTRASTS: Final = (" but ", "though ", "owever", " yet ")
-_BUT: Final = re.compile(r"[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE)
+_BUT: Final = re.compile(
+    r"[,;] and |; |[,;]? (?:but|although|though|however|yet)\b,? ", re.IGNORECASE
+)
 # "We accept cards": a word that is no known verb is one behind these.
 _SPEAKERS: Final = re.compile(r"(?:we|you|they|i|our|your)(?:['’](?:re|ve|ll|d))?")
 _IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
@@ -272,10 +281,10 @@ def wording(sentence: str) -> Wording:
     if _MARKUP.search(text):
         text = _EMPHASIS.sub("", _CITATION.sub("", _LINK.sub(r"\1", text)))
     words = text.split()
-    text = " ".join(words)
-    said = _without_abstention(_opened(text))
-    if said != text:
-        words = said.split()
+    lows = en.lower(words)
+    if not lows or not (_is_marked(lows[0]) or not _ABSTAINING.isdisjoint(lows)):
+        return Wording(words, lows)
+    words = _without_abstention(_opened(" ".join(words))).split()
     return Wording(words, en.lower(words))
 
 
@@ -290,8 +299,7 @@ def _opened(text: str) -> str:
 
 def _without_abstention(text: str) -> str:
     """Return what is said beside "I do not know the date, but …" or "…, but I am not sure"."""
-    contrasts = any(word in text for word in _CONTRASTS)
-    for joint in islice(_BUT.finditer(text), _MAX_CONTRASTS) if contrasts else ():
+    for joint in islice(_BUT.finditer(text), _MAX_CONTRASTS):
         if abstains(text[joint.end() :]):
             return text[: joint.start()]
         if abstains(text[: joint.start()]):
@@ -304,7 +312,7 @@ def abstains(text: str, english: bool = True) -> bool:
     text = text.strip()
     if not english and _pattern("abstentions_elsewhere").match(text):
         return True
-    if _ABSTAINING.isdisjoint(lower(text.replace("’", "'").split())):
+    if _ABSTAINING.isdisjoint(lower(text.split())):
         return False
     while opening := _pattern("abstention_lead_ins").match(text):
         text = text[opening.end() :]
@@ -349,8 +357,8 @@ def is_talk(said: Wording, opens: bool = True) -> bool:
         words, lows = words[1:], lows[1:]
     text = " ".join(words)
     return bool(
-        (opens and (_TALK.match(text) or _instructs(words, lows)))
-        or abstains(text)
+        (opens and ((_is_marked(lows[0]) and _TALK.match(text)) or _instructs(words, lows)))
+        or (not _ABSTAINING.isdisjoint(lows) and abstains(text))
         or ("ould" in text and _DEMANDS.search(text) is not None)
         or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)

@@ -29,11 +29,19 @@ _NO: Final = frozenset({"not", "never", "no", "neither", "nor", "or"})
 _NUMERALS: Final = LISTS.words("numerals")
 _ORDINALS: Final = LISTS.words("ordinals")
 _TIME: Final = re.compile(
-    rf"\b(?:1\d|20)\d\ds?\b(?![,.]\d| [a-z])|\b(?:{'|'.join(sorted(NAMES_OF_DAYS))})\b"
-    r"|\b(?:century|later|earlier|afterwards|BCE?|AD|CE)\b"
+    rf"(?:1\d|20)\d\ds?|{'|'.join(sorted(NAMES_OF_DAYS))}"
+    r"|century|later|earlier|afterwards|bce?|ad|ce",
+    re.IGNORECASE,
 )
+_is_time: Final = en.Memo(lambda low: _TIME.fullmatch(low) is not None).__getitem__
 _NAME, _NOUN, _NUMBER, POINT = "name", "noun", "number", "time"
 _EXACT: Final = frozenset({_NUMBER, POINT})
+
+
+_head: Final = en.Memo(
+    lambda low: low if low in en.PREPOSITIONS else _NUMBER * (low[:1].isdigit() or low in _NUMERALS)
+).__getitem__
+"""The preposition, or the word for a number, that begins a phrase; else ""."""
 
 
 class Phrase(NamedTuple):
@@ -48,20 +56,21 @@ def completed(clause: Clause) -> list[Words]:
     """Return a clause for each part; only the whole sentence if a part is unclear, and nothing if
     no part leaves out its verb."""
     words, lows, start, verb, _ = clause
-    heads = [
-        low if low in en.PREPOSITIONS else "number"
-        for low in lows[verb + 1 :]
-        if low in en.PREPOSITIONS or low in _NUMERALS or low[:1].isdigit()
-    ]
-    listed = not _BEFORE_EXAMPLES.isdisjoint(lows) or any(word[0] == "(" for word in words)
-    if listed or len(set(heads)) == len(heads):
-        return []  # no phrase like another: cheaper than to read the phrases
+    heads = list(filter(None, map(_head, lows[verb + 1 :])))
+    if len(set(heads)) == len(heads) or not _BEFORE_EXAMPLES.isdisjoint(lows):
+        return []
     begin = _after_verb(lows, verb)
-    (first, *parts), verbal = _parts(words, lows, begin)
+    ranges, verbal = _ranges(words, lows, begin)
+    again = set(map(_head, lows[ranges[0][1] : ranges[-1][1]])) - {""}
+    if again.isdisjoint(map(_head, lows[slice(*ranges[0])])):
+        return []  # no phrase like another: cheaper than to read the phrases
+    if any(word[0] == "(" for word in words):
+        return []
+    first, *parts = _parts(words, lows, ranges)
     subject = phrase_of(words[start:verb])
-    opening = phrase_of(words[:start]) if start else None
-    added = [_complete(part, first, subject, opening, words[verb:begin]) for part in parts]
-    if parts and all(added) and not verbal and _NO.isdisjoint(lows):
+    added = [_complete(part, first, subject, words[verb:begin]) for part in parts]
+    one_subject = not start and "and" not in lows[:verb]
+    if parts and all(added) and one_subject and not verbal and _NO.isdisjoint(lows):
         return list(map(without_comma, [[*words[:begin], *_words(first)], *added]))
     unclear = [part for part in parts if _repeats(part, first)]
     # "He lived in Oslo in 1990 and in Rome in 1995, and died": all of it is about one subject.
@@ -78,28 +87,41 @@ def _after_verb(lows: Words, verb: int) -> int:
     return _after_verb(lows, at) if passive else at
 
 
-def _parts(words: Words, lows: Words, begin: int) -> tuple[list[list[Phrase]], bool]:
-    """Return the parts from `begin` on up to one with a verb, and whether there is such a part.
+def _ranges(words: Words, lows: Words, begin: int) -> tuple[list[tuple[int, int]], bool]:
+    """Return where the parts are from `begin` on up to one with a verb, and whether one has one."""
+    cuts = [
+        at for at in range(begin + 1, len(words)) if words[at - 1][-1] in ",;" or lows[at] in JOINTS
+    ]
+    ranges: list[tuple[int, int]] = []
+    for at, end in pairwise([min(begin, len(words) - 1), *cuts, len(words)]):
+        content = at + (lows[at] in JOINTS)
+        if ranges and content < end and _has_verb(words[content:end], lows[content:end]):
+            return ranges, True
+        if content < end:  # not the comma before "and"
+            ranges.append((at, end))
+    return ranges, False
 
-    A part of one phrase belongs to the part before it: "Oslo, Norway", "May 3, 1990".
-    """
-    after = range(begin + 1, len(words))
-    cuts = [at for at in after if words[at - 1][-1] in ",;" or lows[at] in JOINTS]
+
+def _parts(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> list[list[Phrase]]:
+    """Return the phrases of each part. One of a single phrase belongs to the part before it:
+    "Oslo, Norway", "May 3, 1990"; but not "in 1990 and Jan, her brother, to Rome"."""
     parts: list[list[Phrase]] = []
-    for first, end in pairwise([min(begin, len(words) - 1), *cuts, len(words)]):
+    for first, end in ranges:
         at = first + (lows[first] in JOINTS)
-        if at == end:
-            continue  # the comma before "and"
-        if parts and _has_verb(words[at:end], lows[at:end]):
-            return parts, True
         phrases = _phrases(words[at:end], lows[at:end])
-        if parts and len(phrases) == 1:
-            last = parts[-1].pop()
-            phrases = [last._replace(words=[*last.words, *words[first:end]])]
-            parts[-1] += phrases
-        else:
+        joined = at > first or words[first - 1][-1] == ";"
+        apart = (joined and words[end - 1][-1] == ",") or lows[at] in en.DETERMINERS
+        if not parts or len(phrases) > 1 or apart:
             parts.append(phrases)
-    return parts or [[]], False
+            continue
+        last, more = parts[-1][-1], phrases[0]._replace(words=words[first:end])
+        if more.preposition:
+            parts[-1].append(more)
+        elif last.kind == POINT != more.kind:
+            parts.append(phrases)
+        else:
+            parts[-1][-1] = last._replace(words=[*last.words, *more.words])
+    return parts
 
 
 def _has_verb(words: Words, lows: Words) -> bool:
@@ -133,7 +155,12 @@ def phrase_of(words: Words) -> Phrase:
     lows = en.lower(words)
     preposition = lows[0] if lows[0] in en.PREPOSITIONS else ""
     content = [w for w, low in zip(words, lows, strict=True) if low not in _BEFORE_CONTENT] or words
-    if _TIME.search(" ".join(words)):
+    after = [*words[1:], ""]
+    # "2000 men" is no time
+    if any(
+        _is_time(low) and not (low[0].isdigit() and after[at].islower())
+        for at, low in enumerate(lows)
+    ):
         return Phrase(words, "", POINT)
     kind = _NAME if en.is_capital(content[0]) else _NOUN
     return Phrase(words, preposition, _NUMBER if _is_number(content[0]) else kind)
@@ -160,30 +187,33 @@ def place_of(phrase: Phrase) -> tuple[str, str]:
     return phrase.preposition, kind
 
 
-def _complete(
-    part: list[Phrase],
-    first: list[Phrase],
-    subject: Phrase,
-    opening: Phrase | None,
-    verb: Words,
-) -> Words:
+def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Words) -> Words:
     """Return the part with its subject and verb, nothing if it is unclear which it has."""
     own, said, head = part[0], part, subject.words
-    if opening:  # "In 1990 he moved to Oslo, in 1995 to Rome"
-        fits = opening.kind == POINT == own.kind and _same(part[1:], first)
-        return [*own.words, *head, *verb, *_said(part[1:], first)] if fits else []
     if not _shares_subject(part, first, subject):
-        said, head = part[1:], _filled(own.words, subject.words)
+        said, head = part[1:], without_comma(own.words)
+    elif verb[0] in en.PLURAL:
+        return []  # "were born in 1867 in Oslo and in 1869 in Rome": each once
     kept, replaced = first[: -len(said)], first[-len(said) :]
     # What is kept has no name: "elected president in 1990 and Jan in 1991".
     if not _same(said, replaced) or any(phrase.kind != _NOUN for phrase in kept):
+        return []
+    if sum(map(_lacks_noun, part)) > sum(map(_lacks_noun, replaced)):
         return []
     if said is not part and not _has_subject(own, subject, said, replaced):
         return []
     # "won the prize in 1990 and Jan in 1991" may be about one who won Jan
     if said is not part and kept and not (verb[0] in en.BE and own.kind == subject.kind == _NAME):
         return []
-    return [*head, *verb, *_words(kept), *_said(said, replaced)]
+    return [*head, *verb, *_words(kept), *_words(said)]
+
+
+def _lacks_noun(phrase: Phrase) -> bool:
+    """Return whether a phrase leaves out its noun: "83 million", "the second", "Ada's"."""
+    counting = all(
+        _is_number(word) or en.core(word) in _ORDINALS | _BEFORE_CONTENT for word in phrase.words
+    )
+    return (counting and phrase.kind != POINT) or en.core(phrase.words[-1])[-2:] in ("'s", "’s")
 
 
 def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Phrase) -> bool:
@@ -193,19 +223,18 @@ def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Ph
         return True
     if own.kind == _NUMBER or len(part) > len(first):
         return own.kind == _NUMBER != subject.kind
-    replaced = first[-len(part)]
-    bare = own.kind == replaced.kind == _NOUN and en.core(own.words[0]) not in en.DETERMINERS
-    told = bare and any(phrase.kind != _NOUN for phrase in part)  # "law in Oslo and art in Rome"
-    return en.core(own.words[-1]) == en.core(replaced.words[-1]) or (
-        told and en.is_capital(subject.words[0])
-    )
+    # "the Physics prize in 1903 and the Chemistry prize in 1911"
+    replaced = first[-len(part)].words
+    return en.core(own.words[-1]) == en.core(replaced[-1]) and own.words != replaced
 
 
 def _has_subject(
     own: Phrase, subject: Phrase, said: Sequence[Phrase], replaced: Sequence[Phrase]
 ) -> bool:
     """Return whether the part begins with a subject like that of the first part."""
-    if own.kind not in (_NAME, _NOUN) or [a.kind for a in said] != [b.kind for b in replaced]:
+    # Not "well in Norway but poorly in Sweden".
+    determined = own.kind == _NAME or en.core(own.words[0]) in en.DETERMINERS
+    if not determined or [a.kind for a in said] != [b.kind for b in replaced]:
         return False
     if any(phrase.kind in _EXACT for phrase in said):
         return True
@@ -219,26 +248,5 @@ def _same(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
     return bool(part) and sorted(map(place_of, part)) == sorted(map(place_of, first))
 
 
-def _said(part: Sequence[Phrase], first: Sequence[Phrase]) -> Words:
-    """Return the words of the part's phrases, each with the noun that it leaves out."""
-    pairs = zip(part, first, strict=True)
-    return [word for own, other in pairs for word in _filled(own.words, other.words)]
-
-
 def _words(phrases: Sequence[Phrase]) -> Words:
     return [word for phrase in phrases for word in phrase.words]
-
-
-def _filled(own: Words, other: Words) -> Words:
-    """Return "83 million" as "83 million inhabitants" beside "67 million inhabitants", and "the
-    second" as "the second film" beside "the first film"."""
-    counts = [_counts(word) for word in other]
-    if not all(map(_counts, own)) or True not in counts or any(word[0] in "$€£" for word in own):
-        return own
-    tail = other[len(counts) - counts[::-1].index(True) :]
-    return [*own[:-1], own[-1].rstrip(",;."), *tail] if all(map(str.islower, tail)) else own
-
-
-def _counts(word: str) -> bool:
-    low = en.core(word)
-    return _is_number(word) or low in _ORDINALS or low in en.DETERMINERS or low in en.PREPOSITIONS

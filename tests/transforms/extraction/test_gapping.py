@@ -83,8 +83,10 @@ def coordinated(draw: st.DrawFn) -> tuple[str, list[Part]]:
         said = shape.format(where=where, when=when, count=count, what=what, who=who)
         told = [value for value in (where, when, count, what, who) if f" {value}" in f" {said}"]
         own = "" if at and shared else subject
+        if own and at and gapped and not fresh and draw(st.integers(0, 4)) == 0:
+            own += ","  # "and Jan, in Oslo"
         words = [own, "" if at and gapped and not fresh else verb, said]
-        parts.append(Part(own, told, " ".join(filter(None, words))))
+        parts.append(Part(own.rstrip(","), told, " ".join(filter(None, words))))
     between = draw(st.sampled_from([", ", "; "]))
     texts = [part.text for part in parts]
     joints = JOINTS[:2] if shared else JOINTS
