@@ -93,11 +93,14 @@ class _Frames:
         return re.compile(pattern, re.IGNORECASE)
 
 
-_TABLES: Final = Lists("ufo.transforms.english", "frames.toml").tables
+_LISTS: Final = Lists("ufo.transforms.english", "frames.toml")
+_TABLES: Final = _LISTS.tables
+FRAME_OPENERS: Final = _LISTS.words("openers")
+"""Words that begin a frame, and mean nothing within a sentence."""
 _FRAMES: Final = [_Frames(stance, _TABLES[stance], _TABLES["parts"]) for stance in _STANCES]
 _WORDS: Final = {kind: word_set(words) for kind, words in _TABLES["words"].items()}
 FRAME_WORDS: Final = frozenset[str]().union(*_WORDS.values())
-"""A sentence without one of these words or signs has no frame."""
+"""A sentence without one of these, without an opener and without "n't" has no frame."""
 
 
 @lru_cache(_CACHED)
@@ -112,11 +115,8 @@ def framed(sentence: str) -> Framed:
     if len(text) > _LONGEST:
         return Framed(stance, text)
     for _ in range(_DEEPEST):
-        words = _WORD.findall(text.lower())
-        if FRAME_WORDS.isdisjoint(words):
-            break
-        kinds = {kind for kind, known in _WORDS.items() if not known.isdisjoint(words)}
-        found = next(_framings(text, kinds), None)
+        kinds = _kinds(text.lower())
+        found = next(_framings(text, kinds), None) if kinds else None
         if found is None:
             break
         stance = _combined(stance, found.stance)
@@ -124,6 +124,17 @@ def framed(sentence: str) -> Framed:
             break
         text = found.statement
     return Framed(stance, text)
+
+
+def _kinds(low: str) -> set[str]:
+    """Return the kinds of frames that a text in lower case may have."""
+    words = _WORD.findall(low)
+    kinds = {kind for kind, known in _WORDS.items() if not known.isdisjoint(words)}
+    if "n't" in low or "n’t" in low:
+        kinds |= {"before", "after"}
+    if words and words[0] in FRAME_OPENERS:
+        kinds.add("around")
+    return kinds
 
 
 def _framings(text: str, kinds: Set[str]) -> Iterator[Framed]:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.frames import ASSERTED, FRAME_WORDS, framed
+from ufo.transforms.english.frames import ASSERTED, FRAME_OPENERS, FRAME_WORDS, framed
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import (
@@ -87,7 +87,12 @@ def _may_split(sentence: Wording, text: str) -> bool:
         return False  # "In the novel, she moves to Oslo and dies"
     if not (_WHOLE.isdisjoint(lows) and _WHOLE.isdisjoint(map("_".join, pairwise(lows)))):
         return False
-    if FRAME_WORDS.isdisjoint(lows) and "n't" not in text and "n’t" not in text:
+    if (
+        FRAME_WORDS.isdisjoint(lows)
+        and lows[0] not in FRAME_OPENERS
+        and "n't" not in text
+        and "n’t" not in text
+    ):
         return True
     stance, statement = framed(text)
     # A part that "may have been" is recognised as a hedge by itself.

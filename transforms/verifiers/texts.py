@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ufo.transforms.english.clauses import clauses, without_contrast
-from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_WORDS, framed
+from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_OPENERS, FRAME_WORDS, framed
 from ufo.transforms.english.numerals import SERIES
 from ufo.transforms.english.quantities import agree, quantities
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, read
@@ -68,7 +68,8 @@ class ReadClause:
         has = frozenset(keys)
         self.stance, self.frame, self._text = ASSERTED, "", text
         self.open = self.excluded = frozenset[str]()
-        if not _MARKS.isdisjoint(has) or "?" in text:
+        opens = keys[:1] and keys[0] in FRAME_OPENERS
+        if not _MARKS.isdisjoint(has) or opens or "?" in text:
             words = self._without_marks(text)
             keys = [word.key for word in words]
             has = frozenset(keys)
