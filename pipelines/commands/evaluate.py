@@ -12,7 +12,7 @@ from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
-from ufo.pipelines.reports.abstentions import without_claim
+from ufo.pipelines.reports.abstentions import abstained, without_claim
 from ufo.pipelines.reports.unusable import Unusable, means, score_in_words, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.comparison import compare, is_worse
@@ -20,6 +20,7 @@ from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
+from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
 from ufo.transforms.scores import run_headline
 
@@ -126,7 +127,10 @@ def _no_line(summary: Mapping[str, Any]) -> bool:
 
 
 def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unusable]:
-    views = ("cost", "scores_by_run", "failures_by_step", "sentence_scores")
+    views = ["cost", "scores_by_run", "failures_by_step"]
+    local = not is_remote(str(chosen.output))
+    if local:  # the sentences of a run in a bucket are not downloaded only to be counted
+        views.append("sentence_scores")
     with open_results(chosen.output, finished.name, only=views) as results:
         (run,) = results.runs
         # Less than the workers took. More goes to disk, which needs some memory for each response.
@@ -136,7 +140,8 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         (spent,) = results.query(_SPENT).to_pylist()
         lost = unusable(results)
         said = run_headline(results)
-        silent, abstained = without_claim(results)
+        silent = without_claim(results)
+        n_abstained = abstained(results) if local else None
     summary = {
         "run": run.name,
         "headline": said,
@@ -145,13 +150,18 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         **run.counts,
         **scored,
         "n_without_claim": silent,
-        "n_abstained": abstained,
+        "n_abstained": n_abstained,
         **spent,
         "problem": lost.sentence or None,
         "judged_by": chosen.judged_by(run.sources),
         "seconds": round(finished.seconds, 3),
     }
     return summary, lost
+
+
+def _without_claim(n: int, n_abstained: int) -> str:
+    abstain = f", of which {n_abstained:,} abstain" if n_abstained else ""
+    return f"{quantity(n, 'response')} without a claim{abstain}"
 
 
 def _print(summary: Mapping[str, Any], folder: str) -> None:
@@ -164,8 +174,7 @@ def _print(summary: Mapping[str, Any], folder: str) -> None:
         print(summary["headline"])
         print(score_in_words(summary))
         if summary["n_without_claim"] and summary["units"]:
-            several = quantity(summary["n_without_claim"], "response")
-            print(f"{several} without a claim, of which {summary['n_abstained']:,} abstain")
+            print(_without_claim(summary["n_without_claim"], summary["n_abstained"] or 0))
         if summary["judged_by"]:
             print(summary["judged_by"])
     if summary["requests"]:

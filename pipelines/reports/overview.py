@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ufo.pipelines.reports.abstentions import without_claim
+from ufo.pipelines.reports.abstentions import abstained
 from ufo.pipelines.reports.unusable import beside, no_score, unusable, without_score
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
@@ -43,7 +43,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
     )
     own = next((row for row in scores if row["mode"] == mode), None)
-    _, abstained = without_claim(results)
+    silent = abstained(results)
     scored = own is not None and own["factuality_score"] is not None
     return {
         "run": run.name,
@@ -59,8 +59,8 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "counts": run.counts,
         "headline": run_headline(results),
         "score": own if scored else None,
-        "no_score": "" if scored else no_score(own, abstained),
-        "left_out": without_score(own, abstained) if scored and own else "",
+        "no_score": "" if scored else no_score(own, silent),
+        "left_out": without_score(own, silent) if scored and own else "",
         "beside": beside(own) if scored and own else "",
         "problem": unusable(results).sentence or None,
         "evidence_support": rows(_SUPPORT)[0]["support"],

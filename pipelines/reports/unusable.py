@@ -155,7 +155,7 @@ def means(results: "Results") -> dict[str, dict[str, Any]]:
 def score_in_words(row: Mapping[str, Any]) -> str:
     """Return a run's score or why there is none, with the note on unusable judgements."""
     if row["factuality_score"] is None:
-        return no_score(row, row.get("n_abstained", 0))
+        return no_score(row, row.get("n_abstained") or 0)
     note = beside(row)
     return (
         f"factuality score {row['factuality_score']:.3f}, {row['coverage']:.0%} of claims decided"
