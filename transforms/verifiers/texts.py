@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ufo.transforms.english.clauses import clauses, without_contrast
 from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_OPENERS, FRAME_WORDS, framed
 from ufo.transforms.english.numerals import SERIES
-from ufo.transforms.english.quantities import agree, quantities
+from ufo.transforms.english.quantities import Quantity, agree, differ, quantities
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, read
 from ufo.transforms.sentences import pieces
 from ufo.transforms.verifiers.verifier import Pair
@@ -211,6 +211,7 @@ class ReadClaim(ReadClause):
     `places` has the place of each part among `words`, `order` the parts in the order of the text.
     `everything`, `named`, `numbered`, `predicate`, `end` (second half) and `last` are masks.
     `series` has the numbers by which its subject is one of a series ("flight 207").
+    `told_first` is the key of the first content word of its predicate.
     `denies` says whether it denies its predicate ("was not born", "it is a myth that").
     `about` has the keys of the claim's subject: its names (`named_subject`) if it has any, else its
     other words.
@@ -242,6 +243,7 @@ class ReadClaim(ReadClause):
         self.last = mask(order[-1:])
         told = [k for k, at in enumerate(self.places) if at >= self.verb]
         self.predicate = mask(told) or self.end
+        self.told_first = next(iter(self._predicate_keys()), "")
         self.denies = self._denies()
         self.series = [q for q in self.numbers if q.kind == SERIES and q.start < self.verb]
         self.named_subject = self.subject_names()
@@ -373,6 +375,29 @@ read_claim: Final = lru_cache(CACHED)(ReadClaim)
 read_passage: Final = lru_cache(CACHED)(ReadPassage)
 
 
+def _is_of_other(
+    claim: ReadClaim, passage: ReadPassage, quantity: Quantity, agreeing: Sequence[int]
+) -> bool:
+    """Return whether a quantity of the claim is said of somebody else, and a different one of its
+    subject: "Ann was born in 1867. Bob was born in 1859."
+    """
+    told = claim.told_first
+    saying = [clause for clause in passage.clauses if told in clause.has]
+    if len(saying) < 2 or not claim.named_subject:
+        return False
+    if any(claim.about <= passage.clauses[number].has for number in agreeing):
+        return False
+    if not all(_opens_with_name(passage.clauses[number]) for number in agreeing):
+        return False
+    own = (clause for clause in saying if claim.about <= clause.has)
+    return any(differ(quantity, other) for clause in own for other in clause.numbers)
+
+
+def _opens_with_name(clause: ReadClause) -> bool:
+    """Return whether a sentence begins with a name and its verb: "Bob Ray was"."""
+    return bool(clause.names) and clause.names[0][0] == 0 and clause.verb <= clause.names[0][1] + 1
+
+
 @lru_cache(4 * CACHED)
 def match(pair: Pair) -> Match:
     """Look every part of the claim up in the passage. Linear in the parts and their mentions."""
@@ -385,9 +410,11 @@ def match(pair: Pair) -> Match:
         for number in passage.where.get(item.key, ()):
             masks[number] |= 1 << k
     for k, quantity in enumerate(claim.numbers, len(claim.items)):
-        for number, other in passage.numbers:
-            if agree(quantity, other):
-                masks[number] |= 1 << k
+        agreeing = [number for number, other in passage.numbers if agree(quantity, other)]
+        if agreeing and _is_of_other(claim, passage, quantity, agreeing):
+            agreeing = []
+        for number in agreeing:
+            masks[number] |= 1 << k
         if any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k
     for number, clause in enumerate(passage.clauses if claim.series else ()):
