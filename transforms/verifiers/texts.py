@@ -387,15 +387,19 @@ def _is_of_other(
         return False
     if any(claim.about <= passage.clauses[number].has for number in agreeing):
         return False
-    if not all(_opens_with_name(passage.clauses[number]) for number in agreeing):
+    if not all(_opens_with_other(claim, passage.clauses[number]) for number in agreeing):
         return False
     own = (clause for clause in saying if claim.about <= clause.has)
     return any(differ(quantity, other) for clause in own for other in clause.numbers)
 
 
-def _opens_with_name(clause: ReadClause) -> bool:
-    """Return whether a sentence begins with a name and its verb: "Bob Ray was"."""
-    return bool(clause.names) and clause.names[0][0] == 0 and clause.verb <= clause.names[0][1] + 1
+def _opens_with_other(claim: ReadClaim, clause: ReadClause) -> bool:
+    """Return whether a sentence begins with another name than the claim's, and its verb."""
+    if not clause.names or clause.names[0][0]:
+        return False
+    end = clause.names[0][1]
+    name = frozenset(word.key for word in clause.words[:end] if word.weight)
+    return clause.verb <= end + 1 and not name <= claim.about
 
 
 @lru_cache(4 * CACHED)
