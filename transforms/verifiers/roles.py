@@ -96,9 +96,8 @@ def _exchanged(a: str, b: str, other_a: str, other_b: str) -> bool:
     """Return whether the second roles are the first ones exchanged, or the other is the subject."""
     if (a, b) == (other_b, other_a):
         return True
-    return (
-        (a == SUBJECT, b == SUBJECT) == (other_b == SUBJECT, other_a == SUBJECT) != (False, False)
-    )
+    subjects = [a == SUBJECT, b == SUBJECT]
+    return any(subjects) and subjects == [other_b == SUBJECT, other_a == SUBJECT]
 
 
 def _own(clause: ReadClause, start: int, end: int) -> Iterator[str]:
