@@ -24,10 +24,10 @@ from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.extract import extract
 from ufo.transforms.judges.judge import JUDGES, Judge, asks_llm_judge, make_judge
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
-from ufo.transforms.llm import wire
-from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm import chat
+from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import KNOWLEDGE, Choice, Completion, Request
-from ufo.transforms.llm.window import ContextWindow, prompt_tokens
+from ufo.transforms.llm.tokens import ContextWindow, prompt_tokens
 from ufo.transforms.loop import wait_for
 from ufo.transforms.plugins import takes_context
 from ufo.transforms.read import is_used, parse
@@ -82,7 +82,7 @@ class _CountingClient:
         return None
 
     def _prompt(self, request: Request) -> int:
-        return prompt_tokens(wire.body(request, request.model, Capabilities(), request.n))
+        return prompt_tokens(chat.body(request, request.model, Capabilities(), request.n))
 
 
 def estimate(settings: Settings) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.option import Option, Parser
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.storage import OFF, checked_cache, default_cache, is_remote
-from ufo.transforms.llm.answer_store import KINDS, SqliteStore, Store, StoreError, open_store
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import store_path
+from ufo.transforms.llm.store import KINDS, SqliteStore, Store, StoreError, open_store
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0

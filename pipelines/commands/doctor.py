@@ -21,10 +21,10 @@ from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, 
 from ufo.transforms.judges.judge import JudgeContext, Judged
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.llm.capabilities import CALL, SAMPLE
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint
+from ufo.transforms.llm.forms import CALL, SAMPLE
 from ufo.transforms.llm.request import VERIFIER, LlmError, Message, Request
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.loop import wait_for

@@ -39,13 +39,13 @@ from ufo.transforms.llm.batch_store import (
     Reply,
 )
 from ufo.transforms.llm.budget import capped, priced, upper_bound
+from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage import OK
-from ufo.transforms.llm.wire import tokens
 from ufo.transforms.loop import wait_for
 
 WORKER: Final = "batch"

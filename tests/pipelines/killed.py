@@ -19,7 +19,7 @@ import ufo.pipelines.graph
 import ufo.pipelines.runs.run  # noqa: F401
 from ufo.pipelines.cli import main
 from ufo.schemas import storage
-from ufo.transforms.llm.answer_store import SqliteStore
+from ufo.transforms.llm.store import SqliteStore
 
 BEFORE, AFTER, FILE = "before keeping", "after keeping", "at a file"
 """Moments: before or after answers are kept for the n-th time, and at the n-th file operation."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.llm_server import LlmServer
 from ufo.schemas.results import open_results
-from ufo.transforms.llm.answer_store import SqliteStore
+from ufo.transforms.llm.store import SqliteStore
 
 ENVIRONMENT = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),

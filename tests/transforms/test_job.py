@@ -12,9 +12,9 @@ from ufo.transforms import job
 from ufo.transforms.job import Job, Split, into_environment, named_secrets
 from ufo.transforms.judges.judge import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
 

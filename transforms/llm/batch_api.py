@@ -19,9 +19,9 @@ import openai
 from openai import AzureOpenAI, OpenAI
 
 from ufo.transforms.llm.batch_store import Reply
-from ufo.transforms.llm.connection import broken, client_of, refused
 from ufo.transforms.llm.endpoint import Endpoint, azure_of
-from ufo.transforms.llm.failures import inside
+from ufo.transforms.llm.errors import inside
+from ufo.transforms.llm.transport import broken, client_of, refused
 
 TAG: Final = "ufo"
 """The key of a batch's metadata that holds our name of it."""

@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
-from ufo.transforms.llm import wire
+from ufo.transforms.llm import chat
 from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import SendError, of_response
+from ufo.transforms.llm.errors import SendError, of_response
 from ufo.transforms.llm.request import Request
 from ufo.transforms.llm.sending import Received
 from ufo.transforms.llm.usage import usage_row
@@ -92,8 +92,8 @@ def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
         return SendError(reply.message, reply.status, transient=True)
     if reply.status == "200":
         try:
-            wire.answer(reply.payload, None)
-        except wire.Garbled as garbled:
+            chat.answer(reply.payload, None)
+        except chat.Garbled as garbled:
             return SendError(f"{endpoint.shown_url}: {garbled}", "garbled", transient=True)
         return None
     status = int(reply.status)

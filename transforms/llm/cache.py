@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.batch_store import BatchStore
-from ufo.transforms.llm.capabilities import PROBE
 from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.failures import Tokens
+from ufo.transforms.llm.errors import Tokens
+from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.memory import Keys, Memory
 from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Request
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Final
 
 from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
-from ufo.transforms.llm import wire
+from ufo.transforms.llm import chat
 from ufo.transforms.llm.batch_client import BatchLine
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.cache import request_keys
-from ufo.transforms.llm.capabilities import (
+from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.errors import LARGER, MODEL, THOUGHTS, SendError, inside, of_response
+from ufo.transforms.llm.forms import (
     CALL,
     PROBE,
     PROBES,
@@ -30,18 +33,15 @@ from ufo.transforms.llm.capabilities import (
     Change,
     learned,
 )
-from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
-from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import LARGER, MODEL, THOUGHTS, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 from ufo.transforms.llm.retry import REAL, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
+from ufo.transforms.llm.tokens import ContextWindow, prompt_tokens
 from ufo.transforms.llm.usage import OK, usage_row
-from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 
 if TYPE_CHECKING:
-    from ufo.transforms.llm.connection import Transport
+    from ufo.transforms.llm.transport import Transport
 
 _MUSING: Final = re.compile(
     r"\W*(?:ok(?:ay)?|alright|h+m+|wait|let(?:['’]s| me| us)|(?:so,? )?(?:i|we) (?:need|have))\b",
@@ -52,7 +52,7 @@ _MODELS_SHOWN: Final = 8
 _LOG = logging.getLogger("ufo.llm")
 
 
-def _muses(answer: wire.ParsedReply) -> bool:
+def _muses(answer: chat.ParsedReply) -> bool:
     """Return whether cut-off replies may be thoughts. A chat template may have opened them: then
     only their end has a tag."""
     return all(
@@ -68,7 +68,7 @@ class Session:
         self,
         endpoint: Endpoint,
         transport: "Transport | BatchLine",
-        send: Callable[..., Awaitable[wire.ParsedReply]],
+        send: Callable[..., Awaitable[chat.ParsedReply]],
         known: Capabilities | None,
         context: int | None = None,
     ) -> None:
@@ -122,7 +122,7 @@ class Session:
         """Estimate the tokens of the context that a prompt leaves free, None if unknown."""
         if self._window.context is None:
             return None
-        body = wire.body(request, self._endpoint.model, self.known, 1)
+        body = chat.body(request, self._endpoint.model, self.known, 1)
         return self._window.room(prompt_tokens(body))
 
     async def ask(
@@ -141,7 +141,7 @@ class Session:
         thoughts, unfinished, sent = 1, None, 0
         while True:
             known = self.known
-            body = wire.body(request, self._endpoint.model, known, n, thoughts)
+            body = chat.body(request, self._endpoint.model, known, n, thoughts)
             prompt = prompt_tokens(body)
             if self._window.hopeless(prompt) and not probing:
                 raise self._too_long(prompt)
@@ -197,7 +197,7 @@ class Session:
 
     async def _exchange(
         self, body: Mapping[str, object], function: str | None
-    ) -> Received[wire.ParsedReply]:
+    ) -> Received[chat.ParsedReply]:
         """Send a request; raise also an error that is in a response of status 200."""
         place, request_id = self._endpoint, None
         try:
@@ -208,26 +208,26 @@ class Session:
                 raise of_response(
                     place, place.key(), error[0], headers, error[1], time.time(), True
                 )
-            answer = wire.answer(payload, function)
+            answer = chat.answer(payload, function)
         except SendError as error:
             if error.kind == THOUGHTS:  # OpenAI's error for a reply that ends within them
                 cut_off = Choice(finish_reason="length")
-                answer = wire.ParsedReply(
+                answer = chat.ParsedReply(
                     [cut_off], (None, None), None, thinks=True, unfinished=True
                 )
                 return Received(answer, {}, error.request_id)
             if error.kind == MODEL:
                 error.message += await self._known_models()
             raise
-        except wire.Garbled as garbled:
-            message, tokens = f"{place.shown_url}: {garbled}", wire.tokens(payload)
+        except chat.Garbled as garbled:
+            message, tokens = f"{place.shown_url}: {garbled}", chat.tokens(payload)
             raise SendError(
                 message, "garbled", transient=True, request_id=request_id, tokens=tokens
             ) from None
         return Received(answer, headers, request_id or answer.id, answer.tokens)
 
     def _check_length(
-        self, body: Mapping[str, object], prompt: int, answer: wire.ParsedReply, kind: Hashable
+        self, body: Mapping[str, object], prompt: int, answer: chat.ParsedReply, kind: Hashable
     ) -> None:
         """Learn the size of the context from a reply to a prompt of one kind.
 
@@ -418,7 +418,7 @@ class OpenAiClient:
         key = endpoint.place, endpoint.timeout
         if key not in self._transports:
             need("llm", f"the model {endpoint.model!r}")
-            from ufo.transforms.llm.connection import Transport  # `openai` is slow to import
+            from ufo.transforms.llm.transport import Transport  # `openai` is slow to import
 
             reached = endpoint.url in self._settings.reached
             self._transports[key] = Transport(endpoint, self._settings.concurrency, reached)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ufo.transforms.llm.budget import Price
-from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.limiter import RateLimits
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.llm.retry import Retry
@@ -16,7 +16,7 @@ class CallSettings:
     """Settings of every request, to a model or to a search engine.
 
     `concurrency` limits the requests in flight to one endpoint. `cache` is the URI of the cache
-    (`ufo.transforms.llm.answer_store`), None for no cache; with `cache_writes` False it is only
+    (`ufo.transforms.llm.store`), None for no cache; with `cache_writes` False it is only
     read. Each of `workers` processes keeps to its share of the limits. `usage_log` is the path of
     the run's usage log (`ufo.transforms.llm.usage_log`). `run` identifies a run within a process;
     its connections are closed at its end.

@@ -17,7 +17,7 @@ from dataclasses import astuple, dataclass
 from math import ceil, inf
 from typing import Any, Final
 
-from ufo.transforms.llm.failures import SendError, used_up
+from ufo.transforms.llm.errors import SendError, used_up
 from ufo.transforms.llm.request import LlmError, Report
 from ufo.transforms.llm.retry import REAL, Stop, Timing
 

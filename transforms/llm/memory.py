@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from ufo.transforms.llm.answer_store import Store, StoreError, report
 from ufo.transforms.llm.request import Report
+from ufo.transforms.llm.store import Store, StoreError, report
 
 _DIGITS: Final = 40
 _VERSION: Final = 1  # of the format of keys and values

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.limiter import Limiter

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget
-from ufo.transforms.llm.failures import SendError, Tokens
+from ufo.transforms.llm.errors import SendError, Tokens
 from ufo.transforms.llm.limiter import Limiter, Sent
 from ufo.transforms.llm.retry import REAL, Retry, Timing, retrying
 from ufo.transforms.llm.usage import OK

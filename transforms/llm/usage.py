@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.failures import Tokens
+from ufo.transforms.llm.errors import Tokens
 
 OK: Final = "ok"
 """The status of a request that was answered."""

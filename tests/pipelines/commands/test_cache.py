@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipelines.conftest import ends, ok
-from ufo.transforms.llm.answer_store import KINDS, SqliteStore
+from ufo.transforms.llm.store import KINDS, SqliteStore
 
 DAY = 86_400.0
 NAMES = {"old": "a", "middle": "b", "new": "c"}

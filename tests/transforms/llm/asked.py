@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import Completion, Function, LlmError, Message, Request
 from ufo.transforms.llm.retry import Timing
 

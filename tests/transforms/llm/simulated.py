@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.limiter import Limiter, RateLimits, estimated
 from ufo.transforms.llm.retry import Timing
 

@@ -15,7 +15,7 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.batch_client import BatchLine, error_of
 from ufo.transforms.llm.batch_store import ANSWERED, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import Request
 
 HERE = Endpoint("m", "http://localhost:1/v1")

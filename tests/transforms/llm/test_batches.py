@@ -17,7 +17,7 @@ from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
 from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, ASKING, FAILED, Batch, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.usage import usage_row
 
 LONG_AGO = 0.0

@@ -12,13 +12,13 @@ from unittest.mock import Mock
 import pytest
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.answer_store import SqliteStore, StoreError
 from ufo.transforms.llm.cache import CachingClient, request_keys
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.memory import Memory, packed
 from ufo.transforms.llm.request import Choice, Completion, Function, LlmError, Message, Request
+from ufo.transforms.llm.store import SqliteStore, StoreError
 from ufo.transforms.llm.usage import usage_row
 
 SETTINGS = ClientSettings({"verifier": Endpoint("m", "http://localhost:1/v1")})

@@ -14,7 +14,7 @@ from tests.llm_server.chat import LONG, LONG_APART, THOUGHTS
 from tests.llm_server.errors import ApiError
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRANSPORT, TRUNCATED
-from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
+from ufo.transforms.llm.forms import FORMS, JSON_OBJECT, WORDS, Capabilities
 from ufo.transforms.llm.request import LlmError, Message, Request
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings, store_path
 from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.limiter import RateLimits
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER
 

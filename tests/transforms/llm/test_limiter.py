@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.limiter import LOCAL_START, RateLimits, estimated
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.retry import Retry, Stop, Timing, retrying

@@ -9,7 +9,7 @@ import pytest
 
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget, Price
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.limiter import Limiter, RateLimits
 from ufo.transforms.llm.retry import Retry, Timing
 from ufo.transforms.llm.sending import Received, Sender

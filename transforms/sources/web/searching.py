@@ -23,7 +23,7 @@ from ufo.schemas.text import storable
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
-from ufo.transforms.llm.failures import SendError, retry_after, words_of
+from ufo.transforms.llm.errors import SendError, retry_after, words_of
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.retry import Sleep, Timing

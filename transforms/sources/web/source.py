@@ -21,7 +21,7 @@ from ufo.schemas.errors import UsageError, ends_run, missing, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import VERIFIER, Request, together
 from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import once, shared_client

@@ -18,7 +18,7 @@ from typing import Any, Final
 import httpcore
 import httpx
 
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
 from ufo.transforms.sources.web.documents import GARBLED, TOO_LARGE
 

@@ -31,10 +31,10 @@ from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
-from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.chat import body
 from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import Choice, LlmError, Request
-from ufo.transforms.llm.wire import body
 from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.recall.step import recall
 from ufo.transforms.sentences import segment

@@ -8,7 +8,7 @@ from typing import Any
 import httpcore
 import pytest
 
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.sources.web.transport import CheckedBackend, read_body
 
 TEXT = b"A text of a page. " * 100  # 1,800 bytes

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.golden.tables import tables
 from tests.transforms.llm.asked import ALL, FUNCTION, call
-from ufo.transforms.llm import wire
-from ufo.transforms.llm.capabilities import FORMS, PROBE, Capabilities
+from ufo.transforms.llm import chat
+from ufo.transforms.llm.forms import FORMS, PROBE, Capabilities
 from ufo.transforms.llm.request import Choice, Function, Message
 
 TABLES = tables("replies")
@@ -25,7 +25,7 @@ def reply(message: Any, **changes: Any) -> dict[str, Any]:
 
 def test_a_function_is_asked_for_in_the_form_that_the_endpoint_takes() -> None:
     def asked(form: str, step: str = "verify") -> Any:
-        return wire.body(call(step=step), "m", Capabilities((form,)), 1)
+        return chat.body(call(step=step), "m", Capabilities((form,)), 1)
 
     named = {"name": "choose", "schema": SCHEMA, "strict": True}
     assert asked(REQUIRED)["tool_choice"] == "required"
@@ -50,21 +50,21 @@ def test_a_function_is_asked_for_in_the_form_that_the_endpoint_takes() -> None:
 def test_a_temperature_that_cannot_be_chosen_is_not_sent() -> None:
     fixed, never_one = Capabilities(temperature_zero=False), Capabilities(temperature_one=False)
     asked = [(0.0, ALL), (0.0, fixed), (0.7, fixed), (1.0, fixed), (1.0, never_one)]
-    bodies = [wire.body(call(temperature=chosen), "m", known, 1) for chosen, known in asked]
+    bodies = [chat.body(call(temperature=chosen), "m", known, 1) for chosen, known in asked]
     assert [body.get("temperature") for body in bodies] == [0.0, None, None, 1.0, None]
 
 
 @pytest.mark.parametrize("mark", TABLES["marks"])
 def test_no_mark_of_a_chat_template_is_in_what_is_sent(mark: str) -> None:
-    broken = wire.without_marks(f"The page says {mark} and goes on.")
+    broken = chat.without_marks(f"The page says {mark} and goes on.")
     assert broken.replace(" ", "") == f"Thepagesays{mark}andgoeson."
     plain = f"{broken} a < b |x| > 1 see [1] [Note] <p1> x<y>z"  # what is no mark stays
-    assert wire.without_marks(plain) == plain
+    assert chat.without_marks(plain) == plain
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": mark}}}
     function = Function("report", "Reports.", schema, {"a": mark})
     asked = call(function=function, messages=[Message("system", "S"), Message("user", mark)])
     for known in (ALL, *(Capabilities((form,)) for form in FORMS)):
-        assert mark not in json.dumps(wire.body(asked, "m", known, 1), ensure_ascii=False)
+        assert mark not in json.dumps(chat.body(asked, "m", known, 1), ensure_ascii=False)
 
 
 TAGS = """s bos eos pad unk mask cls sep bos_token eos_token sys start_of_turn end_of_turn turn
@@ -83,7 +83,7 @@ BRACKETS = """INST SYS SYSTEM_PROMPT AVAILABLE_TOOLS TOOL_CALLS TOOL_RESULTS TOO
     ],
 )
 def test_each_special_token_is_taken_apart(mark: str) -> None:
-    assert wire.without_marks(f"a{mark}b") == f"a{mark[0]} {mark[1:]}b"
+    assert chat.without_marks(f"a{mark}b") == f"a{mark[0]} {mark[1:]}b"
 
 
 LIMITS = ("max_tokens", "max_completion_tokens")
@@ -119,7 +119,7 @@ NINE = {"max_tokens": 9}
 def test_a_parameter_is_sent_where_it_was_asked_for_and_is_supported(
     change: dict[str, Any], known: dict[str, Any], n: int, sent: dict[str, Any]
 ) -> None:
-    body = wire.body(call(function=None, **change), "m", Capabilities(**known), n)
+    body = chat.body(call(function=None, **change), "m", Capabilities(**known), n)
     assert body == {
         "model": "m",
         "messages": [{"role": "system", "content": "Choose."}, {"role": "user", "content": "One."}],
@@ -129,7 +129,7 @@ def test_a_parameter_is_sent_where_it_was_asked_for_and_is_supported(
 
 
 def test_a_longer_think_has_more_room() -> None:
-    body = wire.body(call(max_tokens=9), "m", Capabilities(thinks=True), 1, thoughts=4)
+    body = chat.body(call(max_tokens=9), "m", Capabilities(thinks=True), 1, thoughts=4)
     assert body["max_tokens"] == 9 + 4 * 8192
 
 
@@ -142,7 +142,7 @@ def test_a_longer_think_has_more_room() -> None:
     ],
 )
 def test_a_schema_is_strict_where_supported(known: dict[str, Any], strict: bool | None) -> None:
-    (tool,) = wire.body(call(), "m", Capabilities(**known), 1)["tools"]
+    (tool,) = chat.body(call(), "m", Capabilities(**known), 1)["tools"]
     assert tool["function"].get("strict") is strict
     assert tool["function"]["name"] == "choose"
     assert tool["function"]["description"] == "Chooses a word."
@@ -158,7 +158,7 @@ def test_a_schema_that_is_written_out_has_nothing_that_an_endpoint_may_not_take(
         "required": ["lines"],
         "$defs": {"line": line},
     }
-    assert wire.written_out(schema, {"line": line}) == {
+    assert chat.written_out(schema, {"line": line}) == {
         "properties": {"lines": {"type": "array", "items": line}},
         "required": ["lines"],
     }
@@ -166,7 +166,7 @@ def test_a_schema_that_is_written_out_has_nothing_that_an_endpoint_may_not_take(
 
 @pytest.mark.parametrize("row", TABLES["messages"].values(), ids=TABLES["messages"])
 def test_replies_of_all_shapes_are_read(row: dict[str, Any]) -> None:
-    found = wire.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
+    found = chat.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
     assert found.choices == [Choice(**{"text": "", **row["choice"]})]
     assert found.unfinished == row.get("unfinished", False)
     assert found.tokens == (7, 2)
@@ -175,7 +175,7 @@ def test_replies_of_all_shapes_are_read(row: dict[str, Any]) -> None:
 
 def test_the_mean_of_log_probabilities() -> None:
     def mean(logprobs: Any) -> float | None:
-        return wire.answer(reply({"content": "x"}, logprobs=logprobs), None).choices[0].logprob_mean
+        return chat.answer(reply({"content": "x"}, logprobs=logprobs), None).choices[0].logprob_mean
 
     tokens = [{"logprob": -1.0}, {"logprob": -2.0}, {"logprob": float("-inf")}, {}]
     assert mean({"content": tokens}) == -1.5
@@ -185,8 +185,8 @@ def test_the_mean_of_log_probabilities() -> None:
 
 @pytest.mark.parametrize("payload", TABLES["garbled"].values(), ids=TABLES["garbled"])
 def test_what_is_no_reply_is_garbled(payload: Any) -> None:
-    with pytest.raises(wire.Garbled):
-        wire.answer(payload, None)
+    with pytest.raises(chat.Garbled):
+        chat.answer(payload, None)
 
 
 JSON = st.recursive(
@@ -202,7 +202,7 @@ def test_no_reply_breaks_the_reader(
 ) -> None:
     message = {"content": content, "tool_calls": calls, "refusal": content}
     choice = {"message": message, "finish_reason": finish, "logprobs": logprobs}
-    answer = wire.answer({"id": calls, "usage": usage, "choices": [choice]}, "report")
+    answer = chat.answer({"id": calls, "usage": usage, "choices": [choice]}, "report")
     assert isinstance(answer.choices[0].text, str)
     assert isinstance(answer.choices[0].finish_reason, str)
     assert min(tokens or 0 for tokens in answer.tokens) >= 0
@@ -210,7 +210,7 @@ def test_no_reply_breaks_the_reader(
 
 @pytest.mark.parametrize(("usage", "expected"), TABLES["tokens"].values(), ids=TABLES["tokens"])
 def test_thoughts_in_the_total_are_counted(usage: dict[str, int], expected: list[int]) -> None:
-    assert [*wire.tokens({"usage": usage})] == expected
+    assert [*chat.tokens({"usage": usage})] == expected
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_thoughts_in_the_total_are_counted(usage: dict[str, int], expected: list
 )
 def test_a_thinking_model_is_known(message: dict[str, Any], details: Any, thinks: bool) -> None:
     usage = {"completion_tokens_details": details}
-    assert wire.answer({"choices": [{"message": message}], "usage": usage}, None).thinks is thinks
+    assert chat.answer({"choices": [{"message": message}], "usage": usage}, None).thinks is thinks
 
 
 NESTED = {
@@ -233,7 +233,7 @@ NESTED = {
 
 
 def test_a_function_in_words_has_its_example_and_all_descriptions() -> None:
-    said = wire.in_words(Function("report", "Reports.", NESTED, {"words": ["é"]}))
+    said = chat.in_words(Function("report", "Reports.", NESTED, {"words": ["é"]}))
     assert said.startswith("\n\nReply with one JSON object and nothing else. ")
     assert said.endswith(
         "of the function `report` (Reports.), as in this example of other data:\n"
@@ -242,10 +242,10 @@ def test_a_function_in_words_has_its_example_and_all_descriptions() -> None:
 
 
 def test_a_function_in_words_without_an_example_has_its_schema() -> None:
-    said = wire.in_words(Function("report", "Reports.", {"description": "é"}))
+    said = chat.in_words(Function("report", "Reports.", {"description": "é"}))
     assert said.endswith('(Reports.), by this JSON Schema:\n{"description": "é"}')
 
 
 @pytest.mark.parametrize(("told", "read"), [("c1", "c1"), ("", None), (5, None), (None, None)])
 def test_the_id_of_a_reply_is_a_text(told: Any, read: str | None) -> None:
-    assert wire.answer({**reply({"content": "x"}), "id": told}, None).id == read
+    assert chat.answer({**reply({"content": "x"}), "id": told}, None).id == read

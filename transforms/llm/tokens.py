@@ -19,7 +19,7 @@ from math import inf
 from statistics import median
 from typing import Any, Final
 
-from ufo.transforms.llm.failures import Overflow
+from ufo.transforms.llm.errors import Overflow
 
 _RATIO: Final = 1.0  # initial ratio of counted to estimated tokens; SmolLM2: 0.97 to 1.2 (English)
 _MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ufo.schemas.text import storable
-from ufo.transforms.llm.capabilities import (
+from ufo.transforms.llm.errors import Tokens
+from ufo.transforms.llm.forms import (
     JSON_OBJECT,
     JSON_OBJECT_SCHEMA,
     JSON_SCHEMA,
@@ -24,7 +25,6 @@ from ufo.transforms.llm.capabilities import (
     TOOL,
     Capabilities,
 )
-from ufo.transforms.llm.failures import Tokens
 from ufo.transforms.llm.request import Choice, Function, Message, Request
 from ufo.transforms.thoughts import NAMES, without_thoughts
 

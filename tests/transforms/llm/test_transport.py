@@ -16,10 +16,10 @@ from tests.golden.tables import tables
 from tests.llm_server import LlmServer, Switches
 from tests.local_web import LocalWeb, Reply
 from ufo.schemas.errors import UsageError
-from ufo.transforms.llm.connection import Transport, completion_of
 from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
+from ufo.transforms.llm.transport import Transport, completion_of
 
 TABLES = tables("endpoints")
 LOCAL = "http://localhost:8000/v1"

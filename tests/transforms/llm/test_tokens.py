@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.llm.failures import Overflow
-from ufo.transforms.llm.window import ContextWindow, at_least, count, prompt_tokens
+from ufo.transforms.llm.errors import Overflow
+from ufo.transforms.llm.tokens import ContextWindow, at_least, count, prompt_tokens
 
 
 def body(words: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import openai
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
-from ufo.transforms.llm.failures import SendError, of_response
+from ufo.transforms.llm.errors import SendError, of_response
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.sending import Received
 

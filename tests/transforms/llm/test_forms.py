@@ -12,8 +12,12 @@ from tests.golden.tables import tables
 from tests.llm_server import PROFILES, LlmServer, Switches
 from tests.llm_server.profiles import refusals
 from tests.transforms.llm.asked import Asked, call
-from ufo.transforms.llm import failures
-from ufo.transforms.llm.capabilities import (
+from ufo.transforms.llm import errors
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.errors import Overflow, SendError, of_response
+from ufo.transforms.llm.forms import (
     FORMS,
     JSON_SCHEMA,
     Capabilities,
@@ -21,10 +25,6 @@ from ufo.transforms.llm.capabilities import (
     probe_call,
     used,
 )
-from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
-from ufo.transforms.llm.failures import Overflow, SendError, of_response
 from ufo.transforms.llm.request import VERIFIER, Choice, Request
 
 
@@ -152,7 +152,7 @@ def header_in(value: Any) -> str:
 
 @pytest.mark.parametrize(("headers", "seconds"), TABLES["waits"], ids=header_in)
 def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | None) -> None:
-    assert failures.retry_after(headers, now=100.0) == seconds
+    assert errors.retry_after(headers, now=100.0) == seconds
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | No
 @pytest.mark.parametrize("what", ["requests", "tokens"])
 def test_a_used_up_limit_is_waited_for(what: str, reset: str, seconds: float | None) -> None:
     headers = {f"x-ratelimit-remaining-{what}": "0", f"x-ratelimit-reset-{what}": reset}
-    assert failures.used_up(headers, 1_700_000_000.0) == seconds
+    assert errors.used_up(headers, 1_700_000_000.0) == seconds
 
 
 @pytest.mark.parametrize(
@@ -184,11 +184,11 @@ def test_limits_that_are_used_up_are_waited_for(
     for what, remaining, reset in zip(("requests", "tokens"), left, resets, strict=True):
         headers[f"x-ratelimit-remaining-{what}"] = remaining
         headers[f"x-ratelimit-reset-{what}"] = reset
-    assert failures.used_up(headers, 0.0) == seconds
+    assert errors.used_up(headers, 0.0) == seconds
 
 
 def test_without_headers_no_limit_is_waited_for() -> None:
-    assert failures.used_up({}, 0.0) is None
+    assert errors.used_up({}, 0.0) is None
 
 
 KINDS = [row["kind"] for row in refusals()]
@@ -360,13 +360,13 @@ def test_errors_of_other_shapes_are_read() -> None:
 
 @pytest.mark.parametrize(("payload", "expected"), TABLES["inside"].values(), ids=TABLES["inside"])
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
-    found = failures.inside(payload)
+    found = errors.inside(payload)
     assert (found and found[0]) == expected
 
 
 @pytest.mark.parametrize("code", [399, 600, "4290", None])
 def test_an_error_inside_a_reply_with_no_status_of_an_error_is_a_bad_request(code: Any) -> None:
-    assert failures.inside({"error": {"code": code}}) == (400, {"error": {"code": code}})
+    assert errors.inside({"error": {"code": code}}) == (400, {"error": {"code": code}})
 
 
 def test_300_characters_of_a_message_are_shown() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ufo.schemas.records import TRUNCATED
-from ufo.transforms.llm.failures import CAP, STREAM, SendError
+from ufo.transforms.llm.errors import CAP, STREAM, SendError
 from ufo.transforms.llm.request import Choice, Function, Message, Request, closed, listed, one_of
 
 PROBE = "probe"
