@@ -8,7 +8,7 @@ Every step that asks a model (extraction, verification, knowledge) builds a `Req
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
@@ -74,14 +74,31 @@ class Request:
     key: str = field(default="", compare=False)
 
 
+WHOLE: Final = "whole"
+WITHHELD: Final = "withheld"
+BROKEN_OFF: Final = "broken off"
+# Finish reasons in the words of OpenAI, Anthropic, Gemini, Mistral, Cohere, Bedrock, TGI and Ollama.
+_WHOLE: Final = frozenset(
+    "stop stopped stop_sequence stop_string tool_calls tool_call tool_use function_call end_turn "
+    "end eos eos_token eos_found complete completed completion done finish finished "
+    "finish_reason_stop".split()
+)
+_WITHHELD: Final = frozenset(
+    "content_filter content_filtered content_policy content_policy_violation safety refusal "
+    "guardrail_intervened guardrail_triggered prohibited_content blocklist recitation spii "
+    "sensitive image_safety error_toxic toxic blocked".split()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One choice of a completion.
 
     `arguments` is the JSON text of the function call's arguments, None where no function was
-    called. `finish_reason` is the endpoint's (stop, length, tool_calls, content_filter, …);
-    `refusal` is the text of a refusal. `logprob_mean` is the mean log-probability of the tokens,
-    None where the endpoint returned none.
+    called. `finish_reason` is the endpoint's own word, "" for none; `ending` says what it means.
+    `refusal` is the text of a refusal. `thought` has the first words of a reply that is only in the
+    field for reasoning, so that there is no answer. `logprob_mean` is the mean log-probability of
+    the tokens, None where the endpoint returned none.
     """
 
     text: str = ""
@@ -89,6 +106,16 @@ class Choice:
     finish_reason: str = "stop"
     refusal: str | None = None
     logprob_mean: float | None = None
+    thought: str = ""
+
+    @property
+    def ending(self) -> str:
+        """Whether the reply is WHOLE, was WITHHELD by a filter, or is BROKEN_OFF: for any reason
+        that does not mean one of the others, also an unknown one or none."""
+        word = self.finish_reason.strip().casefold().replace("-", "_")
+        if word in _WHOLE:
+            return WHOLE
+        return WITHHELD if word in _WITHHELD else BROKEN_OFF
 
 
 @dataclass(frozen=True, slots=True)
