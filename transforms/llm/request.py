@@ -6,8 +6,10 @@ Every step that asks a model (extraction, verification, knowledge) builds a `Req
 """
 
 import asyncio
+import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from typing import Any, Final, Protocol, TypeVar
 
 from ufo.schemas.errors import NotYetAnswered
@@ -77,16 +79,8 @@ class Request:
 WHOLE: Final = "whole"
 WITHHELD: Final = "withheld"
 BROKEN_OFF: Final = "broken off"
-# Finish reasons in the words of OpenAI, Anthropic, Gemini, Mistral, Cohere, Bedrock, TGI and Ollama.
-_WHOLE: Final = frozenset(
-    "stop stopped stop_sequence stop_string tool_calls tool_call tool_use function_call end_turn "
-    "end eos eos_token eos_found complete completed completion done finish finished "
-    "finish_reason_stop".split()
-)
-_WITHHELD: Final = frozenset(
-    "content_filter content_filtered content_policy content_policy_violation safety refusal "
-    "guardrail_intervened guardrail_triggered prohibited_content blocklist recitation spii "
-    "sensitive image_safety error_toxic toxic blocked".split()
+_REASONS: Final[Mapping[str, Sequence[str]]] = tomllib.loads(
+    (resources.files(__package__) / "finish_reasons.toml").read_text(encoding="utf-8")
 )
 
 
@@ -112,10 +106,8 @@ class Choice:
     def ending(self) -> str:
         """Whether the reply is WHOLE, was WITHHELD by a filter, or is BROKEN_OFF: for any reason
         that does not mean one of the others, also an unknown one or none."""
-        word = self.finish_reason.strip().casefold().replace("-", "_")
-        if word in _WHOLE:
-            return WHOLE
-        return WITHHELD if word in _WITHHELD else BROKEN_OFF
+        word = self.finish_reason.strip().casefold().replace("-", "_").replace(" ", "_")
+        return next((kind for kind in (WHOLE, WITHHELD) if word in _REASONS[kind]), BROKEN_OFF)
 
 
 @dataclass(frozen=True, slots=True)
