@@ -73,9 +73,12 @@ async def _probe(
                 usage += sent
                 reached.add(endpoint.url)
                 await memory.put_many({key: _entry(before)})
-            elif several and await client.answers(role):
-                # Every process waits for a server that answered when the run began.
-                reached.add(endpoint.url)
+            else:
+                if several and await client.answers(role):
+                    # Every process waits for a server that answered when the run began.
+                    reached.add(endpoint.url)
+                if settings.context is None:  # it may have been started with another one since
+                    before = replace(before, context=await client.stated_context(role))
             known[endpoint] = before
     except LlmError as error:
         raise RunError(error.message) from error

@@ -64,9 +64,9 @@ class BatchLine:
             raise error
         return Received(reply.payload, {}, reply.request_id)
 
-    async def models(self) -> list[str]:
-        """Return []: an error in a batch does not justify another request."""
-        return []
+    async def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Return None: an error in a batch does not justify another request."""
+        return None
 
     async def receive(
         self, body: Any, exchange: Callable[[], Awaitable[Received[T]]], row: Any, rows: list[Usage]

@@ -52,6 +52,11 @@ class UsageLog:
         with suppress(RunError):
             self._append({"message": message})
 
+    def report_once(self, message: str) -> None:
+        """Append a message that the user sees once, however many processes report it."""
+        with suppress(RunError):
+            self._append({"message": message, "once": True})
+
     def begin(self, before: Mapping[str, float] | None = None) -> None:
         """Start a process of the run: reset all totals but requests, tokens and cost.
 
@@ -97,6 +102,7 @@ class UsageReader:
         self._position = 0
         self._totals: dict[str, float] = {}
         self._messages: list[str] = []
+        self._once: set[str] = set()
 
     def totals(self) -> dict[str, float]:
         """Return the totals by name, including lines written since the last call."""
@@ -105,8 +111,9 @@ class UsageReader:
                 self._totals = dict(line["begin"])
             for name, number in line.get("add", {}).items():
                 self._totals[name] = self._totals.get(name, 0.0) + number
-            if "message" in line:
+            if "message" in line and line["message"] not in self._once:
                 self._messages.append(line["message"])
+                self._once |= {line["message"]} if line.get("once") else set()
         return dict(self._totals)
 
     def messages(self) -> list[str]:

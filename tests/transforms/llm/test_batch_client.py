@@ -64,7 +64,7 @@ def test_another_request_is_another_line(
 
 
 def test_a_batch_asks_for_no_list_of_models(store: BatchStore) -> None:
-    assert asyncio.run(BatchLine(store, HERE, SENT).models()) == []
+    assert asyncio.run(BatchLine(store, HERE, SENT).look("/models")) is None
 
 
 def test_equal_lines_of_one_request_are_choices_of_their_own(store: BatchStore) -> None:
