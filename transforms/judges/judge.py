@@ -69,7 +69,6 @@ def evidence_row(
         outcome=outcome,
         label=_LABELS.get(outcome),
         sample_index=hit.sample_index,
-        logprob_mean=hit.logprob_mean,
         **{"citation_found": None, **columns},
     )
 
@@ -301,7 +300,7 @@ class Judge:
             outcome=found.outcome,
             reason=found.reason,
             label=None,
-            raw_verdict=None,
+            raw_verdict=found.raw_verdict,
             probability=None,
             rationale=found.message or None,
             citation=None,

@@ -19,7 +19,7 @@ from uuid import uuid4
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.memory import packed, unpacked
+from ufo.transforms.llm.store import packed, unpacked
 
 AGAIN, ANSWERED, FAILED = "again", "answered", "failed"
 ASKING: Final = -1

@@ -6,6 +6,7 @@ Every step that asks a model (extraction, verification, knowledge) builds a `Req
 """
 
 import asyncio
+import json
 import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -108,6 +109,18 @@ class Choice:
         that does not mean one of the others, also an unknown one or none."""
         word = self.finish_reason.strip().casefold().replace("-", "_").replace(" ", "_")
         return next((kind for kind in (WHOLE, WITHHELD) if word in _REASONS[kind]), BROKEN_OFF)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the reply is whole by its finish reason, or since it is a complete JSON value of
+        more than a word."""
+        if self.ending != BROKEN_OFF:
+            return self.ending == WHOLE
+        text = (self.arguments or self.text).strip()
+        try:
+            return text[:1] in ("{", "[") and bool(json.loads(text))
+        except (ValueError, RecursionError):
+            return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from math import inf
 from typing import Any, Protocol, TypeVar
 
 from ufo.schemas.storage import OFF
-from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.cache import CachingClient, Memory
 from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
-from ufo.transforms.llm.memory import Memory
 from ufo.transforms.llm.request import Client
 from ufo.transforms.llm.retry import Stop
 from ufo.transforms.llm.store import StoreError, open_store, report

@@ -200,6 +200,9 @@ def test_only_a_server_of_ones_own_is_asked_for_more_than_its_models() -> None:
     assert asked({"/models": {"data": [{"id": "m", "max_model_len": 512}]}}) == (512, ["/models"])
 
 
+NO_LISTS: list[Any] = [None, [], "x", 5, {"data": 5}, {"data": [None, 3]}]
+
+
 @pytest.mark.parametrize(
     ("payload", "size"),
     [
@@ -218,7 +221,7 @@ def test_only_a_server_of_ones_own_is_asked_for_more_than_its_models() -> None:
             id="the one in use before the largest",
         ),
         pytest.param({"n_ctx_train": 131072}, None, id="what it was trained with"),
-        *((payload, None) for payload in (None, [], "x", 5, {"data": 5}, {"data": [None, 3]})),
+        *((payload, None) for payload in NO_LISTS),
     ],
 )
 def test_sizes_are_read_where_they_are(payload: Any, size: int | None) -> None:

@@ -28,9 +28,9 @@ from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pa
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.llm.batch_store import BatchStore
+from ufo.transforms.llm.cache import Keys, Memory
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.errors import Tokens
-from ufo.transforms.llm.memory import Keys, Memory
 from ufo.transforms.llm.request import VERIFIER, together
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 

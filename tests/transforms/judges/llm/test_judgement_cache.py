@@ -14,12 +14,12 @@ from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.llm.cache import Keys, Memory
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.memory import Keys, Memory, packed
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.llm.store import SqliteStore
+from ufo.transforms.llm.store import SqliteStore, packed
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
