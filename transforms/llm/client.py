@@ -291,9 +291,9 @@ class OpenAiClient:
         self._shared = shared or Shared()
         self._budget = self._shared.budget(settings)
         # A run shows the messages in its log; elsewhere they are logged.
-        log = self._budget.log if settings.usage_log else None
-        self._report = log.report if log else _LOG.warning
-        self._report_once = log.report_once if log else _LOG.warning
+        log = self._budget.log
+        self._report = log.report if log.shown else _LOG.warning
+        self._report_once = log.report_once if log.shown else _LOG.warning
         self._transports: dict[Hashable, Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
         self._learned: dict[str, Session] = {}
