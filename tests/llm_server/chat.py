@@ -56,6 +56,8 @@ class Switches:
     thinks: str = ""  # one of THOUGHTS: how the model's thoughts come with its reply
     streams: bool = False  # only requests for a stream are answered
     azure: str = ""  # the name of a deployment, at Azure's paths and with its header for the key
+    # Replies are half of what they should be, with this finish reason ("" for null); None: whole.
+    breaks_off: str | None = None
     fails: ApiError | None = field(default=None, repr=False)  # what every request is answered
     # Of the context, the prompt's tokens, and those allowed for the reply. Not shown: tests are
     # named by what is.
@@ -283,6 +285,8 @@ def choice(
     limit -= tokens.count(thoughts)
     said, cut_off = ("", True) if broken else tokens.cut(said, limit)
     broken = broken or cut_off
+    if switches.breaks_off is not None:
+        said = said[: len(said) // 2]
     message: dict[str, Any] = {"role": "assistant", "content": said, "refusal": None}
     forced = body.get("tool_choice")
     finish = "stop"
@@ -301,6 +305,8 @@ def choice(
         "logprobs": _logprobs(message["content"], body, switches),
         "finish_reason": "length" if broken else finish,
     }
+    if switches.breaks_off is not None:
+        result["finish_reason"] = switches.breaks_off or None
     _think(message, thoughts, switches, broken and not said)
     return result, tokens.count(thoughts) + tokens.count(said)
 
