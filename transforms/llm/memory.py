@@ -1,7 +1,7 @@
 """Cache values in a store, and compute a value only once for concurrent callers.
 
 All caches use it: for requests (`ufo.transforms.llm.cache`), judgements
-(`ufo.transforms.judges.llm.judgement_cache`), searches and web pages. Use it on one event loop; the
+(`ufo.transforms.judges.llm.judgements`), searches and web pages. Use it on one event loop; the
 store is called in threads, so the loop never blocks on a disk.
 """
 
