@@ -219,7 +219,9 @@ def breaks_off(choice: Choice) -> bool:
     Some servers return finish_reason `stop` for a reply that their limit cut off.
     """
     text = choice.arguments or choice.text
-    return bool(_BEGINNING.match(text)) and any(ends_within for _, ends_within in _objects(text))
+    ends = [ends_within for _, ends_within in _objects(text)]
+    unclosed = any(ends) or (not ends and text.rstrip()[-1:] not in ("]", "}"))
+    return bool(_BEGINNING.match(text)) and unclosed
 
 
 def is_whole(choice: Choice) -> bool:
