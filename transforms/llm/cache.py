@@ -1,7 +1,7 @@
 """Cache the values that were paid for, and compute a value only once for concurrent callers.
 
 `Memory` is the cache of all steps: requests, judgements
-(`ufo.transforms.judges.llm.judgement_cache`), searches and web pages. Use it on one event loop; the
+(`ufo.transforms.judges.llm.judgements`), searches and web pages. Use it on one event loop; the
 store is called in threads, so the loop never blocks on a disk.
 
 `CachingClient` caches completions. The key of a request is a hash of what is sent and of the
