@@ -54,6 +54,8 @@ class UsageLog:
         self._file: int | None = None
         if path and is_folder(path) and self._objects is None:
             self._path = storage.join(path, f"{uuid4().hex}.jsonl")
+            with suppress(OSError):  # reported by the first line
+                storage.make_folder(path)
 
     def add(self, changes: Mapping[str, float], row: Usage | None = None) -> None:
         """Append changes of the totals by name, and a usage row.
@@ -112,7 +114,6 @@ class UsageLog:
             return
         try:
             if self._file is None:
-                os.makedirs(os.path.dirname(self._path), exist_ok=True)
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
                 self._file = os.open(self._path, flags, 0o644)
             os.write(self._file, text.encode())

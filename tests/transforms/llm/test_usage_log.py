@@ -107,10 +107,11 @@ def test_a_line_that_cannot_be_read_hides_no_other(path: Path, line: str) -> Non
 
 def test_a_log_that_cannot_be_written_ends_the_run_but_not_for_a_message(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    log = UsageLog(str(tmp_path / "file" / "usage.jsonl"))
-    log.report("Told.")
-    with pytest.raises(RunError, match=r"usage log .*file.* cannot be written"):
-        log.add({"requests": 1})
+    for path in ("missing/usage.jsonl", "file/requests/"):
+        log = UsageLog(f"{tmp_path}/{path}")
+        log.report("Told.")
+        with pytest.raises(RunError, match=r"usage log .* cannot be written"):
+            log.add({"requests": 1})
 
 
 @pytest.mark.parametrize("scheme", ["", "memory://"])
