@@ -33,10 +33,8 @@ from ufo.transforms.llm.forms import (
     Change,
     learned,
 )
-from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
-from ufo.transforms.llm.retry import REAL, Stop, Timing
-from ufo.transforms.llm.sending import Received, Sender
+from ufo.transforms.llm.send import LOCAL_START, REAL, Limiter, Received, Sender, Stop, Timing
 from ufo.transforms.llm.tokens import ContextWindow, prompt_tokens
 from ufo.transforms.llm.usage import OK, usage_row
 

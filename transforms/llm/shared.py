@@ -15,7 +15,7 @@ from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.memory import Memory
 from ufo.transforms.llm.request import Client
-from ufo.transforms.llm.retry import Stop
+from ufo.transforms.llm.send import Stop
 from ufo.transforms.llm.store import StoreError, open_store, report
 
 

@@ -1,54 +1,65 @@
-"""Send one HTTP request through the `openai` package, without retries or interpretation."""
+"""Send one HTTP request to an endpoint, without retries; say what keeps it from being answered."""
 
 import asyncio
 import json
+import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl
-from urllib.request import getproxies
+from functools import cache
+from importlib import resources
+from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
-import openai
-from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
-from ufo.transforms.llm.errors import SendError, of_response
+from ufo.transforms.llm.errors import SendError, inside, is_page, of_response, payload_of
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.sending import Received
+from ufo.transforms.llm.send import Received
 
 C = TypeVar("C")
-_CONNECT_SECONDS = 10.0
-_KEPT_SECONDS = 30.0
+_CONNECT_SECONDS: Final = 10.0
+_KEPT_SECONDS: Final = 30.0
+_REDIRECTS: Final = 3
+_HEADERS: Final = {
+    "accept": "application/json",
+    "accept-encoding": "gzip, deflate",
+    "content-type": "application/json",
+    "user-agent": "ufo",
+}
 
 
 class Connections(httpx2.AsyncBaseTransport):
-    """A connection pool without a limit; the cost of a request does not grow with concurrency.
+    """A pool of at most `most` connections; the cost of a request does not grow with their number.
 
-    A pool of `httpcore` checks the socket of every connection whenever a request begins or ends.
-    Here each connection is a pool of size one, and the one used last is reused first
-    (`benchmarks/speed/concurrency.py`). The caller limits the number of concurrent requests.
+    A pool of `httpcore2` checks the socket of every connection whenever a request begins or ends:
+    at 512 connections a request takes five times as long (`benchmarks/speed/concurrency.py`). Here
+    each connection is a pool of size one, and the one used last is reused first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._free = asyncio.Semaphore(most)
         self._trusted = httpx2.create_ssl_context()
         self._idle: list[httpx2.AsyncHTTPTransport] = []
         self._all: list[httpx2.AsyncHTTPTransport] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request over an idle or a new connection; return the response with its body."""
-        connection = self._idle.pop() if self._idle else self._opened()
-        try:
-            response = await connection.handle_async_request(request)
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
+        async with self._free:
+            connection = self._idle.pop() if self._idle else self._opened()
             try:
-                body = b"".join([part async for part in response.stream])
+                response = await connection.handle_async_request(request)
+                assert isinstance(response.stream, httpx2.AsyncByteStream)
+                try:
+                    body = b"".join([part async for part in response.stream])
+                finally:
+                    await response.stream.aclose()
             finally:
-                await response.stream.aclose()
-        finally:
-            self._idle.append(connection)
+                self._idle.append(connection)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
@@ -80,26 +91,27 @@ def _limits(connections: int) -> httpx2.Limits:
 class Transport:
     """The connections to one endpoint, for up to `concurrency` concurrent requests.
 
-    The `openai` client is bound to its event loop and cannot be pickled, so it is created at the
-    first request. `reached` says that the endpoint has answered this run before: a failure to
-    connect is then transient, else final.
+    The HTTP client is bound to its event loop and cannot be pickled, so it is created at the first
+    request. `reached` says that the endpoint has answered this run before: a failure to connect is
+    then transient, else final.
     """
 
     def __init__(self, endpoint: Endpoint, concurrency: int, reached: bool = False) -> None:
         self._endpoint = endpoint
         self._concurrency = concurrency
-        self._client: AsyncOpenAI | None = None
+        self._client: httpx2.AsyncClient | None = None
         self._added = endpoint.added
         self._key = ""
         self._reached = reached
+        self._served = False  # whether a reply was JSON
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:
         """Post a chat completion and return the JSON of the reply, joined from its chunks if
         streamed.
 
         Raises:
-            SendError: there is no reply, it has a status of 400 or above, or it is not JSON.
-            LlmError: the endpoint's URL or key is invalid.
+            SendError: there is no reply, it has a status of 300 or above, or it is not JSON.
+            LlmError: the endpoint's URL or key is invalid, or no client can be made here.
         """
         response = await self._exchange("POST", "/chat/completions", {**body, **self._added})
         request_id = response.headers.get("x-request-id")
@@ -108,10 +120,17 @@ class Transport:
                 payload = completion_of(response.text)
             else:
                 payload = json.loads(response.content)
-        except ValueError:
-            message = f"{self._endpoint.shown_url} answered with something that is not JSON"
-            raise SendError(message, "garbled", transient=True, request_id=request_id) from None
+        except (ValueError, RecursionError):
+            raise self._garbled(response, request_id) from None
+        self._served = True
         return Received(payload, response.headers, request_id)
+
+    async def get(self, path: str) -> Any:
+        """Return the JSON at a path of the endpoint; None where there is none."""
+        try:
+            return payload_of((await self._exchange("GET", path, None)).text)
+        except SendError:
+            return None
 
     async def models(self) -> list[str]:
         """Return the sorted names of the models that the endpoint lists; [] where that fails. It is
@@ -119,10 +138,8 @@ class Transport:
         if azure_of(self._endpoint.url):
             return []
         try:
-            response = await self._exchange("GET", "/models", None)
-            listed = json.loads(response.content)["data"]
-            return sorted(str(model["id"]) for model in listed)
-        except (SendError, ValueError, KeyError, TypeError):
+            return sorted(str(model["id"]) for model in (await self.get("/models"))["data"])
+        except (KeyError, TypeError):
             return []
 
     async def answers(self) -> bool:
@@ -136,67 +153,87 @@ class Transport:
         """Close the connections; a later request opens them again."""
         client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            await client.aclose()
 
     async def _exchange(
         self, method: str, path: str, body: Mapping[str, Any] | None
     ) -> httpx2.Response:
-        client = self._opened()
+        client, model = self._opened(), str(body["model"]) if body else ""
+        text = None if body is None else json.dumps(body, ensure_ascii=False)
+        seconds = self._endpoint.timeout
         try:
-            async with asyncio.timeout(self._endpoint.timeout):
-                if method == "GET":
-                    response = await client.get(path, cast_to=httpx2.Response)
-                else:
-                    response = await client.post(path, cast_to=httpx2.Response, body=body)
-        except (TimeoutError, openai.APITimeoutError):
-            message = (
-                f"{self._endpoint.shown_url} did not answer within {self._endpoint.timeout:g} s"
-            )
+            async with asyncio.timeout(seconds):
+                request = client.build_request(
+                    method,
+                    _path(self._endpoint, path, model),
+                    content=None if text is None else text.encode(errors="replace"),
+                )
+                response = await client.send(request)
+                for _ in range(_REDIRECTS):
+                    moved = response.next_request if response.status_code in (307, 308) else None
+                    if moved is None or moved.url.host != request.url.host:
+                        break
+                    response = await client.send(moved)
+        except httpx2.ConnectTimeout:
+            where = proxies(self._endpoint.url) or self._endpoint.shown_url
+            message = f"no connection to {where} within {min(seconds, _CONNECT_SECONDS):g} s"
             raise SendError(message, "timeout", transient=True) from None
-        except openai.APIConnectionError as error:
-            raise self._unconnected(error) from None
-        except openai.APIStatusError as error:
-            raise self._refused(error, str(body["model"]) if body else "") from None
+        except (TimeoutError, httpx2.TimeoutException):
+            message = f"{self._endpoint.shown_url} did not answer within {seconds:g} s"
+            raise SendError(message, "timeout", transient=True) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
+            raise broken(self._endpoint, error, self._reached) from None
         self._reached = True
+        if response.status_code >= 300:
+            raise refused(replace(self._endpoint, model=model), self._key, response)
         return response
 
-    def _opened(self) -> AsyncOpenAI:
+    def _opened(self) -> httpx2.AsyncClient:
         if self._client is None:
-            self._key = self._endpoint.key()
-            seconds = self._endpoint.timeout
-            # A proxy needs the client's own transport. Its pool keeps only 100 connections by
-            # default: beyond that each request would open a new one.
-            pool: dict[str, Any] = (
-                {"limits": _limits(self._concurrency + 1)}
-                if getproxies()
-                else {"transport": Connections()}
+            endpoint = self._endpoint
+            self._key = endpoint.key()
+            azure = azure_of(endpoint.url)
+            base, _, query = endpoint.url.partition("?")
+            own_header = azure is not None and endpoint.api_key_env != AZURE_TOKEN_VARIABLE
+            headers = httpx2.Headers(_HEADERS | _of_organisation())
+            headers["api-key" if own_header else "authorization"] = (
+                self._key if own_header else f"Bearer {self._key}"
             )
-            common: dict[str, Any] = {
-                "max_retries": 0,  # `llm.retry` retries, with a usage row for each attempt
-                "default_headers": self._endpoint.header_values(),
-                "http_client": DefaultAsyncHttpxClient(
+            headers.update(endpoint.header_values())
+            seconds = endpoint.timeout
+            with opening(endpoint):
+                # A proxy needs the client's own pool.
+                pool: dict[str, Any] = (
+                    {"limits": _limits(self._concurrency + 1)}
+                    if proxies()
+                    else {"transport": Connections(self._concurrency + 1)}
+                )
+                self._client = httpx2.AsyncClient(
+                    base_url=f"{azure.address}/openai" if azure else base,
+                    params={"api-version": azure.version} if azure else dict(parse_qsl(query)),
+                    headers=headers,
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
                     **pool,
-                ),
-            }
-            kinds = AsyncOpenAI, AsyncAzureOpenAI
-            self._client = client_of(self._endpoint, self._key, *kinds, **common)
+                )
         return self._client
 
-    def _unconnected(self, error: Exception) -> SendError:
-        cause = error.__cause__ or error
-        where = self._endpoint.shown_url
-        if isinstance(cause, httpx2.ConnectError) and not self._reached:
-            return SendError(
-                f"nothing answers at {where} ({cause}); check --base_url, and that the server runs",
-                "connection",
-                final=True,
-            )
-        return broken(self._endpoint, error)
+    def _garbled(self, response: httpx2.Response, request_id: str | None) -> SendError:
+        endpoint = self._endpoint
+        if is_page(response.text) and not self._served:
+            return refused(endpoint, self._key, response)
+        message = f"{endpoint.shown_url} answered with something that is not JSON"
+        return SendError(message, "garbled", transient=True, request_id=request_id)
 
-    def _refused(self, error: openai.APIStatusError, model: str) -> SendError:
-        self._reached = True
-        return refused(replace(self._endpoint, model=model), self._key, error)
+
+def _path(endpoint: Endpoint, path: str, model: str) -> str:
+    azure = azure_of(endpoint.url)
+    return f"/deployments/{quote(azure.deployment or model)}{path}" if azure and model else path
+
+
+def _of_organisation() -> dict[str, str]:
+    """Return the headers by which OpenAI bills an organisation or project, where these are set."""
+    named = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
+    return {name: value for name, at in named.items() if (value := os.environ.get(at))}
 
 
 def client_of(
@@ -206,59 +243,140 @@ def client_of(
     azure_kind: Callable[..., C],
     **common: Any,
 ) -> C:
-    """Return the `openai` client for an endpoint: of class `azure_kind` for Azure, else `kind`."""
+    """Return the `openai` client for an endpoint: of class `azure_kind` for Azure, else `kind`.
+
+    Raises:
+        LlmError: no client can be made here, as for a proxy that is not one.
+    """
     azure = azure_of(endpoint.url)
-    if azure is None:
-        base, _, query = endpoint.url.partition("?")
-        return kind(api_key=key, base_url=base, default_query=dict(parse_qsl(query)), **common)
-    token = endpoint.api_key_env == AZURE_TOKEN_VARIABLE
-    return azure_kind(
-        azure_endpoint=azure.address,
-        azure_deployment=azure.deployment,
-        api_version=azure.version,
-        api_key=None if token else key,
-        azure_ad_token=key if token else None,
-        **common,
-    )
+    with opening(endpoint):
+        if azure is None:
+            base, _, query = endpoint.url.partition("?")
+            return kind(api_key=key, base_url=base, default_query=dict(parse_qsl(query)), **common)
+        token = endpoint.api_key_env == AZURE_TOKEN_VARIABLE
+        return azure_kind(
+            azure_endpoint=azure.address,
+            azure_deployment=azure.deployment,
+            api_version=azure.version,
+            api_key=None if token else key,
+            azure_ad_token=key if token else None,
+            **common,
+        )
 
 
-def broken(endpoint: Endpoint, error: Exception) -> SendError:
-    """Return the error for a connection that broke."""
-    cause = error.__cause__ or error
-    message = f"the connection to {endpoint.shown_url} broke ({type(cause).__name__})"
-    return SendError(message, "connection", transient=True)
+# --- what went wrong ---
 
 
-def refused(endpoint: Endpoint, key: str, error: openai.APIStatusError) -> SendError:
-    """Return the error for a response of status 400 and above."""
-    response = error.response
+def refused(endpoint: Endpoint, key: str, response: Any) -> SendError:
+    """Return the error for a response that is no reply: of status 300 and above, or a web page."""
+    payload, status = payload_of(response.text), response.status_code
+    if response.next_request is not None:
+        address = str(response.next_request.url).partition("?")[0]
+        payload = f"it redirects to {address}"
+    return of_response(endpoint, key, status, response.headers, payload, time.time())
+
+
+@contextmanager
+def opening(endpoint: Endpoint) -> Iterator[None]:
+    """Raise what keeps a client from being made, such as a proxy's address, as an LlmError."""
     try:
-        payload = json.loads(response.content)
-    except ValueError:
-        payload = None  # a proxy's error page
-    status, headers = response.status_code, response.headers
-    return of_response(endpoint, key, status, headers, payload, time.time())
+        yield
+    except Exception as error:  # of the environment, whatever it is: nothing was asked yet
+        raise LlmError(_explained(endpoint, error, proxies())[0], final=True) from None
+
+
+def broken(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendError:
+    """Return the error for a connection that broke, or that there is none.
+
+    It is transient if the endpoint was `reached` before, or if its cause is not known.
+    """
+    message, final = _explained(endpoint, error, proxies(endpoint.url), reached)
+    return SendError(message, "connection", transient=not final, final=final)
+
+
+def _explained(
+    endpoint: Endpoint, error: Exception, proxy: str, reached: bool = False
+) -> tuple[str, bool]:
+    """Return what keeps requests from an endpoint, with the remedy, and whether it is final."""
+    chain = list(_chain(error))
+    names = ": ".join(f"{type(one).__name__}: {one}" for one in chain)
+    said = [str(one) for one in chain if str(one)] or [type(chain[-1]).__name__]
+    cause = re.sub(r"[^\s/@]*@", "***@", said[-1])
+    for row in _causes():
+        if re.search(row["text"], names) and (proxy or not row.get("proxied")):
+            variables = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+            files = (f"{name}={os.environ[name]}" for name in variables if os.environ.get(name))
+            message = row["says"].format(
+                where=endpoint.shown_url,
+                cause=cause,
+                proxy=proxy,
+                certificates=next(files, "SSL_CERT_FILE is not set"),
+            )
+            return message, row.get("always", False) or not reached
+    return f"the connection to {endpoint.shown_url} broke ({type(chain[-1]).__name__})", False
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes, the innermost last."""
+    below: BaseException | None = error
+    while below is not None:
+        yield below
+        group = below.exceptions[0] if isinstance(below, BaseExceptionGroup) else None
+        below = group or below.__cause__ or below.__context__
+
+
+@cache
+def _causes() -> list[dict[str, Any]]:
+    import yaml  # not needed until a connection fails
+
+    text = (resources.files(__package__) / "connections.yaml").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = yaml.safe_load(text)
+    return rows
+
+
+def proxies(url: str = "") -> str:
+    """Return the proxies in the way to a URL, or all, by address and variable, without passwords;
+    "" for none."""
+    parts, known = urlsplit(url), getproxies()
+    if url and proxy_bypass(parts.hostname or ""):
+        return ""
+    schemes = [one for one in ("http", "https", "all") if known.get(one)]
+    if url:
+        schemes = [one for one in (parts.scheme, "all") if one in schemes][:1]
+    shown = []
+    for scheme in schemes:
+        names = f"{scheme}_proxy", f"{scheme}_proxy".upper()
+        variable = next((name for name in names if os.environ.get(name)), "the system's settings")
+        shown.append(f"the proxy {re.sub(r'[^/@]*@', '***@', known[scheme])} ({variable})")
+    return " or ".join(shown)
+
+
+# --- streams ---
 
 
 def completion_of(events: str) -> dict[str, Any]:
-    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply.
+    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply; an
+    error in one of them is the reply.
 
     Raises:
-        ValueError: a chunk is not a JSON object.
+        ValueError: a chunk is not of the API.
     """
     payload: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     for chunk in _chunks(events):
-        payload |= {name: chunk[name] for name in ("id", "error") if chunk.get(name)}
-        if chunk.get("usage"):
-            payload["usage"] = chunk["usage"]
-        for part in chunk.get("choices") or ():
-            choice = choices.setdefault(part.get("index", 0), {"message": {}})
-            _append(choice["message"], part.get("delta") or part.get("message") or {})
-            if part.get("finish_reason"):
-                choice["finish_reason"] = part["finish_reason"]
-            if part.get("logprobs"):
-                _append(choice.setdefault("logprobs", {}), part["logprobs"])
+        if inside(chunk):
+            return {**payload, **chunk}
+        payload |= {name: chunk[name] for name in ("id", "usage") if chunk.get(name)}
+        try:
+            for part in chunk.get("choices") or ():
+                choice = choices.setdefault(part.get("index") or 0, {"message": {}})
+                _append(choice["message"], part.get("delta") or part.get("message") or {})
+                if part.get("finish_reason"):
+                    choice["finish_reason"] = part["finish_reason"]
+                if part.get("logprobs"):
+                    _append(choice.setdefault("logprobs", {}), part["logprobs"])
+        except (AttributeError, TypeError) as error:
+            raise ValueError(f"a chunk has another shape: {error}") from None
     return {**payload, "choices": [choices[index] for index in sorted(choices)]}
 
 
@@ -279,7 +397,8 @@ def _append(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
         if name == "tool_calls" and isinstance(value, list):
             calls = whole.setdefault(name, [])
             for call in value:
-                index = call.get("index", len(calls))
+                index = call.get("index")
+                index = len(calls) if index is None else index
                 calls += [{} for _ in range(index + 1 - len(calls))]
                 _append(calls[index], call)
         elif isinstance(value, Mapping):
