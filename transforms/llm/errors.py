@@ -1,7 +1,7 @@
 """Classify the errors of one HTTP request: retry it, fail it, change it, or stop the run.
 
 `refusals.yaml` says what the messages of endpoints mean, with an example from each provider. Where
-no row of it matches, the HTTP status decides.
+no row of it matches, the HTTP status decides. `remedies.yaml` says what the user can do.
 """
 
 import json
@@ -17,10 +17,7 @@ from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
 from ufo.transforms.llm.waits import asked_in_words, per_minute, retry_after, used_up
 
-QUOTA: Final = "quota"
-DAY: Final = "day"
 KEY: Final = "key"
-UNLOADED: Final = "unloaded"
 MODEL: Final = "model"
 STREAM: Final = "stream"
 THOUGHTS: Final = "thoughts"
@@ -149,12 +146,11 @@ def of_response(
         "request_id": headers.get("x-request-id"),
         "said": words[:_SHOWN],
     }
-    if kind in _REMEDIES:
-        message = _REMEDIES[kind].format(
+    remedy = table("remedies")["kinds"].get("no key" if key == NO_KEY and kind == KEY else kind)
+    if remedy:
+        message = remedy.format(
             said=said, where=where, key=endpoint.api_key_env, model=endpoint.model, url=URL_VARIABLE
         )
-        if key == NO_KEY and kind == KEY:
-            message = f"{where} wants a key: set {endpoint.api_key_env} ({said})"
         # A filter answers 403 for one text, so that status alone says nothing of the others.
         return SendError(message, final=kind != FORBIDDEN, **common)
     if kind == OVERFLOW:
@@ -178,72 +174,30 @@ def of_response(
     return SendError(answered, reason=reason, cap=numbers.get("cap"), **common)
 
 
-_REMEDIES: Final[Mapping[str, str]] = {
-    QUOTA: "the quota of the key in {key} at {where} is spent ({said}); top it up, or set another "
-    "key, and run the same command again",
-    DAY: "{where} takes no more requests until a limit of hours or days is reset ({said}); run the "
-    "same command again after that, or set another key in {key}",
-    KEY: "{where} refused the key in {key}; set it to one that is valid there ({said})",
-    "region": "{where} does not serve the place that these requests come from ({said}); name "
-    "another endpoint with --base_url, or use a network in a country that it serves",
-    "proxy": "a proxy on the way to {where} wants a user and password ({said}); put them into the "
-    "address in HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY",
-    "tls": "{where} speaks TLS ({said}); write https:// in place of http:// in --base_url or {url}",
-    FORBIDDEN: "{where} answered {said}. The key in {key} may not use model {model!r}; name "
-    "another with --model, or set another key",
-    UNLOADED: "{where} has no model loaded ({said}); load {model!r} there, and run the same "
-    "command again",
-    MODEL: "{where} does not know the model {model!r} ({said})",
-    _PATH: "there is no chat endpoint at {where} ({said}); check --base_url or {url}: most end in "
-    "/v1",
-    PAGE: "a web page is in place of the endpoint at {where} ({said}), as of a web filter, a login "
-    "or a proxy; log in or have the address allowed there, or check --base_url or {url}: most end "
-    "in /v1",
-}
-_STATUSES: Final = {
-    401: KEY,
-    402: QUOTA,
-    403: FORBIDDEN,
-    404: _PATH,
-    405: _PATH,
-    407: "proxy",
-    412: QUOTA,
-    **dict.fromkeys((408, 409, 425, 429), BUSY),
-}
-
-
 def _by_status(status: int, payload: Any) -> str:
     """Return the kind of an error with an unknown message, "" for a refusal of the request."""
-    if status >= 500:
-        return BUSY
-    kind = PAGE if status < 400 else _STATUSES.get(status, "")
-    return PAGE if kind == FORBIDDEN and is_page(payload) else kind
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    kind: str
-    pattern: re.Pattern[str]
-    always: bool
+    kind: str = BUSY if status >= 500 else table("remedies")["statuses"].get(status, "")
+    return PAGE if status < 400 or (kind == FORBIDDEN and is_page(payload)) else kind
 
 
 @cache
-def _rows() -> list[_Row]:
+def table(name: str) -> Any:
+    """Return the table of this name beside this module."""
     import yaml  # not needed until an endpoint refuses something
 
-    text = (resources.files(__package__) / "refusals.yaml").read_text(encoding="utf-8")
-    rows = yaml.safe_load(text)
-    return [
-        _Row(row["kind"], re.compile(row["text"], re.IGNORECASE), row.get("always", False))
-        for row in rows
-    ]
+    text = (resources.files(__package__) / f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
 
 
 def known(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the kinds of the rows that match an error, and the numbers that the first one reads:
     `context`, `prompt`, `cap`."""
-    rows = (row for row in _rows() if row.always or status in (400, 413, 422))
-    found = [(row.kind, match) for row in rows if (match := row.pattern.search(text))]
+    found = [
+        (row["kind"], match)
+        for row in table("refusals")
+        if (row.get("always") or status in (400, 413, 422))
+        and (match := re.search(row["text"], text, re.IGNORECASE))
+    ]
     if not found:
         return (), {}
     groups = found[0][1].groupdict()

@@ -219,6 +219,7 @@ class Failing:
         return same if few or len(alike) >= _SAME or same >= _SAME_LARGE else 0
 
 
+@dataclass(eq=False)
 class Limiter:
     """Admits requests to one endpoint in the order of arrival; use it on one event loop.
 
@@ -232,49 +233,41 @@ class Limiter:
     takes. Messages call it `name` and go to `report`, by default the log.
     """
 
-    def __init__(
-        self,
-        limits: RateLimits,
-        stop: Stop | None = None,
-        before: int = 0,
-        start: int | None = None,
-        timeout: float = inf,
-        timing: Timing = REAL,
-        patience: float = inf,
-        report: Report | None = None,
-        name: str = "the endpoint",
-        reached: bool = False,
-        queues: bool = True,
-    ) -> None:
-        self.timing = timing
-        self._queues = queues
-        self._patience = patience
-        self._report = report or _LOG.warning
-        self._name = name
-        self._reached = reached
-        self._paused_until = self._next_report = self._good_at = -inf
-        self._stop = stop or Stop()
-        self._slow = _SLOW * timeout
-        self._turn = asyncio.Lock()
-        self._freed = asyncio.Event()
-        self._most = inf if limits.concurrency is None else float(limits.concurrency)
-        self.limit = min(self._most, inf if start is None else start)
+    limits: RateLimits
+    stop: Stop | None = None
+    before: int = 0
+    start: int | None = None
+    timeout: float = inf
+    timing: Timing = REAL
+    patience: float = inf
+    report: Report | None = None
+    name: str = "the endpoint"
+    reached: bool = False
+    queues: bool = True
+
+    def __post_init__(self) -> None:
+        self._stop = self.stop or Stop()
+        self._tell = self.report or _LOG.warning
+        self._requests = self.limits.requests_per_minute
+        self._tokens = self.limits.tokens_per_minute
+        self._most = float(self.limits.concurrency or inf)
+        self.limit = min(self._most, inf if self.start is None else self.start)
         """The current limit of concurrent requests."""
         self.in_flight = 0
         """The number of requests in flight."""
-        self._asked = 0
+        self._starting = self.limit < self._most
+        self._turn = asyncio.Lock()
+        self._freed = asyncio.Event()
+        self._asked = self._number = self._last_cut = 0
         self._failing = Failing()
         self._silent_since: float | None = None
-        self._starting = self.limit < self._most
-        self._number = self._last_cut = 0
-        self._requests = limits.requests_per_minute
-        self._tokens = limits.tokens_per_minute
+        self._paused_until = self._next_report = self._good_at = -inf
         self._ratio = 1.0  # tokens reported by tokens estimated
         self._next = -inf  # the time from which even spacing allows the next request
+        now = self.timing.clock()
         # The requests of the last minute.
-        now = timing.clock()
-        self._sent = deque(Sent(0, now, now, 0.0, 0.0) for _ in range(before))
-        self._limited_at = inf  # when it first said that it limits the rate
+        self._sent = deque(Sent(0, now, now, 0.0, 0.0) for _ in range(self.before))
+        self._limited_at = inf  # when the endpoint first said that it limits the rate
         self._advised = False
         self._good: deque[float] = deque()  # the times of good replies since then
 
@@ -323,7 +316,7 @@ class Limiter:
         now = self._good_at = self.timing.clock()
         if self._limited_at < inf:
             self._good.append(now)
-        if now - sent.at > self._slow:
+        if now - sent.at > _SLOW * self.timeout:
             self._starting = False
         step = 1.0 if self._starting else _STEP
         self.limit = min(self._most, self.limit + step)
@@ -366,10 +359,10 @@ class Limiter:
         not now, and where several requests have failed and none was answered in that time.
         """
         if error.status in _UNANSWERED:
-            return self._reached
+            return self.reached
         busy = error.status in _CROWDED or error.kind == BUSY
         all_fail = self._good_at < since and len(self._failing.all) >= _SAME
-        return self._queues and (busy or all_fail)
+        return self.queues and (busy or all_fail)
 
     def retrying(self, error: SendError, pause: float) -> None:
         """Report a retry to the user, once in a few seconds; a rate limit once."""
@@ -380,12 +373,12 @@ class Limiter:
         if now < self._next_report:
             return
         self._next_report = now + _BETWEEN_REPORTS
-        if error.status == "connection" and self._patience < inf:
-            left = _duration(self._patience - self.silence(), " more")
-            self._report(f"{self._name} does not answer, retrying for {left}")
+        if error.status == "connection" and self.patience < inf:
+            left = _duration(self.patience - self.silence(), " more")
+            self._tell(f"{self.name} does not answer, retrying for {left}")
         else:
             word = _WORDS.get(error.status, f"got status {error.status}")
-            self._report(f"a request {word}, retrying in {max(1, ceil(pause))} s")
+            self._tell(f"a request {word}, retrying in {max(1, ceil(pause))} s")
 
     def gave_up(self, error: SendError, since: float) -> SendError:
         """Return the error of a request that was tried for as long as allowed: a final one where
@@ -405,32 +398,32 @@ class Limiter:
         replies of a minute."""
         if self._limited_at == inf:
             self._limited_at = now
-            self._report(f"a rate limit was met: {error.message}; requests wait for it")
+            self._tell(f"a rate limit was met: {error.message}; requests wait for it")
         while self._good and self._good[0] <= now - _MINUTE:
             self._good.popleft()
         seen = len(self._good) if now >= self._limited_at + _MINUTE else 0
         fits = error.per_minute or seen
         if fits and not self._advised and fits < (self._requests or inf):
             self._advised = True
-            self._report(f"--requests_per_minute {fits} would fit {self._name}")
+            self._tell(f"--requests_per_minute {fits} would fit {self.name}")
 
     def _gone(self, error: SendError) -> SendError:
         """Return the error, or a final one where the endpoint has not answered for too long."""
-        if not 0 < self._patience <= self.silence():
+        if not 0 < self.patience <= self.silence():
             return error
         message = (
-            f"{self._name} has not answered for {_duration(self.silence())}: {error.message}; "
+            f"{self.name} has not answered for {_duration(self.silence())}: {error.message}; "
             "start it again, and run the same command again"
         )
         return _final(error, message)
 
     def _heard(self) -> None:
-        self._reached = True
+        self.reached = True
         # An answered request counts as in flight until its block ends.
         self._silent_since = self.timing.clock() if self.in_flight > 1 else None
 
     def _pause(self, seconds: float | None) -> None:
-        if seconds and seconds <= self._patience:
+        if seconds and seconds <= self.patience:
             self._paused_until = max(self._paused_until, self.timing.clock() + seconds)
 
     async def _wait_turn(self, made: float, tokens: float) -> Sent:
@@ -538,16 +531,14 @@ class Received(Generic[T]):
     status: str = OK
 
 
+@dataclass(frozen=True, slots=True)
 class Sender:
     """Sends requests to one endpoint, on one event loop."""
 
-    def __init__(
-        self, limiter: Limiter, retry: Retry, budget: "Budget", timing: Timing = REAL
-    ) -> None:
-        self._limiter = limiter
-        self._retry = retry
-        self._budget = budget
-        self._timing = timing
+    limiter: Limiter
+    retry: Retry
+    budget: "Budget"
+    timing: Timing = REAL
 
     async def send(
         self,
@@ -568,54 +559,47 @@ class Sender:
         """
 
         async def attempted(attempt: int) -> T:
-            async with self._limiter.admitted(body, row) as sent:
-                outcome = await self._outcome(body, exchange, row, rows, attempt, sent)
+            async with self.limiter.admitted(body, row) as sent:
+                reserved = await self.budget.reserve(body)
+                # The time waited for limiter and budget is not part of the request.
+                started = time.monotonic()
+                outcome: Received[T] | SendError | None = None
+                try:
+                    outcome = await self._outcome(exchange, sent)
+                finally:
+                    done = outcome and replace(
+                        row,
+                        request_id=outcome.request_id or uuid4().hex,
+                        status=outcome.status,
+                        retries=attempt,
+                        prompt_tokens=outcome.tokens[0],
+                        completion_tokens=outcome.tokens[1],
+                        seconds=time.monotonic() - started,
+                        cost_usd=None,
+                    )
+                    # A request refused with an HTTP status is not billed. A request that was
+                    # cancelled or lost its connection may have been billed.
+                    billed = outcome is None or not outcome.status.isdigit()
+                    done = self.budget.settle(body, reserved, done, billed)
+                    if done is not None:
+                        rows.append(done)
             if isinstance(outcome, SendError):
                 fields = {"model": row.model, "status": outcome.status, "tries": attempt + 1}
                 _LOG.info("a request failed: %s", outcome.message, extra={"ufo_fields": fields})
                 raise outcome
             return outcome.value
 
-        with self._limiter.asked():
-            return await retrying(attempted, self._retry, self._timing, self._limiter)
+        with self.limiter.asked():
+            return await retrying(attempted, self.retry, self.timing, self.limiter)
 
     async def _outcome(
-        self,
-        body: Mapping[str, Any],
-        exchange: Callable[[], Awaitable[Received[T]]],
-        row: Usage,
-        rows: list[Usage],
-        attempt: int,
-        sent: Sent,
+        self, exchange: Callable[[], Awaitable[Received[T]]], sent: Sent
     ) -> Received[T] | SendError:
-        """Send the request once; report its outcome to the limiter, the budget and the log."""
-        reserved = await self._budget.reserve(body)
-        # The time waited for limiter and budget is not part of the request.
-        started = time.monotonic()
-        outcome: Received[T] | SendError | None = None
-        done = None
+        """Send the request, and report its outcome to the limiter."""
         try:
-            try:
-                outcome = await exchange()
-                tokens = sum(number or 0 for number in outcome.tokens) or None
-                self._limiter.answered(sent, outcome.headers, tokens)
-            except SendError as error:
-                outcome = self._limiter.failed(sent, self._retry.within(error))
-            done = replace(
-                row,
-                request_id=outcome.request_id or uuid4().hex,
-                status=outcome.status,
-                retries=attempt,
-                prompt_tokens=outcome.tokens[0],
-                completion_tokens=outcome.tokens[1],
-                seconds=time.monotonic() - started,
-                cost_usd=None,
-            )
-            return outcome
-        finally:
-            # A request refused with an HTTP status is not billed. A request that was cancelled or
-            # lost its connection may have been billed.
-            billed = outcome is None or not outcome.status.isdigit()
-            done = self._budget.settle(body, reserved, done, billed)
-            if done is not None:
-                rows.append(done)
+            received = await exchange()
+        except SendError as error:
+            return self.limiter.failed(sent, self.retry.within(error))
+        tokens = sum(number or 0 for number in received.tokens) or None
+        self.limiter.answered(sent, received.headers, tokens)
+        return received

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
-from importlib import resources
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -17,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
-from ufo.transforms.llm.errors import SendError, inside, is_page, of_response, payload_of
+from ufo.transforms.llm.errors import SendError, inside, is_page, of_response, payload_of, table
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.send import Received
 
@@ -270,6 +268,8 @@ def client_of(
 def refused(endpoint: Endpoint, key: str, response: Any) -> SendError:
     """Return the error for a response that is no reply: of status 300 and above, or a web page."""
     payload, status = payload_of(response.text), response.status_code
+    if status == 407 and proxies(endpoint.url):
+        return broken(endpoint, httpx2.ProxyError("407 Proxy Authentication Required"))
     if response.next_request is not None:
         address = str(response.next_request.url).partition("?")[0]
         payload = f"it redirects to {address}"
@@ -302,7 +302,7 @@ def _explained(
     names = ": ".join(f"{type(one).__name__}: {one}" for one in chain)
     said = [str(one) for one in chain if str(one)] or [type(chain[-1]).__name__]
     cause = re.sub(r"[^\s/@]*@", "***@", said[-1])
-    for row in _causes():
+    for row in table("remedies")["connections"]:
         if re.search(row["text"], names) and (proxy or not row.get("proxied")):
             variables = ("SSL_CERT_FILE", "SSL_CERT_DIR")
             files = (f"{name}={os.environ[name]}" for name in variables if os.environ.get(name))
@@ -313,7 +313,8 @@ def _explained(
                 certificates=next(files, "SSL_CERT_FILE is not set"),
             )
             return message, row.get("always", False) or not reached
-    return f"the connection to {endpoint.shown_url} broke ({type(chain[-1]).__name__})", False
+    broke = "the connection to {} broke" if reached else "no connection to {}"
+    return f"{broke.format(endpoint.shown_url)} ({type(error).__name__}: {cause})", False
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -323,15 +324,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         yield below
         group = below.exceptions[0] if isinstance(below, BaseExceptionGroup) else None
         below = group or below.__cause__ or below.__context__
-
-
-@cache
-def _causes() -> list[dict[str, Any]]:
-    import yaml  # not needed until a connection fails
-
-    text = (resources.files(__package__) / "connections.yaml").read_text(encoding="utf-8")
-    rows: list[dict[str, Any]] = yaml.safe_load(text)
-    return rows
 
 
 def proxies(url: str = "") -> str:

@@ -109,7 +109,7 @@ def test_an_unknown_error_passes_by_its_status_alone(status: int) -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(401, "key"), (402, "quota"), (404, "path"), (405, "path"), (407, "proxy"), (412, "quota")],
+    [(401, "key"), (402, "quota"), (404, "path"), (405, "path"), (407, "page"), (412, "quota")],
 )
 def test_an_error_that_all_would_meet_is_final_by_its_status(status: int, kind: str) -> None:
     found = failure(status, message="the flux is inverted")
