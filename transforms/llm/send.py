@@ -567,16 +567,18 @@ class Sender:
                 try:
                     outcome = await self._outcome(exchange, sent)
                 finally:
-                    done = outcome and replace(
-                        row,
-                        request_id=outcome.request_id or uuid4().hex,
-                        status=outcome.status,
-                        retries=attempt,
-                        prompt_tokens=outcome.tokens[0],
-                        completion_tokens=outcome.tokens[1],
-                        seconds=time.monotonic() - started,
-                        cost_usd=None,
-                    )
+                    done = None
+                    if outcome is not None:
+                        done = replace(
+                            row,
+                            request_id=outcome.request_id or uuid4().hex,
+                            status=outcome.status,
+                            retries=attempt,
+                            prompt_tokens=outcome.tokens[0],
+                            completion_tokens=outcome.tokens[1],
+                            seconds=time.monotonic() - started,
+                            cost_usd=None,
+                        )
                     # A request refused with an HTTP status is not billed. A request that was
                     # cancelled or lost its connection may have been billed.
                     billed = outcome is None or not outcome.status.isdigit()

@@ -29,6 +29,8 @@ _HEADERS: Final = {
     "content-type": "application/json",
     "user-agent": "ufo",
 }
+# The headers by which OpenAI bills an organisation or project, and the variables of their values.
+_BILLED: Final = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
 
 
 class Connections(httpx2.AsyncBaseTransport):
@@ -100,6 +102,10 @@ class Transport:
         self._client: httpx2.AsyncClient | None = None
         self._added = endpoint.added
         self._key = ""
+        self._headers = httpx2.Headers()
+        self._addresses: dict[tuple[str, str], httpx2.URL] = {}
+        seconds = endpoint.timeout
+        self._timeout = httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         self._reached = reached
         self._served = False  # whether a reply was JSON
 
@@ -160,12 +166,14 @@ class Transport:
         text = None if body is None else json.dumps(body, ensure_ascii=False)
         seconds = self._endpoint.timeout
         try:
+            request = httpx2.Request(
+                method,
+                self._address(path, model),
+                headers=self._headers,
+                content=None if text is None else text.encode(errors="replace"),
+                extensions={"timeout": self._timeout.as_dict()},
+            )
             async with asyncio.timeout(seconds):
-                request = client.build_request(
-                    method,
-                    _path(self._endpoint, path, model),
-                    content=None if text is None else text.encode(errors="replace"),
-                )
                 response = await client.send(request)
                 for _ in range(_REDIRECTS):
                     moved = response.next_request if response.status_code in (307, 308) else None
@@ -190,30 +198,30 @@ class Transport:
         if self._client is None:
             endpoint = self._endpoint
             self._key = endpoint.key()
-            azure = azure_of(endpoint.url)
-            base, _, query = endpoint.url.partition("?")
-            own_header = azure is not None and endpoint.api_key_env != AZURE_TOKEN_VARIABLE
-            headers = httpx2.Headers(_HEADERS | _of_organisation())
-            headers["api-key" if own_header else "authorization"] = (
-                self._key if own_header else f"Bearer {self._key}"
-            )
-            headers.update(endpoint.header_values())
-            seconds = endpoint.timeout
+            own_header = azure_of(endpoint.url) and endpoint.api_key_env != AZURE_TOKEN_VARIABLE
+            bearer = {"authorization": f"Bearer {self._key}"}
+            self._headers = httpx2.Headers({"api-key": self._key} if own_header else bearer)
+            self._headers.update(_HEADERS)
+            billed = {name: os.environ[at] for name, at in _BILLED.items() if os.environ.get(at)}
+            self._headers.update(billed)
+            self._headers.update(endpoint.header_values())
+            most = self._concurrency + 1
             with opening(endpoint):
-                # A proxy needs the client's own pool.
-                pool: dict[str, Any] = (
-                    {"limits": _limits(self._concurrency + 1)}
-                    if proxies()
-                    else {"transport": Connections(self._concurrency + 1)}
-                )
-                self._client = httpx2.AsyncClient(
-                    base_url=f"{azure.address}/openai" if azure else base,
-                    params={"api-version": azure.version} if azure else dict(parse_qsl(query)),
-                    headers=headers,
-                    timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
-                    **pool,
-                )
+                if proxies():  # the client's own pool knows them
+                    self._client = httpx2.AsyncClient(limits=_limits(most))
+                else:
+                    self._client = httpx2.AsyncClient(transport=Connections(most))
         return self._client
+
+    def _address(self, path: str, model: str) -> httpx2.URL:
+        """Return the address of a path; at Azure it is below the model's deployment."""
+        if (path, model) not in self._addresses:
+            base, _, query = self._endpoint.url.partition("?")
+            if azure := azure_of(self._endpoint.url):
+                base = f"{azure.address}/openai/deployments/{quote(azure.deployment or model)}"
+                query = f"api-version={quote(azure.version)}"
+            self._addresses[path, model] = httpx2.URL(f"{base}{path}?{query}".rstrip("?"))
+        return self._addresses[path, model]
 
     def _garbled(self, response: httpx2.Response, request_id: str | None) -> SendError:
         endpoint = self._endpoint
@@ -221,17 +229,6 @@ class Transport:
             return refused(endpoint, self._key, response)
         message = f"{endpoint.shown_url} answered with something that is not JSON"
         return SendError(message, "garbled", transient=True, request_id=request_id)
-
-
-def _path(endpoint: Endpoint, path: str, model: str) -> str:
-    azure = azure_of(endpoint.url)
-    return f"/deployments/{quote(azure.deployment or model)}{path}" if azure and model else path
-
-
-def _of_organisation() -> dict[str, str]:
-    """Return the headers by which OpenAI bills an organisation or project, where these are set."""
-    named = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
-    return {name: value for name, at in named.items() if (value := os.environ.get(at))}
 
 
 def client_of(
@@ -266,7 +263,7 @@ def client_of(
 
 
 def refused(endpoint: Endpoint, key: str, response: Any) -> SendError:
-    """Return the error for a response that is no reply: of status 300 and above, or a web page."""
+    """Return the error for a response of status 300 and above, or for a web page."""
     payload, status = payload_of(response.text), response.status_code
     if status == 407 and proxies(endpoint.url):
         return broken(endpoint, httpx2.ProxyError("407 Proxy Authentication Required"))

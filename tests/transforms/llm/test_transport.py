@@ -381,6 +381,7 @@ def failed(url: str, reached: bool = False) -> SendError | LlmError:
 
     with pytest.raises((SendError, LlmError)) as error:
         asyncio.run(sent())
+    assert isinstance(error.value, SendError | LlmError)
     return error.value
 
 
@@ -390,7 +391,7 @@ def failed(url: str, reached: bool = False) -> SendError | LlmError:
     [
         pytest.param({}, f"http://{NOBODY}/v1", "check --base_url, and that the server", id="none"),
         pytest.param({}, "http://a.invalid/v1", "the host of http://a.invalid/v1 is", id="no host"),
-        pytest.param({}, "http://\u2603.example/v1", "no connection to", id="no name of a host"),
+        pytest.param({}, "http://\u2603.example/v1", "is not an address", id="no name of a host"),
         pytest.param(
             {"HTTP_PROXY": f"http://me:secret@{NOBODY}"},
             "http://a.invalid/v1",
