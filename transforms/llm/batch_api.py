@@ -143,7 +143,7 @@ class OpenAiBatches:
         try:
             yield
         except openai.APIStatusError as error:
-            raise refused(self._endpoint, self._key, error) from None
+            raise refused(self._endpoint, self._key, error.response) from None
         # A download that breaks off raises an error of the HTTP package.
         except (openai.APIConnectionError, httpx2.TransportError) as error:
             raise broken(self._endpoint, error) from None

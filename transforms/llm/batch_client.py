@@ -21,7 +21,7 @@ from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError, of_response
 from ufo.transforms.llm.request import Request
-from ufo.transforms.llm.sending import Received
+from ufo.transforms.llm.send import Received
 from ufo.transforms.llm.usage import usage_row
 
 T = TypeVar("T")
