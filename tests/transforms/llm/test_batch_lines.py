@@ -12,11 +12,12 @@ import pytest
 from tests.transforms.llm.asked import call
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.batch_client import BatchLine, error_of
-from ufo.transforms.llm.batch_store import ANSWERED, BatchStore, Reply
+from ufo.transforms.llm.batch_lines import BatchLine, error_of
+from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import Request
+from ufo.transforms.llm.usage import usage_row
 
 HERE = Endpoint("m", "http://localhost:1/v1")
 SENT = call(key="r-1")
@@ -30,10 +31,16 @@ def store(tmp_path: Path) -> Iterator[BatchStore]:
         yield opened
 
 
-def send(line: BatchLine, body: dict[str, Any] = BODY) -> tuple[Any, list[Usage]]:
+def row_of(request_: Request) -> Usage:
+    return usage_row(request_.step, request_.source, "m", request_.response_id)
+
+
+def send(
+    line: BatchLine, request_: Request = SENT, body: dict[str, Any] = BODY
+) -> tuple[Any, list[Usage]]:
     """The reply to a request from a batch, and its usage rows; None if there is none yet."""
     rows: list[Usage] = []
-    exchange = line.receive(body, lambda: line.send(body), None, rows)
+    exchange = line.receive(body, lambda: line.send(body), row_of(request_), rows)
     try:
         return asyncio.run(exchange), rows
     except NotYetAnswered:
@@ -59,7 +66,7 @@ def test_another_request_is_another_line(
     store: BatchStore, request_: Request, endpoint: Endpoint, body: dict[str, Any], lines: int
 ) -> None:
     send(BatchLine(store, HERE, SENT))
-    send(BatchLine(store, endpoint, request_), body)
+    send(BatchLine(store, endpoint, request_), request_, body)
     assert len({*keys(store), *keys(store, endpoint)}) == lines
 
 
@@ -77,13 +84,14 @@ def test_a_reply_is_charged_to_the_first_response_alone(store: BatchStore) -> No
     send(BatchLine(store, HERE, SENT))
     (key,) = keys(store)
     ((_, usage),) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
-    store.put(key, ANSWERED, Reply("200", SAID, "q1"), replace(usage, prompt_tokens=7))
+    store.put(key, Reply("200", SAID, "q1"), replace(usage, prompt_tokens=7))
     said, (row,) = send(BatchLine(store, HERE, SENT))
     assert said == SAID
     assert row.prompt_tokens == 7
     assert not row.cached
     for other in (call(response_id="r9"), call(step="extract"), call(source="web")):
-        said, (row,) = send(BatchLine(store, HERE, replace(other, key=SENT.key)))
+        other = replace(other, key=SENT.key)
+        said, (row,) = send(BatchLine(store, HERE, other), other)
         assert said == SAID
         assert row.cached
         assert row.prompt_tokens == 0
@@ -94,10 +102,10 @@ def test_an_error_in_a_line_has_a_row_of_usage(store: BatchStore) -> None:
     send(BatchLine(store, HERE, SENT))
     (key,) = keys(store)
     ((_, usage),) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
-    store.put(key, ANSWERED, Reply("500", {"error": {"message": "Broken."}}, "q1"), usage)
+    store.put(key, Reply("500", {"error": {"message": "Broken."}}, "q1"), usage)
     line, rows = BatchLine(store, HERE, SENT), list[Usage]()
     with pytest.raises(SendError, match="Broken"):
-        asyncio.run(line.receive(BODY, lambda: line.send(BODY), None, rows))
+        asyncio.run(line.receive(BODY, lambda: line.send(BODY), row_of(SENT), rows))
     assert [row.response_id for row in rows] == [SENT.response_id]
 
 
