@@ -21,10 +21,15 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.memory import packed, unpacked
 
+ASKING: Final = -1
 _WAIT_SECONDS: Final = 60.0
 _AT_ONCE: Final = 10_000  # rows that are deleted, so that the log of the file stays small
-ASKING: Final = -1
 _VERSION: Final = 1  # of the tables; earlier versions of ufo wrote 0 and the same tables
+_PUT_RIGHT: Final = "Put that right, and run the same command again"
+_MOVE: Final = (
+    "Move it away, and the next run begins a new one. Batches under way and replies of unfinished "
+    "runs are lost with it, and what they asked is paid again"
+)
 _TABLES: Final = f"""
 PRAGMA auto_vacuum = FULL;
 PRAGMA journal_mode = WAL;
@@ -97,9 +102,9 @@ class BatchStore:
                 path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False
             )
             tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")}
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if tables and not tables >= {"requests", "batches", "claims"}:
                 raise ValueError("it belongs to another program")
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version > _VERSION:
                 raise ValueError("a newer version of ufo wrote it")
             if version < _VERSION:
@@ -115,17 +120,11 @@ class BatchStore:
         """Raise an error of the file as a RunError that names the file and the remedy."""
         try:
             yield
-        except (OSError, sqlite3.OperationalError) as error:  # locked, full, without permission
-            raise RunError(
-                f"the file of batches {self._path!r} cannot be used: {error}. Put that right, and "
-                "run the same command again"
-            ) from error
-        except (sqlite3.Error, ValueError, TypeError) as error:
-            raise RunError(
-                f"the file of batches {self._path!r} cannot be used: {error}. Move it away, and "
-                "the next run begins a new one. Batches under way and replies of unfinished runs "
-                "are lost with it, and what they asked is paid again"
-            ) from error
+        except (OSError, sqlite3.Error, ValueError, TypeError) as error:
+            # An operation fails on a file that is locked, without permission, or on a full disk.
+            whole = isinstance(error, (OSError, sqlite3.OperationalError))
+            message = f"the file of batches {self._path!r} cannot be used: {error}. "
+            raise RunError(message + (_PUT_RIGHT if whole else _MOVE)) from error
 
     def _all(self, query: str, *values: Any) -> list[Any]:
         """Execute a statement whose first value is the run, and return its rows."""
@@ -147,8 +146,7 @@ class BatchStore:
         """Return the reply to a request and its row of the table `usage`. Without a reply, note the
         request, with `usage` as the row that it is charged to."""
         found = self._all("SELECT state, usage, reply FROM requests WHERE run = ? AND key = ?", key)
-        row = json.dumps(asdict(usage))
-        state, row, reply = found[0] if found else ("again", row, None)
+        state, row, reply = found[0] if found else ("again", json.dumps(asdict(usage)), None)
         if state == "again":
             self._all(
                 "INSERT INTO requests (run, key, place, state, tries, body, usage) "
@@ -224,16 +222,13 @@ class BatchStore:
         """Note a batch of the requests with these keys, before it is submitted. `usd` has the most
         that each may cost in US dollars."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
-        self._db.execute("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
+        values = (batch.name, _place(endpoint), round_, len(usd), batch.submitted)
+        sent = "UPDATE requests SET state = 'sent', batch = ?, usd = ? WHERE run = ? AND key = ?"
+        with self._explained():
+            self._db.execute("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
         with self.together():
-            self._all(
-                "INSERT INTO batches (run, name, place, round, requests, submitted, done, ended) "
-                "VALUES (?, ?, ?, ?, ?, ?, 0, 0)",
-                *(batch.name, _place(endpoint), round_, len(usd), batch.submitted),
-            )
-            for key, cost in usd.items():
-                query = "UPDATE requests SET state = 'sent', batch = ?3, usd = ?4 WHERE run = ?1"
-                self._all(f"{query} AND key = ?2", key, batch.name, cost)
+            self._all("INSERT INTO batches VALUES (?2, ?1, ?3, ?4, ?5, ?6, NULL, 0, 0)", *values)
+            self._db.executemany(sent, ((batch.name, usd[key], self._run, key) for key in usd))
         return batch
 
     def note(self, batch: Batch, **known: Any) -> Batch:
@@ -250,8 +245,8 @@ class BatchStore:
         """Return the batches with requests whose replies are not stored yet, the oldest first."""
         query = (
             "SELECT name, place, round, requests, submitted, id, done, ended FROM batches "
-            "WHERE run = ? AND EXISTS "
-            "(SELECT 1 FROM requests WHERE batch = name AND state = 'sent') "
+            "WHERE run = ?1 AND name IN "
+            "(SELECT batch FROM requests WHERE run = ?1 AND state = 'sent') "
             "ORDER BY submitted, name"
         )
         with self._explained():
@@ -289,7 +284,7 @@ class BatchStore:
         state, kept = ("answered", packed(asdict(reply))) if reply else ("again", None)
         self._all(
             "UPDATE requests SET state = ?3, reply = ?4, usage = ?5, tries = tries + 1, "
-            "body = NULL, batch = NULL WHERE run = ?1 AND key = ?2",
+            "body = NULL WHERE run = ?1 AND key = ?2",
             *(key, state, kept, json.dumps(asdict(usage))),
         )
 
