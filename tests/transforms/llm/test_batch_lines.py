@@ -1,6 +1,7 @@
 """Requests that are answered from batches: which line is whose, and who is charged for it."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from tests.transforms.llm.asked import call
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.batch_lines import BatchLine, error_of
+from ufo.transforms.llm.batch_lines import BatchLine, error_of, read_line
 from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
@@ -127,3 +128,104 @@ def test_an_error_in_a_line(reply: Reply, status: str, transient: bool) -> None:
 
 def test_a_reply_of_the_model_is_no_error() -> None:
     assert error_of(HERE, Reply("200", SAID, "q1")) is None
+
+
+# --- the lines of an output file
+
+BODY_ERROR = {"error": {"message": "The server is overloaded.", "type": "server_error"}}
+NO_WORDS = "no reply and no error"
+
+
+def line_of(response: Any = None, error: Any = None, **more: Any) -> bytes:
+    line = {"id": "b1", "custom_id": "r-1", "response": response, "error": error, **more}
+    return json.dumps(line).encode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line_of({"status_code": 200, "body": SAID}), id="as OpenAI's"),
+        pytest.param(line_of({"status_code": "200", "body": SAID}), id="a status as text"),
+        pytest.param(line_of({"status_code": "200 OK", "body": SAID}), id="a status with words"),
+        pytest.param(line_of({"status_code": 201, "body": SAID}), id="created"),
+        pytest.param(line_of({"status": 200, "body": SAID}), id="another name of the status"),
+        pytest.param(line_of({"body": SAID}), id="no status"),
+        pytest.param(line_of({"status_code": 0, "body": SAID}), id="a status of 0"),
+        pytest.param(line_of({"status_code": None, "body": SAID}), id="a status of null"),
+        pytest.param(line_of({"status_code": "success", "body": SAID}), id="a word for a status"),
+        pytest.param(line_of({"body": json.dumps(SAID)}), id="a body as text"),
+        pytest.param(line_of(SAID), id="a body in place of the response"),
+        pytest.param(line_of(json.dumps(SAID)), id="the same as text"),
+        pytest.param(line_of(None, body=SAID), id="a body beside"),
+        pytest.param(line_of({"body": SAID}, error={}), id="an empty error"),
+        pytest.param(line_of({"body": SAID}, error={"code": "", "message": ""}), id="no words"),
+    ],
+)
+def test_a_reply_of_the_model_is_read_in_any_shape(line: bytes) -> None:
+    key, reply = read_line(line)
+    assert key == "r-1"
+    assert (reply.status, reply.payload) == ("200", SAID)
+    assert error_of(HERE, reply) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "words", "transient"),
+    [
+        pytest.param(line_of({"status_code": 400, "body": {"error": {"message": "odd"}}}),
+                     "400", "odd", False, id="refused"),
+        pytest.param(line_of({"status_code": 503, "body": BODY_ERROR}),
+                     "503", "overloaded", True, id="overloaded"),
+        pytest.param(line_of({"status_code": 500, "body": None}, {"message": "broke"}),
+                     "500", "broke", True, id="no body"),
+        pytest.param(line_of({"status_code": 200, "body": BODY_ERROR}),
+                     "400", "overloaded", True, id="200 with an error"),
+        pytest.param(line_of({"status_code": 200, "body": None}, {"code": 429, "message": "slow"}),
+                     "429", "slow", True, id="200 with an error beside"),
+        pytest.param(line_of({"status_code": 200, "body": {}}),
+                     "garbled", "no choices", True, id="200 with nothing"),
+        pytest.param(line_of({"status_code": 0, "body": {"error": {"message": "hung up"}}}),
+                     "error", "hung up", True, id="a status of 0"),
+        pytest.param(line_of({"status_code": 0, "body": {"error": {"code": 503, "message": "no"}}}),
+                     "503", "no", True, id="a status in the body"),
+        pytest.param(line_of({"status_code": 0, "body": "hung up"}),
+                     "error", "hung up", True, id="a body of words"),
+        pytest.param(line_of({"body": ""}), "error", NO_WORDS, True, id="an empty body"),
+        pytest.param(line_of(None), "error", NO_WORDS, True, id="nothing"),
+        pytest.param(line_of(None, "it timed out"), "error", "it timed out", True, id="words"),
+        pytest.param(line_of(None, {"code": "batch_expired", "message": "too late"}),
+                     "batch_expired", "too late", True, id="a code in words"),
+        pytest.param(line_of(None, {"code": "400", "message": "odd"}),
+                     "400", "odd", False, id="a code of a refusal"),
+    ],
+)  # fmt: skip
+def test_an_error_is_read_in_any_shape(
+    line: bytes, status: str, words: str, transient: bool
+) -> None:
+    error = error_of(HERE, read_line(line)[1])
+    assert error is not None
+    assert error.status == status
+    assert words in error.message
+    assert error.transient is transient
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "insufficient_quota", "message": "You exceeded your current quota."},
+        {"code": "x", "message": "Your credit balance is too low."},
+        "insufficient_quota",
+    ],
+)
+def test_an_error_without_a_status_that_every_request_would_meet_is_final(error: Any) -> None:
+    found = error_of(HERE, read_line(line_of(None, error))[1])
+    assert found is not None
+    assert found.final
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"{", b"[]", b"null", b'"text"', b'{"response": null}', b"\xff", line_of()[:-5]],
+)
+def test_a_line_that_cannot_be_read_is_an_error(line: bytes) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        read_line(line)
