@@ -19,6 +19,7 @@ PACKAGE_DATA = {
     "ufo.transforms": ["*.toml"],
     "ufo.transforms.english": ["*.toml"],
     "ufo.transforms.extraction": ["*.toml"],
+    "ufo.transforms.judges.llm": ["*.toml"],
     "ufo.transforms.llm": ["*.toml", "*.yaml"],
     "ufo.transforms.prompts": ["*.txt"],
     "ufo.transforms.verifiers": ["*.json", "*.toml"],

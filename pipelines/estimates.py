@@ -27,7 +27,7 @@ from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm import chat
 from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import KNOWLEDGE, Choice, Completion, Request
-from ufo.transforms.llm.tokens import ContextWindow, prompt_tokens
+from ufo.transforms.llm.tokens import Context, prompt_tokens
 from ufo.transforms.loop import wait_for
 from ufo.transforms.plugins import takes_context
 from ufo.transforms.read import is_used, parse
@@ -75,7 +75,7 @@ class _CountingClient:
 
     def room(self, request: Request) -> int | None:
         """Return the tokens left beside a request in the context of `--context`."""
-        return ContextWindow(self._context).room(self._prompt(request))
+        return Context(self._context).room(self._prompt(request))
 
     def cap(self, request: Request) -> int | None:
         """Return None: no endpoint is asked."""

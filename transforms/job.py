@@ -72,7 +72,8 @@ class Job:
     @property
     def source_context(self) -> SourceContext:
         """The context of fact sources, with the run's usage log."""
-        calls = replace(self.context.calls, usage_log=self.usage_log)
+        log = self.usage_log or self.context.calls.usage_log
+        calls = replace(self.context.calls, usage_log=log)
         return replace(self.context, calls=calls)
 
     @property

@@ -25,7 +25,7 @@ from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint
 from ufo.transforms.llm.forms import CALL, SAMPLE
-from ufo.transforms.llm.request import VERIFIER, LlmError, Message, Request
+from ufo.transforms.llm.request import VERIFIER, LlmError
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, Retrieved
@@ -124,10 +124,10 @@ async def _diagnosis(
     try:
         async with asyncio.timeout(seconds):
             known, _ = await client.probe(roles[0], CALL, SAMPLE)
-            context = client.room(Request(roles[0], "", [Message("user", "")]))
+            context = settings.context or known.context
             facts |= {"context": context, "structured_output": known.form, "tools": known.tools}
             say(f"  form      {known.form}")
-            size = f"about {context:,} tokens" if context else "not known (--context N sets it)"
+            size = f"{context:,} tokens" if context else "not known (--context N sets it)"
             say(f"  context   {size}")
             if judge is not None and VERIFIER in roles:
                 judged = await _judge(client, judge)

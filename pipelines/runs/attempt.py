@@ -31,7 +31,7 @@ from ufo.schemas.records import Part
 from ufo.schemas.storage import shared_folder
 from ufo.schemas.tables import SCHEMA_VERSION, check_part, read_rows, to_arrow, write_part
 from ufo.transforms.job import WAITING
-from ufo.transforms.llm.usage_log import UsageReader
+from ufo.transforms.llm.usage_log import logged_requests
 
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _ATTEMPT = "attempt.json"
@@ -279,6 +279,10 @@ class Attempt:
         """Return the path of the usage log of the processes on this machine."""
         return storage.join(self.local_folder(), "usage.jsonl")
 
+    def shared_usage_log(self) -> str:
+        """Return the folder of the usage log of the workers on all machines."""
+        return storage.absolute(storage.join(self.folder, "requests")) + "/"
+
     def file(self, table: str, number: int) -> str:
         """Return where in the run's folder the n-th part of a table goes."""
         return f"{table}/part-{self.identifier}-{number:05d}.parquet"
@@ -362,7 +366,7 @@ def unrecorded_usage(parts: Sequence[Part], attempt: Attempt, usage_log: str) ->
             columns = read_rows(part.path, _REQUEST_KEY).to_pydict()
             known.update(map(hash, zip(*columns.values(), strict=True)))
     rows = []
-    for row in UsageReader(usage_log).rows():
+    for row in logged_requests(usage_log):
         key = hash(tuple(getattr(row, name) for name in _REQUEST_KEY))
         if key not in known:
             known.add(key)

@@ -5,6 +5,7 @@ answer was lost. The files and counts of a batch may lag behind its state. It is
 request has a line, or lines and counts agree, or ten minutes after it was first seen to have ended.
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -109,7 +110,7 @@ class Exchange:
         file = None
         try:
             file = self._api.upload(lines, batch.name)
-            batch = self._store.note(batch, done=ASKING, submitted=time.time())
+            batch = self._store.note(batch, id=file, done=ASKING, submitted=time.time())
             self._store.note(batch, id=self._api.create(file, batch.name), done=0)
         except SendError as error:
             refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
@@ -148,11 +149,11 @@ class Exchange:
             RunError: no further request, or no further look, would help.
         """
         try:
-            batch_id = batch.id or self._looked_up(batch)
-            if batch_id is None:
+            name = self._looked_up(batch)
+            if name is None:
                 return False
-            state = self._api.state(batch_id)
-            batch = self._store.note(batch, id=batch_id, done=state.done)
+            state = self._api.state(name)
+            batch = self._store.note(batch, id=name, done=state.done)
             if not state.phase:
                 self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
             if not state.ended:
@@ -178,10 +179,12 @@ class Exchange:
         return True
 
     def _looked_up(self, batch: Batch) -> str | None:
-        """Return the id of a batch whose acceptance was not seen. It is taken back if it was not
-        accepted."""
+        """Return the id of a batch, None where it is not listed yet, or was not accepted: then it
+        is taken back."""
+        if batch.id is not None and batch.done != ASKING:
+            return batch.id
         asked = batch.done == ASKING
-        found = self._api.find(batch.name, batch.submitted) if asked else None
+        found = self._api.find(batch.name, batch.id, batch.submitted) if asked else None
         if not found and not (asked and time.time() - batch.submitted < _LISTED_SECONDS):
             self._store.take_back(batch)
         return found
@@ -242,7 +245,7 @@ class Exchange:
                 return error.message
         whole = state.phase == FAILED and not state.line
         alike = {
-            (error.message, error.status)
+            (re.sub("[0-9]+", "#", error.message), error.status)
             for error in errors
             if error.reason == TRANSPORT and (whole or not error.transient)
         }

@@ -8,11 +8,11 @@ from typing import Any, Final
 from ufo.pipelines.options.settings import KNOWLEDGE_TYPE, Settings
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Usage
+from ufo.transforms.llm.cache import key_of
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.forms import CALL, SAMPLE, Capabilities
-from ufo.transforms.llm.memory import key_of
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.loop import wait_for
@@ -73,9 +73,12 @@ async def _probe(
                 usage += sent
                 reached.add(endpoint.url)
                 await memory.put_many({key: _entry(before)})
-            elif several and await client.answers(role):
-                # Every process waits for a server that answered when the run began.
-                reached.add(endpoint.url)
+            else:
+                if several and await client.answers(role):
+                    # Every process waits for a server that answered when the run began.
+                    reached.add(endpoint.url)
+                if settings.context is None:  # it may have been started with another one since
+                    before = replace(before, context=await client.stated_context(role))
             known[endpoint] = before
     except LlmError as error:
         raise RunError(error.message) from error

@@ -66,7 +66,6 @@ from ufo.pipelines.runs.workers import run_chunks
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
-from ufo.schemas.tables import to_arrow
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
@@ -359,15 +358,19 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
 
 def _on_engine(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
-    client, probes = endpoints.probed(settings, specs)
+    # What a lost worker paid is in this log alone.
+    log = attempt.shared_usage_log()
+    client, _ = endpoints.probed(settings, specs, log)
     job = job_of(settings, specs, client, attempt.identifier)
+    calls = replace(job.context.calls, usage_log=log)
+    job = replace(job, context=replace(job.context, calls=calls))
     chunks = list(_chunks_of(plan, attempt, progress, reuse, local=False))
     before = _reused(plan, attempt, reuse, progress)
-    if probes:
-        before.append(attempt.write_part("usage", to_arrow("usage", probes)))
     workers = settings.processes()
     written = run_on_engine(chunks, attempt, settings.beam, workers, job, progress)
-    return replace(written, parts=[*before, *written.parts])
+    parts = [*before, *written.parts]
+    parts += unrecorded_usage(parts, attempt, log)
+    return replace(written, parts=parts)
 
 
 def _reused(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:

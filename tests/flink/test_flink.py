@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.flink.conftest import RESPONSES, rows
+from tests.llm_server import LlmServer
 from ufo.pipelines.cli import main
 from ufo.schemas.tables import OF_EVALUATE
 
@@ -16,7 +17,7 @@ Run = Callable[..., None]
 def asked(output: Path) -> list[tuple[str, str]]:
     """Who was asked about, and how it went; the probe of what an endpoint can do apart."""
     requests = [row for row in rows(output, "usage") if row["response_id"]]
-    return sorted((row["response_id"], row["status"]) for row in requests)
+    return sorted({(row["response_id"], row["status"]) for row in requests})
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def run(
 
 
 def test_a_run_has_the_rows_of_one_in_process_though_a_task_manager_is_killed(
-    cluster: Any, mended: None, run: Run, remembering: Any, tmp_path: Path
+    cluster: Any, mended: None, run: Run, remembering: Any, endpoint: LlmServer, tmp_path: Path
 ) -> None:
     run(tmp_path / "here", "--workers", "2")
     want = {table: rows(tmp_path / "here", table) for table in OF_EVALUATE}
@@ -46,6 +47,7 @@ def test_a_run_has_the_rows_of_one_in_process_though_a_task_manager_is_killed(
     before = [cluster.workers(number) for number in (1, 2)]
     # In the middle of the last source's requests, when earlier stages have left results with both.
     remembering.at[remembering.asked + len(requests) // 2] = lambda: cluster.kill(2)
+    before_flink = len(endpoint.chats)
     run(tmp_path / "flink", *cluster.flags)
     assert not remembering.at
     assert cluster.restarts() >= 1
@@ -54,5 +56,10 @@ def test_a_run_has_the_rows_of_one_in_process_though_a_task_manager_is_killed(
     for table in OF_EVALUATE:
         if table != "usage":
             assert rows(tmp_path / "flink", table) == want[table], table
-    # Nobody's requests are lost or counted twice in the tables, however often a step was run.
+    # Nobody's requests are lost or counted twice in the tables, however often a step was run: what
+    # a lost worker paid is there beside what was paid again, but for what it was waiting for.
     assert asked(tmp_path / "flink") == requests
+    paid = [row["request_id"] for row in rows(tmp_path / "flink", "usage")]
+    assert len(paid) == len(set(paid))
+    unknown = len(endpoint.chats) - before_flink - len(paid)
+    assert 0 <= unknown <= endpoint.max_in_flight

@@ -24,7 +24,7 @@ def shows(change: Callable[[Batch, Shown], Mapping[str, Any]]) -> Profile:
     """Fields that are shown in place of others."""
 
     def profile(batches: Batches) -> None:
-        batches.shows = lambda batch, shown: shown | change(batch, shown)
+        batches.shows = lambda batch, shown: {**shown, **change(batch, shown)}
 
     return profile
 
@@ -80,6 +80,12 @@ def lost(created: Any) -> Profile:
         shows(lambda _, __: {"created_at": created})(batches)
 
     return profile
+
+
+def untagged(batches: Batches) -> None:
+    """A gateway that keeps no metadata; the creation is not answered."""
+    batches.loses = 1
+    shows(lambda _, __: {"metadata": None})(batches)
 
 
 # --- when it is there
@@ -171,6 +177,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
     "created at no time": lost(None),
     "created at a time in words": lost(datetime(2026, 1, 1, tzinfo=UTC).isoformat()),
     "created at a time as text": lost("1767225600"),
+    "no metadata": untagged,
     # files that come later
     "no files yet": until_later(4, {"output_file_id": None, "error_file_id": None}),
     "neither files nor counts yet": until_later(

@@ -19,6 +19,7 @@ WORKS, IGNORED, REJECTED = "works", "ignored", "rejected"
 # in a reply that ends before the answer unless it has much room.
 FULL, UNOPENED, APART, LONG, LONG_APART = "full", "unopened", "apart", "long", "long apart"
 THOUGHTS = (FULL, UNOPENED, APART, LONG, LONG_APART)
+MISPLACED = "misplaced"  # the answer is in the field for thoughts
 _MUCH = 1500
 
 
@@ -43,7 +44,10 @@ class Switches:
     temperature_fixed: bool = False
     max_tokens: str = WORKS
     max_completion_tokens: str = WORKS
+    system: str = WORKS  # a message with that role
     context: int = 128_000
+    states: str = ""  # the server in whose way the context is stated, one of STATEMENTS
+    uncached: bool = False  # only the end of a prompt is counted, as if the rest was read before
     counts_limit: bool = False  # the tokens allowed for a reply have to fit into the context, too
     cuts: bool = False  # a prompt that does not fit is cut, and nothing says so
     named_errors: bool = True  # an error names the parameter it is about
@@ -52,6 +56,8 @@ class Switches:
     thinks: str = ""  # one of THOUGHTS: how the model's thoughts come with its reply
     streams: bool = False  # only requests for a stream are answered
     azure: str = ""  # the name of a deployment, at Azure's paths and with its header for the key
+    # Replies are half of what they should be, with this finish reason ("" for null); None: whole.
+    breaks_off: str | None = None
     fails: ApiError | None = field(default=None, repr=False)  # what every request is answered
     # Of the context, the prompt's tokens, and those allowed for the reply. Not shown: tests are
     # named by what is.
@@ -117,6 +123,8 @@ def check(body: Any, switches: Switches) -> None:
     if not isinstance(messages, list) or not messages:
         raise bad("Missing required parameter: 'messages'.", "messages")
     for number, message in enumerate(messages):
+        if message.get("role") == "system" and switches.system == REJECTED:
+            raise switches.refusal("system", bad("System role not supported", None))
         if message.get("role") not in ("system", "developer", "user", "assistant", "tool"):
             raise bad(f"Invalid value: 'messages[{number}].role'.", f"messages[{number}].role")
     n = body.get("n", 1)
@@ -219,6 +227,8 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
     for message in body["messages"]:
         opening = message["role"] in ("system", "developer")
         (system if opening else user).append(tokens.content_of(message))
+    if user and user[0].startswith("Task: "):  # instructions, which a model reads in any turn
+        system.append(user[0])
     schema: dict[str, Any] = {}
     example: dict[str, Any] = {}
     name, in_words, strict = None, False, False
@@ -275,6 +285,8 @@ def choice(
     limit -= tokens.count(thoughts)
     said, cut_off = ("", True) if broken else tokens.cut(said, limit)
     broken = broken or cut_off
+    if switches.breaks_off is not None:
+        said = said[: len(said) // 2]
     message: dict[str, Any] = {"role": "assistant", "content": said, "refusal": None}
     forced = body.get("tool_choice")
     finish = "stop"
@@ -293,13 +305,15 @@ def choice(
         "logprobs": _logprobs(message["content"], body, switches),
         "finish_reason": "length" if broken else finish,
     }
+    if switches.breaks_off is not None:
+        result["finish_reason"] = switches.breaks_off or None
     _think(message, thoughts, switches, broken and not said)
     return result, tokens.count(thoughts) + tokens.count(said)
 
 
 def _thoughts(said: str, switches: Switches) -> str:
     """A draft that says the opposite of the answer, as long as the model thinks."""
-    if not switches.thinks:
+    if switches.thinks in ("", MISPLACED):
         return ""
     draft = said.translate(str.maketrans("TF", "FT")).replace("False", "True")
     return f"{'Hmm. ' * _MUCH if switches.thinks in (LONG, LONG_APART) else 'Hmm. '}{draft}\n"
@@ -308,6 +322,11 @@ def _thoughts(said: str, switches: Switches) -> str:
 def _think(message: dict[str, Any], thoughts: str, switches: Switches, cut: bool) -> None:
     """Put the model's thoughts into a message; nothing else is in it where it was `cut`."""
     if not switches.thinks:
+        return
+    if switches.thinks == MISPLACED:  # a parser of thoughts that takes the answer for them
+        calls = message.pop("tool_calls", ())
+        said = calls[0]["function"]["arguments"] if calls else message["content"]
+        message |= {"content": None, "reasoning_content": said}
         return
     if cut:
         message.pop("tool_calls", None)

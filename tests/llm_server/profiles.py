@@ -73,7 +73,7 @@ def of_example(kind: str, example: Mapping[str, Any]) -> Switches:
         return Switches(streams=True, refusals={"stream": error()})
     if kind == "temperature":
         return Switches(temperature_fixed=True)
-    if kind in ("tools", "tool_choice", "strict", "limit", "logprobs", "n"):
+    if kind in ("tools", "tool_choice", "strict", "limit", "logprobs", "n", "system"):
         changes: dict[str, Any] = {refused: REJECTED}
         return replace(Switches(refusals={refused: error()}), **changes)
     if kind == "format":

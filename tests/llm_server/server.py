@@ -20,6 +20,7 @@ from . import chat as chats
 from . import faults, http, tokens
 from .answerers import Answerer, Anything, Kinds, Knowledge, Probe, reply_to
 from .batches import Batches, LostReply
+from .contexts import STATEMENTS
 from .embeddings import Embeddings
 from .errors import ApiError, bad, broken, no_key, unknown_model, unknown_path, wrong_key
 from .log import Logged, by_step
@@ -27,6 +28,7 @@ from .offline import OfflineAnswers
 
 KEY = "sk-test-0123456789abcdef"
 MODELS = ("offline-judge", "offline-judge-small", "offline-knowledge")
+_UNREAD = 40  # tokens of a prompt that are counted where the rest was read before
 
 
 class LlmServer:
@@ -143,7 +145,8 @@ class LlmServer:
     ) -> bool:
         """Answer a request, or do what its fault says; return whether the connection is kept."""
         entry = self._logged(request, connection)
-        fault = self._fault(request) if request.method == "POST" else None
+        about_models = request.method == "GET" or request.path.startswith("/api/")
+        fault = None if about_models else self._fault(request)
         entry.fault = fault.kind if fault else None
         kind = entry.fault or ""
         if seconds := self.latency():
@@ -225,6 +228,10 @@ class LlmServer:
     def _payload(self, request: http.HttpRequest, entry: Logged, fault: faults.Fault | None) -> Any:
         self._authorise(request)
         route = (request.method, request.path)
+        if self.switches.states:
+            at, states = STATEMENTS[self.switches.states]
+            if route == at:
+                return states(self.models[0], self.switches.context)
         if route == ("GET", "/v1/models"):
             listed = [{"id": name, "object": "model", "owned_by": "ufo"} for name in self.models]
             return {"object": "list", "data": listed}
@@ -290,6 +297,9 @@ class LlmServer:
         if fault and fault.kind == "no_choices":
             choices = []
         self._answered += 1
+        counted = entry.prompt_tokens
+        if self.switches.uncached:
+            counted = min(counted, _UNREAD)
         return {
             "id": f"chatcmpl-{self._answered:024x}",
             "object": "chat.completion",
@@ -297,9 +307,9 @@ class LlmServer:
             "model": body.get("model", self.switches.azure),
             "choices": choices,
             "usage": {
-                "prompt_tokens": entry.prompt_tokens,
+                "prompt_tokens": counted,
                 "completion_tokens": entry.completion_tokens,
-                "total_tokens": entry.prompt_tokens + entry.completion_tokens,
+                "total_tokens": counted + entry.completion_tokens,
             },
         }
 

@@ -37,7 +37,7 @@ from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 
 if TYPE_CHECKING:
-    from ufo.transforms.judges.llm.judgement_cache import JudgementCache
+    from ufo.transforms.judges.llm.judgements import JudgementCache
     from ufo.transforms.llm.client_settings import ClientSettings
     from ufo.transforms.sentences import Span
 
@@ -69,7 +69,6 @@ def evidence_row(
         outcome=outcome,
         label=_LABELS.get(outcome),
         sample_index=hit.sample_index,
-        logprob_mean=hit.logprob_mean,
         **{"citation_found": None, **columns},
     )
 
@@ -301,7 +300,7 @@ class Judge:
             outcome=found.outcome,
             reason=found.reason,
             label=None,
-            raw_verdict=None,
+            raw_verdict=found.raw_verdict,
             probability=None,
             rationale=found.message or None,
             citation=None,
@@ -372,7 +371,7 @@ def make_judge(
 
 
 def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | None) -> JudgeContext:
-    from ufo.transforms.judges.llm.judgement_cache import JudgementCache
+    from ufo.transforms.judges.llm.judgements import JudgementCache
     from ufo.transforms.llm.shared import shared_client, shared_memory, shared_of
 
     if client is not None:

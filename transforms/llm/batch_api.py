@@ -97,9 +97,8 @@ class OpenAiBatches:
         self._endpoint = endpoint
         self._path: Any = "/chat/completions" if azure_of(endpoint.url) else "/v1/chat/completions"
         self._key = endpoint.key()
-        common = {"default_headers": endpoint.header_values(), "timeout": endpoint.timeout}
-        # The rounds of a run look again after an error.
-        common["max_retries"] = 0
+        headers, timeout = endpoint.header_values(), endpoint.timeout
+        common = {"default_headers": headers, "timeout": timeout, "max_retries": 0}
         self._client: OpenAI = client_of(endpoint, self._key, OpenAI, AzureOpenAI, **common)
 
     def close(self) -> None:
@@ -124,28 +123,24 @@ class OpenAiBatches:
 
     def create(self, file: str, name: str) -> str:
         """Submit a batch of an uploaded file, and return its id; `name` is in its metadata."""
+        batch: Any = {"endpoint": self._path, "completion_window": "24h", "metadata": {TAG: name}}
         for pause in (*_PAUSES, None):
             try:
                 with self._explained():
-                    return _id(
-                        self._client.batches.create(
-                            input_file_id=file,
-                            endpoint=self._path,
-                            completion_window="24h",
-                            metadata={TAG: name},
-                        )
-                    )
+                    return _id(self._client.batches.create(input_file_id=file, **batch))
             except SendError as error:
                 if pause is None or not says("file", error.message):
                     raise
             time.sleep(pause)
         raise AssertionError
 
-    def find(self, name: str, since: float) -> str | None:
-        """Return the id of a batch of that name, None where none was accepted since `since`."""
+    def find(self, name: str, file: str | None, since: float) -> str | None:
+        """Return the id of a batch of that name, or of that file where the provider keeps no names,
+        None where none was accepted since `since`."""
         with self._explained():
             for batch in islice(self._client.batches.list(limit=100), _LISTED):  # the newest first
-                if batch.metadata and batch.metadata.get(TAG) == name:
+                tag = (batch.metadata or {}).get(TAG)
+                if tag == name or (file and batch.input_file_id == file):
                     return batch.id
                 created = batch.created_at
                 if isinstance(created, int) and created < since - _CLOCKS:

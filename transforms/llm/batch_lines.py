@@ -78,9 +78,8 @@ class BatchLine:
             raise error
         return Received(self._reply.payload, {}, self._reply.request_id)
 
-    async def models(self) -> list[str]:
-        """Return []: an error in a batch does not justify another request."""
-        return []
+    async def look(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """Return None: an error in a batch does not justify another request."""
 
 
 def read_line(text: bytes) -> tuple[str, Reply]:
@@ -108,7 +107,7 @@ def read_line(text: bytes) -> tuple[str, Reply]:
         return key, Reply(str(status), body, request_id)
     said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
     if status < 300:
-        below = said.get("error")
+        below = said.get("error", said)
         status = _status(below.get("code")) if isinstance(below, Mapping) else 0
     if status:
         return key, Reply(str(status), said, request_id)

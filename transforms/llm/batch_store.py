@@ -19,7 +19,7 @@ from uuid import uuid4
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.memory import packed, unpacked
+from ufo.transforms.llm.store import packed, unpacked
 
 ASKING: Final = -1
 _WAIT_SECONDS: Final = 60.0
@@ -69,9 +69,10 @@ class Reply:
 class Batch:
     """A batch of requests for one model of one endpoint.
 
-    `name` is our name, and `id` the provider's, None until the batch is known to be accepted.
-    `done` counts the requests that the provider has processed. It is ASKING from the time
-    `submitted` until then. `ended` is when the batch was first seen to have ended, 0 before.
+    `name` is our name, and `id` the provider's once the batch is known to be accepted. `done`
+    counts the requests that the provider has processed. It is ASKING from the time `submitted`
+    until the batch is accepted, and `id` is that of its file. `ended` is when it was first seen to
+    have ended, 0 before.
     """
 
     name: str

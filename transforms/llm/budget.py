@@ -167,7 +167,7 @@ class Budget:
             CostCapped: the request could exceed the cap. All requests in flight have ended by then.
         """
         if self._spent is None:
-            limited = self._cap is not None and self._path is not None
+            limited = self._cap is not None and self.log.shown
             self._spent = UsageReader(str(self._path)).totals().get(COST, 0.0) if limited else 0.0
         price = self._prices.get(str(body.get("model")))
         usd = 0.0

@@ -1,25 +1,165 @@
-"""Cache completions, and send equal requests that are in flight at the same time once.
+"""Cache the values that were paid for, and compute a value only once for concurrent callers.
 
-The key of a request is a hash of what is sent and of the endpoint's address; step, source and
-response are not in it. Each of several choices has its own number in the key. A choice that is not
-`usable` is not cached, so a later run requests it again.
+`Memory` is the cache of all steps: requests, judgements
+(`ufo.transforms.judges.llm.judgements`), searches and web pages. Use it on one event loop; the
+store is called in threads, so the loop never blocks on a disk.
+
+`CachingClient` caches completions. The key of a request is a hash of what is sent and of the
+endpoint's address; step, source and response are not in it. Each of several choices has its own
+number in the key. A choice that is not `usable` is not cached, so a later run requests it again.
 """
 
-from collections.abc import Iterable, Sequence
+import asyncio
+import json
+from asyncio import shield
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from typing import Any, Final
+from hashlib import sha256
+from typing import Any, Final, TypeVar
 
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.errors import Tokens
 from ufo.transforms.llm.forms import PROBE
-from ufo.transforms.llm.memory import Keys, Memory
-from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Request
+from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Report, Request
+from ufo.transforms.llm.store import Store, StoreError, packed, report, unpacked
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
 _OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")
-_WITHHELD: Final = ("content_filter", "length")
+_DIGITS: Final = 40
+_VERSION: Final = 1  # of the format of keys and values
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Memory:
+    """A cache of JSON values by key.
+
+    Without a `store` nothing is kept, but callers still share values in progress. With `writes`
+    False the store is only read. A store that fails is reported once and then not used any more.
+    """
+
+    def __init__(self, store: Store | None, writes: bool = True, report: Report = report) -> None:
+        self._store = store
+        self._report = report
+        self._threads = ThreadPoolExecutor(store.threads if store else 1, "ufo-cache")
+        self._in_progress: dict[str, asyncio.Future[Any]] = {}
+        self.failed = False
+        """Whether the store failed; the user was warned."""
+        self.reads = store is not None
+        """Whether the store is read."""
+        self.writes = store is not None and writes
+        """Whether the store is written."""
+
+    async def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the cached values of these keys, in their order; damaged ones are left out."""
+        if not self.reads or self._store is None:
+            return {}
+        keys = list(keys)
+        try:
+            entries = await self._in_thread(self._store.get_many, keys)
+        except StoreError as error:
+            if self.reads:
+                self._fail("read, and the run continues without it", error)
+            self.reads = self.writes = False
+            return {}
+        values = {key: unpacked(entries[key]) for key in keys if key in entries}
+        return {key: value for key, value in values.items() if value is not None}
+
+    async def put_many(self, values: Mapping[str, Any]) -> None:
+        """Write the values; when this returns they are kept even if the process is killed."""
+        if not self.writes or not values or self._store is None:
+            return
+        entries = {key: packed(value) for key, value in values.items()}
+        try:
+            await self._in_thread(self._store.put_many, entries)
+        except StoreError as error:
+            if self.writes:
+                self._fail("written, and the run continues without keeping answers", error)
+            self.writes = False
+
+    async def _in_thread(self, operate: Callable[[K], V], argument: K) -> V:
+        loop = asyncio.get_running_loop()
+        # Shielded: a reply that was paid for is written even where the caller is cancelled.
+        return await shield(loop.run_in_executor(self._threads, operate, argument))
+
+    def _fail(self, what: str, error: StoreError) -> None:
+        self.failed = True
+        self._report(f"the cache cannot be {what}: {error}")
+
+    async def ask_once(
+        self,
+        keys: Mapping[K, str],
+        ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]],
+        look_up: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]] | None = None,
+        shareable: Callable[[V], bool] = lambda value: True,
+    ) -> tuple[dict[K, V], dict[K, V]]:
+        """Return the values of items, computed here or by concurrent calls.
+
+        Of concurrent calls with the same key, the first calls `look_up` and then `ask`; the others
+        wait for its value. If the value is not `shareable`, each of them calls `ask` itself:
+        otherwise they would wait for one another in turn.
+        """
+        waited: dict[K, asyncio.Future[V | None]] = {}
+        own: dict[K, asyncio.Future[V | None]] = {}
+        # Claimed before the first await, so that no other call can claim the same key.
+        for item, key in keys.items():
+            if key in self._in_progress:
+                waited[item] = self._in_progress[key]
+            else:
+                own[item] = self._in_progress[key] = asyncio.get_running_loop().create_future()
+        values: dict[K, V] = {}
+
+        def settle(items: Iterable[K]) -> None:
+            for item in items:
+                future, value = own.pop(item), values.get(item)
+                del self._in_progress[keys[item]]
+                future.set_result(value if value is not None and shareable(value) else None)
+
+        try:
+            if look_up is not None and own:
+                values |= await look_up(list(own))
+                settle(list(values))
+            if own:
+                values |= await ask(list(own))
+        finally:
+            settle(list(own))
+        # Shielded: cancelling one waiting call must not cancel the future that all wait for.
+        results = {item: await shield(future) for item, future in waited.items()}
+        shared = {item: value for item, value in results.items() if value is not None}
+        missing = [item for item in waited if item not in shared]
+        if missing:
+            values |= await ask(missing)
+        return values, shared
+
+
+class Keys:
+    """The cache keys of JSON values with a common beginning: `kind`, a dash and 40 hex digits.
+
+    The digits are of SHA-256. The common beginning is hashed once.
+    """
+
+    def __init__(self, kind: str, *common: Any) -> None:
+        self._kind = kind
+        self._hash = sha256(_json([_VERSION, *common])[:-1])
+
+    def of(self, *parts: Any) -> str:
+        """Return the key of `common` followed by `parts`."""
+        whole = self._hash.copy()
+        whole.update(b"".join(b", " + _json(part) for part in parts) + b"]")
+        return f"{self._kind}-{whole.hexdigest()[:_DIGITS]}"
+
+
+def key_of(kind: str, *parts: Any) -> str:
+    """Return the cache key for JSON values."""
+    return Keys(kind, *parts).of()
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
 
 
 class CachingClient:
@@ -65,7 +205,11 @@ class CachingClient:
 
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
         cached = await self._memory.get_many(keys)
-        answers = {key: answer for key, value in cached.items() if (answer := _from_json(value))}
+        answers = {
+            key: answer
+            for key, value in cached.items()
+            if (answer := _from_json(value)) and answer[0].whole
+        }
         if self._batches is not None and self._batches.knows(keys[0]):
             answers = {}  # a run in batches reads its own replies in every pass, with their cost
         missing = [key for key in keys if key not in answers]
@@ -120,11 +264,12 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
 
 
 def usable(request: Request, choice: Choice) -> bool:
-    """Return whether a choice may be cached: by `request.keep`, else if it is a whole answer."""
+    """Return whether a choice may be cached: whether it is a whole answer, and by
+    `request.keep`."""
+    if choice.refusal or not choice.whole:
+        return False
     if request.keep is not None:
         return request.keep(choice)
-    if choice.refusal or choice.finish_reason in _WITHHELD:
-        return False
     return bool(choice.text.strip() or choice.arguments)
 
 

@@ -1,5 +1,7 @@
 """Convert requests to the JSON of OpenAI's `POST /chat/completions`, and replies to choices.
 
+A reply may be a stream of server-sent events, which `completion_of` puts together.
+
 Replies are parsed leniently, since compatible servers omit different fields. The caller validates
 the content of a choice. A model's thoughts are left out of it.
 
@@ -25,10 +27,13 @@ from ufo.transforms.llm.forms import (
     TOOL,
     Capabilities,
 )
-from ufo.transforms.llm.request import Choice, Function, Message, Request
+from ufo.transforms.llm.request import BROKEN_OFF, WHOLE, Choice, Function, Message, Request
 from ufo.transforms.thoughts import NAMES, without_thoughts
 
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
+_THOUGHT_SHOWN = 200  # characters of thoughts in a table
+_MOST_TOKENS = 2**40
+_MOST_PARTS = 10_000  # choices and calls in one stream
 
 _TAGS = (
     "s|bos|eos|pad|unk|mask|cls|sep|bos_token|eos_token|sys|start_of_turn|end_of_turn|turn"
@@ -53,13 +58,13 @@ class Garbled(ValueError):
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
     """A parsed reply: its choices, the tokens used and the id (None where missing). Two fields say
-    whether the model wrote reasoning before it, and whether there is only unfinished reasoning."""
+    whether the model wrote reasoning before it, and whether there is only reasoning."""
 
     choices: Sequence[Choice]
     tokens: Tokens
     id: str | None
     thinks: bool = False
-    unfinished: bool = False
+    only_thoughts: bool = False
 
 
 def body(
@@ -69,7 +74,7 @@ def body(
 
     `thoughts` is a factor on the usual number of tokens for a model's thoughts.
     """
-    messages = list(request.messages)
+    messages = _turns(request.messages, known)
     result: dict[str, Any] = {"model": model}
     function = request.function
     if function is not None and known.tools:
@@ -102,6 +107,14 @@ def body(
     if known.streams:
         result |= {"stream": True, "stream_options": {"include_usage": True}}
     return result
+
+
+def _turns(messages: Sequence[Message], known: Capabilities) -> list[Message]:
+    """Return the messages; the system message is part of the first turn where it is refused."""
+    if known.system or messages[0].role != "system" or len(messages) == 1:
+        return [*messages]
+    system, first, *others = messages
+    return [Message(first.role, f"{system.content}\n\n{first.content}"), *others]
 
 
 def in_words(function: Function) -> str:
@@ -199,13 +212,13 @@ def answer(payload: Any, function: str | None) -> ParsedReply:
         tokens(payload),
         request_id if isinstance(request_id, str) and request_id else None,
         thinks,
-        thinks and all(_is_empty(one) and one.finish_reason == "length" for one, _ in read),
+        thinks and all(_has_no_answer(choice) for choice, _ in read),
     )
 
 
-def _is_empty(choice: Choice) -> bool:
+def _has_no_answer(choice: Choice) -> bool:
     said = choice.text.strip() or choice.arguments or choice.refusal
-    return not said and choice.finish_reason != "content_filter"
+    return not said and (bool(choice.thought) or choice.ending == BROKEN_OFF)
 
 
 def _reasoning(usage: Any) -> int:
@@ -240,19 +253,23 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
     finish = item.get("finish_reason")
     refusal = message.get("refusal")
     whole = _text(message.get("content"))
+    text = without_thoughts(whole)
     arguments = None if function is None else _arguments(message, function)
+    arguments = arguments and without_thoughts(arguments)
+    refusal = refusal if isinstance(refusal, str) and refusal else None
     choice = Choice(
-        without_thoughts(whole),
-        arguments and without_thoughts(arguments),
-        finish if isinstance(finish, str) else "stop",
-        refusal if isinstance(refusal, str) and refusal else None,
+        text,
+        arguments,
+        finish if isinstance(finish, str) else "",
+        refusal,
         _logprob_mean(item.get("logprobs")),
     )
-    shown = message.get("reasoning_content") or message.get("reasoning")
-    thought = bool(shown) or choice.text != whole
-    if thought and _is_empty(choice):
-        choice = replace(choice, text="", arguments=None, finish_reason="length")
-    return choice, thought
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if not (text.strip() or arguments or refusal):
+        within = whole if choice.ending == WHOLE else ""  # all of the text was thoughts
+        thoughts = reasoning if isinstance(reasoning, str) else within
+        choice = replace(choice, thought=thoughts.strip()[:_THOUGHT_SHOWN])
+    return choice, bool(reasoning) or text != whole
 
 
 def _text(content: Any) -> str:
@@ -269,7 +286,10 @@ def _text(content: Any) -> str:
 
 
 def _arguments(message: Mapping[str, Any], name: str) -> str | None:
-    """Return the arguments of the call of the named function, else of the first call, else None."""
+    """Return the arguments of the calls of the named function, else of all calls, else None.
+
+    Several calls are several JSON objects, one after another.
+    """
     calls = message.get("tool_calls")
     called = [
         call["function"]
@@ -280,11 +300,13 @@ def _arguments(message: Mapping[str, Any], name: str) -> str | None:
         called.append(message["function_call"])
     if not called:
         return None
-    chosen = next((call for call in called if call.get("name") == name), called[0])
-    arguments = chosen.get("arguments")
-    if isinstance(arguments, str):
-        return arguments
-    return json.dumps(arguments, ensure_ascii=False)  # some servers return an object
+    named = [call for call in called if call.get("name") == name]
+    arguments = [call.get("arguments") for call in named or called]
+    # Some servers return an object.
+    return "\n".join(
+        given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        for given in arguments
+    )
 
 
 def _logprob_mean(logprobs: Any) -> float | None:
@@ -299,8 +321,82 @@ def _logprob_mean(logprobs: Any) -> float | None:
 
 
 def _count(value: Any) -> int | None:
-    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if whole else None
+    """Return a number of tokens, None for a value that cannot be one and could not be stored."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < _MOST_TOKENS else None
+
+
+# --- streams -----------------------------------------------------------------------------------
+
+
+def completion_of(events: str) -> dict[str, Any]:
+    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply.
+
+    A choice without a finish reason broke off.
+
+    Raises:
+        ValueError: a chunk is not a JSON object.
+    """
+    payload: dict[str, Any] = {}
+    choices: dict[int, dict[str, Any]] = {}
+    for chunk in _chunks(events):
+        payload |= {name: value for name, value in chunk.items() if value and name != "choices"}
+        for part in _parts(chunk.get("choices")):
+            choice = choices.setdefault(_place(part, 0), {"message": {}})
+            _append(choice["message"], part.get("delta") or part.get("message") or {})
+            if part.get("finish_reason"):
+                choice["finish_reason"] = part["finish_reason"]
+            if part.get("error"):
+                choice["error"] = part["error"]
+            if isinstance(part.get("logprobs"), Mapping):
+                _append(choice.setdefault("logprobs", {}), part["logprobs"])
+    return {**payload, "choices": [choices[index] for index in sorted(choices)]}
+
+
+def _chunks(events: str) -> Iterator[dict[str, Any]]:
+    for line in events.split("\n"):
+        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+        if data and data != "[DONE]":
+            chunk = json.loads(data)
+            if not isinstance(chunk, dict):
+                raise ValueError("a chunk is not an object")
+            yield chunk
+
+
+def _parts(listed: Any) -> list[Mapping[str, Any]]:
+    parts = listed if isinstance(listed, list) else []
+    return [part for part in parts if isinstance(part, Mapping)]
+
+
+def _place(part: Mapping[str, Any], otherwise: int) -> int:
+    """Return the number of a choice or call in a stream; some servers leave it out or null."""
+    index = part.get("index")
+    return index if isinstance(index, int) and 0 <= index < _MOST_PARTS else otherwise
+
+
+def _append(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
+    """Append the texts and lists of a chunk to those before it."""
+    for name, value in part.items():
+        before = whole.get(name)
+        if name == "tool_calls" and isinstance(value, list):
+            calls = whole.setdefault(name, [])
+            for call in _parts(value):
+                # A call without a number that has a name is a new one.
+                new = bool((call.get("function") or {}).get("name"))
+                index = _place(call, len(calls) if new or not calls else len(calls) - 1)
+                calls += [{} for _ in range(index + 1 - len(calls))]
+                _append(calls[index], call)
+        elif isinstance(value, Mapping):
+            _append(whole.setdefault(name, {}), value)
+        elif name in ("id", "type", "role", "name") or not isinstance(before, type(value)):
+            whole[name] = before if value is None else value
+        elif isinstance(value, str | list):
+            whole[name] = before + value
+
+
+# --- special tokens of chat templates ----------------------------------------------------------
 
 
 def without_marks(text: str) -> str:

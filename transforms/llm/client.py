@@ -7,12 +7,11 @@ parameters that the endpoint does not support, and returns a usage row for every
 import asyncio
 import difflib
 import logging
-import re
 import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
@@ -34,31 +33,18 @@ from ufo.transforms.llm.forms import (
     learned,
 )
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
-from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Report, Request
 from ufo.transforms.llm.retry import REAL, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
-from ufo.transforms.llm.tokens import ContextWindow, prompt_tokens
+from ufo.transforms.llm.tokens import Context, far_fewer, prompt_tokens, stated_context
 from ufo.transforms.llm.usage import OK, usage_row
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.transport import Transport
 
-_MUSING: Final = re.compile(
-    r"\W*(?:ok(?:ay)?|alright|h+m+|wait|let(?:['’]s| me| us)|(?:so,? )?(?:i|we) (?:need|have))\b",
-    re.IGNORECASE,
-)
 _MORE_THOUGHTS: Final = 4  # times the usual room for thoughts, where that was too little
 _MODELS_SHOWN: Final = 8
-_LOG = logging.getLogger("ufo.llm")
-
-
-def _muses(answer: chat.ParsedReply) -> bool:
-    """Return whether cut-off replies may be thoughts. A chat template may have opened them: then
-    only their end has a tag."""
-    return all(
-        one.finish_reason == "length" and not one.arguments and _MUSING.match(one.text)
-        for one in answer.choices
-    )
+_LOG: Final = logging.getLogger("ufo.llm")
 
 
 class Session:
@@ -71,17 +57,18 @@ class Session:
         send: Callable[..., Awaitable[chat.ParsedReply]],
         known: Capabilities | None,
         context: int | None = None,
+        report: Report = _LOG.warning,
     ) -> None:
         """`send` works like `Sender.send`. `known` are the capabilities if they were probed before;
-        `context` is the size of the model's context in tokens, None to learn it from replies."""
+        `context` is the size of the model's context by `--context`."""
         self.known = known or Capabilities()
         self._worked = self.known
         self._endpoint = endpoint
         self._transport = transport
         self._send = send
-        self._window = ContextWindow(context)
-        self._cut_reported = False
-        self._muses = True  # whether replies may be thoughts that no tag marks
+        self._context = Context(context or self.known.context)
+        self._report = report
+        self._reported = False
         self._probed = set(PROBES) if known else set()
         self._unusable: LlmError | None = None
         self._lock = asyncio.Lock()
@@ -89,7 +76,7 @@ class Session:
     @property
     def limits(self) -> tuple[int | None, int | None]:
         """The tokens of the model's context and of a reply, None where unknown."""
-        return self._window.context, self.known.most_tokens
+        return self._context.size, self.known.most_tokens
 
     async def probe(self, shape: str, rows: list[Usage]) -> None:
         """Detect the endpoint's capabilities once; concurrent calls wait for that.
@@ -109,7 +96,11 @@ class Session:
                     return await self.ask(request, n, rows, probing=True), self.known
 
                 try:
-                    self.known = self._worked = await PROBES[shape](ask, self.known)
+                    known = await PROBES[shape](ask, self.known)
+                    if self._context.size is None and not self._probed:
+                        # A server may load the model, and know its context, at the first request.
+                        self._context.size = await self.stated_context()
+                    self.known = self._worked = replace(known, context=self._context.size)
                     self._probed.add(shape)
                 except SendError as error:
                     self._unusable = LlmError(error.message, error.reason, final=True)
@@ -118,12 +109,18 @@ class Session:
             if self._unusable is not None:
                 raise replace(self._unusable)
 
+    async def stated_context(self) -> int | None:
+        """Return the size of the model's context that the server states, None where it does not."""
+        url = self._endpoint.url
+        own = url.startswith("http://")
+        return await stated_context(self._transport.look, url, self._endpoint.model, own)
+
     def room(self, request: Request) -> int | None:
         """Estimate the tokens of the context that a prompt leaves free, None if unknown."""
-        if self._window.context is None:
+        if not self._context.known:
             return None
         body = chat.body(request, self._endpoint.model, self.known, 1)
-        return self._window.room(prompt_tokens(body))
+        return self._context.room(prompt_tokens(body))
 
     async def ask(
         self, request: Request, n: int, rows: list[Usage], probing: bool = False
@@ -131,41 +128,35 @@ class Session:
         """Return between one and `n` choices; append a usage row for each request sent.
 
         A refused request is sent again without the parameter that the error names. It is sent once
-        more, with more room, where the reply ends within the model's thoughts. `probing` marks the
-        requests of probes.
+        more, with more room, where the reply has only thoughts. `probing` marks the requests of
+        probes.
 
         Raises:
             SendError: the error of the last attempt.
         """
         row = usage_row(request.step, request.source, self._endpoint.model, request.response_id)
-        thoughts, unfinished, sent = 1, None, 0
+        function = request.function.name if request.function else None
+        thoughts, only_thoughts, sent = 1, None, 0
         while True:
             known = self.known
             body = chat.body(request, self._endpoint.model, known, n, thoughts)
-            prompt = prompt_tokens(body)
-            if self._window.hopeless(prompt) and not probing:
+            prompt = prompt_tokens(body) if self._context.size and not probing else 0
+            if self._context.hopeless(prompt):
                 raise self._too_long(prompt)
             limit = body.get(known.limit_field or "", 0)
-            if limit and not probing:
-                limit = self._window.limit(prompt, limit, request.expects)
+            if limit and prompt:
+                limit = self._context.limit(prompt, limit, request.expects)
                 body[str(known.limit_field)] = limit
-            if unfinished is not None and limit <= sent:
-                return unfinished.choices
-            function = request.function.name if request.function and known.tools else None
+            if only_thoughts is not None and limit <= sent:
+                return only_thoughts.choices
+            exchange = partial(self._exchange, body, function if known.tools else None)
             try:
-                exchange = partial(self._exchange, body, function)
                 answer = await self._send(body, exchange, row, rows)
-                if answer.thinks:
-                    self._muses = False  # its thoughts are marked
-                    if not self.known.thinks:
-                        self.known = replace(self.known, thinks=True)
-                if not probing:
-                    self._check_length(body, prompt, answer, (request.step, known.form))
             except SendError as error:
                 if error.overflow is not None:
-                    self._window.refused(prompt, limit, error.overflow)
-                    fits = not probing and self._window.fits(prompt, request.expects)
-                    if not fits or self._window.limit(prompt, limit, request.expects) >= limit:
+                    tokens = prompt or prompt_tokens(body)
+                    less = self._context.refused(tokens, limit, request.expects, error.overflow)
+                    if probing or not less:
                         raise
                     continue
                 change = learned(known, request, n, error, limit)
@@ -180,15 +171,13 @@ class Session:
                     raise SendError(error.message, error.status, reason=TRUNCATED) from None
                 continue
             self._worked = known
-            if unfinished is not None and self._muses:
-                self._muses = False  # with more room it did not think either
-                self._learn(known, {"thinks": False})
-            may_think = (self._muses or self.known.thinks) and not known.thinks and _muses(answer)
-            if probing or unfinished is not None or not (answer.unfinished or may_think):
+            self._check_count(body, prompt, answer.tokens[0])
+            if answer.thinks and not self.known.thinks:
+                self.known = replace(self.known, thinks=True)
+            if probing or only_thoughts is not None or not answer.only_thoughts:
                 return answer.choices
             thoughts = _MORE_THOUGHTS if known.thinks else 1
-            self.known = replace(self.known, thinks=True)
-            unfinished, sent = answer, limit
+            only_thoughts, sent = answer, limit
 
     def _learn(self, known: Capabilities, change: Change) -> None:
         """Apply a change to the capabilities, unless they changed since the request was sent."""
@@ -213,7 +202,7 @@ class Session:
             if error.kind == THOUGHTS:  # OpenAI's error for a reply that ends within them
                 cut_off = Choice(finish_reason="length")
                 answer = chat.ParsedReply(
-                    [cut_off], (None, None), None, thinks=True, unfinished=True
+                    [cut_off], (None, None), None, thinks=True, only_thoughts=True
                 )
                 return Received(answer, {}, error.request_id)
             if error.kind == MODEL:
@@ -226,50 +215,43 @@ class Session:
             ) from None
         return Received(answer, headers, request_id or answer.id, answer.tokens)
 
-    def _check_length(
-        self, body: Mapping[str, object], prompt: int, answer: chat.ParsedReply, kind: Hashable
-    ) -> None:
-        """Learn the size of the context from a reply to a prompt of one kind.
-
-        Raises:
-            SendError: the endpoint cut the prompt, so the reply answers another one.
-        """
-        counted, replied = (tokens or 0 for tokens in answer.tokens)
-        if not self._window.arrived(body, prompt, counted, kind):
-            message = (
-                f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "
-                f"{prompt:,} and cut the rest without an error; {LARGER}; if its context is larger "
-                "already, set --context to it"
+    def _check_count(self, body: Mapping[str, Any], prompt: int, counted: int | None) -> None:
+        """Learn from the tokens that the endpoint counted in a prompt; say once if they are far too
+        few."""
+        self._context.counted(prompt, counted)
+        if not self._reported and far_fewer(body, counted):
+            self._reported = True
+            self._report(
+                f"{self._endpoint.shown_url} counts far fewer tokens than the prompts of "
+                f"{self._endpoint.model} have. Either it counts only what it had not read before, "
+                f"or it cuts prompts without an error: then {LARGER}, and set --context to its size"
             )
-            if not self._cut_reported:
-                self._cut_reported = True
-                _LOG.warning(
-                    "%s. Such replies are not used; what they lack is asked again", message
-                )
-            raise SendError(message, OK, reason=TRUNCATED)
-        self._window.took(counted + replied)
-        limit = body.get(self.known.limit_field or "")
-        cut_off = len(answer.choices) == 1 and answer.choices[0].finish_reason == "length"
-        if cut_off and counted and isinstance(limit, int) and 0 < replied < limit - 1:
-            self._window.ended(counted + replied)
 
     def _too_long(self, prompt: int) -> SendError:
         message = (
             f"a request of about {prompt:,} tokens was not sent: the context of "
-            f"{self._endpoint.model} at {self._endpoint.shown_url} holds {self._window.context:,}; "
+            f"{self._endpoint.model} at {self._endpoint.shown_url} holds {self._context.size:,}; "
             f"{LARGER}"
         )
         return SendError(message, "context", reason=TRUNCATED)
 
     async def _known_models(self) -> str:
         """Return a hint about the models that the endpoint has."""
-        names, model = await self._transport.models(), self._endpoint.model
+        names, model = model_names(await self._transport.look("/models")), self._endpoint.model
         if not names:
             return ""
         near = [] if model in names else difflib.get_close_matches(model, names, n=1)
         hint = f". Did you mean {near[0]!r}?" if near else ""
         more = ", …" if len(names) > _MODELS_SHOWN else ""
         return f"; it has {', '.join(names[:_MODELS_SHOWN])}{more}{hint}"
+
+
+def model_names(listed: Any) -> list[str]:
+    """Return the sorted names of the models in a server's list of them, [] for another shape."""
+    try:
+        return sorted(str(model["id"]) for model in listed["data"])
+    except (KeyError, TypeError):
+        return []
 
 
 class Shared:
@@ -308,6 +290,10 @@ class OpenAiClient:
         self._timing = timing
         self._shared = shared or Shared()
         self._budget = self._shared.budget(settings)
+        # A run shows the messages in its log; elsewhere they are logged.
+        log = self._budget.log
+        self._report = log.report if log.shown else _LOG.warning
+        self._report_once = log.report_once if log.shown else _LOG.warning
         self._transports: dict[Hashable, Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
         self._learned: dict[str, Session] = {}
@@ -370,6 +356,10 @@ class OpenAiClient:
         """Return whether a server answers at the address of a role's endpoint."""
         return await self._transport(self._settings.endpoint(role)).answers()
 
+    async def stated_context(self, role: str) -> int | None:
+        """Return the size of the context that a role's server states, None where it does not."""
+        return await self._session(role).stated_context()
+
     def silences(self) -> dict[str, float]:
         """Return for how many seconds each endpoint has been asked without answering, by its URL.
 
@@ -395,6 +385,7 @@ class OpenAiClient:
                 sender.send,
                 settings.capabilities.get(endpoint),
                 settings.context,
+                self._report_once,
             )
         return self._sessions[endpoint]
 
@@ -428,7 +419,6 @@ class OpenAiClient:
         settings = self._settings
         key = endpoint.place, settings.limits
         if key not in self._shared.limiters:
-            report = self._budget.log.report if settings.usage_log else None
             reached = endpoint.url in settings.reached
             self._shared.limiters[key] = Limiter(
                 settings.limits.divided(settings.workers),
@@ -438,7 +428,7 @@ class OpenAiClient:
                 endpoint.timeout,
                 self._timing,
                 settings.retry.seconds,
-                report,
+                self._report,
                 reached=reached,
             )
         return self._shared.limiters[key]

@@ -13,7 +13,16 @@ from typing import Any, Final
 
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm.errors import CAP, STREAM, SendError
-from ufo.transforms.llm.request import Choice, Function, Message, Request, closed, listed, one_of
+from ufo.transforms.llm.request import (
+    BROKEN_OFF,
+    Choice,
+    Function,
+    Message,
+    Request,
+    closed,
+    listed,
+    one_of,
+)
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""
@@ -40,7 +49,8 @@ class Capabilities:
     sent: some models have a fixed temperature. `limit_fields` are the fields for a token limit that
     may still be tried, best first; OpenAI's newest models refuse `max_tokens`. `most_tokens` is the
     highest limit allowed. `thinks` says whether a reply begins with reasoning tokens, which count
-    as well. `streams` says whether replies have to be asked for as streams.
+    as well. `streams` says whether replies have to be asked for as streams. `system` says whether a
+    message may have that role. `context` is the size of the model's context that the server states.
     """
 
     forms: tuple[str, ...] = FORMS
@@ -54,6 +64,8 @@ class Capabilities:
     most_tokens: int | None = None
     thinks: bool = False
     streams: bool = False
+    system: bool = True
+    context: int | None = None
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Capabilities":
@@ -136,6 +148,8 @@ def used(known: Capabilities, request: Request, n: int) -> dict[str, Change]:
     if known.takes_temperature(request.temperature):
         field = "temperature_one" if request.temperature == 1 else "temperature_zero"
         features["temperature"] = {field: False}
+    if known.system and request.messages[0].role == "system":
+        features["system"] = {"system": False}
     return features
 
 
@@ -151,11 +165,13 @@ _N = 2
 _SAMPLE = Request(
     role="",
     model="",
-    messages=(Message("user", "Count from 1 to 60, in digits, separated by commas."),),
+    messages=(
+        Message("system", "You do as you are told."),
+        Message("user", "Count from 1 to 60, in digits, separated by commas."),
+    ),
     temperature=1.0,
     n=_N,
     max_tokens=_LIMIT,
-    logprobs=True,
     step=PROBE,
 )
 # The schema has the most difficult features of the schemas of judge and extraction.
@@ -207,7 +223,7 @@ async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
                 raise
             return known  # the context is too small for its thoughts
         given = (choices[0].arguments or choices[0].text).strip()
-        cut = choices[0].finish_reason == "length"
+        cut = choices[0].ending == BROKEN_OFF or bool(choices[0].thought)
         if cut and not given and request is _CALL:
             request = replace(_CALL, max_tokens=_LONG)
             continue
@@ -228,7 +244,7 @@ def _reports(given: str) -> bool:
 
 
 async def probe_sample(ask: Ask, known: Capabilities) -> Capabilities:
-    """Detect `n`, `logprobs`, `temperature_one` and whether the token limit is applied.
+    """Detect `n`, `temperature_one` and whether the token limit is applied.
 
     Raises:
         SendError: a request without any optional parameter failed as well.
@@ -237,10 +253,6 @@ async def probe_sample(ask: Ask, known: Capabilities) -> Capabilities:
         choices, known = await _accepted(ask, _SAMPLE, known, _N)
         if len(choices) < _N:
             known = replace(known, n=False)
-        if any(choice.text for choice in choices) and not any(
-            choice.logprob_mean is not None for choice in choices
-        ):
-            known = replace(known, logprobs=False)
         # More words than tokens were allowed: the field is ignored.
         if known.limit_field is None or len(choices[0].text.split()) <= _LIMIT:
             return known

@@ -6,6 +6,7 @@ Every step that asks a model (extraction, verification, knowledge) builds a `Req
 """
 
 import asyncio
+import json
 import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -109,6 +110,18 @@ class Choice:
         word = self.finish_reason.strip().casefold().replace("-", "_").replace(" ", "_")
         return next((kind for kind in (WHOLE, WITHHELD) if word in _REASONS[kind]), BROKEN_OFF)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the reply is whole by its finish reason, or since it is a complete JSON value of
+        more than a word."""
+        if self.ending != BROKEN_OFF:
+            return self.ending == WHOLE
+        text = (self.arguments or self.text).strip()
+        try:
+            return text[:1] in ("{", "[") and bool(json.loads(text))
+        except (ValueError, RecursionError):
+            return False
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
@@ -171,44 +184,6 @@ class LlmError(Exception):
 
 
 # --- the parameters of functions, in a form that providers can enforce -------------------------
-
-_PER_SENTENCE = 8  # claims or facts at most: far more than a sentence has
-
-
-def extraction_parameters(
-    descriptions: Mapping[str, str], sentences: Sequence[int], most: int | None = None
-) -> dict[str, Any]:
-    """Return the JSON Schema of the function for the claims of sentences with these numbers, at
-    most `most` claims each."""
-    number = {"$ref": "#/$defs/sentence"}
-    fact = {
-        "sentence": number,
-        "claim": {"type": "string", "description": descriptions["claim"]},
-        "query": {"type": "string", "description": descriptions["query"]},
-    }
-    count = len(sentences)
-    arguments = closed(
-        {
-            "facts": listed(closed(fact), count * (most or _PER_SENTENCE)),
-            "no_claim": listed(number, count, descriptions["no_claim"]),
-        }
-    )
-    return {**arguments, "$defs": {"sentence": one_of(sentences)}}
-
-
-def query_parameters(descriptions: Mapping[str, str], count: int) -> dict[str, Any]:
-    """Return the JSON Schema of the function for the queries of `count` claims."""
-    query = {
-        "claim": one_of(range(1, count + 1)),
-        "query": {"type": "string", "description": descriptions["query"]},
-    }
-    return closed({"queries": listed(closed(query), count)})
-
-
-def facts_parameters(descriptions: Mapping[str, str], sentences: int) -> dict[str, Any]:
-    """Return the JSON Schema of the function for the facts of a true answer."""
-    fact = {"type": "string", "description": descriptions["fact"]}
-    return closed({"facts": listed(fact, sentences * _PER_SENTENCE, descriptions["facts"])})
 
 
 def one_of(numbers: Iterable[int]) -> dict[str, Any]:

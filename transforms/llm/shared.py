@@ -10,13 +10,13 @@ from math import inf
 from typing import Any, Protocol, TypeVar
 
 from ufo.schemas.storage import OFF
-from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.cache import CachingClient, Memory
 from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
-from ufo.transforms.llm.memory import Memory
 from ufo.transforms.llm.request import Client
 from ufo.transforms.llm.retry import Stop
 from ufo.transforms.llm.store import StoreError, open_store, report
+from ufo.transforms.llm.usage_log import is_folder
 
 
 class Closable(Protocol):
@@ -67,7 +67,9 @@ def shared_client(settings: ClientSettings) -> Client:
 def shared_of(settings: ClientSettings) -> Shared:
     """Return what all clients of a run share in this process."""
     run = settings.usage_log
-    return once(run, Shared, lambda: Shared(Stop(inf) if run else None, settings.batch))
+    # A worker of an engine outlives a run.
+    stop = Stop(inf) if run and not is_folder(run) else None
+    return once(run, Shared, lambda: Shared(stop, settings.batch))
 
 
 def silences(settings: ClientSettings) -> dict[str, float]:

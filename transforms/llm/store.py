@@ -8,11 +8,13 @@ any file system, such as a bucket, with one object for each key. Objects are wri
 concurrent writers of one key write the same value.
 """
 
+import json
 import os
 import re
 import sqlite3
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -75,6 +77,19 @@ class Store(Protocol):
     def close(self) -> None:
         """Close files and connections."""
         ...
+
+
+def packed(value: Any) -> bytes:
+    """Return a JSON value as zlib-compressed bytes, whose checksum detects damage."""
+    return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return the value from the bytes that `packed` returned, None where they are damaged."""
+    try:
+        return json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
+    except (zlib.error, ValueError, RecursionError):
+        return None
 
 
 def report(message: str) -> None:

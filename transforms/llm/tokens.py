@@ -1,245 +1,186 @@
-"""Estimate the tokens of a prompt, and learn the size of a model's context.
+"""Estimate the tokens of a text, and keep requests within a model's context.
 
 Tokens are estimated without a model's vocabulary, and never used for costs. A text is split into
 words, short runs of digits and runs of punctuation, as by the pre-tokenizer of GPT-2 and most later
-models. Words over 8 letters count as several tokens. The size of the context is set by the user,
-named by an error, or estimated from replies.
+models. Words over 8 letters count as several tokens.
 
-A server refuses a prompt that is too long, or cuts it without an error. Ollama drops the middle of
-the prompt and counts what it kept, a little over half of the context
-(github.com/ollama/ollama/issues/17427, github.com/ollama/ollama/issues/17889).
+The size of the context is set by the user (`--context`), told by the server, or named by its error.
 """
 
 import json
 import re
-from collections import deque
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache
-from math import inf
-from statistics import median
 from typing import Any, Final
 
 from ufo.transforms.llm.errors import Overflow
 
-_RATIO: Final = 1.0  # initial ratio of counted to estimated tokens; SmolLM2: 0.97 to 1.2 (English)
-_MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
-_LOWER: Final = 0.75  # the assumed context, as a share of a prompt refused as too long
+_LETTERS: Final = 8  # letters of a word for each token
+_OTHERS: Final = 2  # letters outside ASCII for each token, but for those that stand for a word
+_ASCII_TOKENS: Final = re.compile(
+    rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}"
+)
+# Han, kana and Hangul count as a token each.
+_TOKENS: Final = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+    rf"|[A-Za-z]{{1,{_LETTERS}}}|[^\W\d_]{{1,{_OTHERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}"
+)
+_PER_MESSAGE: Final = 4  # tokens of the template around a message
 _MARGIN: Final = 1.1  # for prompts with more tokens a word than the earlier ones
 _SPARE: Final = 16  # tokens of a chat template
 _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
-_SHORT: Final = 256  # tokens; in a shorter prompt the chat template dominates the ratio
-_CUT: Final = 0.7  # share of the least possible count: with fewer tokens a prompt was cut
-_SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
-_ENOUGH: Final = 10  # counted prompts needed to judge further ones by their ratios
-_KEPT: Final = 64
-_LESS: Final = 0.18  # the smallest missing share of a prompt that the ratios show
-_LESS_OF_OTHERS: Final = 0.23  # the same, by the ratios of prompts of other kinds
-_SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
-_FEW: Final = 5  # ratios; with so few the deviation is uncertain and taken to be larger
-_MARGINAL: Final = 0.74  # share of the usual ratio, for the text added to a shorter prompt
-_FOREIGN: Final = 0.02  # the largest share of non-ASCII characters with the usual ratio
-_PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
-_LETTERS = 8  # letters of a word for each token
-_ASCII_TOKENS = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}")
-_OTHERS = 4  # characters outside ASCII that one token can hold at most
-_PER_MESSAGE = 4  # tokens of the template around a message
+_SHORT: Final = 256  # tokens; in a shorter prompt the chat template dominates the count
+_MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
+_LOWER: Final = 0.75  # the assumed context, as a share of a prompt refused as too long
+_FEW: Final = 4000  # characters: a shorter prompt fits everywhere
+_DENSEST: Final = 12  # characters of a token, more than in any language on average
 
 
 @lru_cache(maxsize=256)  # many requests share the system message and the function
 def count(text: str) -> int:
-    """Estimate the tokens of a text.
-
-    Letters outside ASCII count as a token each, which is too many for most scripts.
-    """
-    if text.isascii():  # the same result, much faster
-        return len(_ASCII_TOKENS.findall(text))
-    return sum(_of_piece(piece) for piece in _PIECES.findall(text))
-
-
-def at_least(body: Mapping[str, Any]) -> int:
-    """Return a lower bound of the tokens of a request's messages, for the largest vocabularies.
-
-    Functions are left out, since not every endpoint includes them in the prompt.
-    """
-    text = "\n".join(message["content"] for message in body["messages"])
-    ascii_only = text.encode("ascii", "ignore").decode()
-    return count(ascii_only) + (len(text) - len(ascii_only)) // _OTHERS
-
-
-def _foreign(body: Mapping[str, Any]) -> bool:
-    """Return whether a good part of a request's messages is in another script than English."""
-    texts = [message["content"] for message in body["messages"]]
-    others = sum(
-        len(one) - len(one.encode("ascii", "ignore")) for one in texts if not one.isascii()
-    )
-    return others > _FOREIGN * sum(map(len, texts))
-
-
-def _of_piece(piece: str) -> int:
-    return 1 + (len(piece) - 1) // _LETTERS if piece.isascii() else len(piece)
+    """Estimate the tokens of a text."""
+    return len((_ASCII_TOKENS if text.isascii() else _TOKENS).findall(text))
 
 
 def prompt_tokens(body: Mapping[str, Any]) -> int:
     """Estimate the tokens of the prompt of a request's JSON, including functions."""
-    total = _message_tokens(body)
+    total = sum(_PER_MESSAGE + count(message["content"]) for message in body["messages"])
     for name in ("tools", "response_format"):
         if name in body:
             total += count(json.dumps(body[name], ensure_ascii=False))
     return total
 
 
-def _message_tokens(body: Mapping[str, Any]) -> int:
-    return sum(_PER_MESSAGE + count(message["content"]) for message in body["messages"])
+def far_fewer(body: Mapping[str, Any], counted: int | None) -> bool:
+    """Return whether an endpoint counted far fewer tokens than a request's messages can have."""
+    characters = sum(len(message["content"]) for message in body["messages"])
+    return bool(counted) and characters > _FEW and (counted or 0) * _DENSEST < characters
 
 
-_Counted = tuple[tuple[int, int], int]
-"""The estimates of a prompt, with and without functions, and the tokens that were counted."""
+class Context:
+    """The size of the context of one model at one endpoint, as far as this run knows it.
 
-
-class ContextWindow:
-    """The context size of one model at one endpoint, as far as this run knows it.
-
-    The methods take prompts in estimated tokens; the ratio to the endpoint's count is learned.
+    The methods take prompts in estimated tokens, and correct them by the ratio of the tokens that
+    the endpoint counted to the estimate.
     """
 
-    def __init__(self, context: int | None = None) -> None:
-        self.context = context
-        self._stated = context  # the size by the user or an error; `context` may be a lower guess
-        self._ratio = _RATIO
-        # The earlier prompts of each kind, and of all kinds.
-        self._seen: dict[Hashable, deque[_Counted]] = {}
-        self._all: deque[_Counted] = deque(maxlen=_KEPT)
-        self._taken = 0.0
-        self._too_much = inf
-        self._whole = 0.0
-        self._cut_to = 0
+    def __init__(self, size: int | None = None) -> None:
+        self.size = size
+        """The tokens that prompt and reply may have together, None while unknown."""
+        self._guess: int | None = None  # where an error names no size
+        self._ratio = 1.0
+
+    @property
+    def known(self) -> bool:
+        """Whether the size is known, or guessed from a refusal."""
+        return bool(self.size or self._guess)
 
     def room(self, prompt: int) -> int | None:
         """Return how many estimated tokens fit beside a prompt, None where that is unknown."""
-        if self.context is None:
-            return None
-        return max(0, int(self._left(prompt, self.context) / self._ratio))
+        size = self.size or self._guess
+        return None if size is None else max(0, int(self._left(prompt, size) / self._ratio))
 
     def limit(self, prompt: int, most: int, expects: int) -> int:
         """Return the token limit of a reply: at most `most` and what is left beside the prompt,
-        but at least `expects`. A guessed context size is ignored: it may be too low."""
-        if self._stated is None:
+        but at least `expects`. A guessed size is ignored: it may be too low."""
+        if self.size is None:
             return most
-        return min(most, max(self._left(prompt, self._stated), expects, 1))
-
-    def fits(self, prompt: int, expects: int) -> bool:
-        """Return whether a prompt and a reply of `expects` tokens fit into a known context."""
-        return self._stated is not None and self._stated - self._ratio * prompt >= expects
-
-    def _left(self, prompt: int, context: int) -> int:
-        return int(context - _MARGIN * self._ratio * prompt) - _SPARE
+        return min(most, max(self._left(prompt, self.size), expects, 1))
 
     def hopeless(self, prompt: int) -> bool:
-        """Return whether a prompt is certainly too long for a known context."""
-        return self._stated is not None and _SURE * self._ratio * prompt > self._stated
+        """Return whether a prompt is certainly too long."""
+        return self.size is not None and _SURE * self._ratio * prompt > self.size
 
-    def refused(self, prompt: int, limit: int, overflow: Overflow) -> None:
-        """Learn that a prompt with a reply of up to `limit` tokens was refused as too long."""
+    def counted(self, prompt: int, tokens: int | None) -> None:
+        """Learn from the tokens that the endpoint counted in a prompt. Only a higher ratio counts:
+        some servers count only the part of a prompt that they had not read before."""
+        if tokens and prompt >= _SHORT:
+            self._ratio = max(self._ratio, tokens / prompt)
+
+    def refused(self, prompt: int, limit: int, expects: int, overflow: Overflow) -> bool:
+        """Learn that a prompt with a reply of up to `limit` tokens was refused as too long; return
+        whether a lower limit may help."""
         if overflow.prompt:
-            counted = overflow.prompt / prompt
-            self._ratio = counted if prompt >= _SHORT else max(self._ratio, counted)
-        if overflow.context:
-            self.context = self._stated = overflow.context
-            if not overflow.prompt and self._ratio * prompt + limit <= overflow.context:
-                self._ratio *= _MORE
+            self.counted(prompt, overflow.prompt)
+        if overflow.context is None:
+            self._guess = min(self._guess or prompt, int(_LOWER * self._ratio * prompt))
         else:
-            self._too_much = min(self._too_much, self._ratio * prompt)
-            self._guess(self._between())
+            self.size = overflow.context
+            if not overflow.prompt and self._ratio * prompt + limit <= self.size:
+                self._ratio *= _MORE
+        fits = self.size is not None and self.size - self._ratio * prompt >= expects
+        return fits and self.limit(prompt, limit, expects) < limit
 
-    def took(self, tokens: int) -> None:
-        """Learn that a prompt and its reply fitted; guess a context between that and a refusal."""
-        self._taken = max(self._taken, tokens)
-        if self._stated is None and self._too_much < inf:
-            self.context = max(self.context or 0, self._between())
-
-    def _between(self) -> int:
-        return int(max(_LOWER * self._too_much, (self._taken + self._too_much) / 2))
-
-    def ended(self, tokens: int) -> None:
-        """Learn that a reply was cut off before its limit, at `tokens` tokens with its prompt."""
-        self._too_much = inf
-        self._guess(tokens)
-
-    def arrived(
-        self, body: Mapping[str, Any], prompt: int, counted: int, kind: Hashable = None
-    ) -> bool:
-        """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
-
-        A prompt was cut if its count is lower than the least possible, or than earlier prompts of
-        the same `kind` make likely. It was not cut if a prompt as long was taken before. A count
-        below the count of a cut prompt does not show a cut either: the endpoint counts in another
-        way.
-        """
-        if not counted or prompt < _SHORT:
-            return True
-        ratio, foreign = counted / prompt, _foreign(body)
-        sizes = prompt, _message_tokens(body)
-        seen = self._seen.setdefault(kind, deque(maxlen=_KEPT))
-        fitted = self._ratio * prompt <= self._taken  # as much was taken before
-        comparable = not (foreign or fitted) and prompt >= 2 * _SHORT
-        others, less = (seen, _LESS) if len(seen) >= _ENOUGH else (self._all, _LESS_OF_OTHERS)
-        cut = comparable and counted < _least(others, sizes, counted, less)
-        if not cut and ratio < _CUT:
-            lowest = at_least(body)
-            cut = counted < _CUT * lowest and lowest > self._whole
-        if cut and self._whole < inf:
-            if counted >= _SAME * self._cut_to:
-                self._cut_to = max(self._cut_to, counted)
-                self._guess(_before(counted))
-                return False
-            self._whole, self.context = inf, self._stated
-        self._whole = max(self._whole, prompt)
-        self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
-        if not foreign:
-            seen.append((sizes, counted))
-            self._all.append((sizes, counted))
-        return True
-
-    def _guess(self, tokens: int) -> None:
-        self.context = tokens if self.context is None else min(self.context, tokens)
+    def _left(self, prompt: int, size: int) -> int:
+        return int(size - _MARGIN * self._ratio * prompt) - _SPARE
 
 
-def _before(left: int) -> int:
-    """Return the context size of a server that cut a prompt to `left` tokens.
+# --- what servers say of a model's context -----------------------------------------------------
 
-    Ollama keeps half of the context and up to four tokens more. For other servers `left` is a lower
-    bound.
+Look = Callable[[str, Mapping[str, Any] | None], Awaitable[Any]]
+"""Asks a server: a path, or a whole URL, and the JSON to post. Returns JSON, None for an error."""
+
+# The fields in which servers give the size, the one in use before the largest possible.
+_NAMES: Final = (
+    "loaded_context_length",  # LM Studio
+    "n_ctx",  # llama.cpp
+    "num_ctx",  # Ollama
+    "max_model_len",  # vLLM, SGLang
+    "context_length",  # OpenRouter, Together, Ollama
+    "context_window",  # Groq
+    "max_total_tokens",  # TGI
+    "max_context_length",  # Mistral, LM Studio
+)
+_SIZES: Final = range(128, 2**31)
+_SET: Final = re.compile(r"^(num_ctx)\s+(\d+)", re.MULTILINE)  # in Ollama's text of parameters
+
+
+async def stated_context(look: Look, url: str, model: str, own: bool) -> int | None:
+    """Return the size of a model's context that a server states, None where it does not.
+
+    The list of models is asked for (`/v1/models`). A server of the user's `own` is also asked as
+    llama.cpp (`/props`), LM Studio (`/api/v0/models`), Ollama (`/api/ps`, `/api/show`) and TGI
+    (`/info`).
     """
-    half, more = left - left % 128, left % 128
-    return 2 * half if 1 <= more <= 4 and half else left
+    root = url.partition("?")[0].rstrip("/").removesuffix("/v1")
+    places: list[tuple[str, Mapping[str, Any] | None]] = [("/models", None)]
+    if own:
+        paths = ("/props", "/api/v0/models", "/api/ps", "/info")
+        places += [(root + path, None) for path in paths]
+        places.insert(4, (f"{root}/api/show", {"model": model}))
+    for path, body in places:
+        if size := size_in(await look(path, body), model):
+            return size
+    return None
 
 
-def _least(
-    earlier: Collection[_Counted], sizes: tuple[int, int], counted: int, less: float
-) -> float:
-    """Return the count below which a prompt was cut, by earlier prompts; 0 if unknown.
+def size_in(payload: Any, model: str) -> int | None:
+    """Return the size of a model's context in a server's description of its models or of itself."""
+    if isinstance(payload, Mapping):
+        listed = payload.get("data", payload.get("models"))
+        payload = _entry(listed, model) if isinstance(listed, list) else payload
+    sizes = dict(reversed([*_numbers(payload)]))
+    return next((sizes[name] for name in _NAMES if name in sizes), None)
 
-    It is unknown in three cases:
 
-    - There are too few earlier prompts.
-    - A prompt that was as long arrived whole.
-    - The text added to a shorter prompt may explain the count: texts of another kind fill the rest
-      of a longer prompt.
+def _entry(listed: list[Any], model: str) -> Any:
+    """Return the entry of a model in a list, or the only entry."""
+    entries = [entry for entry in listed if isinstance(entry, Mapping)]
+    for name in ("id", "model", "name"):
+        for entry in entries:
+            if entry.get(name) in (model, f"{model}:latest"):
+                return entry
+    return entries[0] if len(entries) == 1 else None
 
-    Not every endpoint counts the functions: of both estimates the better fitting one is used.
-    """
-    if len(earlier) < _ENOUGH:
-        return 0.0
-    fits = []
-    for at in range(len(sizes)):
-        ratios = [one / size[at] for size, one in earlier]
-        middle = median(ratios)
-        spread = median(abs(ratio - middle) for ratio in ratios) / middle
-        spread *= 1 + _FEW / len(ratios)
-        fits.append((spread, at, middle))
-    spread, at, middle = min(fits)
-    least = middle * (1 - max(less, _SPREADS * spread))
-    whole = [(size[at], one) for size, one in earlier if one >= least * size[at]]
-    longest, its = max(whole, default=(0, 0))
-    more = sizes[at] - longest
-    return least * sizes[at] if more > 0 and counted - its < _MARGINAL * middle * more else 0.0
+
+def _numbers(described: Any) -> Iterator[tuple[str, int]]:
+    """Yield the names and values of the fields that can be sizes, at any depth of objects."""
+    if not isinstance(described, Mapping):
+        return
+    for field, value in described.items():
+        name = str(field).rpartition(".")[2]  # Ollama: "llama.context_length"
+        yield from _numbers(value)
+        if name == "parameters" and isinstance(value, str):
+            yield from ((found[1], int(found[2])) for found in _SET.finditer(value))
+        elif (size := str(value).removesuffix(".0")).isdecimal() and int(size) in _SIZES:
+            yield name, int(size)

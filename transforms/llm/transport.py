@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ import httpx2
 import openai
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
+from ufo.transforms.llm.chat import completion_of
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
 from ufo.transforms.llm.errors import SendError, of_response
 from ufo.transforms.llm.request import LlmError
@@ -113,17 +114,16 @@ class Transport:
             raise SendError(message, "garbled", transient=True, request_id=request_id) from None
         return Received(payload, response.headers, request_id)
 
-    async def models(self) -> list[str]:
-        """Return the sorted names of the models that the endpoint lists; [] where that fails. It is
-        [] for Azure, too: it lists models, but requests name deployments."""
+    async def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Return the JSON that the server gives at a path below its base URL, or at a whole URL;
+        None for an error. With a `body` it is posted. Azure is not asked: it lists models, but
+        requests name deployments."""
         if azure_of(self._endpoint.url):
-            return []
-        try:
-            response = await self._exchange("GET", "/models", None)
-            listed = json.loads(response.content)["data"]
-            return sorted(str(model["id"]) for model in listed)
-        except (SendError, ValueError, KeyError, TypeError):
-            return []
+            return None
+        with suppress(SendError, ValueError):
+            response = await self._exchange("GET" if body is None else "POST", path, body)
+            return json.loads(response.content)
+        return None
 
     async def answers(self) -> bool:
         """Return whether a server answers at the address, with success or with an error."""
@@ -156,7 +156,7 @@ class Transport:
         except openai.APIConnectionError as error:
             raise self._unconnected(error) from None
         except openai.APIStatusError as error:
-            raise self._refused(error, str(body["model"]) if body else "") from None
+            raise self._refused(error, str(body.get("model", "")) if body else "") from None
         self._reached = True
         return response
 
@@ -238,53 +238,3 @@ def refused(endpoint: Endpoint, key: str, error: openai.APIStatusError) -> SendE
         payload = None  # a proxy's error page
     status, headers = response.status_code, response.headers
     return of_response(endpoint, key, status, headers, payload, time.time())
-
-
-def completion_of(events: str) -> dict[str, Any]:
-    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply.
-
-    Raises:
-        ValueError: a chunk is not a JSON object.
-    """
-    payload: dict[str, Any] = {}
-    choices: dict[int, dict[str, Any]] = {}
-    for chunk in _chunks(events):
-        payload |= {name: chunk[name] for name in ("id", "error") if chunk.get(name)}
-        if chunk.get("usage"):
-            payload["usage"] = chunk["usage"]
-        for part in chunk.get("choices") or ():
-            choice = choices.setdefault(part.get("index", 0), {"message": {}})
-            _append(choice["message"], part.get("delta") or part.get("message") or {})
-            if part.get("finish_reason"):
-                choice["finish_reason"] = part["finish_reason"]
-            if part.get("logprobs"):
-                _append(choice.setdefault("logprobs", {}), part["logprobs"])
-    return {**payload, "choices": [choices[index] for index in sorted(choices)]}
-
-
-def _chunks(events: str) -> Iterator[dict[str, Any]]:
-    for line in events.split("\n"):
-        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
-        if data and data != "[DONE]":
-            chunk = json.loads(data)
-            if not isinstance(chunk, dict):
-                raise ValueError("a chunk is not an object")
-            yield chunk
-
-
-def _append(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
-    """Append the texts and lists of a chunk to those before it."""
-    for name, value in part.items():
-        before = whole.get(name)
-        if name == "tool_calls" and isinstance(value, list):
-            calls = whole.setdefault(name, [])
-            for call in value:
-                index = call.get("index", len(calls))
-                calls += [{} for _ in range(index + 1 - len(calls))]
-                _append(calls[index], call)
-        elif isinstance(value, Mapping):
-            _append(whole.setdefault(name, {}), value)
-        elif name in ("id", "type", "role", "name") or not isinstance(before, type(value)):
-            whole[name] = before if value is None else value
-        elif isinstance(value, str | list):
-            whole[name] = before + value

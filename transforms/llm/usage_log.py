@@ -4,15 +4,21 @@ The table `usage` is written when a chunk is finished. Requests of an unfinished
 this file, which belongs to the run's attempt. All processes of the run append to it. A line has
 numbers to add up and the usage row of a request that has ended, or a message for the user. The
 process that started the run reads new lines to show progress.
+
+Workers on several machines log to a folder that they share, of any file system. Each process has a
+file of its own there; where files cannot be appended to, each request is an object.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
+from uuid import uuid4
 
+from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Usage
 
@@ -23,17 +29,33 @@ COMPLETION_TOKENS = "completion_tokens"
 COST = "cost_usd"
 RESERVED = "reserved_usd"
 _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
+_AT_ONCE = 8  # objects
+
+
+def is_folder(path: str | None) -> bool:
+    """Return whether a log is a folder, shared by workers on several machines."""
+    return path is not None and path.endswith("/")
 
 
 class UsageLog:
-    """Appends to the log at `path`; None discards everything.
+    """Appends to the log at `path`: a file, a folder that ends in `/`, or None to discard
+    everything.
 
     Use one object for each thread; several may append to the same file.
     """
 
     def __init__(self, path: str | None = None) -> None:
+        self.shown = path is not None and not is_folder(path)
+        """Whether the process that started the run reads the messages."""
         self._path = path
+        self._objects = path if path and is_folder(path) and storage.is_remote(path) else None
+        self._threads: ThreadPoolExecutor | None = None
+        self._written: Future[None] | None = None
         self._file: int | None = None
+        if path and is_folder(path) and self._objects is None:
+            self._path = storage.join(path, f"{uuid4().hex}.jsonl")
+            with suppress(OSError):  # reported by the first line
+                storage.make_folder(path)
 
     def add(self, changes: Mapping[str, float], row: Usage | None = None) -> None:
         """Append changes of the totals by name, and a usage row.
@@ -51,6 +73,11 @@ class UsageLog:
         """Append a message for the user; an error of writing is ignored."""
         with suppress(RunError):
             self._append({"message": message})
+
+    def report_once(self, message: str) -> None:
+        """Append a message that the user sees once, however many processes report it."""
+        with suppress(RunError):
+            self._append({"message": message, "once": True})
 
     def begin(self, before: Mapping[str, float] | None = None) -> None:
         """Start a process of the run: reset all totals but requests, tokens and cost.
@@ -70,6 +97,9 @@ class UsageLog:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
 
     def __del__(self) -> None:
         self.close()  # an engine may discard a step without calling its teardown
@@ -78,6 +108,10 @@ class UsageLog:
         if self._path is None:
             return
         text = f"{ahead}{json.dumps(line, ensure_ascii=True)}\n"
+        if self._objects is not None:
+            if "row" in line:
+                self._put(self._objects, text.encode())
+            return
         try:
             if self._file is None:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -88,6 +122,27 @@ class UsageLog:
                 f"the run's usage log {self._path} cannot be written: {error}"
             ) from error
 
+    def _put(self, folder: str, data: bytes) -> None:
+        """Write an object without waiting for it; raise the error of an earlier one."""
+        try:
+            if self._written is not None and self._written.done():
+                self._written.result()
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(_AT_ONCE, "ufo-usage")
+            path = storage.join(folder, f"{uuid4().hex}.jsonl")
+            self._written = self._threads.submit(storage.write, path, data)
+        except OSError as error:
+            raise RunError(f"the run's usage log {folder} cannot be written: {error}") from error
+
+
+def logged_requests(path: str) -> Iterator[Usage]:
+    """Yield the usage rows of a log, a file or a folder."""
+    if not is_folder(path):
+        yield from UsageReader(path).rows()
+        return
+    for file in storage.listed(path):
+        yield from _rows_of(_lines(storage.read(file.path).splitlines()))
+
 
 class UsageReader:
     """The totals, rows and messages of a usage log, which may grow meanwhile."""
@@ -97,6 +152,7 @@ class UsageReader:
         self._position = 0
         self._totals: dict[str, float] = {}
         self._messages: list[str] = []
+        self._once: set[str] = set()
 
     def totals(self) -> dict[str, float]:
         """Return the totals by name, including lines written since the last call."""
@@ -105,8 +161,9 @@ class UsageReader:
                 self._totals = dict(line["begin"])
             for name, number in line.get("add", {}).items():
                 self._totals[name] = self._totals.get(name, 0.0) + number
-            if "message" in line:
+            if "message" in line and line["message"] not in self._once:
                 self._messages.append(line["message"])
+                self._once |= {line["message"]} if line.get("once") else set()
         return dict(self._totals)
 
     def messages(self) -> list[str]:
@@ -116,10 +173,7 @@ class UsageReader:
 
     def rows(self) -> Iterator[Usage]:
         """Yield the usage rows of lines that were not read yet, in order."""
-        for line in self._new_lines():
-            if "row" in line:
-                with suppress(TypeError):
-                    yield Usage(**line["row"])
+        yield from _rows_of(self._new_lines())
 
     def _new_lines(self) -> Iterator[dict[str, Any]]:
         with suppress(FileNotFoundError), open(self._path, "rb") as file:
@@ -128,8 +182,20 @@ class UsageReader:
                 if not text.endswith(b"\n"):
                     return  # it is being written
                 self._position += len(text)
-                # A line may have been cut short by a full disk or a crash.
-                with suppress(ValueError):
-                    line = json.loads(text)
-                    if isinstance(line, dict):
-                        yield line
+                yield from _lines([text])
+
+
+def _lines(texts: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for text in texts:
+        # A line may have been cut short by a full disk or a crash.
+        with suppress(ValueError):
+            line = json.loads(text)
+            if isinstance(line, dict):
+                yield line
+
+
+def _rows_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Usage]:
+    for line in lines:
+        if "row" in line:
+            with suppress(TypeError):
+                yield Usage(**line["row"])

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.judges.llm.fact_function import OPTIONS
-from ufo.transforms.judges.llm.llm_settings import JSON, PROMPT, XML
+from ufo.transforms.judges.llm.llm_settings import JSON, LABELS, PROMPT, XML
 
 HUMAN: Final = "human"
 CITATION: Final = "citation"
@@ -31,7 +30,7 @@ def canonical(names: Iterable[str], form: str = JSON) -> tuple[str, ...]:
     result: dict[str, None] = {}
     for name in names:
         base, *given = [part.strip() for part in name.lower().replace("/", "").split("+")]
-        if form == XML and base in OPTIONS:
+        if form == XML and base in LABELS:
             given.append(XML)
         full = "+".join([base, *(modifier for modifier in _MODIFIERS if modifier in given)])
         if full not in KNOWN or not set(given) <= set(_MODIFIERS):

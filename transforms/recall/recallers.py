@@ -6,7 +6,7 @@ For a judge, facts are the claims of the ground truth, and an answer is a passag
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 from ufo.schemas.records import (
@@ -21,30 +21,45 @@ from ufo.schemas.records import (
 )
 from ufo.transforms.extract import answer_of, drafts_of
 from ufo.transforms.job import Job
-from ufo.transforms.judges.judge import Judge, JudgeSpec, Work, asks_llm_judge, make_judge
-from ufo.transforms.judges.llm import asking, llm_judge
-from ufo.transforms.judges.llm.asking import Form, Parsed, Question
+from ufo.transforms.judges.judge import (
+    Judge,
+    JudgeContext,
+    JudgeSpec,
+    Work,
+    asks_llm_judge,
+    make_judge,
+)
+from ufo.transforms.judges.llm.asking import (
+    SHORT_REPLY,
+    Form,
+    Parsed,
+    Question,
+    ask_for_items,
+)
 from ufo.transforms.judges.llm.excerpts import tokens_of
-from ufo.transforms.judges.llm.fact_function import TF
-from ufo.transforms.judges.llm.formulation import Case, Finding
-from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, XML, LlmSettings
-from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
+from ufo.transforms.judges.llm.judgements import Case, Finding
+from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, TF, XML, LlmSettings
+from ufo.transforms.judges.llm.parsing import arguments_of, opened, reason_of
 from ufo.transforms.llm.request import (
     EXTRACTOR,
     VERIFIER,
+    WITHHELD,
     Choice,
     Client,
     Function,
-    facts_parameters,
+    closed,
+    listed,
 )
 from ufo.transforms.llm.shared import shared_client
-from ufo.transforms.prompts import Prompts, load_prompts
+from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import element, read
 from ufo.transforms.recall.formulations import CITATION
 from ufo.transforms.sentences import segment
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
 _LONGER: Final = 2  # the length of the facts as a multiple of the ground truth's
+_PER_SENTENCE: Final = 8  # facts at most: far more than a sentence has
 _EXAMPLE: Final = {"facts": ["The Alma Bridge was opened in 1932."]}
 _DASHED: Final = re.compile(r"^[ \t]*[-–•*][ \t]*(\S.*)$", re.MULTILINE)
 _PROMPTS: Final = (
@@ -60,36 +75,6 @@ class Made(Work):
 
     facts: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-
-
-def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[int, list[str]]:
-    """Return the form of the request for a record's facts: a function, or as published a list."""
-
-    def question(items: Sequence[int], wrong: str) -> Question:
-        expects = _LONGER * tokens_of(record.ground_truth) + asking.SHORT_REPLY
-        told = {"question": record.question, "answer": record.ground_truth}
-        if published:
-            return Question("", prompts.render("faaf_facts_user", **told), None, expects)
-        tagged = {name: element(name, text) for name, text in told.items()}
-        user = prompts.render("generate_facts_user", **tagged)
-        descriptions = {name: prompts[f"argument_{name}"] for name in ("fact", "facts")}
-        schema = facts_parameters(descriptions, max(1, len(segment(record.ground_truth))))
-        function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
-        return Question(prompts["generate_facts_system"], user, function, expects)
-
-    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, list[str]]:
-        facts = arguments_of(choice, ("facts",)).get("facts")
-        wrong = "it had no JSON object with a list of facts"
-        cut_off = reason_of(choice, asked_json=call) == TRUNCATED
-        if published:
-            facts = _DASHED.findall(choice.text)[: -1 if cut_off else None] or None
-            wrong = "it had no line that begins with a dash"
-        if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
-            return Parsed({}, wrong)
-        texts = dict.fromkeys(read(fact).strip() for fact in facts)
-        return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
-
-    return Form(question, parse, lacks=lambda _: "the facts", poor="the last of the facts")
 
 
 class LlmRecaller:
@@ -112,10 +97,9 @@ class LlmRecaller:
     ) -> None:
         self.model = settings.model
         self.as_published = settings.as_published
-        self._prompts = load_prompts(settings.prompts_dir)
-        self._askers = asking.Askers(settings, self._prompts, cache(client))
-        self._formulations = {
-            name: llm_judge.formulation(_settings_of(name, settings), self._prompts)
+        self._generator = LlmJudge(JudgeContext(settings, client))
+        self._judges = {
+            name: LlmJudge(JudgeContext(_settings_of(name, settings), client))
             for name in formulations
         }
 
@@ -128,31 +112,64 @@ class LlmRecaller:
     @property
     def generation_version(self) -> str:
         """The version of the prompts that generated facts depend on."""
-        return self._prompts.version(_PUBLISHED if self.as_published else _PROMPTS)
+        return self._generator.prompts.version(_PUBLISHED if self.as_published else _PROMPTS)
 
     def prompt_version(self, formulation: str) -> str | None:
         """Return the version of the prompts that the findings of a formulation depend on."""
-        return self._prompts.version(self._formulations[formulation].names)
+        return self._judges[formulation].prompt_version
 
     async def generate(self, record: RecallInput) -> Made:
         """Return the facts that the record's ground truth states in answer to its question."""
-        asker = self._askers.asker(EXTRACTOR, "facts", record.record_id)
-        form = _facts_form(record, self.as_published, self._prompts)
-        answer = (await asking.ask_for_items([0], form, asker))[0]
+        asker = self._generator.asker(EXTRACTOR, "facts", record.record_id)
+        form = _facts_form(record, self.as_published, asker.prompts)
+        answer = (await ask_for_items([0], form, asker))[0]
         return Made(answer.value or [], failures=asker.failures, usage=asker.usage)
 
     async def verify(
         self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
     ) -> Made:
         """Return a finding for each fact: whether the answer states it."""
-        asker = self._askers.asker(VERIFIER, "verify", record.record_id, formulation)
-        units = open_units(record, answer, facts)
-        case = Case(units, [Passage(answer.text)], {place: [0] for place in range(len(facts))})
-        findings = await self._formulations[formulation].judge(case, asker)
+        judge = self._judges[formulation]
+        asker = judge.asker(VERIFIER, "verify", record.record_id, formulation)
+        units, places = open_units(record, answer, facts), range(len(facts))
+        case = Case(units, [Passage(answer.text)], {place: [0] for place in places})
+        findings = await judge.findings(case, asker)
         key = f"{record.record_id}/{answer.variant}/{formulation}"
         failures = [replace(failure, key=key) for failure in asker.failures]
-        rows = [findings[place, 0] for place in range(len(facts))]
+        rows = [findings[place, 0] for place in places]
         return Made(findings=rows, failures=failures, usage=asker.usage)
+
+
+def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[int, list[str]]:
+    """Return the form of the request for a record's facts: a function, or as published a list."""
+
+    def question(items: Sequence[int], wrong: str) -> Question:
+        expects = _LONGER * tokens_of(record.ground_truth) + SHORT_REPLY
+        told = {"question": record.question, "answer": record.ground_truth}
+        if published:
+            return Question("", prompts.render("faaf_facts_user", **told), None, expects)
+        tagged = {name: element(name, text) for name, text in told.items()}
+        user = prompts.render("generate_facts_user", **tagged)
+        most = max(1, len(segment(record.ground_truth))) * _PER_SENTENCE
+        fact = {"type": "string", "description": prompts["argument_fact"]}
+        schema = closed({"facts": listed(fact, most, prompts["argument_facts"])})
+        function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
+        return Question(prompts["generate_facts_system"], user, function, expects)
+
+    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, list[str]]:
+        facts = opened(arguments_of(choice, ("facts",)).get("facts"))
+        wrong = "it had no JSON object with a list of facts"
+        cut_off = reason_of(choice, asked_json=call) == TRUNCATED
+        if published:
+            text = "" if choice.refusal or choice.ending == WITHHELD else choice.text
+            facts = _DASHED.findall(text)[: -1 if cut_off else None] or None
+            wrong = "it had no line that begins with a dash"
+        if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
+            return Parsed({}, wrong)
+        texts = dict.fromkeys(read(fact).strip() for fact in facts)
+        return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
+
+    return Form(question, parse, lacks=lambda _: "the facts", poor="the last of the facts")
 
 
 def _settings_of(name: str, base: LlmSettings) -> LlmSettings:

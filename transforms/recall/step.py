@@ -22,7 +22,7 @@ from ufo.schemas.records import (
 )
 from ufo.transforms.extraction.by_rules import only_abstains
 from ufo.transforms.judges.judge import citation_found
-from ufo.transforms.judges.llm.formulation import Finding
+from ufo.transforms.judges.llm.judgements import Finding
 from ufo.transforms.llm.request import together
 from ufo.transforms.recall.formulations import HUMAN
 from ufo.transforms.recall.recallers import Made, Recaller, fact_units
@@ -76,7 +76,7 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
     labels = {(label.variant, label.fact_index): label.label for label in record.labels}
 
     def add(finding: Finding, place: int, answer: RecallAnswer, by: str, **judge: Any) -> None:
-        quote, columns = finding.citation, dict[str, Any](finding.columns())
+        quote = finding.citation
         rows.verdicts.append(
             RecallVerdict(
                 record_id=record.record_id,
@@ -86,7 +86,7 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
                 label=label_of(finding),
                 human_label=labels.get((answer.variant, place)),
                 citation_found=None if quote is None else citation_found(quote, answer.text),
-                **columns,
+                **finding.columns("probability"),
                 **judge,
             )
         )

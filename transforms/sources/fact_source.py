@@ -71,15 +71,13 @@ _fields = attrgetter(*(field.name for field in fields(Passage)))
 class Retrieved:
     """A passage with its retrieval score, None where there is none.
 
-    For a passage that a language model wrote: the index of the sample, the mean log-probability of
-    its tokens where the endpoint returns it, and the id of the request. `document` names the text
-    from which the source cut it, "" for a text that is whole.
+    For a passage that a language model wrote: the index of the sample and the id of the request.
+    `document` names the text from which the source cut it, "" for a text that is whole.
     """
 
     passage: Passage
     score: float | None = None
     sample_index: int | None = None
-    logprob_mean: float | None = None
     request_id: str | None = None
     document: str = ""
 
@@ -90,7 +88,8 @@ class Found:
 
     Without passages, `outcome` and `reason` (records.REASONS) go to the unit's single evidence row:
     `noans` if the source found nothing, `error` if it failed. `error_type` and `message` describe
-    the error. An `outcome` error with passages means that a part of the search failed. `usage` has
+    the error, and `raw_verdict` has what came in place of passages. An `outcome` error with
+    passages means that a part of the search failed. `usage` has
     a row for each request sent for this unit; a request for several units is with the first of
     them. `failures` describe missing parts, for example a page that could not be fetched.
     """
@@ -102,6 +101,7 @@ class Found:
     message: str = ""
     usage: Sequence[Usage] = ()
     failures: Sequence[Failure] = ()
+    raw_verdict: str | None = None
 
 
 class FactSource:

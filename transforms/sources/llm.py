@@ -45,16 +45,16 @@ BUNDLED = "bundled"
 SAMPLINGS = (PER_QUERY, BUNDLED)
 RECALL = "recall_answers"
 _STEP = "knowledge"
+_SHOWN = 200  # characters of a sample that is not used
 _REASONS = (REFUSED, FILTERED, TRUNCATED)
-_SAMPLE_TOKENS = 256  # limit of an answer to one query
+_SAMPLE_TOKENS = 1024  # limit of an answer to one query; one that reaches it is not used
 
 
 class LlmSource(FactSource):
     """Checks against what a language model knows: several answers to each question.
 
     `sampling` per_query sends each query alone and takes `samples` choices; bundled sends all
-    queries of a response in one request. The model may differ from the judge's. The mean
-    log-probability of an answer is stored where the endpoint returns it, but not used.
+    queries of a response in one request. The model may differ from the judge's.
     """
 
     remote = True
@@ -171,7 +171,6 @@ class LlmSource(FactSource):
             temperature=self.temperature,
             n=self.samples,
             max_tokens=_SAMPLE_TOKENS * count,
-            logprobs=function is None,
             step=_STEP,
             source=self.name,
             response_id=response_id,
@@ -183,7 +182,7 @@ class LlmSource(FactSource):
         if choice.refusal:
             return [""] * count
         if self.sampling == PER_QUERY:
-            return [choice.text.strip()]
+            return [choice.text.strip() if choice.whole else ""]
         names = [f"q{number}" for number in range(1, count + 1)]
         answers = map(arguments_of(choice, names).get, names)
         return [text.strip() if isinstance(text, str) else "" for text in answers]
@@ -191,22 +190,35 @@ class LlmSource(FactSource):
     def _found(
         self, texts: Sequence[str], completion: Completion, failed: LlmError | None
     ) -> Found:
-        """Return the samples as passages; `failed` is the error if any are missing."""
+        """Return the samples as passages. `failed` is the error if any are missing; samples without
+        an answer are counted in the message."""
         hits = [
             Retrieved(
                 self.named(Passage(storable(text)), sample),
                 sample_index=sample,
-                logprob_mean=choice.logprob_mean,
                 request_id=completion.request_id,
             )
-            for sample, (text, choice) in enumerate(zip(texts, completion.choices, strict=True))
+            for sample, text in enumerate(texts)
             if text
         ]
+        came = f"{len(hits)} of {self.samples} samples came" if hits else "no sample has an answer"
         if failed is not None:
-            came = f"{len(hits)} of {self.samples} samples came; " if hits else ""
+            came = f"{came}; " if hits else ""
             return Found(hits, ERROR, failed.reason, "LlmError", f"{came}{failed.message}")
-        if hits:
+        lost = [choice for choice, text in zip(completion.choices, texts, strict=True) if not text]
+        if not lost and hits:
             return Found(hits)
-        reasons = {reason_of(one, one.arguments is not None) for one in completion.choices}
+        reasons = {reason_of(one, one.arguments is not None): one for one in lost}
         reason = next((one for one in _REASONS if one in reasons), UNPARSABLE)
-        return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}")
+        raw = _shown(reasons[reason]) if reason in reasons else ""
+        said = f": {raw}" if raw else ""
+        message = f"{came}: {reason}{said}"
+        if hits:
+            return Found(hits, error_type="LlmError", message=message)
+        return Found((), ERROR, reason, "LlmError", message, raw_verdict=raw or None)
+
+
+def _shown(choice: Choice) -> str:
+    """Return the beginning of a sample that is not used, after the word for its end."""
+    said = choice.refusal or choice.arguments or choice.text or choice.thought
+    return f"({choice.finish_reason or 'no finish reason'}) {storable(said)[:_SHOWN]}".strip()

@@ -33,7 +33,8 @@ def test_what_is_said_of_a_server_is_true_of_it(llm_server: LlmServer, profile: 
     assert done.out.startswith(head), done
     found = said(done.out)
     assert found["form"] == FORMS.get(profile, "json_schema")
-    assert "not known" in found["context"]
+    stated = PROFILES[profile].states
+    assert found["context"] == ("4,096 tokens" if stated else "not known (--context N sets it)")
     assert found["judging"] == "2 of 2 right, 2 usable"
 
 
@@ -153,9 +154,9 @@ def test_requests_are_those_of_a_run(
 
 def test_the_context_is_told(llm_server: LlmServer) -> None:
     (row,) = asked(llm_server, "--context", 12345, "--json").json
-    assert 12_300 < row["context"] < 12_345  # less the frame of a request
+    assert row["context"] == 12_345
     told = said(asked(llm_server, "--context", 12345).out)["context"]
-    assert told == f"about {row['context']:,} tokens"
+    assert told == "12,345 tokens"
 
 
 class _Always:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.llm_server.batch_profiles import PROFILES, Profile, lines, response, writes, written
+from tests.llm_server.batch_profiles import PROFILES, Profile, lines, response, writes
+from tests.llm_server.batches import written
 from tests.llm_server.errors import ApiError
 from tests.pipelines.runs.batch_runs import Running
 from ufo.schemas.errors import BatchesUnderWay, RunError

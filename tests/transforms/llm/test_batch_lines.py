@@ -71,8 +71,8 @@ def test_another_request_is_another_line(
     assert len({*keys(store), *keys(store, endpoint)}) == lines
 
 
-def test_a_batch_asks_for_no_list_of_models(store: BatchStore) -> None:
-    assert asyncio.run(BatchLine(store, HERE, SENT).models()) == []
+def test_a_batch_asks_the_server_for_nothing_else(store: BatchStore) -> None:
+    assert asyncio.run(BatchLine(store, HERE, SENT).look("models")) is None
 
 
 def test_equal_lines_of_one_request_are_choices_of_their_own(store: BatchStore) -> None:

@@ -80,21 +80,21 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
 
 def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer) -> None:
     api = submit.api
-    assert api.find("a", LONG_AGO) is None
+    assert api.find("a", None, LONG_AGO) is None
     llm_server.batches.loses = 1
     error = submit.error(body(0), name="lost")
     assert error.transient
     assert "broke" in error.message
     for number in range(120):  # more than a page of the list
         submit(body(number + 1), name=f"n{number}")
-    found = api.find("lost", LONG_AGO)
+    found = api.find("lost", None, LONG_AGO)
     assert found == "batch_" + "0" * 32
     assert [*dict(filter(None, api.replies(api.state(found).files)))] == ["lost0"]
-    assert api.find("other", LONG_AGO) is None
+    assert api.find("other", None, LONG_AGO) is None
     assert llm_server.batches.repeated() == []
     # What is listed is older than the batch that is looked for: the next pages are not asked for.
     sent = len(llm_server.requests)
-    assert api.find("other", 1e12) is None
+    assert api.find("other", None, 1e12) is None
     assert len(llm_server.requests) == sent + 1
 
 

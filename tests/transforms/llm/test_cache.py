@@ -12,13 +12,12 @@ from unittest.mock import Mock
 import pytest
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.cache import CachingClient, request_keys
+from ufo.transforms.llm.cache import CachingClient, Memory, request_keys
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.memory import Memory, packed
 from ufo.transforms.llm.request import Choice, Completion, Function, LlmError, Message, Request
-from ufo.transforms.llm.store import SqliteStore, StoreError
+from ufo.transforms.llm.store import SqliteStore, StoreError, packed
 from ufo.transforms.llm.usage import usage_row
 
 SETTINGS = ClientSettings({"verifier": Endpoint("m", "http://localhost:1/v1")})
@@ -297,9 +296,19 @@ def test_a_whole_answer_is_kept_as_it_came(run: Run, reply: Choice) -> None:
 
 
 def test_whoever_asks_may_say_what_an_answer_is(run: Run) -> None:
-    model = Model(Choice("no"), CUT_OFF)
+    model = Model(Choice("no"), Choice("Some"))
     picky = replace(ASKED, keep=lambda one: one.text == "Some")
     assert [texts(run(model, picky)[0]) for _ in range(3)] == [["no"], ["Some"], ["Some"]]
+
+
+@pytest.mark.parametrize("finish", ["length", "max_tokens", "MAX_TOKENS", "network_error", "", "?"])
+def test_a_reply_that_broke_off_is_kept_only_as_complete_json(run: Run, finish: str) -> None:
+    whole, half = '{"word": "x"}', '{"word": "x'
+    kept = replace(ASKED, keep=lambda one: True)
+    for text, again in ((half, whole), (whole, "another")):
+        model = Model(Choice(text, finish_reason=finish), Choice(again))
+        asked = replace(kept, messages=[Message("user", text)])
+        assert [texts(run(model, asked)[0]) for _ in range(3)][1:] == [[whole]] * 2
 
 
 KEPT = {"choice": {"text": "kept"}, "request": "q1", "tokens": [1, 2]}

@@ -168,7 +168,7 @@ def test_a_schema_that_is_written_out_has_nothing_that_an_endpoint_may_not_take(
 def test_replies_of_all_shapes_are_read(row: dict[str, Any]) -> None:
     found = chat.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
     assert found.choices == [Choice(**{"text": "", **row["choice"]})]
-    assert found.unfinished == row.get("unfinished", False)
+    assert found.only_thoughts == row.get("unfinished", False)
     assert found.tokens == (7, 2)
     assert found.id == "c1"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import IGNORED, PROFILES, REJECTED, Chat, LlmServer, Reply, Switches, faults
-from tests.llm_server.chat import LONG, LONG_APART, THOUGHTS
+from tests.llm_server import IGNORED, PROFILES, REJECTED, LlmServer, Switches, faults
+from tests.llm_server.chat import LONG, LONG_APART, MISPLACED, THOUGHTS
 from tests.llm_server.errors import ApiError
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRANSPORT, TRUNCATED
@@ -134,17 +134,58 @@ def test_what_certainly_does_not_fit_is_sent_once(llm_server: LlmServer) -> None
     assert second.usage == ()
 
 
-def test_a_cut_prompt_is_no_answer(llm_server: LlmServer, caplog: pytest.LogCaptureFixture) -> None:
-    llm_server.switches = Switches(context=2048, cuts=True)
+@pytest.mark.parametrize(
+    "switches",
+    [Switches(context=2048, cuts=True), Switches(uncached=True)],
+    ids=["the prompt was cut", "only what was not read before is counted"],
+)
+def test_a_count_that_is_far_too_low_is_told_once_and_voids_nothing(
+    llm_server: LlmServer, caplog: pytest.LogCaptureFixture, switches: Switches
+) -> None:
+    llm_server.switches = switches
+    text = sample(1, messages=[Message("user", "word " * 6000)], max_tokens=300)
     with caplog.at_level(logging.WARNING, "ufo.llm"):
-        asked = Asked(llm_server, [LONG_TEXT, LONG_TEXT])
-    assert [error.reason for error in asked.results] == [TRUNCATED, TRUNCATED]
-    assert "read 1,026 tokens of a prompt of about 3,004" in asked.error.message
-    assert "--context" in asked.error.message
-    (row,) = asked.error.usage  # it was paid for
-    assert row.status == "ok"
-    assert row.prompt_tokens == 1026
-    assert len(caplog.records) == 1  # told once
+        asked = Asked(llm_server, [text, text])
+    assert [len(one.choices) for one in asked.results] == [1, 1]
+    (told,) = caplog.records
+    assert "set --context to its size" in told.message
+    assert llm_server.base_url in told.message
+
+
+def test_a_context_that_the_server_states_is_kept_to(llm_server: LlmServer) -> None:
+    llm_server.switches = Switches(context=3200, states="llamacpp")
+    asked = Asked(llm_server, [LONG_TEXT], known=None)
+    assert len(asked.completion.choices) == 1
+    limits = [entry.body["max_tokens"] for entry in llm_server.chats if entry.step != "probe"]
+    assert limits[-1] < 300
+    too_long = Asked(
+        llm_server, [sample(1, messages=[Message("user", "word " * 9000)])], known=None
+    )
+    assert "was not sent: the context of offline-judge" in too_long.error.message
+
+
+def test_an_answer_in_the_field_for_thoughts_is_asked_for_once_more(llm_server: LlmServer) -> None:
+    llm_server.switches = Switches(thinks=MISPLACED)
+    asked = Asked(llm_server, [ASKED] * 3)
+    assert [entry.body["max_tokens"] for entry in llm_server.chats] == [
+        600,
+        ROOM,
+        *[ROOM, 4 * 8192 + 600] * 2,
+    ]
+    assert {one.choices[0].thought for one in asked.results} == {SAID}
+    assert {one.choices[0].arguments for one in asked.results} == {None}
+
+
+def test_a_system_message_that_is_refused_is_the_beginning_of_the_first_turn(
+    llm_server: LlmServer,
+) -> None:
+    llm_server.switches = PROFILES["gemma"]
+    Asked(llm_server, [call(), call()])
+    assert [entry.status for entry in llm_server.chats[:2]] == [400, 200]
+    for entry in llm_server.chats[1:]:
+        (message,) = entry.body["messages"]
+        assert message["role"] == "user"
+        assert message["content"].startswith("Choose.\n\nOne.")
 
 
 def fails(status: int, words: str) -> Callable[[LlmServer], None]:
@@ -283,36 +324,3 @@ def test_an_error_that_passes_or_asks_for_more_room_is_mended(
     assert said(asked) == [SAID]
     assert [entry.body["max_tokens"] for entry in llm_server.chats] == limits
     assert len(asked.pauses) == pauses
-
-
-class Musing:
-    """Thinks aloud, in so many words, without a tag where its thoughts begin."""
-
-    def __init__(self, begins: str, ends: str) -> None:
-        self.said = f"{begins} {'Hm. ' * 500}{ends}True"
-
-    def matches(self, chat: Chat) -> bool:
-        return chat.user == "Is it?"
-
-    def answer(self, chat: Chat) -> Reply:
-        return Reply(self.said, step="verify")
-
-
-@pytest.mark.parametrize(
-    ("begins", "ends", "text", "limits"),
-    [
-        ("Let me see.", "</think>", "True", [64, 64 + 8192, 64 + 8192]),
-        ("Let me see.", "", "Let ", [64, 64 + 8192, 64]),
-        ("The claim is that.", "", "The ", [64, 64]),
-    ],
-    ids=["it thought", "it only talks much", "does not read like thoughts"],
-)
-def test_a_reply_that_is_cut_off_in_thoughts_without_a_tag_gets_more_room(
-    begins: str, ends: str, text: str, limits: list[int]
-) -> None:
-    request = call(messages=[Message("user", "Is it?")], function=None, max_tokens=64, expects=8)
-    with LlmServer(answerers=[Musing(begins, ends)], keys=None) as server:
-        choices = [one.choices[0] for one in Asked(server, [request, request]).results]
-    assert [entry.body["max_tokens"] for entry in server.chats] == limits
-    assert choices[0].text[:4] == text
-    assert choices[1].finish_reason == ("stop" if text == "True" else "length")

@@ -25,7 +25,7 @@ from ufo.transforms.llm.forms import (
     probe_call,
     used,
 )
-from ufo.transforms.llm.request import VERIFIER, Choice, Request
+from ufo.transforms.llm.request import VERIFIER, Choice, Message, Request
 
 
 def probe(server: LlmServer, *shapes: str) -> Capabilities:
@@ -391,7 +391,7 @@ def test_a_wait_that_is_asked_for_goes_before_a_limit_that_is_used_up() -> None:
 
 # --- which feature is given up for an error ---
 
-REST = ["logprobs", "n", "limit", "temperature"]
+REST = ["logprobs", "n", "limit", "temperature", "system"]
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,8 @@ def test_each_form_uses_features_that_may_be_refused(first: int, features: list[
 def test_what_is_not_sent_cannot_be_refused(
     change: dict[str, Any], known: dict[str, Any], n: int, features: list[str]
 ) -> None:
-    assert list(used(Capabilities(**known), call(function=None, **change), n)) == features
+    asked = call(function=None, messages=[Message("user", "One.")], **change)
+    assert list(used(Capabilities(**known), asked, n)) == features
 
 
 def test_what_is_given_up_for_each_feature() -> None:
@@ -441,6 +442,7 @@ def test_what_is_given_up_for_each_feature() -> None:
         "n": {"n": False},
         "limit": {"limit_fields": ("max_completion_tokens",)},
         "temperature": {"temperature_one": False},
+        "system": {"system": False},
     }
     plain = used(Capabilities(strict=False, references=False), call(), 1)
     assert plain["schema"] == {"forms": FORMS[1:]}  # there is nothing left to write out

@@ -11,8 +11,15 @@ from pathlib import Path
 import pytest
 
 from ufo.schemas.storage import checked_cache, default_cache
-from ufo.transforms.llm.memory import key_of, packed, unpacked
-from ufo.transforms.llm.store import KINDS, SqliteStore, StoreError, open_store
+from ufo.transforms.llm.cache import key_of
+from ufo.transforms.llm.store import (
+    KINDS,
+    SqliteStore,
+    StoreError,
+    open_store,
+    packed,
+    unpacked,
+)
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
 MANY = {key_of("r", n): os.urandom(500) for n in range(1200)}  # more than one statement takes

@@ -16,10 +16,11 @@ from tests.golden.tables import tables
 from tests.llm_server import LlmServer, Switches
 from tests.local_web import LocalWeb, Reply
 from ufo.schemas.errors import UsageError
+from ufo.transforms.llm.chat import completion_of
 from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
-from ufo.transforms.llm.transport import Transport, completion_of
+from ufo.transforms.llm.transport import Transport
 
 TABLES = tables("endpoints")
 LOCAL = "http://localhost:8000/v1"
@@ -211,38 +212,32 @@ def test_azure_is_asked_for_the_models_deployment_with_its_own_header(
     assert by_token.authorization == "Bearer ad-secret"
 
 
-def listed(url: str) -> list[str]:
-    async def models() -> list[str]:
+def looked(url: str, path: str = "/models", body: Any = None) -> Any:
+    async def look() -> Any:
         transport = Transport(Endpoint("m", url), 1)
         try:
-            return await transport.models()
+            return await transport.look(path, body)
         finally:
             await transport.aclose()
 
-    return asyncio.run(models())
+    return asyncio.run(look())
 
 
 @pytest.mark.parametrize(
-    ("reply", "models"),
-    [
-        (Reply(b'{"data": [{"id": "b"}, {"id": "a"}]}'), ["a", "b"]),
-        (Reply(b'{"data": 5}'), []),
-        (Reply(b'{"data": [{}]}'), []),
-        (Reply(b'{"models": []}'), []),
-        (Reply(b"<html>"), []),
-        (Reply(b"", 404), []),
-    ],
-    ids=["in their order", "a number", "without a name", "other fields", "a page", "not found"],
+    ("reply", "payload"),
+    [(Reply(b'{"data": 5}'), {"data": 5}), (Reply(b"<html>"), None), (Reply(b"{}", 404), None)],
+    ids=["JSON", "a page", "not found"],
 )
-def test_the_models_that_an_endpoint_lists(reply: Reply, models: list[str]) -> None:
+def test_a_look_at_the_server_fails_in_silence(reply: Reply, payload: Any) -> None:
     with LocalWeb() as web:
-        web.pages["/v1/models"] = reply
-        assert listed(web.url("/v1")) == models
+        web.pages["/v1/models"] = web.pages["/props"] = reply
+        assert looked(web.url("/v1")) == payload
+        assert looked(web.url("/v1"), web.url("/props")) == payload
 
 
 def test_azure_is_asked_for_no_list_since_requests_name_deployments() -> None:
     with LocalWeb() as web:
-        assert listed(web.url("/openai/deployments/mini?api-version=1")) == []
+        assert looked(web.url("/openai/deployments/mini?api-version=1")) is None
         assert web.requests == []
 
 

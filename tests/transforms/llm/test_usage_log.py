@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import blank
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.usage_log import UsageLog, UsageReader
+from ufo.transforms.llm.usage_log import UsageLog, UsageReader, logged_requests
 
 ROW = blank(Usage, request_id="q1", step="verify", prompt_tokens=7)
 SPENT = {"requests": 2.0, "prompt_tokens": 7.0, "completion_tokens": 3.0, "cost_usd": 0.5}
@@ -106,7 +106,26 @@ def test_a_line_that_cannot_be_read_hides_no_other(path: Path, line: str) -> Non
 
 
 def test_a_log_that_cannot_be_written_ends_the_run_but_not_for_a_message(tmp_path: Path) -> None:
-    log = UsageLog(str(tmp_path / "missing" / "usage.jsonl"))
-    log.report("Told.")
-    with pytest.raises(RunError, match=r"usage log .*missing.* cannot be written"):
-        log.add({"requests": 1})
+    (tmp_path / "file").touch()
+    for path in ("missing/usage.jsonl", "file/requests/"):
+        log = UsageLog(f"{tmp_path}/{path}")
+        log.report("Told.")
+        with pytest.raises(RunError, match=r"usage log .* cannot be written"):
+            log.add({"requests": 1})
+
+
+@pytest.mark.parametrize("scheme", ["", "memory://"])
+def test_workers_on_several_machines_share_a_folder(tmp_path: Path, scheme: str) -> None:
+    folder = f"{scheme}{tmp_path}/requests/"
+    workers = [UsageLog(folder), UsageLog(folder)]
+    rows = [blank(Usage, request_id=f"q{number}") for number in range(4)]
+    for number, row in enumerate(rows):
+        workers[number % 2].add({"requests": 1}, row)
+    workers[0].report("Nobody sees this.")
+    for worker in workers:
+        assert not worker.shown
+        worker.close()
+    logged = sorted(logged_requests(folder), key=lambda row: row.request_id)
+    assert logged == rows
+    (tmp_path / "one.jsonl").write_bytes(b"")
+    assert list(logged_requests(str(tmp_path / "one.jsonl"))) == []

@@ -82,8 +82,8 @@ def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmSe
     assert [body["messages"][0] for body in bodies] == [
         {"role": "user", "content": query} for query in QUERIES
     ]
-    told = {(body["n"], body["temperature"], body["logprobs"]) for body in bodies}
-    assert told == {(3, 1.0, True)}
+    told = {(body["n"], body["temperature"]) for body in bodies}
+    assert told == {(3, 1.0)}
     assert not any("tools" in body or "response_format" in body for body in bodies)
 
 
@@ -105,8 +105,6 @@ def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: 
     assert len({hit.passage.passage_id for hit in first.passages}) == 3
     assert {hit.passage.source for hit in first.passages} == {"knows"}
     assert {hit.request_id for hit in first.passages} <= {row.request_id for row in told}
-    known = [hit.logprob_mean is not None for hit in first.passages]
-    assert known == [sampling == PER_QUERY] * 3
 
 
 def test_a_query_is_sent_alone() -> None:
@@ -117,8 +115,7 @@ def test_a_query_is_sent_alone() -> None:
         messages=[Message("user", QUERIES[0])],
         temperature=0.5,
         n=2,
-        max_tokens=256,
-        logprobs=True,
+        max_tokens=1024,
         step="knowledge",
         source="knows",
         response_id="r1",
@@ -127,8 +124,7 @@ def test_a_query_is_sent_alone() -> None:
 
 def test_two_queries_are_sent_together_with_room_for_both() -> None:
     _, (sent,) = scripted([{"q1": "1932"}], *QUERIES[:2], sampling=BUNDLED)
-    assert sent.max_tokens == 512
-    assert not sent.logprobs
+    assert sent.max_tokens == 2048
     assert [message.role for message in sent.messages] == ["system", "user"]
     assert sent.function is not None
     assert sent.function.name == "recall_answers"

@@ -8,6 +8,7 @@ records failures.
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from math import inf
 from typing import Final, Generic, TypeVar
@@ -15,10 +16,10 @@ from typing import Final, Generic, TypeVar
 from ufo.schemas import records
 from ufo.schemas.text import quantity, storable
 from ufo.transforms.judges.llm.excerpts import tokens_of
-from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.llm.parsing import reason_of
 from ufo.transforms.llm.request import (
-    EXTRACTOR,
+    BROKEN_OFF,
+    WHOLE,
     Choice,
     Client,
     Function,
@@ -43,19 +44,26 @@ _TROUBLE: Final = {
     records.TRUNCATED: "it was cut off before its end; be brief",
     **dict.fromkeys(_WITHHELD, "it was a refusal or was stopped by a filter"),
 }
+_THOUGHT: Final = (
+    "the reply is only in its field for reasoning, so there is no answer: set the server's "
+    "reasoning parser to the one of this model, or turn it off (vLLM and SGLang: "
+    "--reasoning-parser; llama.cpp: --reasoning-format; LM Studio: the model's reasoning "
+    "settings), or take a model without thoughts"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a model is asked; `expects` estimates the tokens of the reply.
 
-    An empty `system` sends no system message.
+    An empty `system` sends no system message. `logprobs` asks for the reply's log-probability.
     """
 
     system: str
     user: str
     function: Function | None = None
     expects: int = SHORT_REPLY
+    logprobs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +83,26 @@ class Reply:
     unexplained: bool = False
 
     @property
+    def said(self) -> str:
+        """The refusal, the arguments, the text, or the thoughts in place of them, for a table."""
+        choice = self.choice
+        said = choice.refusal or choice.arguments or choice.text or choice.thought
+        return storable(said)[:_SHOWN]
+
+    @property
     def raw(self) -> str | None:
-        """The refusal, the arguments or the text, cut for a table; else the error."""
-        said = self.choice.refusal or self.choice.arguments or self.choice.text or self.error
+        """What it said, or the error. If it broke off, why comes first: "(max_tokens) It sa"."""
+        said = self.said or self.error
+        if self.choice.ending == BROKEN_OFF and not self.error:
+            said = f"({storable(self.choice.finish_reason) or 'no finish reason'}) {said}".strip()
         return said[:_SHOWN] or None
+
+    @property
+    def final(self) -> bool:
+        """Whether to repeat it is of no use: transport errors and thoughts without an answer were
+        repeated already, and a request that is too long stays too long."""
+        lost = self.reason == records.TRANSPORT or (self.too_long and self.error)
+        return bool(lost or self.choice.thought)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +177,38 @@ class Asker:
     usage: list[records.Usage] = field(default_factory=list)
     failures: list[records.Failure] = field(default_factory=list)
 
-    async def ask(
+    def request(
         self, question: Question, wrong: str = "", keep: Callable[[Choice], bool] | None = None
-    ) -> Reply:
-        """Send one request and return the reply.
+    ) -> Request:
+        """Return the request for a question.
 
         `wrong` says what was wrong with an earlier reply and makes the request a repair. `keep`
         returns whether a choice may be cached.
+        """
+        user = question.user
+        if wrong:
+            user = f"{user}\n{self.prompts.render('repair', wrong=wrong)}"
+        messages = [Message("system", question.system)] if question.system else []
+        return replace(
+            self.of,
+            messages=[*messages, Message("user", storable(user))],
+            function=question.function,
+            expects=question.expects,
+            max_tokens=2 * question.expects + _SLACK,
+            logprobs=question.logprobs,
+            keep=keep,
+        )
+
+    async def ask(self, question: Question, keep: Callable[[Choice], bool] | None = None) -> Reply:
+        """Ask one question and return the reply; raises what `send` raises."""
+        return await self.send(self.request(question, keep=keep))
+
+    async def send(self, request: Request) -> Reply:
+        """Send one request and return the reply.
 
         Raises:
             LlmError: a final one; other errors are returned as a reply with `error` and `reason`.
         """
-        if wrong:
-            repair = self.prompts.render("repair", wrong=wrong)
-            question = replace(question, user=f"{question.user}\n{repair}")
-        most = 2 * question.expects + _SLACK
-        request = replace(self._request(question), max_tokens=most, keep=keep)
         try:
             completion = await self.client.complete(request)
         except LlmError as error:
@@ -183,52 +223,32 @@ class Asker:
         if not completion.choices:
             return Reply(Choice(), records.UNPARSABLE, sent, "the reply has no choice")
         choice = completion.choices[0]
-        reason = reason_of(choice, question.function is not None)
-        too_long = reason == records.TRUNCATED and self._allowed(request) < most
-        return Reply(_storable(choice), reason, sent, too_long=too_long)
+        reason = reason_of(choice, request.function is not None)
+        cut_off = reason == records.TRUNCATED
+        too_long = cut_off and self._allowed(request) < (request.max_tokens or 0)
+        return Reply(choice, reason, sent, too_long=too_long)
 
     def room(self, question: Question) -> int | None:
         """Estimate the tokens of the context that the prompt leaves free, None if unknown."""
-        return self.client.room(self._request(question))
+        return self.client.room(self.request(question))
 
-    def holds(self, question: Question) -> bool:
+    def holds(self, request: Request) -> bool:
         """Return whether the expected reply fits, as far as the endpoint's limits are known."""
-        return question.expects <= self._allowed(self._request(question), _OF_CAP)
+        return request.expects <= self._allowed(request, _OF_CAP)
 
     def _allowed(self, request: Request, of_cap: float = 1) -> float:
         """Return the most tokens of a reply to this request, infinite where that is unknown."""
         room, cap = self.client.room(request), self.client.cap(request)
         return min(inf if room is None else room, inf if cap is None else of_cap * cap)
 
-    def _request(self, question: Question) -> Request:
-        messages = [Message("system", question.system)] if question.system else []
-        messages.append(Message("user", storable(question.user)))
-        function, expects = question.function, question.expects
-        return replace(self.of, messages=messages, function=function, expects=expects)
-
     def failed(self, reply: Reply, lacks: str) -> None:
         """Record a failure: the reply lacks requested items, as the text `lacks` says."""
         finish = reply.choice.finish_reason or "none"
-        message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
-        key, said = self.of.response_id or "", None if reply.error else reply.raw
+        message = reply.error or f"the reply lacks {lacks} (finish_reason {storable(finish)})"
+        if reply.choice.thought:
+            message = _THOUGHT
+        key, said = self.of.response_id or "", reply.said or None
         self.failures.append(records.Failure(self.of.step, key, reply.reason, message, said))
-
-
-@dataclass(frozen=True, slots=True)
-class Askers:
-    """Creates an `Asker` for each step of each response."""
-
-    settings: LlmSettings
-    prompts: Prompts
-    client: Callable[[], Client]
-
-    def asker(
-        self, role: str, step: str, response_id: str | None = None, source: str | None = None
-    ) -> Asker:
-        """Return an `Asker` for the model of `role` and one step of one response."""
-        model = (role == EXTRACTOR and self.settings.extractor_model) or self.settings.model
-        of = Request(role, model, (), step=step, source=source, response_id=response_id)
-        return Asker(self.client(), self.prompts, of, self.settings.repairs)
 
 
 async def ask_for_items(
@@ -248,9 +268,7 @@ async def ask_for_items(
         smaller: list[list[Item]] = []
         for asked, reply, parsed in await _replies(calls, form, asker, wrong, bool(left)):
             again = parsed.lacking(asked)
-            # Transport errors were already retried, and a request that is too long stays too long.
-            lost_for_good = reply.reason == records.TRANSPORT or (reply.too_long and reply.error)
-            final = not left or lost_for_good
+            final = not left or reply.final
             for item in asked:
                 answers[item] = _better(answers.get(item), item, parsed, reply)
                 for text in parsed.rejected.get(item, ()) if final or item not in again else ():
@@ -294,17 +312,20 @@ async def _replies(
 
     async def replies(items: Sequence[Item]) -> _Replies[Item, Value]:
         question = form.question(items, wrong)
-        if len(items) > 1 and not asker.holds(question):
-            return await _replies(in_two(items), form, asker, wrong, repaired, whole)
 
+        @cache
         def parse(choice: Choice) -> Parsed[Item, Value]:
             return form.parse(choice, items, question.function is not None)
 
         def keep(choice: Choice) -> bool:
             missing = len(parse(choice).lacking(items))
-            return not missing or (missing < len(items) and repaired)
+            some = choice.ending == WHOLE and missing < len(items)
+            return not missing or (some and repaired)
 
-        reply = await asker.ask(question, wrong, keep)
+        request = asker.request(question, wrong, keep)
+        if len(items) > 1 and not asker.holds(request):
+            return await _replies(in_two(items), form, asker, wrong, repaired, whole)
+        reply = await asker.send(request)
         parsed = parse(reply.choice)
         lost = [item for item in items if item not in parsed.values]
         prompt = question.system + question.user
@@ -331,14 +352,3 @@ def _better(
     if earlier.value is not None and parsed.lacking([item]):
         return earlier
     return AskedValue(value, reply, earlier.first_reason)
-
-
-def _storable(choice: Choice) -> Choice:
-    """Return a reply without characters that a table cannot store."""
-    arguments, refusal = choice.arguments, choice.refusal
-    return replace(
-        choice,
-        text=storable(choice.text),
-        arguments=arguments and storable(arguments),
-        refusal=refusal and storable(refusal),
-    )

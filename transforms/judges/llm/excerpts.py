@@ -151,8 +151,7 @@ class Text:
         return f"\n{GAP}\n".join(filter(None, (opening, before)))
 
 
-def paragraph(open_units: OpenUnits, index: int | None) -> str:
+def paragraph(text: Text, index: int | None) -> str:
     """Return the paragraph of a sentence; only its neighbours where the paragraph is long."""
-    text = Text.of(open_units)
     whole = "".join(text.excerpt(group) for group in text.paragraphs() if index in group)
     return whole if tokens_of(whole) <= _MAX_TOKENS else text.surroundings([index])

@@ -16,16 +16,16 @@ from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.judge import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges, tokens_of
-from ufo.transforms.judges.llm.fact_function import is_number
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
-from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
-from ufo.transforms.llm.request import (
-    Choice,
-    Function,
-    extraction_parameters,
-    query_parameters,
-    together,
+from ufo.transforms.judges.llm.parsing import (
+    arguments_of,
+    breaks_off,
+    number_of,
+    numbers_of,
+    objects_of,
+    opened,
 )
+from ufo.transforms.llm.request import Choice, Function, closed, listed, one_of, together
 from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 
@@ -38,6 +38,7 @@ QUERY_PROMPTS: Final = (
 )
 _LONGER: Final = 3  # the length of a reply as a multiple of its sentences' length
 _LEAST: Final = 20  # tokens of a part: a shorter slice of a sentence has no meaning
+_PER_SENTENCE: Final = 8  # claims at most: far more than a sentence has
 _QUERY_TOKENS: Final = 30  # of a query and its number
 _ARGUMENTS: Final = ("claim", "query", "no_claim")
 _CLAIM: Final = {
@@ -98,7 +99,7 @@ async def extract(
             context=element("context", context) if context else "",
             text=wrapped("text", "\n".join(["", *lines, ""]), language=record.language),
         )
-        schema = extraction_parameters(descriptions, [at + 1 for at in items], most)
+        schema = _claims_of([at + 1 for at in items], most or _PER_SENTENCE, descriptions)
         example = {"facts": [_CLAIM], "no_claim": [2]}
         function = Function(name, prompts["function_extract"], schema, example)
         return Question(system, user, function, _LONGER * size)
@@ -118,6 +119,20 @@ async def extract(
             # One long sentence may have slices in several parts.
             merged.setdefault(at, {}).update(dict.fromkeys(answer.value or ()))
     return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
+
+
+def _claims_of(
+    sentences: Sequence[int], most: int, descriptions: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the JSON Schema of the claims of sentences with these numbers, `most` of each."""
+    number = {"$ref": "#/$defs/sentence"}
+    texts = {
+        name: {"type": "string", "description": descriptions[name]} for name in ("claim", "query")
+    }
+    facts = listed(closed({"sentence": number, **texts}), len(sentences) * most)
+    without = listed(number, len(sentences), descriptions["no_claim"])
+    arguments = closed({"facts": facts, "no_claim": without})
+    return {**arguments, "$defs": {"sentence": one_of(sentences)}}
 
 
 def _size(part: Excerpt, items: Iterable[int]) -> int:
@@ -143,7 +158,7 @@ def _parsed(
     rejected: dict[int, list[str]] = {}
     malformed: set[int] = set()
     last: int | None = None
-    for fact in _objects(arguments, "facts"):
+    for fact in objects_of(arguments.get("facts")):
         at = _index(fact.get("sentence"), items)
         if at is None:
             continue
@@ -160,10 +175,9 @@ def _parsed(
             claims.setdefault(at, []).append(Draft(at, claim, query))
     if last is not None and "no_claim" not in arguments and breaks_off(choice):
         malformed.add(last)
-    for number in _list(arguments, "no_claim"):
-        at = _index(number, items)
-        if at is not None and at not in rejected:
-            claims.setdefault(at, [])
+    for number in numbers_of(opened(arguments.get("no_claim"))):
+        if number - 1 in items and number - 1 not in rejected:
+            claims.setdefault(number - 1, [])
     claims = {at: claims[at] for at in claims if at not in malformed}
     wrong = "it had no JSON object with facts and no_claim"
     if rejected:
@@ -191,7 +205,9 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
 
     def question(items: Sequence[int], wrong: str) -> Question:
         tagged = [element(f"c{number}", claims[at]) for number, at in enumerate(items, 1)]
-        schema = query_parameters({"query": prompts["argument_query"]}, len(items))
+        text = {"type": "string", "description": prompts["argument_query"]}
+        query = closed({"claim": one_of(range(1, len(items) + 1)), "query": text})
+        schema = closed({"queries": listed(query, len(items))})
         example = {"queries": [{"claim": 1, "query": _CLAIM["query"]}]}
         function = Function(QUERIES, prompts["function_queries"], schema, example)
         user = prompts.render("write_queries_user", claims="\n".join(tagged))
@@ -200,7 +216,7 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
 
     def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, str]:
         queries: dict[int, str] = {}
-        for item in _objects(arguments_of(choice, ("queries",)), "queries"):
+        for item in objects_of(arguments_of(choice, ("queries",)).get("queries")):
             place, query = _index(item.get("claim"), range(len(items))), _text(item, "query")
             if place is not None and query and related(query, claims[items[place]]):
                 queries.setdefault(items[place], query)
@@ -227,19 +243,11 @@ def _stems(text: str) -> set[str]:
     return {word if word.isdigit() else word[:_STEM] for word in words if word not in STOP_WORDS}
 
 
-def _index(number: object, known: Sequence[int]) -> int | None:
+def _index(value: object, known: Sequence[int]) -> int | None:
     """Return the index of a number from 1, None for one that is not known."""
-    return number - 1 if is_number(number) and number - 1 in known else None
+    number = number_of(value)
+    return number - 1 if number is not None and number - 1 in known else None
 
 
 def _text(item: Mapping[str, Any], name: str) -> str:
     return read(item[name]).strip() if isinstance(item.get(name), str) else ""
-
-
-def _list(arguments: Mapping[str, Any], name: str) -> Sequence[Any]:
-    value = arguments.get(name)
-    return value if isinstance(value, list) else ()
-
-
-def _objects(arguments: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
-    return [item for item in _list(arguments, name) if isinstance(item, dict)]

@@ -11,21 +11,18 @@ from FaaF's code:
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from itertools import chain
+from typing import Any, Final
 
+from ufo.schemas import records
+from ufo.schemas.text import storable
+from ufo.transforms.judges.llm.judgements import Finding, Pair
+from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, LlmSettings
+from ufo.transforms.judges.llm.parsing import numbers_of, objects_of, opened, outcome_of
 from ufo.transforms.llm.request import closed, listed, one_of
+from ufo.transforms.prompts.data import escape, read
 
-TFN = "tfn"
-TF = "tf"
-OPTIONS = (TFN, TF)
-SHORT = "short"
-NONE = "none"
-EXPLAIN = (SHORT, NONE)
-
-TRUE = "T"
-FALSE = "F"
-NOT_CLEAR = "N"
-NOANS = "NOANS"
+VERDICTS: Final = {"tfn": ("T", "F", "N"), "tf": ("T", "F")}
 
 ANSWER = "answer"
 CITATION = "citation"
@@ -36,267 +33,219 @@ PASSAGES = "passages"
 CHECK = "check"
 CHECKS = "checks"
 NOANS_LIST = "noans"
+NOANS = "NOANS"  # the answer where the passage has none
 
-_SAMPLES: Sequence[tuple[Mapping[str, str], str]] = (
-    (
-        {
-            ANSWER: "1932",
-            CITATION: "The Alma Bridge was opened in 1932",
-            RATIONALE: "The passage gives the same year.",
-        },
-        TRUE,
-    ),
-    (
-        {
-            ANSWER: "310 metres",
-            CITATION: "With a length of 310 metres",
-            RATIONALE: "The passage gives another length.",
-        },
-        FALSE,
-    ),
-    ({ANSWER: NOANS, CITATION: "", RATIONALE: ""}, NOT_CLEAR),
+_SHOWN: Final = 40  # characters of a wrong verdict
+_SAMPLES: Sequence[Mapping[str, str]] = (
+    {
+        ANSWER: "1932",
+        CITATION: "The Alma Bridge was opened in 1932",
+        RATIONALE: "The passage gives the same year.",
+        VERDICT: "T",
+    },
+    {
+        ANSWER: "310 metres",
+        CITATION: "With a length of 310 metres",
+        RATIONALE: "The passage gives another length.",
+        VERDICT: "F",
+    },
+    {ANSWER: NOANS, CITATION: "", RATIONALE: "", VERDICT: "N"},
 )
 
-_LETTERS = {"t": TRUE, "true": TRUE, "f": FALSE, "false": FALSE}
-_LETTERS |= dict.fromkeys(("n", "not clear", "noans"), NOT_CLEAR)
 
-Pair = tuple[int, int]
-"""(fact number, passage number), both from 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """The control parameters: what the model returns for each fact and passage.
-
-    With `options` tfn the model may answer that a passage does not say; with tf it may not.
-    `explain` short asks for the passage's answer and a rationale.
-    """
-
-    options: str = TFN
-    explain: str = SHORT
-    citation: bool = False
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The fields of a check, in the order of the reply: the reasons first, the verdict last."""
-        asked = {ANSWER: self.explain == SHORT, CITATION: self.citation}
-        asked[RATIONALE] = self.explain == SHORT
-        return (*(name for name in asked if asked[name]), VERDICT)
-
-    @property
-    def verdicts(self) -> tuple[str, ...]:
-        """The values of a verdict."""
-        return (TRUE, FALSE, NOT_CLEAR) if self.options == TFN else (TRUE, FALSE)
+def fields_of(settings: LlmSettings) -> list[str]:
+    """Return the fields of a check, in the order of the reply: the reasons, then the verdict."""
+    explained = settings.explain == SHORT
+    asked = {ANSWER: explained, CITATION: settings.citation, RATIONALE: explained, VERDICT: True}
+    return [name for name in asked if asked[name]]
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact statement, the query that settles it, and the numbers of the passages to check."""
-
-    claim: str
-    query: str
-    passages: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class FactCheck:
-    """The judgement of one fact by one passage: a verdict of TRUE, FALSE or NOT_CLEAR.
-
-    `raw_verdict` is the verdict's text in the reply. Other fields are None where they were not
-    requested, are empty or have a wrong type.
-    """
-
-    verdict: str
-    raw_verdict: str
-    answer: str | None = None
-    citation: str | None = None
-    rationale: str | None = None
+def described(settings: LlmSettings) -> list[str]:
+    """Return the names of the arguments that have a description: all but the verdict."""
+    beside = [] if settings.citation else [PASSAGES]
+    noans = [NOANS_LIST] if settings.verdict_labels == TFN else []
+    return [*fields_of(settings)[:-1], *beside, *noans]
 
 
 @dataclass(frozen=True, slots=True)
 class FactFunction:
     """The function object of some facts: one argument a fact, with a check for each passage.
 
-    Where the call has one passage, an argument is a check, nearly as in FaaF's own form. Otherwise
-    it is `{"checks": […], "noans": […]}`. `noans` only lists the passages that do not answer, since
-    most retrieved passages do not, and each would cost a full check. Passages that give the same
-    answer share a check, unless each has to be cited.
+    `passages` are the numbers of the passages of each fact. Where the call has one passage, an
+    argument is a check, nearly as in FaaF's own form. Otherwise it is `{"checks": […], "noans":
+    […]}`. `noans` only lists the passages that do not answer, since most retrieved passages do not,
+    and each would cost a full check. Passages that give the same answer share a check, unless each
+    has to be cited.
 
     A list may be empty. With `exact` an argument is `{"p1": check, "p3": check}` instead, with each
     passage. An endpoint that enforces the schema then returns every judgement, even from a weak
     model.
     """
 
-    facts: Sequence[Fact]
-    control: Control
+    passages: Sequence[Sequence[int]]
+    settings: LlmSettings
     exact: bool = False
 
     @property
     def single(self) -> bool:
         """Whether the call has one passage."""
-        return all(list(fact.passages) == [1] for fact in self.facts)
+        return all(list(passages) == [1] for passages in self.passages)
 
     @property
-    def pairs(self) -> list[Pair]:
-        """Every (fact, passage) that the reply has to judge, in order."""
-        return [(n, p) for n, fact in enumerate(self.facts, 1) for p in fact.passages]
+    def arguments(self) -> list[str]:
+        """The names of the arguments."""
+        return [argument(number) for number in range(1, len(self.passages) + 1)]
 
     def parameters(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
-        """Return the JSON Schema; `descriptions` has a text for each field, for `noans`, and
-        without citation for `passages`. The verdict has none: the prompt explains it.
+        """Return the JSON Schema; `descriptions` has a text for each name in `described`. The
+        verdict has none: the prompt explains it.
 
         It is in the strict subset that providers enforce: every property required, no others.
         """
         properties: dict[str, Any] = {
             name: {"type": "string", "description": descriptions[name]}
-            for name in self.control.fields
-            if name != VERDICT
+            for name in fields_of(self.settings)[:-1]
         }
-        properties[VERDICT] = {"type": "string", "enum": list(self.control.verdicts)}
+        verdicts = VERDICTS[self.settings.verdict_labels]
+        properties[VERDICT] = {"type": "string", "enum": list(verdicts)}
         if self.exact and not self.single:
             check = {"$ref": f"#/$defs/{CHECK}"}
             exact = {
-                argument(number): closed({f"p{passage}": check for passage in fact.passages})
-                for number, fact in enumerate(self.facts, 1)
+                name: closed({f"p{passage}": check for passage in passages})
+                for name, passages in zip(self.arguments, self.passages, strict=True)
             }
             return {**closed(exact), "$defs": {CHECK: closed(properties)}}
         definitions: dict[str, Any] = {}
         if self.single:
             definitions["fact"] = closed(properties)
         else:
-            known = sorted({passage for fact in self.facts for passage in fact.passages})
+            known = sorted({*chain.from_iterable(self.passages)})
             number = {"$ref": f"#/$defs/{PASSAGE}"}
-            if self.control.citation:
-                named: dict[str, Any] = {PASSAGE: number}
-            else:
+            named: dict[str, Any] = {PASSAGE: number}
+            if not self.settings.citation:
                 named = {PASSAGES: listed(number, len(known), descriptions[PASSAGES])}
             lists = {CHECKS: listed(closed({**named, **properties}), len(known))}
-            if self.control.options == TFN:
+            if self.settings.verdict_labels == TFN:
                 lists[NOANS_LIST] = listed(number, len(known), descriptions[NOANS_LIST])
             definitions["fact"] = closed(lists)
             definitions[PASSAGE] = one_of(known)
         reference = {"$ref": "#/$defs/fact"}
-        arguments = {argument(number): reference for number in range(1, len(self.facts) + 1)}
-        return {**closed(arguments), "$defs": definitions}
+        return {**closed(dict.fromkeys(self.arguments, reference)), "$defs": definitions}
 
     def example(self) -> dict[str, Any]:
         """Return arguments that would be a complete reply, for a model that is shown no schema.
 
-        They judge other facts than the request; `invoke` does not take them for judgements.
+        They judge other facts than the request; `findings` does not take them for judgements.
         """
-        return {argument(at + 1): self._sample(at) for at in range(len(self.facts))}
+        return {name: self._sample(at) for at, name in enumerate(self.arguments)}
 
     def _sample(self, at: int) -> dict[str, Any]:
-        texts, verdict = _SAMPLES[at % len(_SAMPLES)]
-        if verdict not in self.control.verdicts:
-            verdict = FALSE
-        check = {name: texts.get(name, verdict) for name in self.control.fields}
+        sample, clear = _SAMPLES[at % len(_SAMPLES)], self.settings.verdict_labels != TFN
+        check = {name: sample[name] for name in fields_of(self.settings)}
+        if clear and check[VERDICT] == "N":
+            check[VERDICT] = "F"
         if self.single:
             return check
-        first, *others = self.facts[at].passages
-        if self.control.citation:
-            checks = [{PASSAGE: first, **check}]
-            checks += [] if self.control.options == TFN else [{PASSAGE: p, **check} for p in others]
+        first, *others = self.passages[at]
+        if self.settings.citation:
+            checks = [{PASSAGE: passage, **check} for passage in self.passages[at]]
+            checks = checks if clear else checks[:1]
         else:
-            given = [first] if self.control.options == TFN else [first, *others]
-            checks = [{PASSAGES: given, **check}]
-        if self.control.options != TFN:
+            checks = [{PASSAGES: [first, *others] if clear else [first], **check}]
+        if clear:
             return {CHECKS: checks}
-        if verdict == NOT_CLEAR:
+        if check[VERDICT] == "N":
             return {CHECKS: [], NOANS_LIST: [first, *others]}
         return {CHECKS: checks, NOANS_LIST: others}
 
-    def _checks(self, number: int, value: object) -> list[tuple[list[Any], Mapping[str, Any]]]:
-        """Return the candidates for checks in the argument of a fact, each with its passages."""
-        if not isinstance(value, Mapping):
-            return []
-        if self.single and VERDICT in value:
-            return [([1], value)]
-        found: list[tuple[list[Any], Mapping[str, Any]]] = []
-        for passage in self.facts[number - 1].passages:
-            if isinstance(entry := value.get(f"p{passage}"), Mapping):
-                found.append(([passage], entry))
-        for entry in _list(value.get(CHECKS)):
-            if isinstance(entry, Mapping):
-                found.append(([entry.get(PASSAGE), *_list(entry.get(PASSAGES))], entry))
-        return found
-
-    def _entries(self, arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        """Yield the candidates for checks in the arguments of a reply."""
-        for number in range(1, len(self.facts) + 1):
-            for _, entry in self._checks(number, arguments.get(argument(number))):
-                yield entry
-
-    def wrong_verdict(self, arguments: Mapping[str, Any]) -> str | None:
-        """Return the first verdict of a reply that is not allowed, as text; None without one."""
-        for entry in self._entries(arguments):
-            if VERDICT in entry and self._letter(entry) is None:
-                return str(entry[VERDICT])
-        return None
-
-    def repeats_example(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether a check in a reply is copied from the prompt's example."""
-        return any(_is_sample(self._texts(entry)) for entry in self._entries(arguments))
-
-    def _texts(self, entry: Mapping[str, Any]) -> dict[str, str | None]:
-        return {name: _text(entry.get(name)) for name in self.control.fields if name != VERDICT}
-
-    def invoke(self, arguments: Mapping[str, Any]) -> dict[Pair, FactCheck]:
-        """Return the checks that the arguments of a reply hold; never raises.
+    def findings(self, arguments: Mapping[str, Any]) -> dict[Pair, Finding]:
+        """Return the findings that the arguments of a reply hold, by the numbers of fact and
+        passage; never raises.
 
         A pair is left out in these cases:
 
-        - Its value is missing, has a wrong type or is not in the enumeration.
+        - Its value is missing, has a wrong type or is none of the verdicts.
         - It contradicts itself: an answer NOANS beside a verdict.
-        - It is given twice with different values.
+        - It is given twice with different verdicts.
         - A check of the same fact is copied from the prompt's example.
 
         Values that were not requested are ignored.
         """
-        found: dict[Pair, FactCheck] = {}
-        for number, fact in enumerate(self.facts, 1):
-            given: dict[int, list[FactCheck | None]] = {}
-            for passage, check in self._given(number, arguments.get(argument(number))):
-                given.setdefault(passage, []).append(check)
-            for passage in fact.passages:
-                checks = given.get(passage, [None])
-                if checks[0] is not None and all(other == checks[0] for other in checks):
-                    found[number, passage] = checks[0]
+        found: dict[Pair, Finding] = {}
+        for number, passages in enumerate(self.passages, 1):
+            value = arguments.get(argument(number))
+            checks = list(self._checks(value, passages))
+            if any(_is_sample(self._texts(check)) for _, check in checks):
+                continue
+            given = [(one, self._finding(check)) for told, check in checks for one in told]
+            if self.settings.verdict_labels == TFN and isinstance(value := opened(value), Mapping):
+                silent = Finding(records.NOANS, raw_verdict=NOANS)
+                given += [(one, silent) for one in numbers_of(opened(value.get(NOANS_LIST)))]
+            for passage in passages:
+                said = [finding for one, finding in given if one == passage]
+                if said and said[0] and all(x and x.outcome == said[0].outcome for x in said):
+                    found[number, passage] = said[0]
         return found
 
-    def _given(self, number: int, value: object) -> Iterator[tuple[int, FactCheck | None]]:
-        checks = self._checks(number, value)
-        if any(_is_sample(self._texts(entry)) for _, entry in checks):
+    def _checks(
+        self, value: Any, passages: Sequence[int]
+    ) -> Iterator[tuple[Sequence[int], Mapping[str, Any]]]:
+        """Yield the candidates for checks in the argument of a fact, each with its passages."""
+        value = opened(value)
+        if isinstance(value, list):
+            value = {CHECKS: value}
+        if self.single and isinstance(value, str | bool):
+            value = {VERDICT: value}
+        if not isinstance(value, Mapping):
             return
-        for passages, entry in checks:
-            yield from ((one, self._check(entry)) for one in passages if is_number(one))
-        alone = self.single and bool(checks)
-        if isinstance(value, Mapping) and not alone and self.control.options == TFN:
-            for passage in _list(value.get(NOANS_LIST)):
-                if is_number(passage):
-                    yield passage, FactCheck(NOT_CLEAR, NOANS)
+        if self.single and VERDICT in value:
+            yield [1], value
+        for passage in passages:
+            for check in objects_of(value.get(f"p{passage}")):
+                yield [passage], check
+        for check in objects_of(value.get(CHECKS)):
+            yield numbers_of([opened(check.get(PASSAGE)), opened(check.get(PASSAGES))]), check
 
-    def _check(self, value: Mapping[str, Any]) -> FactCheck | None:
-        verdict = self._letter(value)
-        if verdict is None:
+    def wrong(self, arguments: Mapping[str, Any]) -> str:
+        """Return what is wrong with a reply that lacks checks, for the repair prompt."""
+        if not arguments:
+            return "it had no argument of a fact, such as f1"
+        pairs = zip(self.arguments, self.passages, strict=True)
+        told = [self._checks(arguments.get(name), passages) for name, passages in pairs]
+        checks = [check for _, check in chain.from_iterable(told)]
+        if any(_is_sample(self._texts(check)) for check in checks):
+            return "it repeated the example in place of judging the facts"
+        labels = self.settings.verdict_labels
+        for check in checks:
+            if VERDICT in check and outcome_of(check[VERDICT], labels) is None:
+                said = escape(str(check[VERDICT])[:_SHOWN])
+                return f'the verdict "{said}" is none of {", ".join(VERDICTS[labels])}'
+        return "it had no check of some facts or passages"
+
+    def _texts(self, check: Mapping[str, Any]) -> dict[str, str | None]:
+        texts = {name: check.get(name) for name in fields_of(self.settings)[:-1]}
+        return {
+            name: text.strip() or None if isinstance(text, str) else None
+            for name, text in texts.items()
+        }
+
+    def _finding(self, check: Mapping[str, Any]) -> Finding | None:
+        outcome = outcome_of(check.get(VERDICT), self.settings.verdict_labels)
+        if outcome is None:
             return None
-        texts = self._texts(value)
+        texts = self._texts(check)
         if is_noans(texts.get(ANSWER)):
-            if self.control.options == TFN and verdict != NOT_CLEAR:
+            if self.settings.verdict_labels == TFN and outcome != records.NOANS:
                 return None
             texts[ANSWER] = None
-        return FactCheck(verdict, value[VERDICT], **texts)
-
-    def _letter(self, value: Mapping[str, Any]) -> str | None:
-        raw = value.get(VERDICT)
-        verdict = _LETTERS.get(raw.strip().casefold()) if isinstance(raw, str) else None
-        return verdict if verdict in self.control.verdicts else None
+        said: dict[str, Any] = {name: text and read(text) for name, text in texts.items()}
+        return Finding(outcome, raw_verdict=storable(str(check[VERDICT])), **said)
 
 
 def _is_sample(texts: Mapping[str, str | None]) -> bool:
     """Return whether the texts of a check are copied from the prompt's example."""
     return bool(texts.get(ANSWER)) and any(
-        all(texts[name] == sample[name] for name in texts) for sample, _ in _SAMPLES
+        all(texts[name] == sample[name] for name in texts) for sample in _SAMPLES
     )
 
 
@@ -308,16 +257,3 @@ def argument(number: int) -> str:
 def is_noans(answer: str | None) -> bool:
     """Return whether an answer is NOANS, ignoring quotes and punctuation."""
     return answer is not None and answer.strip(" \t\r\n.'\"`*").upper() == NOANS
-
-
-def _list(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
-
-
-def is_number(value: object) -> TypeGuard[int]:
-    """Return whether a value is a whole number, not JSON's true or false."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _text(value: object) -> str | None:
-    return value.strip() or None if isinstance(value, str) else None

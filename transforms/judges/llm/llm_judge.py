@@ -8,10 +8,10 @@ from typing import Any
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.judges.judge import Drafts, Judge, JudgeContext, Judged, Queries, evidence_row
 from ufo.transforms.judges.llm import extraction, function, pairwise
-from ufo.transforms.judges.llm.asking import Asker, Askers
-from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.asking import Asker
+from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, LlmSettings
-from ufo.transforms.llm.request import EXTRACTOR, VERIFIER
+from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Request
 from ufo.transforms.prompts import Prompts, load_prompts
 from ufo.transforms.sentences import Span
 from ufo.transforms.sources.fact_source import Found
@@ -33,18 +33,26 @@ class LlmJudge(Judge):
     def __init__(self, context: JudgeContext) -> None:
         self._settings = settings = context.settings
         self.model = settings.model
+        self._client = cache(context.client)
         self._cache = context.judgement_cache and cache(context.judgement_cache)
-        self._prompts = load_prompts(settings.prompts_dir)
-        self._askers = Askers(settings, self._prompts, cache(context.client))
-        self._formulation = formulation(settings, self._prompts)
-        self.prompt_version = self._prompts.version(self._formulation.names)
+        self.prompts = load_prompts(settings.prompts_dir)
+        self._formulation = formulation(settings, self.prompts)
+        self.prompt_version = self.prompts.version(self._formulation.names)
         """The version of the prompts that verdicts depend on: 12 hex digits."""
 
     def fingerprint(self) -> str:
         """Return the versions of the prompts that results depend on."""
         names = (extraction.CLAIMS, extraction.SENTENCES)
         extractions = (extraction.prompt_names(name, self._settings) for name in names)
-        return " ".join((self.prompt_version, *map(self._prompts.version, extractions)))
+        return " ".join((self.prompt_version, *map(self.prompts.version, extractions)))
+
+    def asker(
+        self, role: str, step: str, response_id: str | None = None, source: str | None = None
+    ) -> Asker:
+        """Return an `Asker` for the model of `role` and one step of one response."""
+        model = (role == EXTRACTOR and self._settings.extractor_model) or self._settings.model
+        of = Request(role, model, (), step=step, source=source, response_id=response_id)
+        return Asker(self._client(), self.prompts, of, self._settings.repairs)
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims of the response, by one call or a few for a long text."""
@@ -58,29 +66,32 @@ class LlmJudge(Judge):
         """Return a query for each claim, in order."""
         if not claims:
             return Queries()
-        asker = self._askers.asker(EXTRACTOR, "query", response_id)
+        asker = self.asker(EXTRACTOR, "query", response_id)
         written = await extraction.write_queries(claims, asker, self._settings)
         return Queries(written, failures=asker.failures, usage=asker.usage)
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return the evidence rows of each unit, in order."""
         case = case_of(open_units, found)
-        asker = self._askers.asker(VERIFIER, "verify", open_units.response_id, source)
-        findings = await self._findings(case, asker) if case.wanted else {}
+        asker = self.asker(VERIFIER, "verify", open_units.response_id, source)
+        findings = await self.findings(case, asker)
         judged = Judged(failures=asker.failures, usage=asker.usage)
         numbers = {_content(passage): at for at, passage in enumerate(case.passages)}
-        by = {"judge": self.name, "model": self._settings.model}
+        by: dict[str, Any] = {"judge": self.name, "model": self.model}
         by["prompt_version"] = self.prompt_version
         for at, (unit, answer) in enumerate(zip(open_units.units, found, strict=True)):
             if not answer.passages:
                 judged.evidence.append(self.without_passages(unit, source, answer))
             for rank, hit in enumerate(answer.passages, 1):
-                columns: dict[str, Any] = findings[at, numbers[_content(hit.passage)]].columns()
-                del columns["first_reason"]
+                finding = findings[at, numbers[_content(hit.passage)]]
+                columns = finding.columns("first_reason")
                 judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
         return judged
 
-    async def _findings(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
+    async def findings(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
+        """Return a finding for every pair of the case."""
+        if not case.wanted:
+            return {}
         if self._cache is None:
             return await self._formulation.judge(case, asker)
         return await self._cache().judge(case, asker, self._formulation, self.prompt_version)
@@ -88,7 +99,7 @@ class LlmJudge(Judge):
     async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
         if not spans:
             return Drafts()
-        asker = self._askers.asker(EXTRACTOR, "extract", record.response_id)
+        asker = self.asker(EXTRACTOR, "extract", record.response_id)
         drafts = await extraction.extract(name, record, spans, asker, self._settings)
         without_query = [draft.claim for draft in drafts if not draft.query]
         written = await self.queries(without_query, record.response_id)

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from ufo.transforms.judges.llm.fact_function import EXPLAIN, OPTIONS, SHORT, TFN
-
+TFN = "tfn"
+TF = "tf"
+LABELS = (TFN, TF)
+SHORT = "short"
+NONE = "none"
+EXPLAIN = (SHORT, NONE)
 FUNCTION = "function"
 STEPWISE = "stepwise"
 RATIONALE = "rationale"
@@ -56,7 +60,7 @@ class LlmSettings:
         TFN,
         "labels that the model may give: tfn: true, false, not clear (default); tf: true, false",
         "WHICH",
-        choices=OPTIONS,
+        choices=LABELS,
     )
     explain: str = declared(
         SHORT,

@@ -22,14 +22,30 @@ from functools import partial
 from typing import Any, Final
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.records import NOANS, REFUTED, SUPPORTED, UNPARSABLE
-from ufo.transforms.judges.llm import asking, fact_function
-from ufo.transforms.judges.llm.asking import AskedValue, Asker, Form, Parsed, Question, T
+from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
+from ufo.schemas.text import storable
+from ufo.transforms.judges.llm import fact_function
+from ufo.transforms.judges.llm.asking import (
+    AskedValue,
+    Asker,
+    Form,
+    Parsed,
+    Question,
+    T,
+    ask_for_items,
+)
 from ufo.transforms.judges.llm.excerpts import paragraph, repeats
-from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
-from ufo.transforms.judges.llm.llm_settings import PROMPT, RATIONALE, STEPWISE, LlmSettings
-from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
-from ufo.transforms.llm.request import Choice, Function, closed, together
+from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.llm_settings import (
+    PROMPT,
+    RATIONALE,
+    STEPWISE,
+    TF,
+    TFN,
+    LlmSettings,
+)
+from ufo.transforms.judges.llm.parsing import arguments_of, is_whole, outcome_of
+from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, closed, together
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 
@@ -49,18 +65,20 @@ Reads = Callable[[str], Said[T]]
 
 
 def by_word(text: str, options: str) -> Said[Finding]:
-    """Return the finding of a text that has words of exactly one verdict.
+    """Return the finding of a text that is a verdict, or has words of exactly one.
 
     FaaF takes the first word that matches, so that "not true" is true; here a negated word is not a
     verdict.
     """
+    if outcome := outcome_of(text, options):
+        return Finding(outcome, raw_verdict=text.strip()), ""
     kinds = {found.lastindex or 0 for found in _WORD.finditer(text)}
-    words = "True and False" if options == fact_function.TF else "True, False and Unclear"
+    words = "True and False" if options == TF else "True, False and Unclear"
     if _NEGATED.search(text):
         return None, "it negates a verdict; give the verdict that is meant"
     if len(kinds) > 1:
         return None, f"it has more than one of {words}; give one"
-    if not kinds or (options == fact_function.TF and 3 in kinds):
+    if not kinds or (options == TF and 3 in kinds):
         return None, f"it has none of {words}; give one"
     return Finding((SUPPORTED, REFUTED, NOANS)[kinds.pop() - 1], raw_verdict=text.strip()), ""
 
@@ -90,17 +108,18 @@ def _form(question: Question, says: Reads[T], again: Function | None = None) -> 
     """Return the form of a question about one pair, whose reply is a text that `says` reads.
 
     `again` is the function of the repair, None to repeat the question for a text. A reply that was
-    withheld or cut off is not read.
+    withheld or broke off is not read.
     """
 
     def asked(items: Sequence[Pair], wrong: str) -> Question:
         return replace(question, function=again if wrong else None)
 
     def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, T]:
-        value, wrong = says(_as_text(choice) if call else choice.text)
-        if value is None or reason_of(choice) != UNPARSABLE:
+        value, wrong = says(storable(_as_text(choice) if call else choice.text))
+        whole = choice.ending == WHOLE or (call and choice.ending != WITHHELD and is_whole(choice))
+        if value is None or choice.refusal or not whole:
             return Parsed({}, wrong)
-        return Parsed({items[0]: value}, wrong)
+        return Parsed({items[0]: value})
 
     return Form(asked, parse)
 
@@ -109,11 +128,11 @@ def _as_text(choice: Choice) -> str:
     """Return a call of the repair function as an equivalent text; for any other reply its text."""
     given = arguments_of(choice, (fact_function.VERDICT, fact_function.RATIONALE))
     verdict, rationale = given.get(fact_function.VERDICT), given.get(fact_function.RATIONALE)
-    if not isinstance(verdict, str):
+    if not isinstance(verdict, str | bool):
         return choice.text
     if isinstance(rationale, str):
         return f"Rationale: {' '.join(rationale.split())}\nVerdict: {verdict}"
-    return verdict
+    return str(verdict)
 
 
 _FIRST: Final = ("stepwise_answer_system", "stepwise_answer_user")
@@ -127,7 +146,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """
     kind, options = settings.formulation, settings.verdict_labels
     published = settings.as_published and kind != STEPWISE
-    if published and options != fact_function.TF:
+    if published and options != TF:
         raise UsageError(
             f"--formulation {kind} --as_published has no third verdict, as in its paper: add "
             "--verdict_labels tf"
@@ -136,7 +155,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     system, user = f"{stem}_{'published' if published else options}_system", f"{stem}_user"
     if published and kind == PROMPT:
         system, user = "", "prompt_published_user"
-    words = ("True", "False", "Unclear")[: 3 if options == fact_function.TFN else 2]
+    words = ("True", "False", "Unclear")[: 3 if options == TFN else 2]
     fields: dict[str, Any] = {fact_function.VERDICT: {"type": "string", "enum": words}}
     tokens, says = _VERDICT_TOKENS, by_word
     if kind == RATIONALE:
@@ -145,21 +164,24 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         fields = {fact_function.RATIONALE: {"type": "string"}, **fields}
     again = Function("hand_over", prompts["function_verdict"], closed(fields))
 
+    def context(case: Case, unit: int) -> str:
+        return paragraph(case.text, case.units[unit].sentence_index) if kind == RATIONALE else ""
+
     async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
         unit, passage = case.units[pair[0]], case.passages[pair[1]]
-        context = paragraph(case.open_units, unit.sentence_index) if kind == RATIONALE else ""
+        around = context(case, pair[0])
         parts = {
             "passage": block("passage", passage.text, title=passage.title),
             "text": passage.text,
             "claim": element("claim", unit.claim),
             "fact": unit.claim,
             "query": element("query", unit.query),
-            "context": element("context", context) if context else "",
+            "context": element("context", around) if around else "",
         }
         told = None
         if kind == STEPWISE:
             question = Question(prompts[_FIRST[0]], prompts.render(_FIRST[1], **parts))
-            first = (await asking.ask_for_items([pair], _form(question, _answer), asker))[pair]
+            first = (await ask_for_items([pair], _form(question, _answer), asker))[pair]
             told = first.value
             if told is None or fact_function.is_noans(told):
                 silent = Finding(NOANS, raw_verdict=fact_function.NOANS) if told else None
@@ -169,7 +191,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         instructions = prompts[system] if system else ""
         question = Question(instructions, prompts.render(user, **parts), expects=tokens)
         form = _form(question, partial(says, options=options), again)
-        found = Finding.of((await asking.ask_for_items([pair], form, asker))[pair])
+        found = Finding.of((await ask_for_items([pair], form, asker))[pair])
         return found if told is None or found.reason else replace(found, answer=told)
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
@@ -177,4 +199,4 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         return dict(zip(case.pairs, findings, strict=True))
 
     names = [*(_FIRST if kind == STEPWISE else ()), *filter(None, (system, user))]
-    return Formulation([*names, "repair", "function_verdict"], judge)
+    return Formulation([*names, "repair", "function_verdict"], judge, context)

@@ -1,4 +1,4 @@
-"""Parse values from replies: JSON in a function call or in a text, and tags.
+"""Parse values from replies: JSON in function calls or in a text, tags, numbers and verdicts.
 
 Values are found leniently but accepted strictly: a value that is cut off, of a wrong type, or given
 twice with differences counts as missing. No function here raises.
@@ -6,196 +6,342 @@ twice with differences counts as missing. No function here raises.
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib import resources
+from itertools import chain
 from typing import Any, Final
 
-from ufo.schemas.records import FILTERED, REFUSED, TRUNCATED, UNPARSABLE
-from ufo.transforms.judges.llm.fact_function import (
-    CHECKS,
-    NOANS_LIST,
-    PASSAGE,
-    FactFunction,
-    argument,
-)
-from ufo.transforms.llm.request import Choice
+from ufo.schemas.records import FILTERED, NOANS, REFUSED, TRUNCATED, UNPARSABLE
+from ufo.transforms.judges.llm.llm_settings import TF
+from ufo.transforms.llm.request import BROKEN_OFF, WITHHELD, Choice
 
 _MAX_FALSE_STARTS: Final = 1000
 _MAX_DEPTH: Final = 100  # levels of brackets; a valid reply has six
-_FENCE: Final = re.compile(r"\A\s*(?:```(?:json)?\s*)?", re.IGNORECASE)
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
+_WRAPPERS: Final = 6  # levels of objects, lists and texts around the arguments
+_BEGINNING: Final = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
+_RANGE: Final = 10_000  # numbers, at most, between two with a dash
 _CLOSING: Final = {"{": "}", "[": "]"}
-_PASSAGE_TAG: Final = re.compile(r"<p([0-9]{1,6})>")
-_NUMBERS: Final = re.compile(r"p?([0-9]{1,4})(?:-p?([0-9]{1,4}))?")
+
+# --- almost JSON --------------------------------------------------------------------------------
+
+# A quote ends a text only before what may follow one: models leave quotes within it as they are.
+_NEXT: Final = r"[\"'“‘{\[\]},]|//|/\*|\#\s|-?\d|\w+\s*[:,}\]]"
+_AFTER: Final = rf"\s*(?:[:}}\]]|//|/\*|\#\s|,\s*(?:{_NEXT}))"
+_TEXT: Final = "|".join(
+    rf"{first}(?:[^{last}\\]|\\.|{last}(?!{_AFTER}))*{last}(?={_AFTER})"
+    for first, last in ('""', "''", "“”", "‘’")
+)
+_TOKEN: Final = re.compile(
+    r"(?:\s|//[^\n]*|/\*.*?\*/|\#\s[^\n]*)*"
+    r"(?:(?P<mark>[{}\[\]:,])|(?P<word>[^\s{}\[\]:,\"'“”‘’]+)"
+    rf"|(?P<text>{_TEXT}))",
+    re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"\\([\"\\/bfnrt]|u[0-9a-fA-F]{4})|\\(.)|(\")", re.DOTALL)
+_NAMED: Final = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
+
+
+class _Unreadable(Exception):
+    """The text has no further token, or one that cannot stand there."""
+
+
+class _Reader:
+    """Reads an object that is almost JSON, at `at` of a text.
+
+    Texts may be in other quotes, and may hold quotes and line breaks. Names and words may have no
+    quotes. Comments and surplus commas are left out. Where the text ends early or cannot be read,
+    `whole` is False, and the value has only what was complete: a value that something follows, and
+    an item of a list. An object within it that is cut off may lack members, and is left out.
+    """
+
+    def __init__(self, text: str, at: int) -> None:
+        self.at = at
+        self.whole = False
+        self._text = text
+        self.value, self.whole = self._container(self._mark("{"), 0)
+
+    @property
+    def ends_within(self) -> bool:
+        """Whether the text ends within the object, or within a text of it."""
+        return not self.whole and self._text[self.at :].lstrip()[:1] in ("", *"\"'“‘")
+
+    def _container(self, opening: str, depth: int) -> tuple[Any, bool]:
+        """Return an object or list, None if it may not be used, and whether it is whole."""
+        items: list[tuple[str, Any]] = []
+        whole, usable = False, opening == "[" or depth == 0
+        try:
+            while not (whole := bool(self._mark(_CLOSING[opening]))):
+                name = ""
+                if opening == "{":
+                    name = str(self._scalar(":"))
+                    self._mark(":")
+                value, complete = self._value(depth + 1)
+                if complete or value is not None:
+                    items.append((name, value))
+                if not complete:
+                    usable = usable or value is not None
+                    break
+        except _Unreadable:
+            if items and isinstance(items[-1][1], str) and not self.ends_within:
+                items.pop()  # a quote within it may have been taken for its end
+        if not (whole or usable):
+            return None, False
+        return _members(items) if opening == "{" else [value for _, value in items], whole
+
+    def _value(self, depth: int) -> tuple[Any, bool]:
+        """Return a value and whether it is complete, and pass the commas behind it."""
+        value: Any
+        complete = True
+        if opening := self._mark("{["):
+            if depth >= _MAX_DEPTH:
+                raise _Unreadable
+            value, complete = self._container(opening, depth)
+        else:
+            value = self._scalar(",}]")
+        while complete and self._mark(","):
+            pass
+        return value, complete
+
+    def _scalar(self, followed_by: str) -> Any:
+        """Return a text, word or number that one of these marks follows: else it may go on."""
+        token = _TOKEN.match(self._text, self.at)
+        after = token and _TOKEN.match(self._text, token.end())
+        if not (token and after) or token["mark"] or (after["mark"] or "?") not in followed_by:
+            raise _Unreadable
+        self.at = token.end()
+        if token["text"]:
+            return _unescaped(token["text"][1:-1])
+        word = token["word"]
+        if word.casefold() in _NAMED:
+            return _NAMED[word.casefold()]
+        for kind in (int, float):
+            with suppress(ValueError):
+                return kind(word)
+        return word
+
+    def _mark(self, marks: str) -> str:
+        """Return the next token and pass it, if it is one of these marks; else ""."""
+        token = _TOKEN.match(self._text, self.at)
+        if not token or (token["mark"] or "?") not in marks:
+            return ""
+        self.at = token.end()
+        return token["mark"]
+
+
+def _unescaped(text: str) -> str:
+    """Return what a text of JSON says, with unknown escapes as the characters themselves."""
+
+    def valid(found: re.Match[str]) -> str:
+        return found[0] if found[1] else found[2] or '\\"'
+
+    return str(json.loads(f'"{_ESCAPE.sub(valid, text)}"', strict=False))
+
+
+def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members as a dictionary, those of one name merged.
+
+    Objects are merged by their members, and lists follow one another. A name that has other values
+    that differ is left out.
+    """
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    values: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    merged: dict[str, Any] = {}
+    for name, (first, *others) in values.items():
+        if not others or _equal(first, others):
+            merged[name] = first
+        elif all(isinstance(value, dict) for value in values[name]):
+            merged[name] = _members([pair for value in values[name] for pair in value.items()])
+        elif all(isinstance(value, list) for value in values[name]):
+            merged[name] = [*chain.from_iterable(values[name])]
+    return merged
+
+
+def _equal(first: Any, others: Sequence[Any]) -> bool:
+    try:
+        return all(type(value) is type(first) and value == first for value in others)
+    except RecursionError:
+        return False
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_members, strict=False)
+
+
+def _objects(text: str) -> Iterator[tuple[Any, bool]]:
+    """Yield the outermost JSON objects of a text, and whether the text ends within each; of such a
+    one the complete part. A text that is a JSON text yields what that says."""
+    if text.lstrip()[:1] == '"':
+        with suppress(ValueError, RecursionError):
+            yield _DECODER.decode(text.strip()), False
+            return
+    at = text.find("{")
+    for _ in range(_MAX_FALSE_STARTS):
+        if at < 0:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+            yield value, False
+        except RecursionError:
+            yield {}, text.rstrip()[-1:] != "}"
+            return
+        except ValueError:
+            reader = _Reader(text, at)
+            end = reader.at if reader.value or reader.whole else at + 1
+            if reader.value or reader.ends_within:
+                yield reader.value, reader.ends_within
+        at = text.find("{", end)
+
+
+# --- replies ------------------------------------------------------------------------------------
 
 
 def reason_of(choice: Choice, asked_json: bool = False) -> str:
     """Return the reason, one of records.REASONS, why items may be missing from a reply."""
     if choice.refusal:
         return REFUSED
-    if choice.finish_reason == "content_filter":
+    if choice.thought:
+        return UNPARSABLE
+    if choice.ending == WITHHELD:
         return FILTERED
-    if choice.finish_reason == "length" or (asked_json and breaks_off(choice)):
+    if choice.ending == BROKEN_OFF or (asked_json and breaks_off(choice)):
         return TRUNCATED
     return UNPARSABLE
 
 
 def breaks_off(choice: Choice) -> bool:
-    """Return whether a reply in JSON ends before its first bracket closes.
+    """Return whether a reply in JSON ends before its brackets are closed.
 
     Some servers return finish_reason `stop` for a reply that their limit cut off.
     """
-    text = _FENCE.sub("", choice.arguments or choice.text)
-    if text[:1] not in ("{", "["):
-        return False
-    with suppress(ValueError, RecursionError):  # the fast way for most replies
-        json.JSONDecoder().raw_decode(text)
-        return False
-    return all(stack for _, stack in _ends(text))
+    text = choice.arguments or choice.text
+    ends = [ends_within for _, ends_within in _objects(text)]
+    unclosed = any(ends) or (not ends and text.rstrip()[-1:] not in ("]", "}"))
+    return bool(_BEGINNING.match(text)) and unclosed
+
+
+def is_whole(choice: Choice) -> bool:
+    """Return whether JSON in a reply is complete, for a reply that may have broken off."""
+    ends = [ends_within for _, ends_within in _objects(choice.arguments or choice.text)]
+    return bool(ends) and not any(ends)
 
 
 def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
-    """Return the arguments of these names from a function call, or from JSON in the text.
+    """Return the arguments of these names from function calls, or from JSON in the text.
 
-    From JSON that is cut off, complete arguments and complete items of a list are returned. A name
-    with two different values is left out.
+    From JSON that is cut off, complete arguments and complete items of a list are returned. The
+    arguments of several calls are merged; a name with two different values is left out.
     """
-    if reason_of(choice) in (REFUSED, FILTERED):
+    if choice.refusal or choice.ending == WITHHELD:
         return {}
-    text = choice.arguments or choice.text
     wanted = frozenset(names)
-    return _members([pair for found in _objects(text) for pair in _with_names(found, wanted)])
+    called = _members([*_wanted(choice.arguments or "", wanted, _WRAPPERS)])
+    return called or _members([*_wanted(choice.text, wanted, _WRAPPERS)])
 
 
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the outermost JSON objects of a text; of one that is cut off, the complete part."""
-    decoder = json.JSONDecoder(object_pairs_hook=_members)
-    at = text.find("{")
-    for _ in range(_MAX_FALSE_STARTS):
-        if at < 0:
-            return
-        end = at + 1
-        try:
-            found, end = decoder.raw_decode(text, at)
-            yield found
-        except json.JSONDecodeError as error:
-            for whole in _completed(text[at : error.pos]):
-                with suppress(ValueError):
-                    found = decoder.decode(whole)
-                    if found:
-                        yield found
-                        end = error.pos
-                    break
-        except RecursionError:
-            return
-        at = text.find("{", end)
+def _wanted(value: Any, wanted: frozenset[str], levels: int) -> Iterator[tuple[str, Any]]:
+    """Yield the wanted members of an object, or of objects in it: in `{"arguments": {…}}`, in
+    `{"tool_uses": [{"parameters": {…}}, …]}`, also where one is JSON in a text."""
+    inner: Iterable[Any] = ()
+    if isinstance(value, str):
+        inner = (found for found, _ in _objects(value))
+    elif isinstance(value, list):
+        inner = value
+    elif isinstance(value, Mapping):
+        direct = [(name, value[name]) for name in value if name in wanted]
+        yield from direct
+        inner = () if direct else value.values()
+    for below in inner if levels else ():
+        yield from _wanted(below, wanted, levels - 1)
 
 
-def _completed(text: str) -> Iterator[str]:
-    """Yield versions of a cut-off JSON object, each closed after a complete value; the longest
-    first.
-
-    Only values of the object itself or of a list count as complete: an inner object that is cut off
-    may lack members.
-    """
-    ends: list[tuple[int, str]] = []
-    for end, stack in _ends(text):
-        if stack[-1:] == "[" or stack == "{":
-            ends.append((end, stack))
-    for end, stack in reversed(ends[-3:]):
-        yield text[:end] + "".join(_CLOSING[bracket] for bracket in reversed(stack))
+def opened(value: Any) -> Any:
+    """Return the object or list that a text is the JSON of; any other value unchanged."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            return _DECODER.decode(value.strip())
+    return value
 
 
-def _ends(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the end of each string and bracket of a JSON text, and the beginning of each comma,
-    with the brackets open there. Stop at the end of the first value."""
-    stack = ""
-    for found in _TOKEN.finditer(text):
-        if found[0] in _CLOSING:
-            stack += found[0]
-        elif found[0] in ("}", "]"):
-            stack = stack[:-1]
-        elif found[0] == '"':  # of a string that is not closed
-            return
-        yield (found.start() if found[0] == "," else found.end()), stack
-        if not 0 < len(stack) <= _MAX_DEPTH:
-            return
+def objects_of(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects of a list, or the single one that stands in its place."""
+    value = opened(value)
+    items = map(opened, value if isinstance(value, list) else [value])
+    return [item for item in items if isinstance(item, Mapping)]
 
 
-def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members as a dictionary, without names that have different values."""
-    given: dict[str, list[Any]] = {}
-    for name, value in pairs:
-        given.setdefault(name, []).append(value)
-    return {name: values[0] for name, values in given.items() if _all_equal(values)}
-
-
-def _all_equal(values: Sequence[Any]) -> bool:
-    try:
-        return all(value == values[0] for value in values[1:])
-    except RecursionError:
-        return False
-
-
-def _with_names(members: Mapping[str, Any], wanted: frozenset[str]) -> list[tuple[str, Any]]:
-    """Return the wanted members of an object, or of an object in it ({"arguments": {…}})."""
-    direct = [(name, value) for name, value in members.items() if name in wanted]
-    if direct:
-        return direct
-    inner = []
-    for value in members.values():
-        if isinstance(value, str) and value.lstrip().startswith("{"):
-            value = next(_objects(value), {})
-        if isinstance(value, Mapping):
-            inner += [(name, item) for name, item in value.items() if name in wanted]
-    return inner
-
-
-def xml_arguments(choice: Choice, function: FactFunction) -> dict[str, Any]:
-    """Return the arguments of a reply in tags, in the shape of the JSON reply."""
-    arguments: dict[str, Any] = {}
-    names = [argument(number) for number in range(1, len(function.facts) + 1)]
-    for name, content in tagged(choice, names).items():
-        passages = dict.fromkeys(_PASSAGE_TAG.findall(content))
-        if function.single and not passages:
-            arguments[name] = _tags(content, function.control.fields)
-            continue
-        checks = [
-            {PASSAGE: int(tag[1:]), **_tags(inner, function.control.fields)}
-            for tag, inner in _tags(content, [f"p{number}" for number in passages]).items()
-        ]
-        arguments[name] = {CHECKS: checks, NOANS_LIST: _numbers(content)}
-    return arguments
+def tags(text: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the contents of the tags of these names, without those that are not closed or are
+    given twice with differences."""
+    found: dict[str, str] = {}
+    for name in names:
+        opening, closing = f"<{name}>", f"</{name}>"
+        parts = [part.partition(closing) for part in text.split(opening)[1:]]
+        contents = {content for content, _, _ in parts}
+        if len(contents) == 1 and all(closed for _, closed, _ in parts):
+            found[name] = contents.pop()
+    return found
 
 
 def tagged(choice: Choice, names: Iterable[str]) -> dict[str, str]:
     """Return the contents of the tags of these names in a reply."""
-    return {} if reason_of(choice) in (REFUSED, FILTERED) else _tags(choice.text, names)
+    return {} if choice.refusal or choice.ending == WITHHELD else tags(choice.text, names)
 
 
-def _tags(text: str, names: Iterable[str]) -> dict[str, str]:
-    found = {name: _tag(text, name) for name in names}
-    return {name: content for name, content in found.items() if content is not None}
+# --- numbers and verdicts -----------------------------------------------------------------------
+
+# "3", "p3", "[3]", "#4", "passage 3", "3.0", and a range: "1-3", "p1-p3".
+_NUMBER: Final = re.compile(
+    r"(?:\b(?:[a-z]|passage|sentence|fact|claim|source|item|no|id)s?[\s._:#]{0,3})?"
+    r"(?<![\d.-])(\d{1,6})(?:\.0+)?(?!\.?\d)"
+    r"(?:\s*[-–]\s*[a-z]?(\d{1,6})(?!\.?\d))?",
+    re.IGNORECASE,
+)
+_MORE: Final = re.compile(r"(?:and\b|[^\w-])*", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_VERDICTS: Final = {
+    word: outcome
+    for outcome, words in tomllib.loads(
+        (resources.files(__package__) / "verdicts.toml").read_text(encoding="utf-8")
+    ).items()
+    for word in words
+}
 
 
-def _numbers(content: str) -> list[int]:
-    """Return the passages listed in `<noans>` ("2 4-6"); [] where the list has anything else."""
+def numbers_of(value: object) -> list[int]:
+    """Return the whole numbers that a value gives: 3, 3.0, "p3", "[3]", "#4", "1-3, 5", or a list
+    of such; a text that has anything else gives none."""
+    if isinstance(value, list):
+        return [*chain.from_iterable(map(numbers_of, value))]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return [value]
+    if isinstance(value, float) and value.is_integer():
+        return [int(value)]
+    if not isinstance(value, str) or not _MORE.fullmatch(_NUMBER.sub("", value)):
+        return []
     numbers: list[int] = []
-    for item in (_tag(content, NOANS_LIST) or "").replace(",", " ").split():
-        found = _NUMBERS.fullmatch(item)
-        if found is None:
-            return []
-        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+    for found in _NUMBER.finditer(value):
+        first, last = int(found[1]), int(found[2] or found[1])
+        numbers += range(first, min(last, first + _RANGE) + 1)
     return numbers
 
 
-def _tag(text: str, name: str) -> str | None:
-    """Return the content of `<name>`, None where the tag is missing, not closed or ambiguous."""
-    opening, closing = f"<{name}>", f"</{name}>"
-    contents = []
-    for part in text.split(opening)[1:]:
-        content, closed, _ = part.partition(closing)
-        if not closed:
-            return None
-        contents.append(content)
-    return contents[0] if contents and _all_equal(contents) else None
+def number_of(value: object) -> int | None:
+    """Return the one whole number that a value gives, None where it gives none or several."""
+    numbers = numbers_of(value)
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def outcome_of(said: object, labels: str) -> str | None:
+    """Return the outcome that a verdict says, as a boolean or in words; None where it says none, or
+    one that is not among the labels."""
+    if isinstance(said, bool):
+        said = str(said)
+    if not isinstance(said, str):
+        return None
+    outcome = _VERDICTS.get(" ".join(_WORD.findall(said.casefold().replace("’", "'"))))
+    return None if outcome == NOANS and labels == TF else outcome

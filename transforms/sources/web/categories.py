@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import CATEGORIES
 from ufo.schemas.text import host_named, host_of
+from ufo.transforms.llm.request import WHOLE
 from ufo.transforms.scores import OTHER, Selection
 from ufo.transforms.sources.web.tables import table
 
@@ -105,7 +106,7 @@ async def kind_of(host: str, asker: "Asker | None" = None) -> str:
 
 def kind_in(choice: "Choice") -> str | None:
     """Return the category that a reply names; None if it names none, or several."""
-    if choice.refusal or choice.finish_reason in ("length", "content_filter"):
+    if choice.refusal or choice.ending != WHOLE:
         return None
     named = set(_WORD.findall(choice.text.lower()))
     return named.pop() if len(named) == 1 else None

@@ -17,8 +17,8 @@ from uuid import uuid4
 from filelock import FileLock
 
 from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms.llm.memory import Memory, key_of, packed, unpacked
-from ufo.transforms.llm.store import SqliteStore, StoreError
+from ufo.transforms.llm.cache import Memory, key_of
+from ufo.transforms.llm.store import SqliteStore, StoreError, packed, unpacked
 
 NOT_RECORDED: Final = "not_in_snapshot"
 _RECORDING: Final = "recording.sqlite"

@@ -28,9 +28,10 @@ from ufo.transforms.judges.llm.asking import (
     Question,
     ask_for_items,
 )
+from ufo.transforms.judges.llm.function import CallLimits, pack
+from ufo.transforms.judges.llm.judgements import by_fact
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.judges.llm.packing import CallLimits, by_fact, pack
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
@@ -222,8 +223,9 @@ def test_an_error_in_place_of_a_reply_is_told() -> None:
 
 def test_a_reply_that_does_not_say_why_it_ended_is_told_so() -> None:
     silent = Choice("c", finish_reason="")
-    (failure,) = asked(silent, silent)[2].failures
-    assert failure.message.endswith("(finish_reason none)")
+    failures = asked(silent, silent, silent)[2].failures
+    assert {failure.error_type for failure in failures} == {"truncated"}
+    assert all(failure.message.endswith("(finish_reason none)") for failure in failures)
 
 
 def test_poor_values_alone_are_a_failure_where_the_form_says_so() -> None:

@@ -137,5 +137,5 @@ def test_of_long_sentences_100_tokens_of_the_first_and_300_before_a_part_are_sho
 )
 def test_a_claim_is_shown_with_its_paragraph_or_its_neighbours(letters: int, shown: str) -> None:
     long = "x" * (letters - 6)
-    whole = paragraph(open_units(["c"], f"{long}. Two.\n\nThree."), 0)
+    whole = paragraph(Text.of(open_units(["c"], f"{long}. Two.\n\nThree.")), 0)
     assert whole == shown.format(long)

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.golden.tables import tables
-from ufo.transforms.judges.llm.fact_function import Control, Fact, FactCheck, FactFunction, is_noans
-from ufo.transforms.judges.llm.formulation import Finding
+from ufo.transforms.judges.llm.fact_function import FactFunction, fields_of, is_noans
+from ufo.transforms.judges.llm.function import in_tags
+from ufo.transforms.judges.llm.judgements import Finding
+from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
-from ufo.transforms.judges.llm.parsing import arguments_of, reason_of, xml_arguments
+from ufo.transforms.judges.llm.parsing import arguments_of, numbers_of, reason_of
 from ufo.transforms.llm.request import Choice
 
 A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
@@ -85,12 +87,29 @@ def test_nothing_a_model_says_raises(text: str) -> None:
 
 
 def function(*passages: list[int], **control: Any) -> FactFunction:
-    return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
+    return FactFunction(passages, LlmSettings("m", **control))
 
 
-def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, FactCheck]:
+def pairs_of(asked: FactFunction) -> set[tuple[int, int]]:
+    return {(number, one) for number, found in enumerate(asked.passages, 1) for one in found}
+
+
+def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, Finding]:
     asked = function(*passages, **control)
-    return asked.invoke(xml_arguments(Choice(text), asked))
+    return asked.findings(in_tags(Choice(text), asked))
+
+
+OUTCOMES = {"T": "supported", "F": "refuted", "N": "noans"}
+
+
+def finding(
+    verdict: str,
+    raw: str,
+    answer: str | None = None,
+    citation: str | None = None,
+    rationale: str | None = None,
+) -> Finding:
+    return Finding(OUTCOMES[verdict], None, answer, rationale, citation, raw)
 
 
 def test_tags_are_the_same_function() -> None:
@@ -99,17 +118,17 @@ def test_tags_are_the_same_function() -> None:
     <noans>1, 3-4</noans></f1>
     <f2> <p3><answer>NOANS</answer><rationale></rationale><verdict>N</verdict></p3>
       <noans></noans> </f2>"""
-    noans, silent = FactCheck("N", "NOANS"), FactCheck("N", "N")
+    noans, silent = finding("N", "NOANS"), finding("N", "N")
     expected = {(1, n): noans for n in (1, 3, 4)} | {(2, 3): silent}
     assert xml(text, [1, 2, 3, 4], [3]) == {
         **expected,
-        (1, 2): FactCheck("T", "T", "a &lt;b>", None, "r"),
+        (1, 2): finding("T", "T", "a <b>", None, "r"),
     }
     # Those of one passage are the literal form.
     text = "<f1><answer>a</answer><citation>c</citation><verdict>F</verdict></f1>"
-    assert xml(text, [1], citation=True) == {(1, 1): FactCheck("F", "F", "a", "c")}
+    assert xml(text, [1], citation=True) == {(1, 1): finding("F", "F", "a", "c")}
     wrapped = "<f1><p1><answer>a</answer><verdict>F</verdict></p1><noans></noans></f1>"
-    assert xml(wrapped, [1]) == {(1, 1): FactCheck("F", "F", "a")}
+    assert xml(wrapped, [1]) == {(1, 1): finding("F", "F", "a")}
 
 
 @pytest.mark.parametrize("text", TABLES["tags"])
@@ -125,9 +144,9 @@ def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text: str) -> None:
         pytest.param("2-3", [2, 3], id="a range"),
         pytest.param("p2-p4 9999", [2, 3, 4], id="a range and a number that is not asked"),
         pytest.param("", [], id="nothing"),
-        pytest.param("1 10000", [], id="a number of five digits"),
+        pytest.param("1 1000000", [], id="a number of seven digits"),
         pytest.param("1, all others", [], id="words"),
-        pytest.param("p1 2.", [], id="a full stop"),
+        pytest.param("p1 2.", [1, 2], id="a full stop"),
     ],
 )
 def test_a_list_of_noans_with_anything_else_in_it_is_none(noans: str, passages: list[int]) -> None:
@@ -142,7 +161,7 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none(noans: str, passages: 
 )
 def test_no_verdict_is_in_tags_that_were_withheld(said: dict[str, Any]) -> None:
     choice = Choice("<f1><verdict>T</verdict></f1>", **said)
-    assert xml_arguments(choice, function([1])) == {}
+    assert in_tags(choice, function([1])) == {}
 
 
 @pytest.mark.parametrize(
@@ -155,7 +174,7 @@ def test_a_thousand_brackets_are_tried(before: int, expected: dict[str, Any]) ->
 @pytest.mark.parametrize(("lists", "inside"), [(99, [1]), (100, [])], ids=["a hundred", "one more"])
 def test_a_hundred_open_brackets_are_completed(lists: int, inside: list[int]) -> None:
     value: Any = found(f'{{"f1": {"[" * lists}1, 2')["f1"]
-    for _ in range(lists - 1):
+    for _ in range(98):
         (value,) = value
     assert value == inside
 
@@ -200,64 +219,115 @@ def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
     return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
 
 
-CONTROLS = [Control(*way) for way in product(("tfn", "tf"), ("short", "none"), (False, True))]
-WAYS = [f"{one.options} {one.explain}{' cited' * one.citation}" for one in CONTROLS]
-SAME, NOANS = FactCheck("T", "T", "a", None, "r"), FactCheck("N", "NOANS")
-FALSE = FactCheck("F", "F", "a", None, "r")
+CONTROLS = [
+    LlmSettings("m", verdict_labels=labels, explain=explain, citation=citation)
+    for labels, explain, citation in product(("tfn", "tf"), ("short", "none"), (False, True))
+]
+WAYS = [f"{one.verdict_labels} {one.explain}{' cited' * one.citation}" for one in CONTROLS]
+SAME, NOANS = finding("T", "T", "a", None, "r"), finding("N", "NOANS")
+FALSE = finding("F", "F", "a", None, "r")
 
 
 def test_a_reply_gives_a_check_for_each_pair() -> None:
-    found = function([1, 2, 3], [2], citation=True).invoke(
+    found = function([1, 2, 3], [2], citation=True).findings(
         {
             "f1": {"checks": [check(2, citation=" q ", verdict="F")], "noans": [1, 3]},
             "f2": {"checks": [check(2, verdict="N", answer="maybe")], "noans": []},
         }
     )
-    false, unclear = FactCheck("F", "F", "a", "q", "r"), FactCheck("N", "N", "maybe", None, "r")
+    false, unclear = finding("F", "F", "a", "q", "r"), finding("N", "N", "maybe", None, "r")
     assert found == {(1, 1): NOANS, (1, 2): false, (1, 3): NOANS, (2, 2): unclear}
 
 
 def test_passages_that_give_the_same_answer_share_a_check() -> None:
-    found = function([1, 2, 3, 4], [2, 3]).invoke(
+    found = function([1, 2, 3, 4], [2, 3]).findings(
         {
             "f1": {"checks": [check(passages=[1, 3, 9]), check(2, verdict="F")], "noans": [4]},
             "f2": {"checks": [check(passages=[2, "3", None, True])], "noans": []},
         }
     )
-    assert found == {(1, 1): SAME, (1, 2): FALSE, (1, 3): SAME, (1, 4): NOANS, (2, 2): SAME}
+    assert found == {(1, 1): SAME, (1, 2): FALSE, (1, 3): SAME, (1, 4): NOANS} | {
+        (2, passage): SAME for passage in (2, 3)
+    }
     # One that stands in two checks that differ has none.
     twice = {"checks": [check(passages=[1, 2]), check(passages=[2], verdict="F")], "noans": []}
-    assert function([1, 2]).invoke({"f1": twice}) == {(1, 1): SAME}
+    assert function([1, 2]).findings({"f1": twice}) == {(1, 1): SAME}
 
 
 def test_one_passage_is_the_literal_form() -> None:
     asked = function([1], [1])
     assert asked.single
-    found = asked.invoke({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
-    assert found == {(1, 1): SAME, (2, 1): FactCheck("N", "N", None, None, "r")}
-    assert asked.invoke({"f1": {"checks": [check(1)], "noans": []}}).keys() == {(1, 1)}
+    found = asked.findings({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
+    assert found == {(1, 1): SAME, (2, 1): finding("N", "N", None, None, "r")}
+    assert asked.findings({"f1": {"checks": [check(1)], "noans": []}}).keys() == {(1, 1)}
 
 
 def verdict_of(given: Any, options: str = "tfn", **fields: Any) -> str | None:
     """The verdict of a fact with one passage, None where there is none; kept as it was given."""
-    found = function([1], options=options).invoke({"f1": check(verdict=given, **fields)})
-    assert all(one.raw_verdict == given for one in found.values())
-    return found[1, 1].verdict if found else None
+    found = function([1], verdict_labels=options).findings({"f1": check(verdict=given, **fields)})
+    assert all(one.raw_verdict == str(given) for one in found.values())
+    return found[1, 1].outcome if found else None
+
+
+VERDICTS: dict[str, dict[Any, str]] = {
+    outcome: dict.fromkeys(words, outcome)
+    for outcome, words in {
+        "supported": [True, "T", "true", "TRUE.", "Yes", "`yes`", "**Supported**", " supports "],
+        "refuted": [
+            False,
+            "f",
+            " False ",
+            "“No”",
+            "NO!",
+            "Refuted",
+            "not supported",
+            "CONTRADICTED",
+        ],
+        "noans": ["n", "Not clear", "not_clear", "NOANS", "Unclear.", "unknown", "'N'", "N/A"],
+    }.items()
+}
+
+
+def test_a_verdict_that_is_not_clear_is_one_with_three_labels_alone() -> None:
+    for word, outcome in VERDICTS["noans"].items():
+        assert verdict_of(word) == outcome
+        assert verdict_of(word, "tf") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers"), TABLES["numbers"], ids=[repr(value) for value, _ in TABLES["numbers"]]
+)
+def test_whole_numbers_are_read_however_they_are_written(value: Any, numbers: list[int]) -> None:
+    assert numbers_of(value) == numbers
+
+
+@pytest.mark.parametrize("shape", TABLES["shapes"].values(), ids=TABLES["shapes"])
+@pytest.mark.parametrize("single", [True, False], ids=["one passage", "several"])
+def test_a_check_in_another_shape_is_a_judgement(shape: str, single: bool) -> None:
+    asked = function([1]) if single else function([1, 2])
+    text = shape if single else shape.replace('"noans": []', '"noans": [2]')
+    found = asked.findings(arguments_of(Choice(arguments=text), asked.arguments))
+    assert found.get((1, 1)) == SAME
+
+
+@pytest.mark.parametrize(("said", "left"), TABLES["differ"].values(), ids=TABLES["differ"])
+def test_judgements_that_differ_are_none(said: str, left: list[int]) -> None:
+    asked = function([1, 2])
+    found = asked.findings(arguments_of(Choice(arguments=said), asked.arguments))
+    assert [passage for _, passage in found] == left
 
 
 def test_a_verdict_is_one_of_the_words_asked_for() -> None:
-    words = {"T": "T", "true": "T", "f": "F", " False ": "F"}
-    unclear = {"n": "N", "Not clear": "N", "NOANS": "N"}
-    assert {word: verdict_of(word) for word in words | unclear} == words | unclear
+    words = VERDICTS["supported"] | VERDICTS["refuted"]
+    assert {word: verdict_of(word) for word in words} == words
     assert {word: verdict_of(word, "tf") for word in words} == words
-    assert [verdict_of(word, "tf") for word in unclear] == [None] * 3
-    bad: list[Any] = [None, "", "maybe", 1, 0, True, ["T"], {"verdict": "T"}, "T F", "yes"]
-    assert [verdict_of(one) for one in bad] == [None] * 10
+    bad: list[Any] = [None, "", "maybe", 1, 0, ["T"], {"verdict": "T"}, "T F", "True or false"]
+    assert [verdict_of(one) for one in bad] == [None] * len(bad)
     # An answer that contradicts the verdict is no judgement unless it was forced.
     assert verdict_of("T", answer="NOANS") is None
-    assert verdict_of("T", "tf", answer="NOANS") == "T"
-    (found,) = function([1]).invoke({"f1": check(answer=5, rationale=None)}).values()
-    assert found == FactCheck("T", "T")
+    assert verdict_of("T", "tf", answer="NOANS") == "supported"
+    (found,) = function([1]).findings({"f1": check(answer=5, rationale=None)}).values()
+    assert found == finding("T", "T")
 
 
 @pytest.mark.parametrize(
@@ -268,7 +338,7 @@ def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
 ) -> None:
     checks = [{**check(), **one} for one in told]
     other = {"f2": {"checks": [check(1)], "noans": []}, "f": check(), "f9": check()}
-    found = function([1, 2], [1]).invoke({"f1": {"checks": checks, "noans": noans}, **other})
+    found = function([1, 2], [1]).findings({"f1": {"checks": checks, "noans": noans}, **other})
     assert found.keys() == {*((1, passage) for passage in left), (2, 1)}
 
 
@@ -294,12 +364,12 @@ json_values = st.recursive(
 def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> None:
     for asked in (function([1], [1]), function([1, 2], [2, 3])):
         before = copy.deepcopy(arguments)
-        found = asked.invoke(arguments)
+        found = asked.findings(arguments)
         assert repr(arguments) == repr(before)
-        assert found.keys() <= set(asked.pairs)
+        assert found.keys() <= pairs_of(asked)
         for value in found.values():
-            assert value.verdict in "TFN"
-            assert value.raw_verdict == "NOANS" or value.raw_verdict in repr(arguments)
+            assert value.outcome in OUTCOMES.values()
+            assert value.raw_verdict == "NOANS" or str(value.raw_verdict) in repr(arguments)
 
 
 @pytest.mark.parametrize(
@@ -309,21 +379,21 @@ def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> Non
 )
 @pytest.mark.parametrize("control", CONTROLS, ids=WAYS)
 def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
-    passages: tuple[list[int], ...], control: Control
+    passages: tuple[list[int], ...], control: LlmSettings
 ) -> None:
-    asked = FactFunction([Fact("c", "q", found) for found in passages], control)
+    asked = FactFunction(passages, control)
     example = asked.example()
     if control.explain == "short":
-        judged = asked.invoke(example).values()
-        assert {check.verdict for check in judged} <= {"N", "F"}
+        judged = asked.findings(example).values()
+        assert {check.outcome for check in judged} <= {"noans", "refuted"}
         assert all(check.answer is None for check in judged)
     own = json.loads(json.dumps(example).replace("1932", "1933").replace("310", "311"))
-    assert set(asked.invoke(own)) == set(asked.pairs)
+    assert set(asked.findings(own)) == pairs_of(asked)
 
 
 def test_each_passage_has_a_check_of_its_own_in_the_exact_form_alone() -> None:
     asked = function([1, 3])
-    told = dict.fromkeys((*asked.control.fields, "noans", "passages"), "What it is.")
+    told = dict.fromkeys((*fields_of(asked.settings), "noans", "passages"), "What it is.")
     assert list(asked.parameters(told)["$defs"]["fact"]["properties"]) == ["checks", "noans"]
     exact = replace(asked, exact=True).parameters(told)
     assert list(exact["properties"]["f1"]["properties"]) == ["p1", "p3"]
@@ -332,15 +402,17 @@ def test_each_passage_has_a_check_of_its_own_in_the_exact_form_alone() -> None:
 def test_the_first_verdict_that_is_none_is_named() -> None:
     asked = function([1, 2], [1])
     value = {"f1": {"checks": [check(1), check(2, verdict="maybe")]}, "f2": {"checks": []}}
-    assert asked.wrong_verdict(value) == "maybe"
-    assert function([1]).wrong_verdict({"f1": check(verdict=5)}) == "5"
-    assert asked.wrong_verdict({"f1": 3, "f2": {"checks": [check(1), 4]}}) is None
+    assert asked.wrong(value) == 'the verdict "maybe" is none of T, F, N'
+    number = function([1], verdict_labels="tf").wrong({"f1": check(verdict=5)})
+    assert number == 'the verdict "5" is none of T, F'
+    lacks = "it had no check of some facts or passages"
+    assert asked.wrong({"f1": 3, "f2": {"checks": [check(1), 4]}}) == lacks
 
 
 def checks_of(*passages: list[int], exact: bool = False, **control: Any) -> Any:
     """The schema of a check, of one of several passages the list of checks."""
     asked = replace(function(*passages, **control), exact=exact)
-    told = {name: f"The {name}." for name in (*asked.control.fields, "noans", "passages")}
+    told = {name: f"The {name}." for name in (*fields_of(asked.settings), "noans", "passages")}
     schema = asked.parameters(told)
     return schema["$defs"]
 
@@ -360,10 +432,10 @@ def test_the_schema_of_a_check_has_what_is_asked_for(
 ) -> None:
     texts = {name: {"type": "string", "description": f"The {name}."} for name in fields}
     expected = {**texts, "verdict": {"type": "string", "enum": verdicts}}
-    assert checks_of([1], options=options, **control)["fact"]["properties"] == expected
-    exact = checks_of([1, 2], options=options, exact=True, **control)
+    assert checks_of([1], verdict_labels=options, **control)["fact"]["properties"] == expected
+    exact = checks_of([1, 2], verdict_labels=options, exact=True, **control)
     assert exact["check"]["properties"] == expected
-    several = checks_of([1, 2], [2, 4], options=options, **control)
+    several = checks_of([1, 2], [2, 4], verdict_labels=options, **control)
     assert several["passage"]["enum"] == [1, 2, 4]
     lists = several["fact"]["properties"]
     assert list(lists) == ["checks", "noans"][: len(verdicts) - 1]
@@ -375,6 +447,6 @@ def test_the_schema_of_a_check_has_what_is_asked_for(
 @pytest.mark.parametrize("passages", [([1],), ([1, 2],)], ids=["one passage", "two passages"])
 def test_a_copy_of_the_example_is_known(passages: tuple[list[int], ...]) -> None:
     asked = function(*passages)
-    assert asked.repeats_example(asked.example())
-    assert not asked.repeats_example({"f1": check(1)})
-    assert not asked.repeats_example({})
+    assert "repeated the example" in asked.wrong(asked.example())
+    assert "repeated the example" not in asked.wrong({"f1": check(1)})
+    assert "no argument" in asked.wrong({})

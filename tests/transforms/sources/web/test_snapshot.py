@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ufo.schemas.errors import RunError
-from ufo.transforms.llm.memory import key_of
+from ufo.transforms.llm.cache import key_of
 from ufo.transforms.sources.web.snapshot import Snapshot
 
 A, B = key_of("s", "a"), key_of("p", "b")

@@ -11,27 +11,29 @@ import pytest
 from tests.transforms.judges.llm.scripted import TEXT, answers, asked_for, open_units, passages
 from ufo.schemas.records import Evidence, OpenUnits, Usage
 from ufo.transforms.judges.judge import JudgeContext
-from ufo.transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
-from ufo.transforms.judges.llm.llm_judge import LlmJudge
+from ufo.transforms.judges.llm.judgements import Finding, JudgementCache, keys_of
+from ufo.transforms.judges.llm.llm_judge import LlmJudge, case_of, formulation
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.llm.cache import Keys, Memory
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.memory import Keys, Memory, packed
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.llm.store import SqliteStore
+from ufo.transforms.llm.store import SqliteStore, packed
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
 ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."
-LEANING = "It was founded in 1300."
 YES = ("supported", "r2", None)
 whole = answers(lambda claim, passage: {"answer": passage, "verdict": "T"})
 
 
-def units(response_id: str, *claims: str, text: str = TEXT) -> OpenUnits:
-    found = open_units(claims, text)
-    own = [replace(unit, response_id=response_id, query="?") for unit in found.units]
+def units(response_id: str, *claims: str, text: str = "") -> OpenUnits:
+    """Claims of the last sentence of a text, by default of none."""
+    found = open_units(claims, text or TEXT)
+    place = len(found.sentence_spans) // 2 - 1 if text else None
+    of = {"response_id": response_id, "query": "?", "sentence_index": place}
+    own = [replace(unit, **of) for unit in found.units]
     return replace(found, response_id=response_id, units=own)
 
 
@@ -192,40 +194,86 @@ def test_what_is_kept_of_other_judgements(scene: Scene, change: Any, asked: int)
     assert len(scene.client.requests) == asked
 
 
-def test_a_claim_that_leans_on_its_text_is_judged_in_it(scene: Scene) -> None:
-    for number, town in enumerate(("Bonn", "Rome", "Rome")):
-        scene.run(units(f"r{number}", LEANING, text=f"{town} is old. It was founded in 1300."))
-    assert len(scene.client.requests) == 2
-    for number, more in enumerate(("It is warm.", "Hannibal was not.")):
-        scene.run(units(f"s{number}", ROME, text=f"Rome is in Italy. {more}"))
-    assert len(scene.client.requests) == 3
-    lean = ["She wrote notes.", "The film was released in 1999.", "I know."]
-    alone = ["Oslo is the capital of Norway.", "The capital of Norway is Oslo.", "Iron is a metal."]
-    alone += ["Water boils at 100 °C.", "The “Zürichsee” is a lake."]
-    assert [claim for claim in lean + alone if leans_on_context(claim)] == lean
-
-
 @pytest.mark.parametrize(
-    ("formulation", "claim", "again"),
+    "claim",
     [
-        pytest.param("function", LEANING, 1, id="function"),
-        pytest.param("rationale", LEANING, 1, id="rationale"),
-        pytest.param("stepwise", LEANING, 0, id="stepwise"),
-        pytest.param("prompt", LEANING, 0, id="prompt"),
-        pytest.param("function", ROME, 0, id="function, a claim that does not lean"),
-        pytest.param("rationale", ROME, 0, id="rationale, a claim that does not lean"),
+        pytest.param("He was born in Paris in 1901.", id="with a pronoun"),
+        pytest.param("Er wurde 1901 in Paris geboren.", id="in German"),
+        pytest.param("彼は1901年にパリで生まれた。", id="in Japanese"),
+        pytest.param("Rome is in Italy.", id="with a name"),
     ],
 )
-def test_a_leaning_claim_is_judged_in_its_text_if_the_prompt_has_it(
-    scene: Scene, formulation: str, claim: str, again: int
+def test_an_equal_claim_of_another_text_is_judged_in_it(scene: Scene, claim: str) -> None:
+    for response_id, man in (("r1", "Karl"), ("r2", "Otto"), ("r3", "Otto")):
+        scene.run(units(response_id, claim, text=f"{man} was a painter. {claim}"))
+    assert len(scene.client.requests) == 2
+
+
+def test_equal_claims_without_a_context_or_of_equal_texts_share_a_judgement(scene: Scene) -> None:
+    for response_id in ("r1", "r2"):
+        scene.run(units(response_id, ROME))
+    assert len(scene.client.requests) == 1
+    for response_id in ("r3", "r4"):
+        scene.run(units(response_id, ROME, text=ROME))
+    assert len(scene.client.requests) == 2
+
+
+TF = {"as_published": True, "verdict_labels": "tf"}
+FORMULATIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "function": ({}, "function"),
+    "function with two labels": ({"verdict_labels": "tf"}, "function"),
+    "function, published": ({"as_published": True}, "published"),
+    "tags": ({"format": "xml"}, "function"),
+    "tags, published": ({"format": "xml", "as_published": True}, "published"),
+    "stepwise": ({"formulation": "stepwise"}, "stepwise"),
+    "rationale": ({"formulation": "rationale"}, "rationale"),
+    "rationale, published": ({"formulation": "rationale", **TF}, "rationale, published"),
+    "prompt": ({"formulation": "prompt"}, "prompt"),
+    "prompt, published": ({"formulation": "prompt", **TF}, "published"),
+}
+PLAIN = {
+    "before": "Karl was a painter.",
+    "claim": "Er wurde 1901 geboren.",
+    "query": "Wann?",
+    "behind": "So it was.",
+    "later": "He died.",
+    "title": "Karl",
+    "passage": "Karl was born in 1901.",
+}
+SENT: dict[str, Sequence[str]] = {
+    "function": ("before", "claim", "query", "behind", "title", "passage"),
+    "stepwise": ("claim", "query", "title", "passage"),
+    "rationale": ("before", "claim", "behind", "title", "passage"),
+    "prompt": ("claim", "title", "passage"),
+    "published": ("claim", "passage"),
+    "rationale, published": ("before", "claim", "behind", "title", "passage"),
+}
+
+
+def sent_and_key(settings: dict[str, Any], **change: str) -> tuple[Any, str]:
+    """Return the messages that are sent for a claim and a passage, and the key of the judgement."""
+    parts = {**PLAIN, **change}
+    text = f"{parts['before']} {parts['claim']} {parts['behind']}\n\n{parts['later']}"
+    record = units("r1", parts["claim"], text=text)
+    unit = replace(record.units[0], query=parts["query"], sentence_index=1)
+    record, found = replace(record, units=[unit]), passages(parts["passage"], title=parts["title"])
+    told = LlmSettings("m", repairs=0, **settings)
+    client = FakeClient(lambda request: "It is so.")
+    judge = LlmJudge(JudgeContext(told, lambda: client))
+    asyncio.run(judge.verify(record, "s", [found]))
+    keys = keys_of(case_of(record, [found]), formulation(told, judge.prompts), Keys("j"))
+    return [(request.messages, request.function) for request in client.requests], keys[0, 0]
+
+
+@pytest.mark.parametrize("part", PLAIN)
+@pytest.mark.parametrize(("settings", "parts"), FORMULATIONS.values(), ids=FORMULATIONS)
+def test_what_is_sent_for_a_judgement_is_in_its_key(
+    settings: dict[str, Any], parts: str, part: str
 ) -> None:
-    says = "Rationale: So.\nVerdict: True"
-    scene.reply = whole if formulation == "function" else lambda request: says
-    asked = []
-    for town in ("Bonn", "Rome"):
-        scene.run(units("r1", claim, text=f"{town} is old. {claim}"), formulation=formulation)
-        asked.append(len(scene.client.requests))
-    assert asked[1] - asked[0] == again
+    sent, key = sent_and_key(settings)
+    other, other_key = sent_and_key(settings, **{part: "Otto was it."})
+    assert (sent != other) is (part in SENT[parts])
+    assert sent == other or key != other_key
 
 
 @pytest.mark.parametrize(
@@ -236,7 +284,7 @@ def test_a_leaning_claim_is_judged_in_its_text_if_the_prompt_has_it(
         pytest.param({"client": APART}, ["", "A passage.", "r1"], id="of a response alone"),
     ],
 )
-def test_a_judgement_is_found_by_the_key_of_earlier_versions(
+def test_the_key_of_a_judgement_stays_what_it_is(
     scene: Scene, change: dict[str, Any], parts: list[str]
 ) -> None:
     scene.run(units("r1", ROME), **change)
@@ -244,7 +292,8 @@ def test_a_judgement_is_found_by_the_key_of_earlier_versions(
     version = LlmJudge(JudgeContext(settings, lambda: scene.client)).prompt_version
     not_of_it = ("model", "extractor_model", "extract_tokens", "prompts_dir", "repairs")
     options = {name: of for name, of in asdict(settings).items() if name not in not_of_it}
-    key = Keys("j", version, "http://localhost:1/v1", "m", options, 0).of(ROME, "?", "", *parts)
+    how = Keys("j", version, "http://localhost:1/v1", "m", options, 1)
+    key = how.of(ROME, "?", "", *parts)
     assert [entry.key for entry in scene.stores[0].entries()] == [key]
 
 
@@ -267,9 +316,10 @@ def test_what_is_kept_is_checked(scene: Scene) -> None:
     scene.run(units("r1", ROME))
     (store,) = scene.stores
     (key,) = [entry.key for entry in store.entries()]
-    kept = ["supported", None, None, None, None, None, "fake-1", 10, 3]
-    wrong: list[Any] = [{"supported": 1}, [], [kept], kept[:-1], ["error", *kept[1:]]]
-    wrong += [["supported", 1, *kept[2:]], [*kept[:-1], "3"]]
+    kept = asdict(Finding("supported", request_id="fake-1"))
+    wrong: list[Any] = [{"supported": 1}, [], [kept], [kept, 10], [{"outcome": "supported"}, 10, 3]]
+    wrong += [[{**kept, **one}, 10, 3] for one in ({"outcome": "error"}, {"answer": 1}, {"x": "y"})]
+    wrong += [[{**kept, "probability": "1"}, 10, 3], [kept, 10, "3"]]
     for number, value in enumerate(wrong, 2):
         store.put_many({key: packed(value)})
         assert scene.run(units("r1", ROME))[0][0].outcome == "supported"

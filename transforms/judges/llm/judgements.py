@@ -1,0 +1,270 @@
+"""What is judged and what is found: cases, findings, formulations, and the cache of judgements.
+
+The key of a judgement is a hash of all that is sent for it:
+
+- the unit's claim, query and, if the formulation sends one, its context
+- the passage's title and text
+- the endpoint, model, prompts and options
+
+The other units and passages of the call are not in the key. So equal claims of different responses
+are judged once where they have equal contexts, or none, and a unit with a new passage is judged by
+that passage alone. In a context of its own, an equal claim is judged again: "He was born in Paris."
+is another claim in each text, and in no language can that be told from the claim alone.
+
+Where requests are sent in batches, a response claims the judgements that it asks for, and other
+responses wait for them. In every pass of the run it asks for the same judgements, in the same
+requests.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Final
+
+from ufo.schemas import records
+from ufo.schemas.errors import NotYetAnswered
+from ufo.schemas.records import ERROR, NOANS, OUTCOMES, REFUTED, Usage
+from ufo.transforms.judges.llm.asking import AskedValue, Asker
+from ufo.transforms.judges.llm.excerpts import Text
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, SHORT, LlmSettings
+from ufo.transforms.llm.batch_store import BatchStore
+from ufo.transforms.llm.cache import Keys, Memory
+from ufo.transforms.llm.client_settings import ClientSettings
+from ufo.transforms.llm.errors import Tokens
+from ufo.transforms.llm.request import VERIFIER, together
+from ufo.transforms.llm.usage import OK, reused, shares, usage_row
+
+Pair = tuple[int, int]
+"""(index of the unit, index of the passage)."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """The open units of one response, and the passages of one source to verify them against.
+
+    `passages` have distinct titles and texts. `wanted` maps the index of each unit to the indexes
+    of its passages.
+    """
+
+    open_units: records.OpenUnits
+    passages: Sequence[records.Passage]
+    wanted: Mapping[int, Sequence[int]]
+
+    @property
+    def units(self) -> Sequence[records.FactUnit]:
+        """The open units."""
+        return self.open_units.units
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs to be judged, in order."""
+        return [(unit, passage) for unit, found in self.wanted.items() for passage in found]
+
+    @cached_property
+    def text(self) -> Text:
+        """The response with its sentences."""
+        return Text.of(self.open_units)
+
+
+def by_fact(pairs: Iterable[Pair]) -> dict[int, list[int]]:
+    """Return the passages of each fact, in the order of the pairs."""
+    passages: dict[int, list[int]] = {}
+    for fact, passage in pairs:
+        passages.setdefault(fact, []).append(passage)
+    return passages
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The judgement on a unit by a passage, as columns of the table `evidence`.
+
+    `reason` is set where `outcome` is an error. `first_reason` is the reason why the first reply
+    had no usable judgement, even if a repair then had one.
+    """
+
+    outcome: str
+    reason: str | None = None
+    answer: str | None = None
+    rationale: str | None = None
+    citation: str | None = None
+    raw_verdict: str | None = None
+    request_id: str | None = None
+    first_reason: str | None = None
+    probability: float | None = None
+
+    @classmethod
+    def of(cls, answer: "AskedValue[Finding]") -> "Finding":
+        """Return the finding of an answer with the columns of its request, else the error."""
+        reply = answer.reply
+        found = answer.value or cls(ERROR, reply.reason, raw_verdict=reply.raw)
+        return replace(found, request_id=reply.request_id, first_reason=answer.first_reason)
+
+    def columns(self, *left_out: str) -> dict[str, Any]:
+        """Return the columns by their names, but those that are left out."""
+        return {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
+
+    def explained(self, settings: LlmSettings) -> bool:
+        """Return whether it is usable and has a rationale where the settings ask for one.
+
+        No rationale is needed where the passage does not answer: outcome `noans`, or, with labels
+        `tf`, `refuted` without an answer.
+        """
+        asked = settings.formulation == FUNCTION and settings.explain == SHORT
+        silent = self.outcome == REFUTED and self.answer is None
+        silent = silent or self.outcome == NOANS or settings.as_published or not asked
+        return self.outcome != ERROR and (silent or bool(self.rationale))
+
+
+@dataclass(frozen=True, slots=True)
+class Formulation:
+    """A way of asking a model for judgements.
+
+    `names` are the prompts that its judgements depend on. `judge` returns a finding for every pair
+    of a case, with outcome `error` where no reply had a usable judgement. `context` returns the
+    part of the response that is sent with a unit of a case.
+    """
+
+    names: Sequence[str]
+    judge: Callable[[Case, Asker], Awaitable[Mapping[Pair, Finding]]]
+    context: Callable[[Case, int], str] = lambda case, unit: ""
+
+
+# Settings that do not affect a judgement. The key has the version of the prompts, and the model of
+# the endpoint.
+_NOT_OF_JUDGEMENTS: Final = ("model", "extractor_model", "extract_tokens", "prompts_dir", "repairs")
+_KEYS: Final = 1  # the version of the keys, which had a context of some English claims alone before
+
+Counted = tuple[Finding, Tokens]
+"""A finding and its share of the tokens of its request."""
+
+_COLUMNS: Final = tuple(column.name for column in fields(Finding))
+_KEPT: Final = tuple(outcome for outcome in OUTCOMES if outcome != ERROR)
+
+
+class JudgementCache:
+    """Asks a formulation for judgements that are neither in `memory` nor in progress."""
+
+    def __init__(
+        self,
+        settings: LlmSettings,
+        client: ClientSettings,
+        memory: Memory,
+        batches: BatchStore | None = None,
+    ) -> None:
+        self._settings = settings
+        self._share = client.share
+        self._memory = memory
+        self._batches = batches if client.batched(VERIFIER, settings.model) else None
+        options = {k: v for k, v in asdict(settings).items() if k not in _NOT_OF_JUDGEMENTS}
+        endpoint = client.endpoint(VERIFIER, settings.model)
+        self._how = [endpoint.url, endpoint.model, options, _KEYS]
+        self._how += [endpoint.added] if endpoint.added else []
+
+    async def judge(
+        self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
+    ) -> dict[Pair, Finding]:
+        """Return a finding for every pair of the case; append the usage rows to `asker.usage`."""
+        separate = [] if self._share else [asker.of.response_id]
+        keys = keys_of(case, formulation, Keys("j", prompt_version, *self._how), separate)
+        owner = f"{asker.of.response_id} {asker.of.source}"
+        there: set[str] = set()
+
+        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+            values = await self._memory.get_many(keys[pair] for pair in pairs)
+            there.update(values)
+            if self._batches is not None:
+                own = self._batches.claimed(owner, [keys[pair] for pair in pairs])
+                pairs = [pair for pair in pairs if keys[pair] not in own]
+            read = {pair: _from_json(values.get(keys[pair])) for pair in pairs}
+            cached = {pair: one for pair, one in read.items() if one and self._usable(one)}
+            asker.usage += _usage(asker, cached.values(), cached=True)
+            return cached
+
+        async def ask(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+            if self._batches is None:
+                return await ask_for(pairs)
+            first = {keys[pair]: pair for pair in pairs}
+            groups, theirs = self._batches.claim(owner, first)
+            judged = await together(ask_for([first[key] for key in group]) for group in groups)
+            if theirs:
+                raise NotYetAnswered("another response asks for the same judgement")
+            made = {keys[pair]: one for group in judged for pair, one in group.items()}
+            return {pair: made[keys[pair]] for pair in pairs}
+
+        async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+            sent = len(asker.usage)
+            wanted = by_fact(sorted(pairs))
+            findings = await formulation.judge(replace(case, wanted=wanted), asker)
+            judged = _with_tokens(findings, asker.usage[sent:])
+            kept = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
+            await self._memory.put_many(
+                {key: _to_json(*one) for key, one in kept.items() if key not in there}
+            )
+            if self._batches is not None:
+                self._batches.settle(keys[pair] for pair in pairs)
+            return judged
+
+        judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
+        asker.usage += _usage(asker, shared.values(), cached=False)
+        return {pair: finding for pair, (finding, _) in (judged | shared).items()}
+
+    def _usable(self, one: Counted) -> bool:
+        """Return whether a judgement may be cached."""
+        return one[0].explained(self._settings)
+
+
+def keys_of(
+    case: Case, formulation: Formulation, how: Keys, separate: Sequence[str | None] = ()
+) -> dict[Pair, str]:
+    """Return the key of each pair: of all that is sent for it, and of `how` it is asked."""
+    keys = {}
+    for at, numbers in case.wanted.items():
+        unit = case.units[at]
+        sent = [unit.claim, unit.query, formulation.context(case, at)]
+        for number in numbers:
+            passage = case.passages[number]
+            keys[at, number] = how.of(*sent, passage.title or "", passage.text, *separate)
+    return keys
+
+
+def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Counted]:
+    """Return the findings; each one without an error has its share of the request's tokens."""
+    counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
+    left = {
+        row.request_id: shares([row], counts[row.request_id]) for row in sent if row.status == OK
+    }
+    return {
+        pair: (one, left[one.request_id or ""].pop())
+        if one.outcome != ERROR and one.request_id in left
+        else (one, (None, None))
+        for pair, one in findings.items()
+    }
+
+
+def _usage(asker: Asker, judgements: Iterable[Counted], cached: bool) -> list[Usage]:
+    """Return a usage row for each request whose judgements are reused.
+
+    Rows of `cached` judgements have the tokens saved. Rows of judgements that another response
+    requested at the same time have none.
+    """
+    used: dict[str, list[Tokens]] = {}
+    for finding, tokens in judgements:
+        used.setdefault(finding.request_id or "", []).append(tokens)
+    of = (asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
+    return [reused(usage_row(*of, one), saved if cached else None) for one, saved in used.items()]
+
+
+def _to_json(finding: Finding, tokens: Tokens) -> Any:
+    return [finding.columns(), *tokens]
+
+
+def _from_json(value: Any) -> Counted | None:
+    """Return a cached judgement; None for a value of another shape."""
+    match value:
+        case [{"outcome": outcome, "probability": float() | None, **more}, prompt, reply]:
+            texts = all(isinstance(text, str | None) for text in more.values())
+            counts = all(isinstance(count, int | None) for count in (prompt, reply))
+            if texts and counts and outcome in _KEPT and value[0].keys() == {*_COLUMNS}:
+                return Finding(**value[0]), (prompt, reply)
+    return None
