@@ -7,6 +7,7 @@ request has a line, or lines and counts agree, or ten minutes after it was first
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -55,7 +56,8 @@ class Exchange:
         self._api = api_of(endpoint)
         self._most: int | None = None  # requests at a time, where what is enqueued is limited
         self._limited = 0  # batches that met such a limit
-        self._refusal, self._refused = "", 0  # what the last batches were refused with, how many
+        self._refusal = ""  # what all requests of the last batches got
+        self._refused: Counter[int] = Counter()  # the requests of these batches, by round
 
     def close(self) -> None:
         """Close connections and files."""
@@ -181,13 +183,14 @@ class Exchange:
     def _looked_up(self, batch: Batch) -> str | None:
         """Return the id of a batch, None where it is not listed yet, or was not accepted: then it
         is taken back."""
-        if batch.id is not None and batch.done != ASKING:
+        if batch.done != ASKING and batch.id is not None:
             return batch.id
-        asked = batch.done == ASKING
-        found = self._api.find(batch.name, batch.id, batch.submitted) if asked else None
-        if not found and not (asked and time.time() - batch.submitted < _LISTED_SECONDS):
-            self._store.take_back(batch)
-        return found
+        if batch.done == ASKING:
+            found = self._api.find(batch.name, batch.id, batch.submitted)
+            if found or time.time() - batch.submitted < _LISTED_SECONDS:
+                return found
+        self._store.take_back(batch)
+        return None
 
     def _look_again(self, batch: Batch, error: SendError) -> None:
         """Tell why a batch was not seen; raise a RunError where another look would not help."""
@@ -213,11 +216,12 @@ class Exchange:
         damaged = 0
         lines = self._api.replies(state.files)
         while some := list(islice(lines, _STORED_AT_ONCE)):
-            read = [line for line in some if line]
-            damaged += len(some) - len(read)
-            keys.update(key for key, _ in read)
-            errors = dict(read) | errors
-            good = {key: reply for key, reply in read if not error_of(self._endpoint, reply)}
+            damaged += some.count(None)
+            good: dict[str, Reply] = {}
+            for key, reply in filter(None, some):
+                keys.add(key)
+                kept = errors if error_of(self._endpoint, reply) else good
+                kept.setdefault(key, reply)
             self._put(good, waiting)
         late = time.time() - batch.ended > _SETTLED_SECONDS
         if not (late or state.agrees(len(keys) + damaged, batch.requests)):
@@ -238,7 +242,7 @@ class Exchange:
 
     def _final(self, batch: Batch, state: BatchState, left: Mapping[str, Reply]) -> str:
         """Return the error that every further request would meet, "" without one: by its words, or
-        because all requests of this batch and of others, or of a large one, were refused alike."""
+        because so many requests were refused alike with none answered."""
         errors = [error for reply in left.values() if (error := error_of(self._endpoint, reply))]
         for error in errors:
             if error.final:
@@ -249,14 +253,15 @@ class Exchange:
             for error in errors
             if error.reason == TRANSPORT and (whole or not error.transient)
         }
-        words, status = alike.pop() if len(alike) == 1 and len(left) == batch.requests else ("", "")
-        self._refused = self._refused + 1 if words == self._refusal else 1
-        self._refusal = words
-        in_any_form = not whole and status not in ("400", "413", "422")
-        if words and (self._refused > 1 or (in_any_form and batch.requests >= _SAME)):
-            return (
-                f"{words}. All requests of batch {state.id} got this; the same command asks again"
-            )
+        one = len(alike) == 1 and len(left) == batch.requests
+        words, status = alike.pop() if one else ("", "")
+        if words != self._refusal:
+            self._refusal, self._refused = words, Counter()
+        self._refused[batch.round] += len(left)
+        # In the next round a step may ask in another form.
+        settled = len(self._refused) > 1 or not (whole or status in ("400", "413", "422"))
+        if words and settled and (whole or self._refused.total() >= _SAME):
+            return f"{errors[0].message}. All requests got this; the same command asks again"
         return ""
 
     def _put(

@@ -178,20 +178,48 @@ def test_a_batch_that_fails_twice_in_unknown_words_ends_the_run(
     assert None not in run(requests=REQUESTS)[-1]
 
 
-@pytest.mark.parametrize(("requests", "batches"), [(8, 1), (4, 1)], ids=["many", "few"])
-def test_the_same_refusal_of_all_lines_ends_the_run(
-    run: Running, llm_server: LlmServer, requests: int, batches: int
+TEA = "No more tea on this account."
+
+
+@pytest.mark.parametrize(
+    ("most", "sizes"),
+    [
+        pytest.param(9, [5], id="in one batch"),
+        pytest.param(3, [3, 2], id="in two"),
+    ],
+)
+def test_the_same_refusal_of_five_requests_ends_the_run(
+    run: Running, llm_server: LlmServer, most: int, sizes: list[int]
 ) -> None:
-    llm_server.batches.line_faults = lambda body: ApiError(418, "No more tea on this account.")
-    if requests < 5:
-        refused = run(requests=requests)[-1]
-        assert {reply.status for reply in refused if reply} == {"418"}
-        return
-    with pytest.raises(RunError, match="No more tea on this account"):
-        run(requests=requests)
-    assert run.sizes == [requests] * batches
+    llm_server.batches.line_faults = lambda body: ApiError(418, TEA)
+    with pytest.raises(RunError, match=TEA):
+        run(requests=5, most=most)
+    assert run.sizes == sizes
     llm_server.batches.line_faults = None
-    assert None not in run(requests=requests)[-1]
+    assert None not in run(requests=5)[-1]
+
+
+def test_the_same_refusal_of_four_requests_is_the_reply_to_them(
+    run: Running, llm_server: LlmServer
+) -> None:
+    llm_server.batches.line_faults = lambda body: ApiError(418, TEA)
+    assert [reply.status for reply in run(requests=4)[-1] if reply] == ["418"] * 4
+
+
+def test_a_refusal_beside_a_good_reply_is_the_reply_to_its_request(
+    run: Running, llm_server: LlmServer
+) -> None:
+    llm_server.batches.line_faults = lambda body: None if "? 0" in str(body) else ApiError(418, TEA)
+    assert [reply.status for reply in run(requests=6)[-1] if reply] == ["200", *["418"] * 5]
+
+
+def test_a_refusal_of_what_a_step_may_change_ends_the_run_when_it_is_repeated(
+    run: Running, llm_server: LlmServer
+) -> None:
+    llm_server.batches.line_faults = lambda body: ApiError(400, TEA)
+    with pytest.raises(RunError, match=TEA):
+        run(requests=5, new=True)
+    assert run.sizes == [5, 5]
 
 
 @pytest.mark.parametrize(
